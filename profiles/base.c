@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * struct err: filled where something fails, prefixed on the way up, printed in cmd/ alone.
+ * Texts are cut at the size of their buffer, at the end, so that the object stays readable.
+ */
+#include "profiles/base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+int err_set(struct err *e, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!e)
+		return code;
+	e->code = code;
+	e->hint[0] = '\0';
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int err_sys(struct err *e, int code, const char *fmt, ...)
+{
+	va_list ap;
+	size_t used;
+
+	if (!e)
+		return code;
+	e->code = code;
+	e->hint[0] = '\0';
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	used = strlen(e->text);
+	snprintf(e->text + used, sizeof(e->text) - used, ": %s", strerror(-code));
+	return code;
+}
+
+int err_prefix(struct err *e, const char *fmt, ...)
+{
+	char old[ERR_TEXT_MAX];
+	va_list ap;
+	size_t used;
+
+	if (!e)
+		return 0;
+	memcpy(old, e->text, sizeof(old));
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	used = strlen(e->text);
+	snprintf(e->text + used, sizeof(e->text) - used, ": %s", old);
+	return e->code;
+}
+
+int err_hint(struct err *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!e)
+		return 0;
+	va_start(ap, fmt);
+	vsnprintf(e->hint, sizeof(e->hint), fmt, ap);
+	va_end(ap);
+	return e->code;
+}

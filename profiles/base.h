@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every folder needs: an error with its object and the next step, and the size of an array.
+ * The place that fails fills struct err; callers add where they were; only cmd/ prints it.
+ */
+#ifndef PROFILES_BASE_H
+#define PROFILES_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
+
+#define ERR_TEXT_MAX 1024
+#define ERR_HINT_MAX 256
+
+/* A value on the caller's stack; copied freely. Longer texts are cut, never overrun. */
+struct err {
+	int code;                /* -errno, 0 while nothing failed */
+	char text[ERR_TEXT_MAX]; /* "roce0: PFC: Operation not permitted" */
+	char hint[ERR_HINT_MAX]; /* the next step, one line; may be empty */
+};
+
+/* Sets code and text and clears the hint. Returns code, so that "return err_set(...)" reads well.
+ * e may be NULL: then only the code is returned. */
+int err_set(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* As err_set(), and appends ": " and the text of errno -code. */
+int err_sys(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* Puts "where: " before the text. Returns e->code (0 when e is NULL). */
+int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Sets the next step, e.g. "run 'rocecheck doctor'". Returns e->code (0 when e is NULL). */
+int err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+#endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * struct fabric: the inventory (schema rocecheck.fabric/1): hosts, their ports and rails, the profile
+ * they should match, how to reach them, and the thresholds of a run.
+ */
+#ifndef PROFILES_FABRIC_H
+#define PROFILES_FABRIC_H
+
+#include "profiles/diag.h"
+#include "profiles/profile.h"
+
+#define FABRIC_SCHEMA "rocecheck.fabric/1"
+#define FABRIC_NAME_MAX 64
+
+struct fabric_port {
+	char interface[16]; /* netdev; required */
+	char rdma[64];      /* ibdev; empty = the one that belongs to the netdev */
+	char address[64];   /* IP address the port should have; empty = any */
+	unsigned int rail;  /* ports of one rail talk to each other */
+	int line;           /* in the inventory */
+};
+
+struct fabric_host {
+	char name[FABRIC_NAME_MAX];  /* as in reports; [A-Za-z0-9._-], never begins with '-' */
+	char target[128];            /* what the engine is given; default: name */
+	char agent[256];             /* command of the agent binary on the host; default: fabric's */
+	struct fabric_port *port;    /* owned */
+	unsigned int port_count;
+	int line;
+};
+
+/* Which packets the run captures. */
+enum fabric_capture {
+	CAPTURE_HEADERS, /* data cut at the transport headers; ICRC judged before the cut */
+	CAPTURE_FULL,
+	CAPTURE_OFF,
+};
+
+struct fabric {
+	char name[FABRIC_NAME_MAX];
+	char path[256];
+	struct profile profile;       /* loaded from `profile:` (a name, or a path relative to the inventory) */
+	char engine[16];              /* "ssh" or "local" */
+	char ssh_config[256];         /* OpenSSH -F file, relative to the inventory's folder; empty = the user's */
+	char agent[256];              /* default "rocecheck" */
+	struct fabric_host *host;     /* owned */
+	unsigned int host_count;
+	enum fabric_capture capture;  /* default headers */
+	/* thresholds and the run */
+	unsigned int connect_timeout_s; /* default 10 */
+	unsigned int quiet_s;           /* idle baseline, default 3 */
+	unsigned int traffic_s;         /* seconds of traffic a phase, default 3 */
+	unsigned int load_percent;      /* of the link's rate, default 5 (the careful level) */
+	unsigned int message_bytes;     /* default 65536 */
+	unsigned int min_load_percent;  /* of the asked rate that must be reached, default 80 */
+	unsigned int foreign_percent;   /* of the link: more in the quiet baseline is foreign traffic, default 1 */
+};
+
+/* As profile_load(): all findings of the inventory and of its profile go to diags. The caller calls
+ * fabric_clear() after success. */
+int fabric_load(const char *path, struct fabric *f, struct diags *diags, struct err *e);
+void fabric_clear(struct fabric *f);
+
+/* Index of a host by name, or -ENOENT. */
+int fabric_find_host(const struct fabric *f, const char *name);
+
+#endif

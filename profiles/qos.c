@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What follows from the field table (qos_fields.c): copy, compare, diff. Values as text are in
+ * qos_text.c, as JSON in qos_json.c and qos_read.c, from profiles in profile_qos.c.
+ */
+#include "profiles/qos.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Bytes of the member; QOS_KIND_APP is variable and handled by its own functions. */
+static const size_t kind_size[] = {
+	[QOS_KIND_U32] = sizeof(uint32_t),
+	[QOS_KIND_U16] = sizeof(uint16_t),
+	[QOS_KIND_U8] = 1,
+	[QOS_KIND_BOOL] = 1,
+	[QOS_KIND_WORD] = 1,
+	[QOS_KIND_FLAGS] = 1,
+	[QOS_KIND_PRIO_SET] = 1,
+	[QOS_KIND_PRIO_U8] = QOS_PRIOS,
+	[QOS_KIND_TC_WORD] = QOS_TCS,
+	[QOS_KIND_TC_U8] = QOS_TCS,
+	[QOS_KIND_TC_U32] = QOS_TCS * sizeof(uint32_t),
+	[QOS_KIND_TC_U64] = QOS_TCS * sizeof(uint64_t),
+	[QOS_KIND_DSCP_MAP] = QOS_DSCPS,
+	[QOS_KIND_APP] = 0,
+	[QOS_KIND_TOS] = 1,
+};
+
+int qos_field_find(const char *key)
+{
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (!strcmp(qos_fields[id].key, key))
+			return id;
+	return -ENOENT;
+}
+
+bool qos_has(const struct qos *q, enum qos_field_id id)
+{
+	return q->has & QOS_BIT(id);
+}
+
+const void *qos_member(const struct qos *q, const struct qos_field *f)
+{
+	return (const char *)q + f->offset;
+}
+
+void *qos_slot(struct qos *q, const struct qos_field *f)
+{
+	return (char *)q + f->offset;
+}
+
+const char *qos_word_text(const struct qos_word *words, uint8_t value)
+{
+	for (; words->word; words++)
+		if (words->value == value)
+			return words->word;
+	return NULL;
+}
+
+int qos_word_value(const struct qos_word *words, const char *text)
+{
+	for (; words->word; words++)
+		if (!strcmp(words->word, text))
+			return words->value;
+	return -ENOENT;
+}
+
+static int app_compare(const struct qos_app *a, const struct qos_app *b)
+{
+	if (a->selector != b->selector)
+		return a->selector - b->selector;
+	if (a->protocol != b->protocol)
+		return a->protocol - b->protocol;
+	return a->prio - b->prio;
+}
+
+int qos_app_add(struct qos *q, struct qos_app app)
+{
+	unsigned int count = qos_has(q, QOS_APP) ? q->app_count : 0;
+	unsigned int at = 0;
+
+	if (!qos_word_text(qos_app_words, app.selector) || app.prio >= QOS_PRIOS)
+		return -EINVAL;
+	while (at < count && app_compare(&q->app[at], &app) < 0)
+		at++;
+	if (at < count && !app_compare(&q->app[at], &app))
+		return -EEXIST;
+	if (count >= QOS_APPS_MAX)
+		return -ENOSPC;
+	memmove(&q->app[at + 1], &q->app[at], (count - at) * sizeof(q->app[0]));
+	q->app[at] = app;
+	q->app_count = count + 1;
+	q->has |= QOS_BIT(QOS_APP);
+	return 0;
+}
+
+void qos_copy_field(struct qos *dst, const struct qos *src, enum qos_field_id id)
+{
+	const struct qos_field *f = &qos_fields[id];
+
+	if (!qos_has(src, id)) {
+		dst->has &= ~QOS_BIT(id);
+		return;
+	}
+	dst->has |= QOS_BIT(id);
+	if (f->kind == QOS_KIND_APP) {
+		dst->app_count = src->app_count;
+		memcpy(dst->app, src->app, sizeof(dst->app));
+		return;
+	}
+	memcpy(qos_slot(dst, f), qos_member(src, f), kind_size[f->kind]);
+}
+
+/* Whether every entry of want stands in have. */
+static bool apps_covered(const struct qos *want, const struct qos *have)
+{
+	for (unsigned int w = 0; w < want->app_count; w++) {
+		unsigned int h = 0;
+
+		while (h < have->app_count && app_compare(&want->app[w], &have->app[h]))
+			h++;
+		if (h == have->app_count)
+			return false;
+	}
+	return true;
+}
+
+bool qos_field_equal(const struct qos *a, const struct qos *b, enum qos_field_id id)
+{
+	const struct qos_field *f = &qos_fields[id];
+
+	if (!qos_has(a, id) || !qos_has(b, id))
+		return false;
+	if (f->kind == QOS_KIND_APP)
+		return a->app_count == b->app_count && apps_covered(a, b);
+	return !memcmp(qos_member(a, f), qos_member(b, f), kind_size[f->kind]);
+}
+
+static bool dscp_satisfied(const struct qos *want, const struct qos *have)
+{
+	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)
+		if (want->dscp_prio[dscp] != QOS_UNMAPPED &&
+		    want->dscp_prio[dscp] != have->dscp_prio[dscp])
+			return false;
+	return true;
+}
+
+/* Which TCs are ETS is the wish where it says so, else what the device has. */
+static bool bandwidth_satisfied(const struct qos *want, const struct qos *have)
+{
+	const struct qos *by = qos_has(want, QOS_TC_TSA) ? want : have;
+	bool known = qos_has(by, QOS_TC_TSA);
+
+	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
+		if (known && by->tc_tsa[tc] != QOS_TSA_ETS)
+			continue;
+		if (want->tc_tx_bw[tc] != have->tc_tx_bw[tc])
+			return false;
+	}
+	return true;
+}
+
+static bool dcbx_satisfied(const struct qos *want, const struct qos *have)
+{
+	uint8_t surplus = have->dcbx_mode & ~want->dcbx_mode;
+
+	if ((have->dcbx_mode & want->dcbx_mode) != want->dcbx_mode)
+		return false;
+	return !(surplus & QOS_DCBX_LLD_MANAGED);
+}
+
+static bool ib_mtu_satisfied(const struct qos *want, const struct qos *have)
+{
+	return have->ib_mtu >= want->ib_mtu;
+}
+
+/* Fields whose wish is met by more than the equal value; the others are compared. */
+static bool (*const satisfied[QOS_FIELD_COUNT])(const struct qos *want, const struct qos *have) = {
+	[QOS_DCBX_MODE] = dcbx_satisfied, [QOS_DSCP_PRIO] = dscp_satisfied,
+	[QOS_APP] = apps_covered,	  [QOS_TC_TX_BW] = bandwidth_satisfied,
+	[QOS_IB_MTU] = ib_mtu_satisfied,
+};
+
+static bool field_satisfied(const struct qos *want, const struct qos *have, enum qos_field_id id)
+{
+	if (!qos_has(have, id))
+		return false;
+	if (satisfied[id])
+		return satisfied[id](want, have);
+	return qos_field_equal(want, have, id);
+}
+
+uint64_t qos_diff(const struct qos *want, const struct qos *have)
+{
+	uint64_t diff = 0;
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		if (!qos_has(want, id))
+			continue;
+		if (qos_fields[id].read_only && id != QOS_IB_MTU)
+			continue;
+		if (!field_satisfied(want, have, id))
+			diff |= QOS_BIT(id);
+	}
+	return diff;
+}
+
+int qos_dscp_to_prio(const struct qos *q, unsigned int dscp)
+{
+	if (dscp >= QOS_DSCPS)
+		return -EINVAL;
+	if (!qos_has(q, QOS_TRUST))
+		return -ENODATA;
+	if (q->trust != QOS_TRUST_DSCP)
+		return 0;
+	if (!qos_has(q, QOS_DSCP_PRIO))
+		return -ENODATA;
+	return q->dscp_prio[dscp] == QOS_UNMAPPED ? 0 : q->dscp_prio[dscp];
+}

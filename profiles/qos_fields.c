@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The field table of struct qos: what is compared, planned, shown, written as JSON and read from
+ * profiles walks these rows, and man page and JSON Schema are printed from them. Names of keys
+ * follow linux dcbnl.h and 802.1Q clauses 36 (PFC) and 37 (ETS).
+ */
+#include "profiles/qos.h"
+
+#include <stddef.h>
+
+/* clang-format off */
+
+static const struct qos_word dcbx_words[] = {
+	{"host", QOS_DCBX_HOST},
+	{"lld_managed", QOS_DCBX_LLD_MANAGED},
+	{"cee", QOS_DCBX_CEE},
+	{"ieee", QOS_DCBX_IEEE},
+	{"static", QOS_DCBX_STATIC},
+	{NULL, 0},
+};
+
+static const struct qos_word trust_words[] = {
+	{"pcp", QOS_TRUST_PCP},
+	{"dscp", QOS_TRUST_DSCP},
+	{NULL, 0},
+};
+
+static const struct qos_word tsa_words[] = {
+	{"strict", QOS_TSA_STRICT},
+	{"cbs", QOS_TSA_CBS},
+	{"ets", QOS_TSA_ETS},
+	{"vendor", QOS_TSA_VENDOR},
+	{NULL, 0},
+};
+
+static const struct qos_word roce_words[] = {
+	{"v1", 1},
+	{"v2", 2},
+	{NULL, 0},
+};
+
+/* RFC 3168 s5: the two low bits of the former ToS octet. */
+static const struct qos_word ecn_words[] = {
+	{"none", 0},
+	{"ect1", 1},
+	{"ect0", 2},
+	{"ce", 3},
+	{NULL, 0},
+};
+
+const struct qos_word qos_app_words[] = {
+	{"ethertype", QOS_APP_ETHERTYPE},
+	{"tcp", QOS_APP_STREAM},
+	{"udp", QOS_APP_DGRAM},
+	{"any", QOS_APP_ANY},
+	{NULL, 0},
+};
+
+#define AT(member) offsetof(struct qos, member)
+
+const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
+	[QOS_DCBX_MODE] = {
+		.key = "dcbx.mode", .kind = QOS_KIND_FLAGS,
+		.offset = AT(dcbx_mode), .words = dcbx_words,
+		.min = 0, .max = 0xff, .unit = "",
+		.help = "DCBX flags of the port; [host, ieee]: the host sets, no agent",
+	},
+	[QOS_TRUST] = {
+		.key = "trust", .kind = QOS_KIND_WORD,
+		.offset = AT(trust), .words = trust_words,
+		.min = 0, .max = 1, .unit = "",
+		.help = "what decides the priority of a packet: DSCP or VLAN PCP",
+	},
+	[QOS_DSCP_PRIO] = {
+		.key = "app.dscp", .kind = QOS_KIND_DSCP_MAP,
+		.offset = AT(dscp_prio),
+		.min = 0, .max = 7, .unit = "",
+		.help = "priority of each DSCP; unlisted ones: see app.dscp_default",
+	},
+	[QOS_APP] = {
+		.key = "app.entries", .kind = QOS_KIND_APP,
+		.offset = AT(app), .words = qos_app_words,
+		.min = 0, .max = 7, .unit = "",
+		.help = "priority by ethertype, TCP or UDP port; app.udp etc. are short forms",
+	},
+	[QOS_ETS_WILLING] = {
+		.key = "ets.willing", .kind = QOS_KIND_BOOL,
+		.offset = AT(ets_willing),
+		.min = 0, .max = 1, .unit = "",
+		.help = "take ETS from the peer over DCBX",
+	},
+	[QOS_ETS_CAP] = {
+		.key = "ets.cap", .kind = QOS_KIND_U8,
+		.offset = AT(ets_cap), .read_only = true,
+		.min = 0, .max = QOS_TCS, .unit = "traffic classes",
+		.help = "traffic classes the device has",
+	},
+	[QOS_PRIO_TC] = {
+		.key = "ets.prio_tc", .kind = QOS_KIND_PRIO_U8,
+		.offset = AT(prio_tc),
+		.min = 0, .max = QOS_TCS - 1, .unit = "",
+		.help = "traffic class of each priority; unlisted: 0",
+	},
+	[QOS_TC_TSA] = {
+		.key = "ets.tc_tsa", .kind = QOS_KIND_TC_WORD,
+		.offset = AT(tc_tsa), .words = tsa_words,
+		.min = 0, .max = 0xff, .unit = "",
+		.help = "transmission selection of each traffic class; unlisted: strict",
+	},
+	[QOS_TC_TX_BW] = {
+		.key = "ets.tc_tx_bw", .kind = QOS_KIND_TC_U8,
+		.offset = AT(tc_tx_bw),
+		.min = 0, .max = 100, .unit = "percent",
+		.help = "share of each ets traffic class; unlisted: 0",
+	},
+	[QOS_TC_MAXRATE] = {
+		.key = "ets.tc_maxrate_kbps", .kind = QOS_KIND_TC_U64,
+		.offset = AT(tc_maxrate_kbps),
+		.min = 0, .max = UINT32_MAX, .unit = "kbit/s",
+		.help = "rate limit of each traffic class; unlisted: 0, no limit",
+	},
+	[QOS_PFC_WILLING] = {
+		.key = "pfc.willing", .kind = QOS_KIND_BOOL,
+		.offset = AT(pfc_willing),
+		.min = 0, .max = 1, .unit = "",
+		.help = "take PFC from the peer over DCBX",
+	},
+	[QOS_PFC_CAP] = {
+		.key = "pfc.cap", .kind = QOS_KIND_U8,
+		.offset = AT(pfc_cap), .read_only = true,
+		.min = 0, .max = QOS_PRIOS, .unit = "priorities",
+		.help = "lossless priorities the device can have at once",
+	},
+	[QOS_PFC_ENABLED] = {
+		.key = "pfc.enabled", .kind = QOS_KIND_PRIO_SET,
+		.offset = AT(pfc_enabled),
+		.min = 0, .max = QOS_PRIOS - 1, .unit = "",
+		.help = "lossless priorities",
+	},
+	[QOS_PFC_DELAY] = {
+		.key = "pfc.delay", .kind = QOS_KIND_U16,
+		.offset = AT(pfc_delay),
+		.min = 0, .max = UINT16_MAX, .unit = "bit times",
+		.help = "allowance for the way to the peer; mlx5 takes metres of cable",
+	},
+	[QOS_PRIO_BUFFER] = {
+		.key = "buffer.prio2buffer", .kind = QOS_KIND_PRIO_U8,
+		.offset = AT(prio_buffer),
+		.min = 0, .max = QOS_PRIOS - 1, .unit = "",
+		.help = "receive buffer of each priority; unlisted: 0",
+	},
+	[QOS_BUFFER_SIZE] = {
+		.key = "buffer.size", .kind = QOS_KIND_TC_U32,
+		.offset = AT(buffer_size_bytes),
+		.min = 0, .max = UINT32_MAX, .unit = "bytes",
+		.help = "size of each receive buffer; unlisted: 0",
+	},
+	[QOS_PAUSE_AUTONEG] = {
+		.key = "link_pause.autoneg", .kind = QOS_KIND_BOOL,
+		.offset = AT(pause_autoneg),
+		.min = 0, .max = 1, .unit = "",
+		.help = "negotiate link pause (802.3x)",
+	},
+	[QOS_PAUSE_RX] = {
+		.key = "link_pause.rx", .kind = QOS_KIND_BOOL,
+		.offset = AT(pause_rx),
+		.min = 0, .max = 1, .unit = "",
+		.help = "obey link pause; off where PFC is on",
+	},
+	[QOS_PAUSE_TX] = {
+		.key = "link_pause.tx", .kind = QOS_KIND_BOOL,
+		.offset = AT(pause_tx),
+		.min = 0, .max = 1, .unit = "",
+		.help = "send link pause; off where PFC is on",
+	},
+	[QOS_MTU] = {
+		.key = "mtu.netdev", .kind = QOS_KIND_U32,
+		.offset = AT(mtu),
+		.min = 68, .max = 65536, .unit = "bytes",
+		.help = "MTU of the network device",
+	},
+	[QOS_IB_MTU] = {
+		.key = "mtu.ib_min", .kind = QOS_KIND_U32,
+		.offset = AT(ib_mtu), .read_only = true,
+		.min = 256, .max = 4096, .unit = "bytes",
+		.help = "least active MTU of the RDMA port: 256, 512, 1024, 2048 or 4096",
+	},
+	[QOS_ROCE_VERSION] = {
+		.key = "rdma.roce_version", .kind = QOS_KIND_WORD,
+		.offset = AT(roce_version), .words = roce_words,
+		.min = 1, .max = 2, .unit = "",
+		.help = "RoCE version of RDMA-CM connections",
+	},
+	[QOS_CM_TOS] = {
+		.key = "rdma.cm_default_tos", .kind = QOS_KIND_TOS,
+		.offset = AT(cm_tos), .words = ecn_words,
+		.min = 0, .max = 0xff, .unit = "",
+		.help = "DSCP and ECN of RDMA-CM connections that choose none",
+	},
+	[QOS_NP_ENABLE] = {
+		.key = "congestion_control.np.enable", .kind = QOS_KIND_PRIO_SET,
+		.offset = AT(np_enable),
+		.min = 0, .max = QOS_PRIOS - 1, .unit = "",
+		.help = "priorities on which CE marks are answered with CNPs",
+	},
+	[QOS_RP_ENABLE] = {
+		.key = "congestion_control.rp.enable", .kind = QOS_KIND_PRIO_SET,
+		.offset = AT(rp_enable),
+		.min = 0, .max = QOS_PRIOS - 1, .unit = "",
+		.help = "priorities on which CNPs slow the sender",
+	},
+	[QOS_CNP_DSCP] = {
+		.key = "congestion_control.np.cnp_dscp", .kind = QOS_KIND_U8,
+		.offset = AT(cnp_dscp),
+		.min = 0, .max = QOS_DSCPS - 1, .unit = "",
+		.help = "DSCP of CNPs",
+	},
+	[QOS_CNP_PRIO] = {
+		.key = "congestion_control.np.cnp_prio", .kind = QOS_KIND_U8,
+		.offset = AT(cnp_prio),
+		.min = 0, .max = QOS_PRIOS - 1, .unit = "",
+		.help = "VLAN priority of CNPs",
+	},
+};
+
+/* clang-format on */
