@@ -1,0 +1,131 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Process 1 of a guest: mounts, names, the wire, the lab NIC with Soft-RoCE on it, the management
+# NIC, sshd. Says LAB-READY on the console, or LAB-FAIL and why. Settings come from /run/lab/env.
+export PATH=/rocecheck/build:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+. /run/lab/env # HOST NUMBER WIRE_MAC MGMT_MAC MGMT_ADDRESS RATE
+
+fail()
+{
+	echo "LAB-FAIL $*"
+}
+
+try()
+{
+	"$@" || fail "$*"
+}
+
+mounts()
+{
+	mkdir -p /dev/pts /dev/shm
+	mount -t devpts -o mode=620,ptmxmode=666 devpts /dev/pts
+	mount -t tmpfs tmpfs /dev/shm
+	mount -t tmpfs -o mode=1777 tmpfs /tmp
+	mount -t tmpfs -o mode=755 tmpfs /var
+	mkdir -p /var/lib/{lldpad,rocecheck} /var/{log,cache,spool,empty} /run/sshd /run/lock
+	mkdir -m 1777 /var/tmp
+	ln -s /run /var/run
+	ln -s /run/lock /var/lock
+	mount -t debugfs debugfs /sys/kernel/debug
+	dmesg -n 4
+}
+
+names()
+{
+	local n
+
+	hostname "$HOST"
+	{
+		echo 127.0.0.1 localhost
+		for n in 1 2; do
+			echo "198.18.0.$n h$n"
+		done
+	} >/etc/hosts
+	# Files, so that a login shell has what a command over ssh has.
+	echo "export PATH=$PATH" >/etc/profile
+	echo "$HOST" >/etc/hostname
+	ln -sf /proc/mounts /etc/mtab
+}
+
+# link_of MAC: its name, once the kernel has it.
+link_of()
+{
+	local i
+
+	for i in {1..50}; do
+		grep -lsx "$1" /sys/class/net/*/address && return
+		sleep 0.1
+	done | head -n1 | cut -d/ -f5
+}
+
+network()
+{
+	local link
+
+	try modprobe virtio_net
+	link=$(link_of "$MGMT_MAC")
+	try ip link set "$link" name mgmt0
+	try ip address add "$MGMT_ADDRESS/24" dev mgmt0
+	try ip link set mgmt0 up
+	link=$(link_of "$WIRE_MAC")
+	[ "$link" = eth0 ] || try ip link set "$link" name eth0
+	# Frames of the wire are the NIC's: nothing of the host speaks on eth0 itself.
+	echo 1 >/proc/sys/net/ipv6/conf/eth0/disable_ipv6
+	echo 1 >/proc/sys/net/ipv6/conf/mgmt0/disable_ipv6
+	try ip link set lo up
+	try ip link set eth0 up
+	try insmod /run/lab/labnic.ko lower=eth0 name=roce0 rate="$RATE"
+	try ip link set roce0 mtu 4200 up
+	try ip address add "198.18.0.$NUMBER/24" dev roce0
+}
+
+rdma_stack()
+{
+	local module
+
+	for module in configfs ib_uverbs rdma_cm rdma_ucm crc32_generic rdma_rxe; do
+		try modprobe "$module"
+	done
+	mountpoint -q /sys/kernel/config || try mount -t configfs configfs /sys/kernel/config
+	try rdma link add rxe0 type rxe netdev roce0
+}
+
+start_sshd()
+{
+	mkdir -p -m 700 /root/.ssh
+	cp /run/lab/authorized_keys /root/.ssh/
+	chmod 600 /run/lab/host_key
+	cat >/run/lab/sshd_config <<-EOF
+		HostKey /run/lab/host_key
+		AuthorizedKeysFile /run/lab/authorized_keys
+		StrictModes no
+		UsePAM no
+		UseDNS no
+		PasswordAuthentication no
+		KbdInteractiveAuthentication no
+		PermitRootLogin prohibit-password
+		AllowUsers root
+		AcceptEnv LANG LC_* NO_COLOR ROCECHECK_*
+		SetEnv PATH=$PATH
+		PrintMotd no
+		MaxStartups 100
+		MaxSessions 100
+		PidFile /run/sshd.pid
+		Subsystem sftp internal-sftp
+	EOF
+	try /usr/sbin/sshd -f /run/lab/sshd_config -E /var/log/sshd.log
+}
+
+ulimit -l unlimited
+mounts
+names
+network
+rdma_stack
+start_sshd
+echo "LAB-READY $(cut -d' ' -f1 /proc/uptime)"
+# Process 1 stays and reaps what is orphaned.
+while :; do
+	sleep 3600 &
+	wait
+done

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * DCB operations (802.1Q clauses 36, 37 and annex D; linux dcbnl.h), with the checks and the
+ * readings of hardware drivers: ETS bandwidths sum to exactly 100, no credit-based shaper, DSCP
+ * trust as soon as the APP table has a DSCP entry, no firmware DCBX agent. ETS and rate limits
+ * are kept and reported; the transmit path does not schedule by them.
+ */
+#include "labnic.h"
+
+#define TSA_STRICT IEEE_8021QAZ_TSA_STRICT
+#define DCBX_MODE  (DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE)
+/*
+ * Below the 128 packets of 4 KiB that one Soft-RoCE queue pair keeps in flight, so that one can
+ * overrun it, and large enough for xoff plus 10 ms at the default link rate.
+ */
+#define BUFFER_BYTES (384 * 1024)
+
+static int labnic_getets(struct net_device *dev, struct ieee_ets *ets)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	*ets = nic->ets;
+	return 0;
+}
+
+static int labnic_setets(struct net_device *dev, struct ieee_ets *ets)
+{
+	struct labnic *nic = netdev_priv(dev);
+	int share = 0;
+	bool any = false;
+	int tc;
+
+	for (tc = 0; tc < IEEE_8021QAZ_MAX_TCS; tc++) {
+		if (ets->prio_tc[tc] >= IEEE_8021QAZ_MAX_TCS)
+			return -EINVAL;
+		if (ets->tc_tsa[tc] == IEEE_8021QAZ_TSA_CB_SHAPER)
+			return -EOPNOTSUPP;
+		if (ets->tc_tsa[tc] != IEEE_8021QAZ_TSA_ETS && ets->tc_tsa[tc] != TSA_STRICT &&
+		    ets->tc_tsa[tc] != IEEE_8021QAZ_TSA_VENDOR)
+			return -EINVAL;
+		if (ets->tc_tsa[tc] != IEEE_8021QAZ_TSA_ETS)
+			continue;
+		any = true;
+		share += ets->tc_tx_bw[tc];
+	}
+	if (any && share != 100)
+		return -EINVAL;
+	nic->ets = *ets;
+	nic->ets.ets_cap = IEEE_8021QAZ_MAX_TCS;
+	nic->ets.cbs = 0;
+	return 0;
+}
+
+static int labnic_getpfc(struct net_device *dev, struct ieee_pfc *pfc)
+{
+	struct labnic *nic = netdev_priv(dev);
+	u64 duration_us;
+	int prio;
+
+	pfc->pfc_cap = LABNIC_PRIOS;
+	pfc->pfc_en = nic->pfc_enabled;
+	pfc->mbc = nic->pfc_mbc;
+	pfc->delay = nic->pfc_delay;
+	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
+		labnic_pause_read(nic, &nic->tx[prio], &pfc->requests[prio], &duration_us);
+		labnic_pause_read(nic, &nic->rx[prio], &pfc->indications[prio], &duration_us);
+	}
+	return 0;
+}
+
+static int labnic_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	nic->pfc_mbc = pfc->mbc;
+	nic->pfc_delay = pfc->delay;
+	WRITE_ONCE(nic->pfc_enabled, pfc->pfc_en);
+	labnic_pause_recheck(nic);
+	return 0;
+}
+
+static int labnic_getmaxrate(struct net_device *dev, struct ieee_maxrate *maxrate)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	*maxrate = nic->maxrate;
+	return 0;
+}
+
+static int labnic_setmaxrate(struct net_device *dev, struct ieee_maxrate *maxrate)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	nic->maxrate = *maxrate;
+	return 0;
+}
+
+/* The data path's copy of the APP table; of several priorities for a DSCP the highest counts. */
+static void dscp_map_read(struct labnic *nic)
+{
+	struct dcb_ieee_app_dscp_map map = {};
+	bool any = false;
+	int dscp;
+
+	dcb_ieee_getapp_dscp_prio_mask_map(nic->dev, &map);
+	for (dscp = 0; dscp < LABNIC_DSCPS; dscp++) {
+		u8 prios = map.map[dscp];
+
+		any = any || prios;
+		WRITE_ONCE(nic->dscp_prio[dscp], prios ? fls(prios) - 1 : 0);
+	}
+	WRITE_ONCE(nic->trust_dscp, any);
+}
+
+static int labnic_setapp(struct net_device *dev, struct dcb_app *app)
+{
+	int err;
+
+	if (app->priority >= LABNIC_PRIOS)
+		return -EINVAL;
+	if (app->selector == IEEE_8021QAZ_APP_SEL_DSCP && app->protocol >= LABNIC_DSCPS)
+		return -EINVAL;
+	err = dcb_ieee_setapp(dev, app);
+	if (!err)
+		dscp_map_read(netdev_priv(dev));
+	return err;
+}
+
+static int labnic_delapp(struct net_device *dev, struct dcb_app *app)
+{
+	int err = dcb_ieee_delapp(dev, app);
+
+	if (!err)
+		dscp_map_read(netdev_priv(dev));
+	return err;
+}
+
+static u8 labnic_getcap(struct net_device *dev, int id, u8 *cap)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	*cap = 0;
+	if (id == DCB_CAP_ATTR_PG || id == DCB_CAP_ATTR_PFC)
+		*cap = true;
+	if (id == DCB_CAP_ATTR_PG_TCS || id == DCB_CAP_ATTR_PFC_TCS)
+		*cap = 1 << (LABNIC_PRIOS - 1);
+	if (id == DCB_CAP_ATTR_DCBX)
+		*cap = nic->dcbx;
+	return 0;
+}
+
+static u8 labnic_getdcbx(struct net_device *dev)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	return nic->dcbx;
+}
+
+/* 1 is how this operation refuses. */
+static u8 labnic_setdcbx(struct net_device *dev, u8 mode)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	if (mode != DCBX_MODE)
+		return 1;
+	nic->dcbx = mode;
+	return 0;
+}
+
+static int labnic_getbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	*buffer = nic->buffer;
+	return 0;
+}
+
+static int labnic_setbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
+{
+	struct labnic *nic = netdev_priv(dev);
+	u64 total = 0;
+	int i;
+
+	for (i = 0; i < LABNIC_PRIOS; i++) {
+		u8 to = buffer->prio2buffer[i];
+
+		if (to >= LABNIC_PRIOS || !buffer->buffer_size[to])
+			return -EINVAL;
+		total += buffer->buffer_size[i];
+	}
+	if (total > BUFFER_BYTES)
+		return -EINVAL;
+	for (i = 0; i < LABNIC_PRIOS; i++) {
+		WRITE_ONCE(nic->buffer.buffer_size[i], buffer->buffer_size[i]);
+		WRITE_ONCE(nic->buffer.prio2buffer[i], buffer->prio2buffer[i]);
+	}
+	return 0;
+}
+
+const struct dcbnl_rtnl_ops labnic_dcb_ops = {
+	.ieee_getets = labnic_getets,
+	.ieee_setets = labnic_setets,
+	.ieee_getpfc = labnic_getpfc,
+	.ieee_setpfc = labnic_setpfc,
+	.ieee_getmaxrate = labnic_getmaxrate,
+	.ieee_setmaxrate = labnic_setmaxrate,
+	.ieee_setapp = labnic_setapp,
+	.ieee_delapp = labnic_delapp,
+	.getcap = labnic_getcap,
+	.getdcbx = labnic_getdcbx,
+	.setdcbx = labnic_setdcbx,
+	.dcbnl_getbuffer = labnic_getbuffer,
+	.dcbnl_setbuffer = labnic_setbuffer,
+};
+
+/* As it comes up: one strict traffic class, PFC off, link pause on, everything in buffer 0. */
+void labnic_dcb_init(struct labnic *nic)
+{
+	nic->dcbx = DCBX_MODE;
+	nic->ets.ets_cap = IEEE_8021QAZ_MAX_TCS;
+	nic->buffer.buffer_size[0] = BUFFER_BYTES;
+	nic->buffer.total_size = BUFFER_BYTES;
+	nic->rx_pause = true;
+	nic->tx_pause = true;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * labnic: the lab's RoCE NIC. A netdev above a virtio one, with what real RoCE NICs have and
+ * software ones lack: DCB operations, a transmit queue a priority, PFC and link pause that are
+ * obeyed and generated, a link rate, a receive buffer, and statistics with the names of mlx5.
+ */
+#ifndef LABNIC_H
+#define LABNIC_H
+
+#include <linux/atomic.h>
+#include <linux/dcbnl.h>
+#include <linux/hrtimer.h>
+#include <linux/netdevice.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <net/dcbnl.h>
+
+#define LABNIC_PRIOS	8
+#define LABNIC_DSCPS	64
+#define LABNIC_VERSION	"1.0"
+#define LABNIC_FIRMWARE "1.0.0 (LAB0000000001)"
+
+/* MAC control, 802.3 annex 31B (pause) and 802.1Q clause 36 (PFC). */
+#define LABNIC_OP_PAUSE 0x0001
+#define LABNIC_OP_PFC	0x0101
+/* One quantum is 512 bit times. */
+#define LABNIC_QUANTUM_BYTES 64
+
+/* Counters of a priority; ethtool.c has their names. */
+enum labnic_counter {
+	LABNIC_RX_BYTES,
+	LABNIC_RX_PACKETS,
+	LABNIC_RX_DISCARDS,
+	LABNIC_TX_BYTES,
+	LABNIC_TX_PACKETS,
+	LABNIC_COUNTERS,
+};
+
+/* One direction of pause of one class: how often, how long, and until when. */
+struct labnic_pause {
+	u64 frames;
+	u64 past_ns;
+	ktime_t since;
+	ktime_t until;
+	bool on;
+};
+
+/* A pause class: a priority, or the whole link. */
+#define LABNIC_LINK    LABNIC_PRIOS
+#define LABNIC_CLASSES (LABNIC_PRIOS + 1)
+
+struct labnic {
+	struct net_device *dev;
+	struct net_device __rcu *low;
+	struct notifier_block netdev_event;
+
+	/* What DCB and ethtool set; under rtnl. */
+	struct ieee_ets ets;
+	struct ieee_maxrate maxrate;
+	struct dcbnl_buffer buffer;
+	u8 dcbx;
+	u8 pfc_mbc;
+	u16 pfc_delay;
+
+	/* What the data path reads of that, without a lock. */
+	u8 pfc_enabled;
+	bool rx_pause;
+	bool tx_pause;
+	bool trust_dscp;
+	u8 dscp_prio[LABNIC_DSCPS];
+
+	/* The link: pacing and pause; under link_lock, from softirq or with it off. */
+	spinlock_t link_lock;
+	bool running;
+	bool throttled;
+	ktime_t busy_until;
+	struct hrtimer pace_timer;
+	struct hrtimer pause_timer;
+	struct labnic_pause rx[LABNIC_CLASSES];
+	struct labnic_pause tx[LABNIC_CLASSES];
+
+	/* The receive buffer, when it drains at a rate; under drain_lock, as above. */
+	spinlock_t drain_lock;
+	bool draining;
+	struct sk_buff_head drain;
+	u32 drain_bytes;
+	u32 filled[LABNIC_PRIOS];
+	u16 xoff_sent;
+	ktime_t xoff_until;
+	ktime_t drain_at;
+	struct hrtimer drain_timer;
+
+	atomic64_t count[LABNIC_PRIOS][LABNIC_COUNTERS];
+	atomic64_t tx_dropped;
+};
+
+/* main.c: link rate in bytes a microsecond (MB/s), never 0, and the drain rate (0: no limit). */
+u32 labnic_rate(void);
+u32 labnic_drain_rate(void);
+
+/* receive.c */
+rx_handler_result_t labnic_receive(struct sk_buff **pskb);
+void labnic_drain_init(struct labnic *nic);
+void labnic_drain_start(struct labnic *nic);
+void labnic_drain_stop(struct labnic *nic);
+
+/* link.c */
+void labnic_link_init(struct labnic *nic);
+void labnic_link_start(struct labnic *nic);
+void labnic_link_stop(struct labnic *nic);
+netdev_tx_t labnic_xmit(struct sk_buff *skb, struct net_device *dev);
+void labnic_control_received(struct labnic *nic, struct sk_buff *skb);
+void labnic_control_sent(struct labnic *nic, struct sk_buff *skb);
+/* The priorities or the pause setting have changed: release what is no longer obeyed. */
+void labnic_pause_recheck(struct labnic *nic);
+/* Frames and microseconds of a class, the running pause included. */
+void labnic_pause_read(struct labnic *nic, const struct labnic_pause *pause, u64 *frames,
+		       u64 *duration_us);
+
+/* classify.c: the priority of a frame whose MAC header is at skb->data. */
+u8 labnic_tx_prio(const struct labnic *nic, const struct sk_buff *skb);
+/* The same behind eth_type_trans(), where skb->data is past the MAC header. */
+u8 labnic_rx_prio(const struct labnic *nic, const struct sk_buff *skb);
+
+/* dcb.c, ethtool.c */
+extern const struct dcbnl_rtnl_ops labnic_dcb_ops;
+extern const struct ethtool_ops labnic_ethtool_ops;
+void labnic_dcb_init(struct labnic *nic);
+
+static inline void labnic_add(struct labnic *nic, u8 prio, enum labnic_counter counter, u64 value)
+{
+	atomic64_add(value, &nic->count[prio][counter]);
+}
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Module and netdev of the lab NIC. It is a platform device, so that sysfs, ethtool -i and the
+ * RDMA device above agree about a driver and a bus address, as they do on hardware.
+ */
+#include <linux/etherdevice.h>
+#include <linux/module.h>
+#include <linux/platform_device.h>
+#include <linux/rtnetlink.h>
+
+#include "labnic.h"
+
+static char *lower = "eth0";
+module_param(lower, charp, 0444);
+MODULE_PARM_DESC(lower, "netdev that carries the frames");
+
+static char *name = "roce0";
+module_param(name, charp, 0444);
+MODULE_PARM_DESC(name, "name of the NIC's netdev");
+
+static unsigned int rate = 25;
+module_param(rate, uint, 0644);
+MODULE_PARM_DESC(rate, "link rate, MB/s");
+
+static unsigned int drain;
+module_param(drain, uint, 0644);
+MODULE_PARM_DESC(drain, "rate at which the host empties the receive buffer, MB/s (0: no limit)");
+
+u32 labnic_rate(void)
+{
+	return clamp_t(u32, READ_ONCE(rate), 1, 12500);
+}
+
+u32 labnic_drain_rate(void)
+{
+	return min_t(u32, READ_ONCE(drain), 12500);
+}
+
+static u16 labnic_select_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *sb)
+{
+	return labnic_tx_prio(netdev_priv(dev), skb);
+}
+
+static void labnic_carrier(struct labnic *nic)
+{
+	struct net_device *low = rtnl_dereference(nic->low);
+
+	if (low && netif_running(low) && netif_carrier_ok(low))
+		netif_carrier_on(nic->dev);
+	else
+		netif_carrier_off(nic->dev);
+}
+
+static int labnic_open(struct net_device *dev)
+{
+	struct labnic *nic = netdev_priv(dev);
+	struct net_device *low = rtnl_dereference(nic->low);
+	int err;
+
+	if (!low)
+		return -ENODEV;
+	err = dev_set_promiscuity(low, 1);
+	if (err)
+		return err;
+	labnic_link_start(nic);
+	labnic_drain_start(nic);
+	labnic_carrier(nic);
+	return 0;
+}
+
+static int labnic_stop(struct net_device *dev)
+{
+	struct labnic *nic = netdev_priv(dev);
+	struct net_device *low = rtnl_dereference(nic->low);
+
+	labnic_link_stop(nic);
+	labnic_drain_stop(nic);
+	netif_carrier_off(dev);
+	if (low)
+		(void)dev_set_promiscuity(low, -1); /* cannot fail downwards */
+	return 0;
+}
+
+static void labnic_stats64(struct net_device *dev, struct rtnl_link_stats64 *stats)
+{
+	struct labnic *nic = netdev_priv(dev);
+	int prio;
+
+	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
+		atomic64_t *count = nic->count[prio];
+
+		stats->rx_packets += atomic64_read(&count[LABNIC_RX_PACKETS]);
+		stats->rx_bytes += atomic64_read(&count[LABNIC_RX_BYTES]);
+		stats->rx_missed_errors += atomic64_read(&count[LABNIC_RX_DISCARDS]);
+		stats->tx_packets += atomic64_read(&count[LABNIC_TX_PACKETS]);
+		stats->tx_bytes += atomic64_read(&count[LABNIC_TX_BYTES]);
+	}
+	stats->tx_dropped = atomic64_read(&nic->tx_dropped);
+}
+
+static const struct net_device_ops labnic_netdev_ops = {
+	.ndo_open = labnic_open,
+	.ndo_stop = labnic_stop,
+	.ndo_start_xmit = labnic_xmit,
+	.ndo_select_queue = labnic_select_queue,
+	.ndo_get_stats64 = labnic_stats64,
+	.ndo_set_mac_address = eth_mac_addr,
+	.ndo_validate_addr = eth_validate_addr,
+};
+
+static void labnic_setup(struct net_device *dev)
+{
+	ether_setup(dev);
+	dev->netdev_ops = &labnic_netdev_ops;
+	dev->ethtool_ops = &labnic_ethtool_ops;
+	dev->dcbnl_ops = &labnic_dcb_ops;
+	dev->max_mtu = 9000;
+	dev->features |= NETIF_F_HIGHDMA | NETIF_F_SG | NETIF_F_HW_CSUM;
+	/* A transmitted skb changes its netdev. */
+	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
+	dev->hw_features |= NETIF_F_SG | NETIF_F_HW_CSUM;
+}
+
+/* Under rtnl: no frame comes in any more, and the lower netdev is free to go. */
+static void labnic_detach(struct labnic *nic)
+{
+	struct net_device *low = rtnl_dereference(nic->low);
+
+	if (!low)
+		return;
+	netdev_rx_handler_unregister(low);
+	if (netif_running(nic->dev))
+		(void)dev_set_promiscuity(low, -1);
+	RCU_INIT_POINTER(nic->low, NULL);
+	synchronize_net();
+	netif_carrier_off(nic->dev);
+	dev_put(low);
+}
+
+static int labnic_netdev_event(struct notifier_block *block, unsigned long event, void *ptr)
+{
+	struct labnic *nic = container_of(block, struct labnic, netdev_event);
+	struct net_device *low = rtnl_dereference(nic->low);
+
+	if (!low || netdev_notifier_info_to_dev(ptr) != low)
+		return NOTIFY_DONE;
+	if (event == NETDEV_UNREGISTER)
+		labnic_detach(nic);
+	else if (event == NETDEV_UP || event == NETDEV_DOWN || event == NETDEV_CHANGE)
+		labnic_carrier(nic);
+	return NOTIFY_DONE;
+}
+
+/* The lower netdev carries whatever MTU this one is given later. */
+static int labnic_attach(struct labnic *nic, struct net_device *low)
+{
+	int err;
+
+	eth_hw_addr_set(nic->dev, low->dev_addr);
+	nic->dev->max_mtu = min(nic->dev->max_mtu, low->max_mtu);
+	err = dev_set_mtu(low, nic->dev->max_mtu);
+	if (err)
+		return err;
+	err = register_netdevice(nic->dev);
+	if (err)
+		return err;
+	err = netdev_rx_handler_register(low, labnic_receive, nic);
+	if (err) {
+		unregister_netdevice(nic->dev);
+		return err;
+	}
+	dev_hold(low);
+	rcu_assign_pointer(nic->low, low);
+	netif_carrier_off(nic->dev);
+	return 0;
+}
+
+static void labnic_remove(void *data)
+{
+	struct labnic *nic = data;
+
+	if (nic->netdev_event.notifier_call)
+		(void)unregister_netdevice_notifier(&nic->netdev_event); /* -ENOENT: never was */
+	rtnl_lock();
+	dev_close(nic->dev);
+	labnic_detach(nic);
+	unregister_netdevice(nic->dev);
+	rtnl_unlock();
+	free_netdev(nic->dev);
+}
+
+static int labnic_probe(struct platform_device *pdev)
+{
+	struct net_device *dev;
+	struct net_device *low;
+	struct labnic *nic;
+	int err;
+
+	dev = alloc_netdev_mqs(sizeof(*nic), name, NET_NAME_USER, labnic_setup, LABNIC_PRIOS, 1);
+	if (!dev)
+		return -ENOMEM;
+	netdev_lockdep_set_classes(dev);
+	SET_NETDEV_DEV(dev, &pdev->dev);
+	nic = netdev_priv(dev);
+	nic->dev = dev;
+	labnic_dcb_init(nic);
+	labnic_link_init(nic);
+	labnic_drain_init(nic);
+	rtnl_lock();
+	low = __dev_get_by_name(&init_net, lower);
+	err = low ? labnic_attach(nic, low) : -ENODEV;
+	rtnl_unlock();
+	if (err) {
+		dev_err(&pdev->dev, "%s above %s: error %d\n", name, lower, err);
+		free_netdev(dev);
+		return err;
+	}
+	err = devm_add_action_or_reset(&pdev->dev, labnic_remove, nic);
+	if (err)
+		return err;
+	nic->netdev_event.notifier_call = labnic_netdev_event;
+	return register_netdevice_notifier(&nic->netdev_event);
+}
+
+static struct platform_driver labnic_driver = {
+	.driver =
+		{
+			 .name = "labnic",
+			 },
+};
+
+static struct platform_device *labnic_device;
+
+static int __init labnic_init(void)
+{
+	labnic_device = platform_create_bundle(&labnic_driver, labnic_probe, NULL, 0, NULL, 0);
+	return PTR_ERR_OR_ZERO(labnic_device);
+}
+
+static void __exit labnic_exit(void)
+{
+	platform_device_unregister(labnic_device);
+	platform_driver_unregister(&labnic_driver);
+}
+
+module_init(labnic_init);
+module_exit(labnic_exit);
+
+MODULE_AUTHOR("The rocecheck authors");
+MODULE_DESCRIPTION("RoCE NIC of the rocecheck lab");
+MODULE_VERSION(LABNIC_VERSION);
+MODULE_LICENSE("GPL");

@@ -1,0 +1,244 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# root.sh [--print-key]: make the root file system of the lab's guests and print where it is.
+#
+# Fetches the packages of the sections lab-guest and lab-kernel of tests/packages with an apt
+# configuration of its own (the host's mirrors, an empty dpkg status, own state and cache) and
+# unpacks them. Nothing is installed, no maintainer script runs, no root is needed. The result
+# lies in ${ROCECHECK_CACHE:-${XDG_CACHE_HOME:-~/.cache}/rocecheck}/lab-KEY, KEY being a checksum
+# of the lists and of this file; what is there is used as it is, without the network:
+#
+#	root/		lower root of the guests, with /lib/modules of kernel VERSION and /boot
+#	headers/	what a module build for that kernel needs
+#	initrd		busybox and the modules that mount root/, uncompressed; no init
+#	version		the kernel's release
+set -euo pipefail
+export LC_ALL=C
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+lists=$here/../packages
+cache=${ROCECHECK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rocecheck}
+tmp=
+
+say()
+{
+	echo "lab: $*" >&2
+}
+
+die()
+{
+	say "$*"
+	exit 3
+}
+
+# section NAME: the packages of one section, one a line.
+section()
+{
+	awk -v want="[$1]" '{ sub(/[ \t]*#.*/, "") } /^\[/ { on = ($0 == want); next }
+		on && NF { print $1 }' "$lists"
+}
+
+codename()
+{
+	. /etc/os-release && echo "${VERSION_CODENAME:-}"
+}
+
+key()
+{
+	{
+		section lab-guest
+		section lab-kernel
+		codename
+		cat "${BASH_SOURCE[0]}"
+	} | sha256sum | cut -c1-16
+}
+
+# The host's sources of this release, in the form they have; others (a vendor's tools) are
+# left out, because a dead one would stop the update.
+write_sources()
+{
+	local release=$1 out=$2 file
+
+	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+		[ -r "$file" ] || continue
+		awk -v r="$release" '/^[ \t]*deb[ \t]/ {
+			n = 2; if ($2 ~ /^\[/) while ($n !~ /\]$/) n++;
+			if ($2 ~ /^\[/) n++
+			if (index($(n + 1), r) == 1) print }' "$file"
+	done >"$out/host.list"
+	for file in /etc/apt/sources.list.d/*.sources; do
+		[ -r "$file" ] || continue
+		awk -v r="$release" 'BEGIN { RS = ""; ORS = "\n\n" } {
+			n = split($0, line, "\n"); text = ""; good = 0
+			for (i = 1; i <= n; i++) {
+				if (line[i] ~ /^#/) continue
+				if (line[i] ~ "^Suites:.*[ \t]" r) good = 1
+				text = text line[i] "\n"
+			}
+			if (good) printf "%s\n", text }' "$file"
+	done >"$out/host.sources"
+	[ -s "$out/host.list" ] || [ -s "$out/host.sources" ]
+}
+
+write_apt_conf()
+{
+	mkdir -p "$tmp"/apt/{state/lists/partial,cache/archives/partial,sources,none}
+	: >"$tmp/apt/status"
+	# Proxies, time-outs and the like are the host's.
+	apt-config dump | grep '^Acquire::' >"$tmp/apt/acquire" || true
+	cat "$tmp/apt/acquire" - >"$tmp/apt/conf" <<-EOF
+		Dir::State "$tmp/apt/state";
+		Dir::State::status "$tmp/apt/status";
+		Dir::Cache "$tmp/apt/cache";
+		Dir::Log "$tmp/apt";
+		Dir::Etc::main "$tmp/apt/none/main";
+		Dir::Etc::parts "$tmp/apt/none";
+		Dir::Etc::preferences "$tmp/apt/none/preferences";
+		Dir::Etc::preferencesparts "$tmp/apt/none";
+		Dir::Etc::sourcelist "$tmp/apt/none/sources";
+		Dir::Etc::sourceparts "$tmp/apt/sources";
+		APT::Sandbox::User "";
+		APT::Install-Recommends "false";
+		Acquire::Languages "none";
+		Acquire::Retries "2";
+	EOF
+	export APT_CONFIG=$tmp/apt/conf
+}
+
+# run NAME COMMAND...: run it, and when it fails say the first error apt gave.
+run()
+{
+	local what=$1
+
+	shift
+	"$@" >>"$tmp/log" 2>&1 && return
+	cp "$tmp/log" "$cache/root.log"
+	die "cannot $what: $(grep -m1 '^[EW]: ' "$tmp/log" || tail -n1 "$tmp/log")
+     Next: see that 'apt-get update' works here, then run this again. Log: $cache/root.log"
+}
+
+# depends PACKAGE PATTERN: the package it depends on that matches.
+depends()
+{
+	apt-cache depends --important "$1" | sed -n "s/^ *Depends: \($2\)\$/\1/p" | head -n1
+}
+
+fetch()
+{
+	local release image headers kbuild
+
+	release=$(codename)
+	write_sources "$release" "$tmp/apt/sources" ||
+		die "no apt source of release '$release' in /etc/apt: nothing to fetch packages from"
+	run "read the package lists" apt-get update -q --error-on=any
+	image=$(depends linux-image-amd64 'linux-image-[0-9].*')
+	headers=$(depends linux-headers-amd64 'linux-headers-[0-9].*')
+	[ -n "$image" ] && [ -n "$headers" ] ||
+		die "no linux-image-amd64 or linux-headers-amd64 in the sources of this host: the lab
+     runs on Debian's kernel. Next: run it on a Debian host or in a Debian container."
+	kbuild=$(depends "$headers" 'linux-kbuild-.*')
+	# shellcheck disable=SC2046
+	run "fetch the packages of [lab-guest]" apt-get install -y -q --download-only \
+		$(section lab-guest)
+	mkdir "$tmp/kernel"
+	(cd "$tmp/kernel" && run "fetch the kernel's packages" apt-get download -q \
+		"$image" "$headers" "${headers%-amd64}-common" "$kbuild")
+}
+
+# unpack TREE DEB...: dpkg-deb alone would replace /lib, a link, by a directory.
+unpack()
+{
+	local tree=$1 deb
+
+	shift
+	mkdir -p "$tree"/usr/{bin,sbin,lib,lib64}
+	ln -sfn usr/bin "$tree/bin"
+	ln -sfn usr/sbin "$tree/sbin"
+	ln -sfn usr/lib "$tree/lib"
+	ln -sfn usr/lib64 "$tree/lib64"
+	for deb in "$@"; do
+		dpkg-deb --fsys-tarfile "$deb" |
+			tar -x -C "$tree" --keep-directory-symlink --no-same-owner \
+				--exclude=./usr/share/doc --exclude=./usr/share/man \
+				--exclude=./usr/share/locale --exclude=./usr/share/info ||
+			die "cannot unpack $(basename "$deb") into $tree"
+	done
+}
+
+# The headers name each other by absolute path.
+make_headers()
+{
+	unpack "$tmp/out/headers" "$tmp"/kernel/linux-{headers,kbuild}-*.deb
+	find "$tmp/out/headers/usr/src" -maxdepth 2 -name Makefile -exec \
+		sed -i "s,/usr/src/\(linux-headers\),$final/headers/usr/src/\1,g" {} +
+}
+
+make_root()
+{
+	local root=$tmp/out/root
+
+	unpack "$root" "$tmp"/apt/cache/archives/*.deb "$tmp"/kernel/linux-image-*.deb
+	mkdir -p "$root"/{proc,sys,dev,run,tmp,var,root,rocecheck,etc/ssh}
+	rm -f "$root/boot"/System.map-*
+	# What maintainer scripts would have linked.
+	ln -sf bash "$root/usr/bin/sh"
+	ln -sf gawk "$root/usr/bin/awk"
+	printf '%s\n' 'root:x:0:0:root:/root:/bin/bash' 'sshd:x:100:65534::/run/sshd:/usr/sbin/nologin' \
+		'tcpdump:x:101:101::/nonexistent:/usr/sbin/nologin' \
+		'nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin' >"$root/etc/passwd"
+	printf '%s\n' 'root:x:0:' 'tcpdump:x:101:' 'nogroup:x:65534:' >"$root/etc/group"
+	printf '%s\n' 'passwd: files' 'group: files' 'hosts: files' >"$root/etc/nsswitch.conf"
+	depmod -b "$root" "$version"
+}
+
+# The modules that the initrd loads, in order.
+make_initrd()
+{
+	local dir=$tmp/initrd module path
+
+	mkdir -p "$dir"/{bin,lib,proc,sys,dev}
+	cp "$(command -v busybox)" "$dir/bin/busybox"
+	for module in virtio_pci 9p 9pnet_virtio overlay; do
+		modprobe -S "$version" -d "$tmp/out/root" --show-depends "$module"
+	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
+		cp "$path" "$dir/lib/"
+		path=${path##*/}
+		[ "${path%.xz}" = "$path" ] || unxz "$dir/lib/$path"
+		echo "/lib/${path%.xz}" >>"$dir/modules"
+	done
+	(cd "$dir" && find . | cpio -o -H newc --quiet) >"$tmp/out/initrd"
+}
+
+make_all()
+{
+	local tool
+
+	for tool in apt-get apt-cache apt-config dpkg-deb tar cpio depmod modprobe busybox; do
+		command -v "$tool" >/dev/null || PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null ||
+			die "$tool is missing: run tests/lab/setup.sh lab-host"
+	done
+	mkdir -p "$cache"
+	tmp=$(mktemp -d "$cache/.new.XXXXXX")
+	trap 'rm -rf "$tmp"' EXIT
+	trap 'exit 130' INT TERM HUP
+	say "fetching the guests' packages (once)"
+	write_apt_conf
+	fetch
+	mkdir "$tmp/out"
+	version=$(basename "$tmp"/kernel/linux-image-*.deb)
+	version=${version#linux-image-}
+	version=${version%%_*}
+	make_headers
+	make_root
+	make_initrd
+	echo "$version" >"$tmp/out/version"
+	# Two runs may race: the first rename wins, and both results are the same.
+	mv -T "$tmp/out" "$final" 2>/dev/null || [ -s "$final/version" ] ||
+		die "cannot move the new root to $final"
+}
+
+PATH=$PATH:/usr/sbin:/sbin
+final=$cache/lab-$(key)
+[ -s "$final/version" ] || make_all
+echo "$final"
