@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# rocecheck: one Makefile. `make demo` and `make check` install what is missing, then build and run.
+
+VERSION    := 0.1.0
+PREFIX     ?= /usr/local
+DESTDIR    ?=
+PKG_CONFIG ?= pkg-config
+SAN        ?=
+BUILD      ?= $(if $(SAN),build/san,build)
+CFLAGS     ?= -O2 -g
+FAULT      ?=
+
+LAYERS := profiles dcb capture probe reports cmd
+PKGS   := yaml-0.1 jansson libnl-3.0 libnl-genl-3.0 libpcap libdeflate libibverbs libuv \
+          libxml-2.0 ncursesw libcap-ng
+
+CPPFLAGS += -I. -D_GNU_SOURCE -DROCECHECK_VERSION='"$(VERSION)"' \
+            -DROCECHECK_DATA='"$(PREFIX)/share/rocecheck"'
+CFLAGS   += -std=gnu11 -pthread -fno-strict-aliasing -Wall -Wextra -Wshadow -Wstrict-prototypes \
+            -Wmissing-prototypes -Wvla -Wformat=2 -Werror=implicit-function-declaration
+ifneq ($(SAN),)
+CFLAGS   += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1
+endif
+# Asked for when something is compiled: `make demo` may have to install pkg-config first.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG_CFLAGS)
+PKG_LIBS   = $(eval PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS)
+
+SRCS  := $(foreach d,$(LAYERS),$(sort $(wildcard $(d)/*.c)))
+OBJS  := $(SRCS:%.c=$(BUILD)/%.o)
+LIB   := $(BUILD)/librocecheck.a
+UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c))
+COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
+
+all: $(BUILD)/rocecheck $(TOOLS)
+
+$(BUILD)/rocecheck: $(BUILD)/cmd/main.o $(LIB)
+	$(CC) $(CFLAGS) $(LDFLAGS) -o $@.tmp $^ $(PKG_LIBS) $(LDLIBS) && mv $@.tmp $@
+
+$(LIB): $(filter-out $(BUILD)/cmd/main.o,$(OBJS))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(COMPILE) -c -o $@ $<
+
+$(BUILD)/unit/%: tests/unit/%.c $(LIB)
+	@mkdir -p $(@D)
+	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(PKG_LIBS) -lcmocka $(LDLIBS)
+
+$(BUILD)/tools/%: tests/lab/tools/%.c
+	@mkdir -p $(@D)
+	$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
+
+# Set-up: Debian packages of tests/packages, installed only when missing.
+setup:
+	@tests/lab/setup.sh build check lab-host
+setup-lab:
+	@tests/lab/setup.sh build lab-host
+
+unit: $(UNITS)
+	@tests/run.sh $(BUILD)/check $(UNITS)
+
+# The whole proof without hardware; ends in "N passed, N failed, N skipped".
+check: setup
+	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory SAN=1 BUILD=build/san build/san/units
+	@tests/run.sh build/check tests/layers.sh $(UNITS:$(BUILD)/%=build/san/%) \
+	        $(sort $(wildcard tests/golden/*.bats)) $(sort $(wildcard tests/lab/*.bats))
+$(BUILD)/units: $(UNITS)
+
+# A profile applied to two lab hosts, validated; everything it leaves is under build/demo/.
+demo: setup-lab
+	@$(MAKE) --no-print-directory all
+	@tests/lab/demo.sh $(FAULT)
+
+layers:
+	@tests/layers.sh
+
+install: all
+	install -Dm755 $(BUILD)/rocecheck $(DESTDIR)$(PREFIX)/bin/rocecheck
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/rocecheck/profiles profiles/*.yaml
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man8 cmd/rocecheck.8
+
+clean:
+	rm -rf build
+
+.PHONY: all setup setup-lab unit units check demo layers install clean
+.DELETE_ON_ERROR:
+-include $(OBJS:.o=.d) $(UNITS:=.d)

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * struct packet: one decoded frame, by value, no pointer into the buffer. RoCEv2 over IPv4 and IPv6,
+ * RoCEv1, and beside them the frames that explain RoCE: PFC, global pause, LLDP.
+ * IBTA vol 1, 9.2 (BTH) and Annex A17 (RoCEv2); 802.1Q clause 36 (PFC).
+ */
+#ifndef CAPTURE_PACKET_H
+#define CAPTURE_PACKET_H
+
+#include <jansson.h>
+
+#include "profiles/base.h"
+
+enum packet_kind {
+	PACKET_OTHER,
+	PACKET_ROCE,
+	PACKET_PFC,
+	PACKET_PAUSE, /* 802.3x */
+	PACKET_LLDP,
+};
+
+enum packet_encap {
+	ENCAP_NONE,
+	ENCAP_ROCE_V1,
+	ENCAP_ROCE_V2_IPV4,
+	ENCAP_ROCE_V2_IPV6,
+};
+
+enum icrc_verdict {
+	ICRC_UNVERIFIABLE, /* cut by the snap length, a fragment */
+	ICRC_GOOD,
+	ICRC_BAD,
+};
+
+enum packet_fault {
+	PACKET_OK,
+	PACKET_TRUNCATED, /* by the capture: fewer bytes than the headers need */
+	PACKET_MALFORMED, /* on the wire: lengths that contradict each other */
+};
+
+/* Extension headers of an opcode, in wire order when read from bit 0. */
+enum roce_header {
+	HDR_RDETH = 1 << 0,
+	HDR_DETH = 1 << 1,
+	HDR_XRCETH = 1 << 2,
+	HDR_FETH = 1 << 3,
+	HDR_RETH = 1 << 4,
+	HDR_ATOMICETH = 1 << 5,
+	HDR_AETH = 1 << 6,
+	HDR_ATOMICACKETH = 1 << 7,
+	HDR_IMMDT = 1 << 8,
+	HDR_IETH = 1 << 9,
+	HDR_CNP = 1 << 10, /* 16 reserved bytes */
+};
+
+struct packet {
+	uint64_t frame;   /* from 1 */
+	uint64_t time_ns; /* since the epoch, as the source states it */
+	uint32_t wire_len, cap_len;
+	uint8_t kind, encap, fault, icrc;
+	uint8_t dmac[6], smac[6];
+	uint8_t vlan_count;
+	uint16_t vid;     /* innermost, when vlan_count > 0 */
+	uint8_t pcp;
+	uint8_t src[16], dst[16]; /* GID form: IPv4 as ::ffff:a.b.c.d */
+	uint8_t dscp, ecn, ttl;
+	uint16_t sport;
+	/* Where the parts lie in the captured frame; 0 = not reached. l3: after the link header and its
+	 * VLAN tags; data: the payload, after the last extension header. */
+	uint32_t l3_offset, bth_offset, data_offset;
+	bool fragment;    /* of an IP packet: the ICRC cannot be verified */
+	/* BTH */
+	bool bth;         /* was decoded: what follows means something */
+	uint8_t opcode, tver, pad;
+	bool se, migreq, fecn, becn, ackreq;
+	uint16_t pkey;
+	uint32_t dest_qpn, psn;
+	uint32_t payload_len; /* without pad and ICRC */
+	uint16_t headers;     /* enum roce_header bits that were decoded */
+	struct {
+		uint64_t va;
+		uint32_t rkey, dma_len;
+	} reth;
+	struct {
+		uint8_t syndrome;
+		uint32_t msn;
+	} aeth;
+	struct {
+		uint64_t va, swap_add, compare;
+		uint32_t rkey;
+	} atomiceth;
+	uint64_t atomic_ack;
+	uint32_t immdt, ieth_rkey, feth, rdeth_eec, xrc_srq;
+	struct {
+		uint32_t qkey, src_qpn;
+	} deth;
+	/* PFC and pause: 802.1Q clause 36 */
+	uint8_t pfc_enable;
+	uint16_t pfc_quanta[8]; /* [0] alone for 802.3x */
+	char note[64];          /* why malformed or truncated; empty else */
+};
+
+/* Link types of libpcap that are understood, by their DLT number. */
+bool packet_link_supported(int dlt);
+
+/*
+ * Decodes one frame. Never reads beyond cap_len; every frame gives a packet: what could not be decoded
+ * is in fault and note. frame and time_ns are copied in.
+ */
+void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire_len, uint64_t frame,
+		   uint64_t time_ns, struct packet *p);
+
+/* AETH syndrome classes, IBTA vol 1, 9.7.5.2. */
+enum aeth_kind {
+	AETH_ACK,
+	AETH_RNR,
+	AETH_RESERVED,
+	AETH_NAK,
+};
+enum aeth_kind packet_aeth_kind(const struct packet *p);
+
+/* "RC_RDMA_WRITE_FIRST", "unknown 0x47". Static strings or buf. */
+const char *opcode_name(uint8_t opcode, char *buf, size_t size);
+
+/* The object of `capture decode --json`; keys as documented in rocecheck-capture(1), without "events",
+ * which flow_events_to_json() makes. NULL on -ENOMEM. */
+json_t *packet_to_json(const struct packet *p);
+
+/* "good", "bad", "unverifiable". */
+const char *packet_icrc_text(const struct packet *p);
+
+/* IPv4 in dots when the GID is ::ffff:a.b.c.d, else IPv6 form. size >= INET6_ADDRSTRLEN. */
+void packet_addr_text(const uint8_t gid[16], char *buf, size_t size);
+
+/* One line of `capture decode` without newline, and the line above the columns. Always terminated;
+ * returns what snprintf would. time_ns is printed as it stands: make it relative in a copy. */
+int packet_text_header(char *buf, size_t size);
+int packet_text(const struct packet *p, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck: finds the command in the table, parses its options, runs it, and makes sure that what
+ * it printed has arrived. Usage and completion come from the tables.
+ */
+#include <errno.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "profiles/profile.h"
+
+static const struct command *const commands[] = {
+	&cmd_show,    &cmd_lint,     &cmd_plan,	  &cmd_apply,	       &cmd_rollback,
+	&cmd_collect, &cmd_validate, &cmd_top,	  &cmd_capture_decode, &cmd_capture_stats,
+	&cmd_rules,   &cmd_explain,  &cmd_schema, &cmd_completion,     &cmd_agent,
+};
+
+static struct globals state;
+const struct globals *const globals = &state;
+
+static bool want_version, want_help;
+static const char *colour_word = "auto";
+static const char *const colour_words[] = {"auto", "always", "never", NULL};
+static bool verbose_flag;
+
+static const struct opt global_opts[] = {
+	{"json",				 'j', OPT_FLAG, &state.json, .help = "one JSON document on stdout"},
+	{"quiet",			      'q', OPT_FLAG, &state.quiet, .help = "errors only on stderr"},
+	{"verbose", 'v', OPT_FLAG, &verbose_flag, .help = "more on stderr"},
+	{"color",				0, OPT_STRING, &colour_word, .arg = "WHEN", .help = "colour and signs",
+	 .words = colour_words},
+	{"version",			      'V', OPT_FLAG, &want_version, .help = "print the version"},
+	{"help",	 'h', OPT_FLAG, &want_help, .help = "print this, or the usage of a command"},
+	{.name = NULL			     },
+};
+
+static bool colour_for(int fd)
+{
+	const char *no = getenv("NO_COLOR");
+	const char *term = getenv("TERM");
+
+	if (!strcmp(colour_word, "always"))
+		return true;
+	if (!strcmp(colour_word, "never") || (no && *no) || (term && !strcmp(term, "dumb")))
+		return false;
+	return isatty(fd);
+}
+
+static void print_usage(FILE *out)
+{
+	fputs("usage: rocecheck [OPTIONS] COMMAND [ARGUMENTS]\n\n"
+	      "Makes RoCE fabrics lossless and proves it.\n\nCommands:\n",
+	      out);
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		if (!commands[i]->internal)
+			fprintf(out, "  %-18s %s\n", commands[i]->name, commands[i]->help);
+	}
+	fputs("\nOptions:\n", out);
+	opts_usage(global_opts, out);
+	fputs("\nExit: 0 good, 1 findings, 2 usage or unusable input, 3 environment, 4 "
+	      "incomplete,\n"
+	      "      5 apply failed and undone, 6 apply failed and not undone.\n",
+	      out);
+}
+
+static void print_command_usage(const struct command *c, FILE *out)
+{
+	fprintf(out, "usage: rocecheck %s%s%s%s\n", c->name, c->opts ? " [OPTIONS]" : "",
+		*c->args ? " " : "", c->args);
+	fprintf(out, "\n%s\n", c->help);
+	if (c->opts) {
+		fputs("\nOptions:\n", out);
+		opts_usage(c->opts, out);
+	}
+}
+
+int cmd_fail(int code, const struct err *e)
+{
+	const char *red = state.colour_err ? "\033[31m" : "";
+	const char *off = state.colour_err ? "\033[0m" : "";
+
+	fprintf(stderr, "rocecheck: %serror:%s %s\n", red, off, e->text);
+	if (e->hint[0])
+		fprintf(stderr, "   = help: %s\n", e->hint);
+	return code;
+}
+
+int cmd_exit_for(const struct err *e, int otherwise)
+{
+	switch (-e->code) {
+	case EPERM:
+	case EACCES:
+	case ENODEV:
+	case ENXIO:
+	case EOPNOTSUPP:
+	case EPROTONOSUPPORT:
+	case EAFNOSUPPORT:
+	case ENOSPC:
+	case EROFS:
+		return EXIT_ENVIRONMENT;
+	default:
+		return otherwise;
+	}
+}
+
+int cmd_worse(int a, int b)
+{
+	static const int rank[] = {
+		[EXIT_OK] = 0,		[EXIT_INCOMPLETE] = 1, [EXIT_FINDINGS] = 2,
+		[EXIT_ENVIRONMENT] = 3, [EXIT_USAGE] = 4,      [EXIT_APPLY_UNDONE] = 5,
+		[EXIT_APPLY_LOST] = 6,
+	};
+
+	return rank[a] >= rank[b] ? a : b;
+}
+
+int cmd_usage(const struct command *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "rocecheck %s: ", c->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\nusage: rocecheck %s%s%s%s\n", c->name, c->opts ? " [OPTIONS]" : "",
+		*c->args ? " " : "", c->args);
+	return EXIT_USAGE;
+}
+
+int cmd_print_json(json_t *doc)
+{
+	int rc = doc ? json_dumpf(doc, stdout, JSON_INDENT(2)) : -1;
+
+	json_decref(doc);
+	if (rc) {
+		fputs("rocecheck: error: cannot print JSON: out of memory or bad output\n", stderr);
+		return EXIT_ENVIRONMENT;
+	}
+	putchar('\n');
+	return EXIT_OK;
+}
+
+int cmd_load_profile(const char *name, struct profile *p)
+{
+	struct diags diags;
+	struct err e = {0};
+	int rc;
+
+	diags_init(&diags);
+	rc = profile_load(name, p, &diags, &e);
+	if (diags.count && (rc || !state.quiet))
+		diags_print(&diags, stderr, state.colour_err);
+	if (rc && !diags.errors)
+		cmd_fail(EXIT_USAGE, &e);
+	diags_clear(&diags);
+	return rc ? EXIT_USAGE : 0;
+}
+
+const struct command *cmd_at(size_t i)
+{
+	return i < ARRAY_SIZE(commands) ? commands[i] : NULL;
+}
+
+const struct opt *cmd_global_opts(void)
+{
+	return global_opts;
+}
+
+/* The command whose one or two words are argv[0..]; *words says how many it took. */
+static const struct command *find_command(int argc, char **argv, int *words)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		const char *name = commands[i]->name;
+		const char *space = strchr(name, ' ');
+		size_t first = space ? (size_t)(space - name) : strlen(name);
+
+		if (strlen(argv[0]) != first || strncmp(argv[0], name, first))
+			continue;
+		if (space && (argc < 2 || strcmp(argv[1], space + 1)))
+			continue;
+		*words = space ? 2 : 1;
+		return commands[i];
+	}
+	return NULL;
+}
+
+static int unknown_command(int argc, char **argv)
+{
+	const char *names[ARRAY_SIZE(commands) + 1];
+	const char *near;
+	char got[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		names[i] = commands[i]->name;
+	names[ARRAY_SIZE(commands)] = NULL;
+	snprintf(got, sizeof(got), "%s%s%s", argv[0],
+		 argc > 1 && !strcmp(argv[0], "capture") ? " " : "",
+		 argc > 1 && !strcmp(argv[0], "capture") ? argv[1] : "");
+	near = diag_nearest(got, names);
+	fprintf(stderr, "rocecheck: error: unknown command '%s'%s%s%s\n", got,
+		near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+	fputs("   = help: 'rocecheck --help' lists the commands\n", stderr);
+	return EXIT_USAGE;
+}
+
+/* Global options are accepted behind the command too: "show --json" reads better. They are taken
+ * out of argv before the command's own table sees it; a command's own option of the same name wins.
+ */
+static bool is_command_opt(const struct command *c, const char *word)
+{
+	for (const struct opt *o = c->opts; o && o->name; o++) {
+		if (word[1] == '-' ? !strcmp(o->name, word + 2) : o->letter && o->letter == word[1])
+			return true;
+	}
+	return false;
+}
+
+static bool take_global(const struct command *c, const char *word)
+{
+	if (word[0] != '-' || is_command_opt(c, word))
+		return false;
+	for (const struct opt *o = global_opts; o->name; o++) {
+		if (o->kind != OPT_FLAG)
+			continue;
+		if ((word[1] == '-' && !strcmp(word + 2, o->name)) ||
+		    (o->letter && word[1] == o->letter && !word[2])) {
+			*(bool *)o->value = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void take_globals(const struct command *c, int *argc, char **argv)
+{
+	bool ended = false;
+	int kept = 1;
+
+	for (int i = 1; i < *argc; i++) {
+		ended = ended || !strcmp(argv[i], "--");
+		if (ended || !take_global(c, argv[i]))
+			argv[kept++] = argv[i];
+	}
+	*argc = kept;
+	argv[kept] = NULL;
+}
+
+static int run_command(const struct command *c, int argc, char **argv)
+{
+	struct err e = {0};
+
+	take_globals(c, &argc, argv);
+	state.verbose = verbose_flag;
+	state.colour_out = colour_for(STDOUT_FILENO);
+	state.colour_err = colour_for(STDERR_FILENO);
+	if (want_help) {
+		print_command_usage(c, stdout);
+		return EXIT_OK;
+	}
+	if (opts_parse(c->opts, &argc, argv, false, &e)) {
+		fprintf(stderr, "rocecheck %s: error: %s\n", c->name, e.text);
+		if (e.hint[0])
+			fprintf(stderr, "   = help: %s\n", e.hint);
+		return EXIT_USAGE;
+	}
+	return c->run(argc, argv);
+}
+
+/* stdout is the product: a full disk must not look like success. */
+static int finish(int code)
+{
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "rocecheck: error: stdout: %s\n", strerror(errno));
+		return cmd_worse(code, EXIT_ENVIRONMENT);
+	}
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *c;
+	struct err e = {0};
+	int words;
+
+	setlocale(LC_CTYPE, "");
+	if (opts_parse(global_opts, &argc, argv, true, &e)) {
+		fprintf(stderr, "rocecheck: error: %s\n", e.text);
+		if (e.hint[0])
+			fprintf(stderr, "   = help: %s\n", e.hint);
+		return EXIT_USAGE;
+	}
+	if (want_version) {
+		puts("rocecheck " ROCECHECK_VERSION);
+		return finish(EXIT_OK);
+	}
+	if (!argc) {
+		print_usage(want_help ? stdout : stderr);
+		return finish(want_help ? EXIT_OK : EXIT_USAGE);
+	}
+	c = find_command(argc, argv, &words);
+	if (!c)
+		return unknown_command(argc, argv);
+	return finish(run_command(c, argc - words + 1, argv + words - 1));
+}

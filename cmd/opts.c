@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Option tables: exact words, "--name value", "--name=value", "-x value", "-xvalue", "--" ends.
+ * Flags may not carry a value. Errors name the word and the nearest accepted one.
+ */
+#include "cmd/opts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/diag.h"
+
+#define OPTS_MAX 64
+
+static const struct opt *find_long(const struct opt *opts, const char *word, size_t len)
+{
+	for (const struct opt *o = opts; o->name; o++) {
+		if (strlen(o->name) == len && !strncmp(o->name, word, len))
+			return o;
+	}
+	return NULL;
+}
+
+static const struct opt *find_letter(const struct opt *opts, char letter)
+{
+	for (const struct opt *o = opts; o->name; o++) {
+		if (o->letter && o->letter == letter)
+			return o;
+	}
+	return NULL;
+}
+
+static int unknown(const struct opt *opts, const char *word, struct err *e)
+{
+	const char *names[OPTS_MAX + 1];
+	const char *near;
+	unsigned int n = 0;
+	int rc;
+
+	for (const struct opt *o = opts; o->name && n < OPTS_MAX; o++)
+		names[n++] = o->name;
+	names[n] = NULL;
+	rc = err_set(e, -EINVAL, "unknown option '%s'", word);
+	near = word[0] == '-' && word[1] == '-' ? diag_nearest(word + 2, names) : NULL;
+	if (near)
+		err_hint(e, "did you mean '--%s'?", near);
+	return rc;
+}
+
+static int parse_uint(const struct opt *o, const char *text, unsigned int *value, struct err *e)
+{
+	char *end;
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (text[0] < '0' || text[0] > '9' || *end || errno || v > 0xffffffffUL)
+		return err_set(e, -EINVAL, "--%s: '%s' is no number", o->name, text);
+	if ((o->min || o->max) && (v < o->min || v > o->max))
+		return err_set(e, -EINVAL, "--%s: %lu is not in %u..%u", o->name, v, o->min,
+			       o->max);
+	*value = (unsigned int)v;
+	return 0;
+}
+
+static int parse_duration(const struct opt *o, const char *text, unsigned int *ms, struct err *e)
+{
+	static const struct {
+		const char *unit;
+		unsigned int ms;
+	} units[] = {
+		{"ms", 1	},
+		   {"s",	 1000   },
+		{"m",  60000  },
+		      {"h",  3600000}
+	    };
+	char *end;
+	unsigned long v;
+
+	errno = 0;
+	v = strtoul(text, &end, 10);
+	if (text[0] >= '0' && text[0] <= '9' && !errno) {
+		for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+			if (strcmp(end, units[i].unit) || v > 0xffffffffUL / units[i].ms)
+				continue;
+			*ms = (unsigned int)v * units[i].ms;
+			return 0;
+		}
+	}
+	return err_set(e, -EINVAL, "--%s: '%s' is no duration; write 500ms, 10s, 2m or 1h", o->name,
+		       text);
+}
+
+static int check_word(const struct opt *o, const char *value, struct err *e)
+{
+	const char *near;
+
+	for (const char *const *w = o->words; *w; w++) {
+		if (!strcmp(*w, value))
+			return 0;
+	}
+	near = diag_nearest(value, o->words);
+	err_set(e, -EINVAL, "--%s: '%s' is not accepted", o->name, value);
+	if (near)
+		return err_hint(e, "did you mean '%s'?", near);
+	return err_hint(e, "see --help for the accepted words");
+}
+
+static int store(const struct opt *o, const char *value, struct err *e)
+{
+	struct opt_list *list;
+
+	switch (o->kind) {
+	case OPT_FLAG:
+		*(bool *)o->value = true;
+		return 0;
+	case OPT_STRING:
+		if (o->words && check_word(o, value, e))
+			return e->code;
+		*(const char **)o->value = value;
+		return 0;
+	case OPT_UINT:
+		return parse_uint(o, value, o->value, e);
+	case OPT_DURATION:
+		return parse_duration(o, value, o->value, e);
+	case OPT_LIST:
+		list = o->value;
+		if (list->count == OPT_LIST_MAX)
+			return err_set(e, -EINVAL, "--%s: more than %d", o->name, OPT_LIST_MAX);
+		if (o->words && check_word(o, value, e))
+			return e->code;
+		list->item[list->count++] = value;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* One option word at argv[*i]; a value of its own moves *i on. */
+static int parse_one(const struct opt *opts, int argc, char **argv, int *i, struct err *e)
+{
+	const char *word = argv[*i];
+	const char *value = NULL;
+	const struct opt *o;
+
+	if (word[1] == '-') {
+		size_t len = strcspn(word + 2, "=");
+
+		o = find_long(opts, word + 2, len);
+		if (word[2 + len] == '=')
+			value = word + 2 + len + 1;
+	} else {
+		o = find_letter(opts, word[1]);
+		if (word[2])
+			value = word + 2;
+	}
+	if (!o)
+		return unknown(opts, word, e);
+	if (o->kind == OPT_FLAG && value)
+		return err_set(e, -EINVAL, "'%s': --%s takes no value", word, o->name);
+	if (o->kind != OPT_FLAG && !value) {
+		if (*i + 1 >= argc)
+			return err_set(e, -EINVAL, "--%s needs a value (%s)", o->name, o->arg);
+		value = argv[++*i];
+	}
+	return store(o, value, e);
+}
+
+int opts_parse(const struct opt *opts, int *argc, char **argv, bool stop_at_operand, struct err *e)
+{
+	static const struct opt none[] = {{.name = NULL}};
+	bool ended = false;
+	int kept = 0;
+
+	if (!opts)
+		opts = none;
+	for (int i = 1; i < *argc; i++) {
+		if (!ended && !strcmp(argv[i], "--")) {
+			ended = true;
+			continue;
+		}
+		if (ended || argv[i][0] != '-' || !argv[i][1]) {
+			ended = ended || stop_at_operand;
+			argv[kept++] = argv[i];
+			continue;
+		}
+		if (parse_one(opts, *argc, argv, &i, e))
+			return e->code;
+	}
+	*argc = kept;
+	argv[kept] = NULL;
+	return 0;
+}
+
+void opts_usage(const struct opt *opts, FILE *out)
+{
+	char left[64];
+
+	for (const struct opt *o = opts; o && o->name; o++) {
+		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", o->letter ? '-' : ' ',
+			 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+			 o->arg ? " " : "", o->arg ? o->arg : "");
+		fprintf(out, "  %-34s %s\n", left, o->help);
+		for (const char *const *w = o->words; w && *w; w++)
+			fprintf(out, "%s%s%s",
+				w == o->words ? "                                       " : " | ",
+				*w, w[1] ? "" : "\n");
+	}
+}

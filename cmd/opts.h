@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Options as tables: parse, usage, completion and man page come from the same rows. Exact words
+ * only: no abbreviations. "--name value" and "--name=value"; "--" ends options.
+ */
+#ifndef CMD_OPTS_H
+#define CMD_OPTS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "profiles/base.h"
+
+#define OPT_LIST_MAX 32
+
+enum opt_kind {
+	OPT_FLAG,     /* bool */
+	OPT_STRING,   /* const char *, borrowed from argv */
+	OPT_UINT,     /* unsigned int, range min..max */
+	OPT_LIST,     /* struct opt_list: may be given many times */
+	OPT_DURATION, /* unsigned int, milliseconds: "10s", "500ms", "2m" */
+};
+
+struct opt_list {
+	const char *item[OPT_LIST_MAX];
+	unsigned int count;
+};
+
+struct opt {
+	const char *name; /* "confirm-within", without dashes; NULL ends the table */
+	char letter;	  /* 0 = none */
+	enum opt_kind kind;
+	void *value;	       /* where it goes */
+	unsigned int min, max; /* OPT_UINT; both 0 = any */
+	const char *arg;       /* "SECONDS", for usage; NULL for flags */
+	const char *help;
+	const char *const
+		*words; /* accepted words of an OPT_STRING; NULL-terminated; may be NULL */
+};
+
+/* Parses argv[1..] (argv[0] is the command's name). Operands are moved to the front: *argc and argv
+ * hold only them afterwards. stop_at_operand: parse only up to the first operand. -EINVAL with the
+ * word and the nearest accepted option in e. */
+int opts_parse(const struct opt *opts, int *argc, char **argv, bool stop_at_operand, struct err *e);
+
+/* Two columns: "  -j, --json           one JSON document". */
+void opts_usage(const struct opt *opts, FILE *out);
+
+#endif

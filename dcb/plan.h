@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * struct plan: the ordered steps from what is to what is wanted, made by a pure function and run as a
+ * transaction: journal first, undo in reverse on failure, read back, and an empty second plan as proof.
+ */
+#ifndef DCB_PLAN_H
+#define DCB_PLAN_H
+
+#include "dcb/dcb.h"
+#include "profiles/profile.h"
+
+#define PLAN_SCHEMA "rocecheck.plan/1"
+
+/* How far a readback can be trusted. */
+enum plan_readback {
+	READBACK_REGISTER, /* the driver reads the device */
+	READBACK_CACHE,    /* the driver repeats what it was told */
+	READBACK_NONE,
+};
+
+enum plan_disruption {
+	DISRUPT_NONE,
+	DISRUPT_LINK_FLAP,
+	DISRUPT_PORT_RESET,
+};
+
+/* How far we know the driver; see DESIGN: source, recorded, hardware. */
+enum plan_tier {
+	PLAN_TIER_SOURCE,
+	PLAN_TIER_RECORDED,
+	PLAN_TIER_HARDWARE,
+};
+
+struct plan_step {
+	enum qos_field_id field;
+	struct qos from, to;    /* only this field is meaningful */
+	enum plan_disruption disruption;
+	enum plan_readback readback;
+	int line;               /* of the wish in the profile, 0 = none */
+	bool cannot;            /* the device does not offer the field: never run */
+	char reason[128];       /* why not, when cannot */
+};
+
+#define PLAN_STEPS_MAX QOS_FIELD_COUNT
+
+/* Plan of one port. No pointers. */
+struct plan {
+	char ifname[16];
+	char ibdev[64];
+	unsigned int ib_port;
+	char driver[32];
+	enum plan_tier tier;
+	unsigned int count;     /* steps, cannot ones included */
+	struct plan_step step[PLAN_STEPS_MAX];
+};
+
+/* What is known of a driver: order of its fields, what a step disturbs, trust in the readback. */
+struct driver_quirk {
+	const char *driver;    /* ethtool -i name; NULL = any other */
+	enum qos_field_id order[QOS_FIELD_COUNT]; /* ends with QOS_FIELD_COUNT */
+	uint64_t flaps, resets; /* fields (QOS_BIT) whose change does that */
+	uint64_t cached;        /* fields whose readback is a cache */
+	enum plan_tier tier;
+	const char *seen;       /* driver and version whose source was read */
+};
+extern const struct driver_quirk driver_quirks[];
+const struct driver_quirk *driver_quirk_find(const char *driver);
+
+/* Pure. Steps in the driver's order; fields in which have equals want give no step. */
+void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const struct qos *have,
+	       const char *driver, struct plan *plan);
+
+/* Number of steps that would be run. */
+unsigned int plan_changes(const struct plan *plan);
+
+json_t *plan_to_json(const struct plan *plan, unsigned int plans);
+
+/*
+ * Runs plans[0..n) as one transaction with journal and lock (see dcb/journal.h). On the first failing
+ * step everything done is undone in reverse.
+ * Returns 0; -errno with *outcome telling whether the former state is back.
+ */
+enum apply_outcome {
+	APPLY_DONE,
+	APPLY_UNDONE, /* failed, former state read back as before */
+	APPLY_LOST,   /* failed, and e names what is not back */
+};
+/* Called before and after each step; err is NULL before. May be NULL. */
+typedef void plan_progress(const struct plan *plan, unsigned int step, bool done, void *arg);
+
+int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n, const char *state_dir,
+	       plan_progress *progress, void *arg, char tx_id[32], enum apply_outcome *outcome,
+	       struct err *e);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writers: one table row a format. They print findings of a run and judge nothing.
+ */
+#ifndef REPORTS_WRITER_H
+#define REPORTS_WRITER_H
+
+#include <stdio.h>
+
+#include "reports/rules.h"
+
+struct report {
+	const struct fabric *fabric;
+	const struct run *run;
+	const struct findings *findings;
+	int exit_code;
+	bool colour;  /* text only */
+	bool verbose; /* text: every PASS with its evidence */
+	const char *const *allow; /* ids given to --allow-inconclusive */
+	unsigned int allow_count;
+};
+
+struct writer {
+	const char *name;      /* "text", "json", "junit" */
+	const char *file;      /* default file name in a run folder */
+	int (*write)(const struct report *r, FILE *out, struct err *e);
+};
+extern const struct writer writers[];
+extern const unsigned int writer_count;
+
+const struct writer *writer_find(const char *name);
+
+/* Writes atomically to path; a full disk is -ENOSPC with the path. */
+int report_save(const struct report *r, const struct writer *w, const char *path, struct err *e);
+
+#endif

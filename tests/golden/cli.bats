@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The command line as a user meets it: usage, exit codes, streams, completion, manual, house rules.
+bats_require_minimum_version 1.5.0
+
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	rc=build/rocecheck
+	tmp=$BATS_TEST_TMPDIR
+}
+
+@test "no command: usage on stderr, exit 2" {
+	run --separate-stderr "$rc"
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	[[ $stderr == *"usage: rocecheck"* ]]
+}
+
+@test "--help: usage on stdout, exit 0, every command named" {
+	run --separate-stderr "$rc" --help
+	[ "$status" -eq 0 ]
+	for c in show lint plan apply rollback collect validate top "capture decode" "capture stats" rules explain schema; do
+		[[ $output == *"  $c "* ]]
+	done
+}
+
+@test "every command answers --help with its usage" {
+	"$rc" --help | sed -n '/^Commands:/,/^$/s/^  \(.*[^ ]\)   *[A-Z].*/\1/p' >"$tmp/commands"
+	[ "$(wc -l <"$tmp/commands")" -ge 13 ]
+	while read -r c; do
+		# shellcheck disable=SC2086
+		run "$rc" $c --help
+		[ "$status" -eq 0 ]
+		[[ $output == "usage: rocecheck $c"* ]]
+	done <"$tmp/commands"
+}
+
+@test "an unknown command names the nearest one, exit 2" {
+	run "$rc" validat
+	[ "$status" -eq 2 ]
+	[[ $output == *"did you mean 'validate'"* ]]
+}
+
+@test "an unknown option names the nearest one, exit 2; no abbreviations" {
+	run "$rc" show --jsn
+	[ "$status" -eq 2 ]
+	run "$rc" plan --exit-cod lab
+	[ "$status" -eq 2 ]
+	[[ $output == *"did you mean '--exit-code'"* ]]
+}
+
+@test "a full stdout is not a success" {
+	run bash -c "$rc rules >/dev/full"
+	[ "$status" -eq 3 ]
+	[[ $output == *"stdout"* ]]
+}
+
+@test "--version prints one line" {
+	run "$rc" --version
+	[ "$status" -eq 0 ]
+	[[ $output =~ ^rocecheck\ [0-9.]+$ ]]
+}
+
+@test "completion scripts parse" {
+	"$rc" completion bash >"$tmp/c.bash"
+	bash -n "$tmp/c.bash"
+	grep -q 'validate' "$tmp/c.bash"
+	run "$rc" completion tcsh
+	[ "$status" -eq 2 ]
+}
+
+@test "rules and explain agree; --json is one document" {
+	"$rc" rules --json | jq -e '.rules | length >= 30'
+	for id in $("$rc" rules --json | jq -r '.rules[].id'); do
+		run "$rc" explain "$id"
+		[ "$status" -eq 0 ]
+		[[ $output == *"$id"* ]]
+	done
+	run "$rc" explain RC-PFC-999
+	[ "$status" -eq 2 ]
+}
+
+@test "the manual is clean and names every command and option" {
+	run mandoc -T lint -W warning cmd/rocecheck.8
+	[ -z "$output" ]
+	mandoc -T ascii cmd/rocecheck.8 | col -b >"$tmp/man"
+	while read -r c; do
+		grep -qF -- "$c" "$tmp/man" || { echo "not in the manual: $c"; return 1; }
+		# shellcheck disable=SC2086
+		for o in $("$rc" $c --help | grep -oE -- '--[a-z-]+' | sort -u); do
+			grep -qF -- "$o" "$tmp/man" || { echo "not in the manual: $c $o"; return 1; }
+		done
+	done < <("$rc" --help | sed -n '/^Commands:/,/^$/s/^  \(.*[^ ]\)   *[A-Z].*/\1/p')
+}
+
+@test "layers: a planted wrong include is rejected" {
+	mkdir -p "$tmp/tree"
+	cp -r Makefile profiles dcb capture probe reports cmd tests "$tmp/tree/"
+	run tests/layers.sh "$tmp/tree"
+	[ "$status" -eq 0 ]
+	printf '#include "reports/rules.h"\n' >>"$tmp/tree/dcb/plan.c"
+	run tests/layers.sh "$tmp/tree"
+	[ "$status" -eq 1 ]
+	[[ $output == *"dcb/plan.c"*"may not include reports/"* ]]
+	cp dcb/plan.c "$tmp/tree/dcb/plan.c"
+	printf '#include <yaml.h>\n' >>"$tmp/tree/cmd/main.c"
+	run tests/layers.sh "$tmp/tree"
+	[ "$status" -eq 1 ]
+	[[ $output == *"yaml.h belongs to profiles/"* ]]
+}

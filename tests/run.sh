@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Runs test programs and bats files and adds their results up.
+#   tests/run.sh LOGDIR TEST...
+# A test is a bats file (*.bats), or a program that prints TAP (cmocka does, by CMOCKA_MESSAGE_OUTPUT).
+# A program that prints no TAP counts as one test: exit 0 passed, 77 skipped, else failed.
+# The last line is "N passed, N failed, N skipped"; exit 1 when one failed or none ran.
+set -u
+log_dir=$1
+shift
+mkdir -p "$log_dir"
+passed=0 failed=0 skipped=0
+export CMOCKA_MESSAGE_OUTPUT=tap
+export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
+
+for t in "$@"; do
+	name=$(basename "$t")
+	log=$log_dir/$name.tap
+	start=$SECONDS
+	case $t in
+	*.bats) bats --formatter tap "$t" >"$log" 2>&1 </dev/null ;;
+	*) "$t" >"$log" 2>&1 </dev/null ;;
+	esac
+	rc=$?
+	ok=$(grep -c '^ok ' "$log")
+	not_ok=$(grep -c '^not ok ' "$log")
+	skip=$(grep -ciE '^ok .*# skip' "$log")
+	if ((ok + not_ok == 0)); then
+		case $rc in
+		0) ok=1 ;;
+		77) ok=1 skip=1 ;;
+		*) not_ok=1 ;;
+		esac
+	elif ((rc != 0 && not_ok == 0)); then
+		not_ok=1 # died after its last test: a sanitizer, a crash
+	fi
+	passed=$((passed + ok - skip)) failed=$((failed + not_ok)) skipped=$((skipped + skip))
+	if ((not_ok)); then
+		printf 'FAIL %-32s %d of %d, exit %d, %d s\n' "$name" "$not_ok" $((ok + not_ok)) "$rc" $((SECONDS - start))
+		grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/     /'
+	else
+		printf 'ok   %-32s %d tests, %d skipped, %d s\n' "$name" "$ok" "$skip" $((SECONDS - start))
+	fi
+	if ((skip)); then
+		grep -iE '^ok .*# skip' "$log" | sed 's/^/     /'
+	fi
+done
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+((failed == 0 && passed > 0))
