@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters by meaning. A row of the counter table says where one driver family keeps one metric; the
- * first row whose source exists on a port answers for that metric. `top`, validation and the rules see
- * metrics only, never a driver's name. Absent is absent: has bits, not zeros.
+ * Counters by meaning. A row of the counter table says where one driver family keeps one metric;
+ * the first row whose source exists on a port answers for that metric. `top`, validation and the
+ * rules see metrics only, never a driver's name. Absent is absent: has bits, not zeros.
  *
- * Adding a counter of a driver: one row in counters_table.c. Adding a metric: an enum value and its row
- * in metric_table[].
+ * Adding a counter of a driver: one row in counters_table.c. Adding a metric: an enum value and its
+ * row in metric_table[].
  */
 #ifndef PROBE_COUNTERS_H
 #define PROBE_COUNTERS_H
@@ -17,8 +17,8 @@
 
 enum metric {
 	/* by priority */
-	METRIC_PFC_RX_FRAMES,   /* pause frames received for the priority (dcbnl indications) */
-	METRIC_PFC_TX_FRAMES,   /* pause frames sent for the priority (dcbnl requests) */
+	METRIC_PFC_RX_FRAMES,	/* pause frames received for the priority (dcbnl indications) */
+	METRIC_PFC_TX_FRAMES,	/* pause frames sent for the priority (dcbnl requests) */
 	METRIC_PFC_RX_PAUSE_US, /* time the transmitter was held, microseconds */
 	METRIC_PFC_TX_PAUSE_US,
 	METRIC_PRIO_RX_BYTES,
@@ -33,25 +33,25 @@ enum metric {
 	METRIC_RX_CRC_ERRORS,
 	METRIC_GLOBAL_PAUSE_RX,
 	METRIC_GLOBAL_PAUSE_TX,
-	METRIC_PAUSE_STORM,     /* the NIC's own storm warnings and errors */
+	METRIC_PAUSE_STORM, /* the NIC's own storm warnings and errors */
 	METRIC_LINK_DOWN,
 	/* RDMA device */
 	METRIC_RDMA_RX_PACKETS,
 	METRIC_RDMA_TX_PACKETS,
 	METRIC_OUT_OF_SEQUENCE, /* responder saw a PSN gap */
-	METRIC_SEQ_NAK_RX,      /* requester got a NAK: PSN sequence error */
-	METRIC_RETRANSMITS,     /* requester started again (spurious ones included on rxe) */
+	METRIC_SEQ_NAK_RX,	/* requester got a NAK: PSN sequence error */
+	METRIC_RETRANSMITS,	/* requester started again (spurious ones included on rxe) */
 	METRIC_ACK_TIMEOUT,
 	METRIC_DUPLICATE_REQUEST,
 	METRIC_RNR_NAK_RX,
 	METRIC_RNR_NAK_TX,
-	METRIC_RETRY_EXCEEDED,  /* a QP died: transport or RNR retries used up */
-	METRIC_OUT_OF_BUFFER,   /* no receive WQE */
+	METRIC_RETRY_EXCEEDED, /* a QP died: transport or RNR retries used up */
+	METRIC_OUT_OF_BUFFER,  /* no receive WQE */
 	METRIC_ICRC_ERRORS,
-	METRIC_SEND_ERRORS,     /* the host itself could not send (qdisc, link, MTU) */
-	METRIC_ECN_MARKED_RX,   /* CE packets seen by the notification point */
+	METRIC_SEND_ERRORS,   /* the host itself could not send (qdisc, link, MTU) */
+	METRIC_ECN_MARKED_RX, /* CE packets seen by the notification point */
 	METRIC_CNP_TX,
-	METRIC_CNP_RX,          /* handled by the reaction point */
+	METRIC_CNP_RX, /* handled by the reaction point */
 	METRIC_CNP_IGNORED,
 	METRIC_COUNT,
 };
@@ -72,16 +72,16 @@ enum counter_tier {
 };
 
 enum counter_source {
-	COUNTER_DCBNL,   /* IEEE_PFC requests[] and indications[] */
+	COUNTER_DCBNL,	 /* IEEE_PFC requests[] and indications[] */
 	COUNTER_ETHTOOL, /* ethtool -S string */
-	COUNTER_RDMA,    /* rdma netlink STAT_GET (hw_counters) */
-	COUNTER_NETDEV,  /* rtnl link statistics64 */
+	COUNTER_RDMA,	 /* rdma netlink STAT_GET (hw_counters) */
+	COUNTER_NETDEV,	 /* file under /sys/class/net/IF: statistics/rx_bytes */
 };
 
 struct counter_def {
 	enum metric metric;
 	enum counter_source source;
-	const char *name; /* "%u" stands for the priority */
+	const char *name;    /* "%u" stands for the priority; "a+b" adds up, a has to exist */
 	uint32_t multiplier; /* to the metric's unit, 1 almost always */
 	enum counter_tier tier;
 	const char *seen; /* driver and version whose code or run was read */
@@ -91,25 +91,31 @@ extern const unsigned int counter_def_count;
 
 #define COUNTER_NONE 0xffff
 
+/* "ethtool rx_prio%u_pause": source and name of a row; prio >= 0 replaces the "%u". */
+void counter_def_text(const struct counter_def *def, int prio, char *buf, size_t size);
+
 /* One reading of one port. No pointers. Port metrics use index 0 of the second dimension. */
 struct counters {
-	uint64_t when_ns;                         /* CLOCK_MONOTONIC of the host read */
-	uint8_t has[METRIC_COUNT];                /* bit by priority; bit 0 for port metrics */
-	uint16_t def[METRIC_COUNT];               /* row of counter_defs that answered, or COUNTER_NONE */
+	uint64_t when_ns;	    /* CLOCK_MONOTONIC of the host read */
+	uint8_t has[METRIC_COUNT];  /* bit by priority; bit 0 for port metrics */
+	uint16_t def[METRIC_COUNT]; /* row of counter_defs that answered, or COUNTER_NONE */
 	uint64_t value[METRIC_COUNT][QOS_PRIOS];
 };
 
 struct dcb; /* dcb/dcb.h */
 
-/* Reads all metrics that ifname and its RDMA device (ibdev may be NULL or empty) offer. Missing sources
- * are not errors; -ENODEV when the netdev is gone. */
+/* A reading without any metric. */
+void counters_clear(struct counters *c);
+
+/* Reads all metrics that ifname (empty: no netdev) and its RDMA device (ibdev may be NULL or empty)
+ * offer. Missing sources are not errors; -ENODEV when the netdev is gone. */
 int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 		  struct counters *c, struct err *e);
 
 bool counters_has(const struct counters *c, enum metric m, unsigned int prio);
 
-/* after - before. Metrics absent on either side are absent. A counter that went backwards is absent in
- * *delta and its bit is set in reset[] (may be NULL). delta->when_ns is the interval. */
+/* after - before. Metrics absent on either side are absent. A counter that went backwards is absent
+ * in *delta and its bit is set in reset[] (may be NULL). delta->when_ns is the interval. */
 void counters_delta(const struct counters *before, const struct counters *after,
 		    struct counters *delta, uint8_t reset[METRIC_COUNT]);
 
@@ -117,7 +123,9 @@ void counters_delta(const struct counters *before, const struct counters *after,
 void counters_source_text(const struct counters *c, enum metric m, unsigned int prio, char *buf,
 			  size_t size);
 
-/* {"when_ns":..., "pfc_rx_frames":[..8 numbers or null..], "rx_bytes":n, ..., "sources":{...}} */
+/* {"when_ns":..., "pfc_rx_frames":[..8 numbers or null..], "rx_bytes":n, ..., "sources":{...}}; a
+ * metric without any value is null. New reference, NULL on -ENOMEM. from_json: -EINVAL with the key
+ * in e, *c is untouched on failure. */
 json_t *counters_to_json(const struct counters *c);
 int counters_from_json(const json_t *json, struct counters *c, struct err *e);
 
