@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RDMA devices through libibverbs: ports, MTUs and the GID table; the driver and the netdev through
+ * RDMA netlink. Native InfiniBand ports are left out: they have no netdev with DCB. A device that
+ * cannot be opened (no permission for uverbs) is still listed, without GIDs and MTUs.
+ */
+#include "probe/facts.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dcb/dcb.h"
+#include "probe/rdma_nl.h"
+
+#define RDMA_PORTS_MAX 256
+#define GID_TABLE_MAX  4096
+
+static const char *const kind_words[] = {
+	[PORT_ROCE_PF] = "roce-pf",	[PORT_ROCE_VF] = "roce-vf", [PORT_GUEST] = "guest",
+	[PORT_SOFT_ROCE] = "soft-roce", [PORT_IWARP] = "iwarp",	    [PORT_ETHERNET] = "ethernet",
+};
+
+/* Drivers whose RoCE is set from outside the guest that runs them. */
+static const char *const guest_drivers[] = {"mana_ib", "mana", "vmw_pvrdma"};
+
+enum port_kind port_kind_of(const struct port_facts *facts)
+{
+	if (!facts->driver[0])
+		return PORT_ETHERNET;
+	if (facts->iwarp)
+		return PORT_IWARP;
+	if (!strcmp(facts->driver, "rxe"))
+		return PORT_SOFT_ROCE;
+	for (size_t i = 0; i < ARRAY_SIZE(guest_drivers); i++)
+		if (!strcmp(facts->driver, guest_drivers[i]) ||
+		    !strcmp(facts->parent, guest_drivers[i]))
+			return PORT_GUEST;
+	return facts->vf ? PORT_ROCE_VF : PORT_ROCE_PF;
+}
+
+const char *port_kind_word(enum port_kind kind)
+{
+	return kind < ARRAY_SIZE(kind_words) ? kind_words[kind] : "unknown";
+}
+
+int port_kind_value(const char *word)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(kind_words); i++)
+		if (!strcmp(word, kind_words[i]))
+			return (int)i;
+	return -ENOENT;
+}
+
+/* Last component of a symbolic link under the sysfs root, "" when there is none. */
+static void link_name(struct dcb *dcb, const char *path, char *name, size_t size)
+{
+	char target[PATH_MAX];
+	ssize_t len = readlinkat(dcb_sysfs_fd(dcb), path, target, sizeof(target) - 1);
+
+	name[0] = '\0';
+	if (len <= 0)
+		return;
+	target[len] = '\0';
+	snprintf(name, size, "%s", basename(target));
+}
+
+static bool exists(struct dcb *dcb, const char *path)
+{
+	return !faccessat(dcb_sysfs_fd(dcb), path, F_OK, 0);
+}
+
+static bool is_vf(struct dcb *dcb, const struct port *p)
+{
+	char path[160];
+
+	snprintf(path, sizeof(path), "class/infiniband/%s/device/physfn", p->ibdev);
+	if (exists(dcb, path))
+		return true;
+	snprintf(path, sizeof(path), "class/net/%s/device/physfn", p->netdev);
+	return p->netdev[0] && exists(dcb, path);
+}
+
+static void read_kind(struct dcb *dcb, const struct ibv_device *device, struct port *p)
+{
+	char path[160], parent[64];
+	struct port_facts facts = {
+		.iwarp = device->node_type == IBV_NODE_RNIC ||
+			 device->transport_type == IBV_TRANSPORT_IWARP,
+		.driver = p->rdma_driver,
+		.parent = parent,
+	};
+
+	snprintf(path, sizeof(path), "class/infiniband/%s/device/driver", p->ibdev);
+	link_name(dcb, path, parent, sizeof(parent));
+	if (rdma_driver(p->ibdev, p->rdma_driver, sizeof(p->rdma_driver), NULL))
+		snprintf(p->rdma_driver, sizeof(p->rdma_driver), "%.31s",
+			 parent[0] ? parent : "unknown");
+	facts.vf = strcmp(p->rdma_driver, "rxe") && is_vf(dcb, p);
+	p->kind = port_kind_of(&facts);
+}
+
+static uint32_t mtu_bytes(enum ibv_mtu mtu)
+{
+	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
+}
+
+static uint8_t gid_type_of(uint32_t type)
+{
+	switch (type) {
+	case IBV_GID_TYPE_IB:
+		return GID_IB;
+	case IBV_GID_TYPE_ROCE_V1:
+		return GID_ROCE_V1;
+	case IBV_GID_TYPE_ROCE_V2:
+		return GID_ROCE_V2;
+	default:
+		return GID_UNKNOWN;
+	}
+}
+
+/* The table has the GIDs of all ports of the device. */
+static void read_gids(struct ibv_context *context, struct port *p)
+{
+	struct ibv_gid_entry *table = calloc(GID_TABLE_MAX, sizeof(*table));
+	ssize_t n;
+
+	if (!table)
+		return;
+	n = ibv_query_gid_table(context, table, GID_TABLE_MAX, 0);
+	for (ssize_t i = 0; i < n && p->gid_count < PORT_GIDS_MAX; i++) {
+		struct gid *gid = &p->gid[p->gid_count];
+
+		if (table[i].port_num != p->ib_port || table[i].gid_index > UINT16_MAX)
+			continue;
+		gid->index = (uint16_t)table[i].gid_index;
+		gid->type = gid_type_of(table[i].gid_type);
+		memcpy(gid->raw, table[i].gid.raw, sizeof(gid->raw));
+		p->gid_count++;
+	}
+	free(table);
+}
+
+/* One list that grows. */
+struct ports {
+	struct port *list;
+	unsigned int count;
+};
+
+static struct port *ports_add(struct ports *ports, const struct ibv_device *device,
+			      unsigned int number)
+{
+	struct port *grown, *p;
+
+	if (ports->count == RDMA_PORTS_MAX)
+		return NULL;
+	grown = realloc(ports->list, (ports->count + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	ports->list = grown;
+	p = &grown[ports->count++];
+	memset(p, 0, sizeof(*p));
+	counters_clear(&p->counters);
+	snprintf(p->ibdev, sizeof(p->ibdev), "%s", ibv_get_device_name((void *)device));
+	p->ib_port = (uint8_t)number;
+	(void)rdma_netdev(p->ibdev, number, p->netdev, NULL); /* a port may have none */
+	return p;
+}
+
+static int read_port(struct dcb *dcb, struct ports *ports, struct ibv_context *context,
+		     unsigned int number)
+{
+	struct ibv_port_attr attr;
+	struct port *p;
+
+	if (ibv_query_port(context, (uint8_t)number, &attr))
+		return 0; /* the device went away in between */
+	if (attr.link_layer != IBV_LINK_LAYER_ETHERNET)
+		return 0;
+	p = ports_add(ports, context->device, number);
+	if (!p)
+		return -ENOMEM;
+	p->ib_active = attr.state == IBV_PORT_ACTIVE;
+	p->active_mtu = mtu_bytes(attr.active_mtu);
+	p->max_mtu = mtu_bytes(attr.max_mtu);
+	read_gids(context, p);
+	read_kind(dcb, context->device, p);
+	return 0;
+}
+
+static int read_device(struct dcb *dcb, struct ports *ports, struct ibv_device *device)
+{
+	struct ibv_context *context = ibv_open_device(device);
+	struct ibv_device_attr attr;
+	int err = 0;
+
+	if (!context) {
+		struct port *p = ports_add(ports, device, 1);
+
+		if (p)
+			read_kind(dcb, device, p);
+		return p ? 0 : -ENOMEM;
+	}
+	if (!ibv_query_device(context, &attr))
+		for (unsigned int number = 1; !err && number <= attr.phys_port_cnt; number++)
+			err = read_port(dcb, ports, context, number);
+	ibv_close_device(context);
+	return err;
+}
+
+int facts_rdma_ports(struct dcb *dcb, struct port **list, unsigned int *count, struct err *e)
+{
+	struct ports ports = {0};
+	struct ibv_device **devices;
+	int n = 0, err = 0;
+
+	devices = ibv_get_device_list(&n);
+	if (devices) {
+		for (int i = 0; !err && i < n; i++)
+			err = read_device(dcb, &ports, devices[i]);
+		ibv_free_device_list(devices);
+	} /* NULL: no RDMA in this kernel, which is no error */
+	if (err) {
+		free(ports.list);
+		return err_sys(e, err, "RDMA devices");
+	}
+	*list = ports.list;
+	*count = ports.count;
+	return 0;
+}
