@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct dcb: the QoS of the host's ports, read and written through the kernel: dcbnl for ETS, PFC, APP
- * and DCBX; rtnetlink for the MTU; ethtool netlink for link pause; configfs for rdma_cm. Reading
- * changes nothing: no set, no mkdir.
+ * struct dcb: the QoS of the host's ports, read and written through the kernel: dcbnl for ETS, PFC,
+ * APP and DCBX; rtnetlink for the MTU; ethtool netlink for link pause; configfs for rdma_cm.
+ * Reading changes nothing: no set, no mkdir.
  */
 #ifndef DCB_DCB_H
 #define DCB_DCB_H
@@ -21,16 +21,16 @@ int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e);
 void dcb_close(struct dcb *dcb);
 
 /*
- * Reads everything of ifname into *q; ibdev (NULL or empty: none) adds the RDMA fields. What the device
- * does not offer has no bit. -ENODEV (named in e) when there is no such netdev; a netdev without dcbnl
- * is no error: *has_dcb says so.
+ * Reads everything of ifname into *q; ibdev (NULL or empty: none) adds the RDMA fields. What the
+ * device does not offer has no bit. -ENODEV (named in e) when there is no such netdev; a netdev
+ * without dcbnl is no error: *has_dcb says so.
  */
 int dcb_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 	     struct qos *q, bool *has_dcb, struct err *e);
 
-/* Writes the fields of `mask` (QOS_BIT()) from *q, one object a message, then reads them back; a field
- * whose readback differs is -EREMOTEIO with both values in e. Positive driver returns are judged by the
- * readback alone. Used by plan steps. */
+/* Writes the fields of `mask` (QOS_BIT()) from *q, one object a message, then reads them back; a
+ * field whose readback differs is -EREMOTEIO with both values in e. Positive driver returns are
+ * judged by the readback alone. Used by plan steps. */
 int dcb_write(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 	      const struct qos *q, uint64_t mask, struct err *e);
 
@@ -39,8 +39,8 @@ int dcb_write(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned i
 int dcb_pfc_counters(struct dcb *dcb, const char *ifname, uint64_t requests[QOS_PRIOS],
 		     uint64_t indications[QOS_PRIOS], struct err *e);
 
-/* ethtool -S of ifname through the kernel, as names and values. *names is one allocation of n strings of
- * 32 bytes; free() both. -EOPNOTSUPP when there are none. */
+/* ethtool -S of ifname through the kernel, as names and values. *names is one allocation of n
+ * strings of 32 bytes; free() both. -EOPNOTSUPP when there are none. */
 int dcb_ethtool_stats(struct dcb *dcb, const char *ifname, char (**names)[32], uint64_t **values,
 		      unsigned int *n, struct err *e);
 
@@ -53,7 +53,8 @@ int dcb_driver(struct dcb *dcb, const char *ifname, struct dcb_driver_info *info
 /* Link speed in Mb/s, 0 when unknown. */
 int dcb_link_speed(struct dcb *dcb, const char *ifname, uint32_t *mbps, struct err *e);
 
-/* Small text files under the sysfs root ("class/net/eth0/mtu"); trailing newline removed. -errno. */
+/* Small text files under the sysfs root ("class/net/eth0/mtu"); trailing newline removed. -errno.
+ */
 int dcb_sysfs_read(struct dcb *dcb, const char *path, char *buf, size_t size);
 
 /* The sysfs root as an open directory, for listings. Borrowed until dcb_close(). */

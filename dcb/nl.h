@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Netlink: one request, all answers, the final ACK drained. libnl's conventions end here. Other folders
- * that need netlink (rdma counters) ask through this header, never libnl.
+ * Netlink: one request, all answers, the final ACK drained. libnl's conventions end here. Other
+ * folders that need netlink (rdma counters) ask through this header, never libnl.
  */
 #ifndef DCB_NL_H
 #define DCB_NL_H
@@ -15,8 +15,8 @@ int nl_open(int protocol, struct nl **nl, struct err *e);
 /* Not nl_close(): libnl exports that name. */
 void nl_shut(struct nl *nl);
 
-/* A request under construction; fixed storage, appending never overruns: a too large message fails in
- * nl_talk() with -EMSGSIZE. */
+/* A request under construction; fixed storage, appending never overruns: a too large message fails
+ * in nl_talk() with -EMSGSIZE. */
 struct nl_request {
 	uint16_t type, flags;
 	bool overflow;
@@ -25,18 +25,18 @@ struct nl_request {
 };
 
 void nl_request_init(struct nl_request *r, uint16_t type, uint16_t flags);
-void nl_put(struct nl_request *r, const void *header, size_t size);            /* family header */
+void nl_put(struct nl_request *r, const void *header, size_t size); /* family header */
 void nl_put_attr(struct nl_request *r, uint16_t type, const void *data, size_t size);
 size_t nl_nest_start(struct nl_request *r, uint16_t type);
 void nl_nest_end(struct nl_request *r, size_t start);
 
-/* Called for each answer message; payload is what follows the nlmsghdr. A nonzero return (-errno) is
- * nl_talk()'s result, after the rest was drained. */
+/* Called for each answer message; payload is what follows the nlmsghdr. A nonzero return (-errno)
+ * is nl_talk()'s result, after the rest was drained. */
 typedef int nl_answer(uint16_t type, const uint8_t *payload, size_t size, void *arg);
 
-/* Sends r (always with NLM_F_ACK), gives every answer to fn (may be NULL), drains until the ACK or the
- * end of a dump. Returns 0 or the kernel's -errno; e gets the kernel's own extended message if any.
- * An answer that takes longer than 5 s is -ETIMEDOUT. */
+/* Sends r (always with NLM_F_ACK), gives every answer to fn (may be NULL), drains until the ACK or
+ * the end of a dump. Returns 0 or the kernel's -errno; e gets the kernel's own extended message if
+ * any. An answer that takes longer than 5 s is -ETIMEDOUT. */
 int nl_talk(struct nl *nl, struct nl_request *r, nl_answer *fn, void *arg, struct err *e);
 
 /* Attribute iteration over a stream of attributes; every length is checked. */

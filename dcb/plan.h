@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct plan: the ordered steps from what is to what is wanted, made by a pure function and run as a
- * transaction: journal first, undo in reverse on failure, read back, and an empty second plan as proof.
+ * struct plan: the ordered steps from what is to what is wanted, made by a pure function and run as
+ * a transaction: journal first, undo in reverse on failure, read back, and an empty second plan as
+ * proof.
  */
 #ifndef DCB_PLAN_H
 #define DCB_PLAN_H
@@ -14,7 +15,7 @@
 /* How far a readback can be trusted. */
 enum plan_readback {
 	READBACK_REGISTER, /* the driver reads the device */
-	READBACK_CACHE,    /* the driver repeats what it was told */
+	READBACK_CACHE,	   /* the driver repeats what it was told */
 	READBACK_NONE,
 };
 
@@ -33,12 +34,12 @@ enum plan_tier {
 
 struct plan_step {
 	enum qos_field_id field;
-	struct qos from, to;    /* only this field is meaningful */
+	struct qos from, to; /* only this field is meaningful */
 	enum plan_disruption disruption;
 	enum plan_readback readback;
-	int line;               /* of the wish in the profile, 0 = none */
-	bool cannot;            /* the device does not offer the field: never run */
-	char reason[128];       /* why not, when cannot */
+	int line;	  /* of the wish in the profile, 0 = none */
+	bool cannot;	  /* the device does not offer the field: never run */
+	char reason[128]; /* why not, when cannot */
 };
 
 #define PLAN_STEPS_MAX QOS_FIELD_COUNT
@@ -50,21 +51,27 @@ struct plan {
 	unsigned int ib_port;
 	char driver[32];
 	enum plan_tier tier;
-	unsigned int count;     /* steps, cannot ones included */
+	unsigned int count; /* steps, cannot ones included */
 	struct plan_step step[PLAN_STEPS_MAX];
 };
 
 /* What is known of a driver: order of its fields, what a step disturbs, trust in the readback. */
 struct driver_quirk {
-	const char *driver;    /* ethtool -i name; NULL = any other */
-	enum qos_field_id order[QOS_FIELD_COUNT]; /* ends with QOS_FIELD_COUNT */
-	uint64_t flaps, resets; /* fields (QOS_BIT) whose change does that */
-	uint64_t cached;        /* fields whose readback is a cache */
+	const char *driver;			  /* ethtool -i name; NULL = any other */
+	enum qos_field_id order[QOS_FIELD_COUNT]; /* every field once */
+	uint64_t flaps, resets;			  /* fields (QOS_BIT) whose change does that */
+	uint64_t cached;			  /* fields whose readback is a cache */
+	uint64_t zeros_unknown; /* an object of these that reads as all zeros was never read */
+	bool app_replaces;	/* setting an APP entry removes the old one of the same key */
+	bool dcbx_zero_frees;	/* only SDCBX(0) gives DCBX back to the firmware */
 	enum plan_tier tier;
-	const char *seen;       /* driver and version whose source was read */
+	const char *seen; /* driver and version whose source was read */
 };
 extern const struct driver_quirk driver_quirks[];
 const struct driver_quirk *driver_quirk_find(const char *driver);
+
+/* Takes the bits of what the driver reports as zeros before it was ever set: unknown, not zero. */
+void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q);
 
 /* Pure. Steps in the driver's order; fields in which have equals want give no step. */
 void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const struct qos *have,
@@ -76,9 +83,9 @@ unsigned int plan_changes(const struct plan *plan);
 json_t *plan_to_json(const struct plan *plan, unsigned int plans);
 
 /*
- * Runs plans[0..n) as one transaction with journal and lock (see dcb/journal.h). On the first failing
- * step everything done is undone in reverse.
- * Returns 0; -errno with *outcome telling whether the former state is back.
+ * Runs plans[0..n) as one transaction with journal and lock (see dcb/journal.h). On the first
+ * failing step everything done is undone in reverse. Returns 0; -errno with *outcome telling
+ * whether the former state is back.
  */
 enum apply_outcome {
 	APPLY_DONE,

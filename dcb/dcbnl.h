@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dcbnl: the state of one netdev as the kernel gives it (IEEE_GET), as plain structs and as struct
+ * qos, and the sets. Trust has no attribute: it follows from the APP table. At least one DSCP entry
+ * is DSCP trust, none is PCP trust; that is how mlx5, bnxt, ice and hns3 decide (their sources).
+ */
+#ifndef DCB_DCBNL_H
+#define DCB_DCBNL_H
+
+#include <linux/dcbnl.h>
+
+#include "dcb/nl.h"
+#include "profiles/qos.h"
+
+#define DCBNL_APPS_MAX 1024 /* more than one message of the kernel holds */
+
+/* One answer to IEEE_GET. A member means something only when its has_ is set. */
+struct dcbnl_state {
+	bool has_ets, has_pfc, has_app, has_maxrate, has_buffer, has_dcbx;
+	struct ieee_ets ets;
+	struct ieee_pfc pfc;
+	struct ieee_maxrate maxrate;
+	struct dcbnl_buffer buffer;
+	uint8_t dcbx;
+	unsigned int app_count;
+	struct dcb_app app[DCBNL_APPS_MAX];
+};
+
+/* Decodes what follows the nlmsghdr. Attributes that are too short count as absent; -EBADMSG when
+ * it is no dcbnl message at all, -EMSGSIZE when the APP table is larger than DCBNL_APPS_MAX. */
+int dcbnl_decode(const uint8_t *payload, size_t size, struct dcbnl_state *s);
+
+/* Adds the fields that s has to *q. Values out of range (a TC of 9) leave their field unknown. Of
+ * several priorities for one DSCP the highest counts, as in dcb_ieee_getapp_dscp_prio_mask_map().
+ */
+void dcbnl_to_qos(const struct dcbnl_state *s, struct qos *q);
+
+/* The u8 of a reply to a set: an errno cut to 8 bits. 0 for 0 and for positive driver values, which
+ * are no errors (ice: 1 unchanged, 2 changed). -EOPNOTSUPP for 12: the kernel's ENOTSUPP (524) cut.
+ */
+int dcbnl_errno(uint8_t code);
+
+/* The structs to send: what the device has, with the fields of mask from q. */
+void dcbnl_fill_ets(struct ieee_ets *ets, const struct qos *q, uint64_t mask);
+void dcbnl_fill_pfc(struct ieee_pfc *pfc, const struct qos *q, uint64_t mask);
+void dcbnl_fill_buffer(struct dcbnl_buffer *buffer, const struct qos *q, uint64_t mask);
+
+/* A change of the APP table. */
+struct app_change {
+	bool add; /* else delete */
+	struct dcb_app app;
+};
+
+/*
+ * The changes, in order, that make the entries of mask (QOS_TRUST, QOS_DSCP_PRIO, QOS_APP) what q
+ * says: first what is new, then what gets another priority (old entry deleted, new one added; on
+ * drivers that replace by themselves only added), then what goes. So the last DSCP entry, with
+ * which trust and on ice all of ETS and PFC would go, is not deleted while others come. Returns the
+ * number, -ENOSPC.
+ */
+int dcbnl_app_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
+		      bool replaces, struct app_change *out, unsigned int max);
+
+/* -ENOTUNIQ with the DSCP in e when one has several priorities. */
+int dcbnl_app_unique(const struct dcbnl_state *s, struct err *e);
+
+/* The kernel. -EOPNOTSUPP from dcbnl_get(): the netdev has no dcbnl. */
+int dcbnl_get(struct nl *nl, const char *ifname, struct dcbnl_state *s, struct err *e);
+int dcbnl_set_object(struct nl *nl, const char *ifname, uint16_t attr, const void *data,
+		     size_t size, struct err *e);
+int dcbnl_set_dcbx(struct nl *nl, const char *ifname, uint8_t mode, struct err *e);
+int dcbnl_change_app(struct nl *nl, const char *ifname, const struct app_change *change,
+		     struct err *e);
+
+#endif

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel as the backend of struct dcb: which fields make one object, and who reads and writes
+ * it. A set is read-modify-write of the whole object. An object that the device does not show is
+ * never written: the kernel would say yes and do nothing.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "dcb/backend.h"
+#include "dcb/configfs.h"
+#include "dcb/dcbnl.h"
+#include "dcb/ethtool.h"
+#include "dcb/link.h"
+#include "dcb/plan.h"
+
+#define BIT(id) QOS_BIT(QOS_##id)
+
+static const struct driver_quirk *port_quirk(struct dcb *dcb, const struct dcb_port *port)
+{
+	struct dcb_driver_info info;
+
+	if (ethtool_driver(dcb->ioctl_fd, port->ifname, &info, NULL))
+		return driver_quirk_find("");
+	return driver_quirk_find(info.driver);
+}
+
+static bool has_ibdev(const struct dcb_port *port)
+{
+	return port->ibdev && port->ibdev[0];
+}
+
+static int read_dcbnl(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		      struct err *e)
+{
+	struct dcbnl_state s;
+	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	*has_dcb = !err;
+	if (err == -EOPNOTSUPP)
+		return 0;
+	if (err)
+		return err;
+	dcbnl_to_qos(&s, q);
+	driver_forget_zeros(port_quirk(dcb, port), q);
+	return 0;
+}
+
+static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		       struct err *e)
+{
+	int err = link_mtu_read(dcb->route, port->ifname, &q->mtu, e);
+
+	if (err)
+		return err;
+	q->has |= BIT(MTU);
+	err = read_dcbnl(dcb, port, q, has_dcb, e);
+	if (!err)
+		err = ethtool_pause_read(dcb->generic, dcb->ethtool_family, port->ifname, q, e);
+	if (!err && has_ibdev(port))
+		err = configfs_read(dcb->configfs_fd, port->ibdev, port->ib_port, q, e);
+	return err;
+}
+
+static int absent(const struct dcb_port *port, const char *what, struct err *e)
+{
+	return err_set(e, -EOPNOTSUPP, "%s: the driver has no %s", port->ifname, what);
+}
+
+typedef int object_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			 uint64_t mask, struct err *e);
+
+static int write_dcbx(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		      uint64_t mask, struct err *e)
+{
+	uint8_t mode = q->dcbx_mode;
+
+	(void)mask;
+	if (!(mode & QOS_DCBX_HOST) && port_quirk(dcb, port)->dcbx_zero_frees)
+		mode = 0;
+	return dcbnl_set_dcbx(dcb->route, port->ifname, mode, e);
+}
+
+static int write_ets(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		     uint64_t mask, struct err *e)
+{
+	struct dcbnl_state s;
+	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	if (err)
+		return err;
+	if (!s.has_ets)
+		return absent(port, "ETS", e);
+	dcbnl_fill_ets(&s.ets, q, mask);
+	return dcbnl_set_object(dcb->route, port->ifname, DCB_ATTR_IEEE_ETS, &s.ets, sizeof(s.ets),
+				e);
+}
+
+static int write_pfc(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		     uint64_t mask, struct err *e)
+{
+	struct dcbnl_state s;
+	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	if (err)
+		return err;
+	if (!s.has_pfc)
+		return absent(port, "PFC", e);
+	dcbnl_fill_pfc(&s.pfc, q, mask);
+	return dcbnl_set_object(dcb->route, port->ifname, DCB_ATTR_IEEE_PFC, &s.pfc, sizeof(s.pfc),
+				e);
+}
+
+static int write_maxrate(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			 uint64_t mask, struct err *e)
+{
+	struct dcbnl_state s;
+	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	(void)mask;
+	if (err)
+		return err;
+	if (!s.has_maxrate)
+		return absent(port, "rate limit", e);
+	memcpy(s.maxrate.tc_maxrate, q->tc_maxrate_kbps, sizeof(s.maxrate.tc_maxrate));
+	return dcbnl_set_object(dcb->route, port->ifname, DCB_ATTR_IEEE_MAXRATE, &s.maxrate,
+				sizeof(s.maxrate), e);
+}
+
+static int write_buffer(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			uint64_t mask, struct err *e)
+{
+	struct dcbnl_state s;
+	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	if (err)
+		return err;
+	if (!s.has_buffer)
+		return absent(port, "receive buffers to set", e);
+	dcbnl_fill_buffer(&s.buffer, q, mask);
+	return dcbnl_set_object(dcb->route, port->ifname, DCB_ATTR_DCB_BUFFER, &s.buffer,
+				sizeof(s.buffer), e);
+}
+
+static int app_pass(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		    uint64_t mask, bool replaces, struct err *e)
+{
+	struct app_change change[2 * (QOS_DSCPS + QOS_APPS_MAX)];
+	struct dcbnl_state s;
+	int n, err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	if (err)
+		return err;
+	if (!s.has_app)
+		return absent(port, "APP table", e);
+	n = dcbnl_app_changes(&s, q, mask, replaces, change, ARRAY_SIZE(change));
+	if (n < 0)
+		return err_sys(e, n, "%s: APP table", port->ifname);
+	for (int i = 0; !err && i < n; i++)
+		err = dcbnl_change_app(dcb->route, port->ifname, &change[i], e);
+	return err;
+}
+
+static int write_app(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		     uint64_t mask, struct err *e)
+{
+	bool replaces = port_quirk(dcb, port)->app_replaces;
+	int err = app_pass(dcb, port, q, mask, replaces, e);
+
+	/* What the driver did not replace after all. */
+	if (!err && replaces)
+		err = app_pass(dcb, port, q, mask, false, e);
+	return err;
+}
+
+static int write_pause(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		       uint64_t mask, struct err *e)
+{
+	return ethtool_pause_write(dcb->generic, dcb->ethtool_family, port->ifname, q, mask, e);
+}
+
+static int write_mtu(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		     uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return link_mtu_write(dcb->route, port->ifname, q->mtu, e);
+}
+
+static int write_rdma_cm(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			 uint64_t mask, struct err *e)
+{
+	if (!has_ibdev(port))
+		return err_set(e, -EOPNOTSUPP, "%s has no RDMA device", port->ifname);
+	return configfs_write(dcb->configfs_fd, port->ibdev, port->ib_port, q, mask, e);
+}
+
+/* One row an object: the fields that are written together. */
+static const struct object {
+	uint64_t fields;
+	object_write *write;
+	bool dcbnl;
+} objects[] = {
+	{BIT(DCBX_MODE),						write_dcbx,    true },
+	{BIT(TRUST) | BIT(DSCP_PRIO),				      write_app,	 true },
+	{BIT(APP),						      write_app,     true },
+	{BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW), write_ets,	   true },
+	{BIT(TC_MAXRATE),					       write_maxrate, true },
+	{BIT(PFC_ENABLED) | BIT(PFC_DELAY),				    write_pfc,     true },
+	{BIT(PRIO_BUFFER) | BIT(BUFFER_SIZE),			      write_buffer,  true },
+	{BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX),	     write_pause,	  false},
+	{BIT(MTU),						      write_mtu,     false},
+	{BIT(ROCE_VERSION),					     write_rdma_cm, false},
+	{BIT(CM_TOS),						   write_rdma_cm, false},
+};
+
+static const struct object *object_of(enum qos_field_id field)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
+		if (objects[i].fields & QOS_BIT(field))
+			return &objects[i];
+	return NULL;
+}
+
+uint64_t dcb_object_fields(enum qos_field_id field)
+{
+	const struct object *o = object_of(field);
+
+	return o ? o->fields : 0;
+}
+
+uint64_t dcb_dcbnl_fields(void)
+{
+	uint64_t fields = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
+		if (objects[i].dcbnl)
+			fields |= objects[i].fields;
+	return fields;
+}
+
+static int kernel_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			uint64_t mask, struct err *e)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
+		if (objects[i].fields & mask)
+			return objects[i].write(dcb, port, q, objects[i].fields & mask, e);
+	return err_set(e, -EOPNOTSUPP, "%s: nothing that can be written", port->ifname);
+}
+
+static int kernel_check(struct dcb *dcb, const struct dcb_port *port, struct err *e)
+{
+	struct dcbnl_state s;
+	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	if (err == -EOPNOTSUPP)
+		return 0;
+	if (err)
+		return err;
+	err = dcbnl_app_unique(&s, e);
+	if (err) {
+		err_prefix(e, "%s", port->ifname);
+		err_hint(e,
+			 "delete one: dcb app show dev %s, dcb app del dev %s dscp-prio DSCP:PRIO",
+			 port->ifname, port->ifname);
+	}
+	return err;
+}
+
+static int kernel_reveal(struct dcb *dcb, const struct dcb_port *port, bool *made, struct err *e)
+{
+	return configfs_make(dcb->configfs_fd, port->ibdev, made, e);
+}
+
+static int kernel_hide(struct dcb *dcb, const struct dcb_port *port, struct err *e)
+{
+	return configfs_remove(dcb->configfs_fd, port->ibdev, e);
+}
+
+const struct dcb_backend dcb_kernel = {
+	.read = kernel_read,
+	.write = kernel_write,
+	.check = kernel_check,
+	.reveal = kernel_reveal,
+	.hide = kernel_hide,
+};
