@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The traffic process. A thread watches for the end of the input during the run: what the agent
+ * cannot say any more is that it wants a stop.
+ */
+#include "probe/traffic_child.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "probe/traffic.h"
+
+#define LINE_MAX_BYTES 8192
+
+struct child {
+	FILE *in, *out;
+	struct traffic *traffic;
+	volatile int stop;
+};
+
+static int answer(struct child *c, json_t *doc)
+{
+	int rc = doc ? json_dumpf(doc, c->out, JSON_COMPACT) : -1;
+
+	json_decref(doc);
+	if (rc || fputc('\n', c->out) == EOF || fflush(c->out))
+		return -EPIPE;
+	return 0;
+}
+
+static int answer_error(struct child *c, const struct err *e)
+{
+	return answer(c, json_pack("{s:{s:i, s:s, s:s}}", "error", "code", e->code, "text", e->text,
+				   "hint", e->hint));
+}
+
+/* The next line as an object; -ENODATA at the end of the input. */
+static int take_line(struct child *c, json_t **doc, struct err *e)
+{
+	char line[LINE_MAX_BYTES];
+
+	if (!fgets(line, sizeof(line), c->in))
+		return err_set(e, -ENODATA, "end of input");
+	*doc = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	return *doc ? 0 : err_set(e, -EINVAL, "traffic process: no JSON");
+}
+
+static int do_open(struct child *c, const json_t *doc, struct err *e)
+{
+	struct traffic_spec spec;
+	struct traffic_peer self;
+	int err = traffic_spec_from_json(doc, &spec, e);
+
+	if (!err)
+		err = traffic_open(&spec, &c->traffic, e);
+	if (err)
+		return err;
+	traffic_self(c->traffic, &self);
+	return answer(c, json_pack("{s:o}", "peer", traffic_peer_to_json(&self)));
+}
+
+static int do_connect(struct child *c, const json_t *doc, struct err *e)
+{
+	struct traffic_peer peer;
+	int err = traffic_peer_from_json(doc, &peer, e);
+
+	if (!err)
+		err = traffic_connect(c->traffic, &peer, e);
+	return err ? err : answer(c, json_pack("{s:b}", "connected", 1));
+}
+
+/* Nothing is sent to us during the run: input that is there is its end. */
+static void *watch_input(void *arg)
+{
+	struct child *c = arg;
+	struct pollfd fd = {.fd = fileno(c->in), .events = POLLIN};
+
+	while (poll(&fd, 1, -1) < 0 && errno == EINTR)
+		;
+	c->stop = 1;
+	return NULL;
+}
+
+static int do_run(struct child *c, const json_t *doc, struct err *e)
+{
+	struct traffic_result result;
+	pthread_t watcher;
+	int err;
+
+	(void)doc;
+	err = pthread_create(&watcher, NULL, watch_input, c);
+	if (err)
+		return err_sys(e, -err, "traffic process: thread");
+	err = traffic_run(c->traffic, &c->stop, &result, e);
+	pthread_cancel(watcher); /* poll() is where it sits */
+	pthread_join(watcher, NULL);
+	return err ? err : answer(c, json_pack("{s:o}", "result", traffic_result_to_json(&result)));
+}
+
+static int serve(struct child *c, struct err *e)
+{
+	static int (*const step[])(struct child * c, const json_t *doc, struct err *e) = {
+		do_open,
+		do_connect,
+		do_run,
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(step) && !err; i++) {
+		json_t *doc = NULL;
+
+		err = take_line(c, &doc, e);
+		if (!err)
+			err = step[i](c, doc, e);
+		json_decref(doc);
+	}
+	return err;
+}
+
+int traffic_child(int in_fd, int out_fd)
+{
+	struct child c = {.in = fdopen(in_fd, "r"), .out = fdopen(out_fd, "w")};
+	struct err e = {0};
+	int err = -EBADF;
+
+	/* An agent that is killed cannot kill us. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (c.in && c.out) {
+		setvbuf(c.in, NULL, _IONBF, 0); /* a line ahead would hide from poll() */
+		err = serve(&c, &e);
+		if (err && err != -ENODATA && err != -EPIPE)
+			(void)answer_error(&c, &e);
+	}
+	traffic_close(c.traffic);
+	return err == -ENODATA ? 0 : err;
+}

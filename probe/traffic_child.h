@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One traffic end in a process of its own, so that a kernel which never comes back from a post
+ * (Linux 6.1 when the MTU is lowered under a running rxe queue pair) costs a process that can be
+ * killed, not the agent.
+ *
+ * Lines on in_fd and the answer to each on out_fd, {"error":{...}} when it failed:
+ *   the spec          -> {"peer":{...}}
+ *   the other's peer  -> {"connected":true}
+ *   {"run":true}      -> {"result":{...}}
+ * End of input stops the run and ends the process.
+ */
+#ifndef PROBE_TRAFFIC_CHILD_H
+#define PROBE_TRAFFIC_CHILD_H
+
+/* Serves one end; returns when its input ends. 0 or -errno. */
+int traffic_child(int in_fd, int out_fd);
+
+#endif
