@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * BTH opcodes: name, extension headers and role, one table row each. IBTA vol 1, 9.2.1 (operation code)
- * and annexes A14 (XRC), A17 (CNP), A19 (FLUSH, ATOMIC WRITE).
+ * BTH opcodes: name, extension headers and role, one table row each. IBTA vol 1, 9.2.1 (operation
+ * code) and annexes A14 (XRC), A17 (CNP), A19 (FLUSH, ATOMIC WRITE).
  *
- * Adding an opcode is a row in opcode.c. Classes 2 and 7 stay unknown on purpose: 0x40 to 0x5f is RD in
- * the specification and a vendor's transport with longer headers in the field.
+ * Adding an opcode is a row in opcode.c. Classes 2 and 7 stay unknown on purpose: 0x40 to 0x5f is
+ * RD in the specification and a vendor's transport with longer headers in the field.
  */
 #ifndef CAPTURE_OPCODE_H
 #define CAPTURE_OPCODE_H
@@ -33,7 +33,7 @@ enum opcode_flag {
 struct opcode_info {
 	const char *name; /* NULL = unknown opcode */
 	uint16_t headers; /* enum roce_header */
-	uint8_t flags;    /* enum opcode_flag */
+	uint8_t flags;	  /* enum opcode_flag */
 };
 
 /* Never NULL; an unknown opcode gives a row without name, headers and flags. */

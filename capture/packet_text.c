@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A packet for people: one line of `capture decode`. Fixed columns first, the free text last, so
+ * that the output sorts and cuts. The columns are no, time, addresses, dscp, ecn, op, qp, psn,
+ * note.
+ */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/opcode.h"
+#include "capture/packet.h"
+
+/* Text so far; a full buffer swallows the rest but goes on counting, as snprintf does. */
+struct line {
+	char *buf;
+	size_t size, used;
+};
+
+static void line_add(struct line *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+static void line_add(struct line *l, const char *fmt, ...)
+{
+	bool room = l->used < l->size;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(room ? l->buf + l->used : NULL, room ? l->size - l->used : 0, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		l->used += (size_t)n;
+}
+
+void packet_addr_text(const uint8_t gid[16], char *buf, size_t size)
+{
+	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	bool v4 = memcmp(gid, mapped, sizeof(mapped)) == 0;
+
+	if (!inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? gid + 12 : gid, buf, (socklen_t)size) && size)
+		buf[0] = '\0';
+}
+
+const char *packet_icrc_text(const struct packet *p)
+{
+	static const char *const words[] = {
+		[ICRC_UNVERIFIABLE] = "unverifiable",
+		[ICRC_GOOD] = "good",
+		[ICRC_BAD] = "bad",
+	};
+
+	return p->icrc < ARRAY_SIZE(words) ? words[p->icrc] : "unverifiable";
+}
+
+static void add_mac(struct line *l, const uint8_t mac[6], int width)
+{
+	line_add(l, "%02x:%02x:%02x:%02x:%02x:%02x%*s", mac[0], mac[1], mac[2], mac[3], mac[4],
+		 mac[5], width > 17 ? width - 17 : 0, "");
+}
+
+static void add_op(struct line *l, const struct packet *p)
+{
+	static const char *const nak[] = {"PSN sequence", "invalid request", "remote access",
+					  "remote operational", "invalid RD request"};
+	unsigned int value = p->aeth.syndrome & 0x1f;
+	char name[32], op[64];
+
+	snprintf(op, sizeof(op), "%s", opcode_name(p->opcode, name, sizeof(name)));
+	if (p->headers & HDR_AETH && packet_aeth_kind(p) == AETH_NAK)
+		snprintf(op, sizeof(op), "NAK(%s)",
+			 value < ARRAY_SIZE(nak) ? nak[value] : "reserved");
+	else if (p->headers & HDR_AETH && packet_aeth_kind(p) == AETH_RNR)
+		snprintf(op, sizeof(op), "RNR NAK(timer %u)", value);
+	line_add(l, " %-32s", op);
+}
+
+static void add_roce(struct line *l, const struct packet *p)
+{
+	static const char *const ecn[] = {"-", "ECT1", "ECT0", "CE"};
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
+
+	packet_addr_text(p->src, src, sizeof(src));
+	packet_addr_text(p->dst, dst, sizeof(dst));
+	line_add(l, "%-15s -> %-15s %4u %-4s", src, dst, p->dscp, ecn[p->ecn & 3]);
+	if (!p->bth) {
+		line_add(l, " %-32s %-8s %-8s", "?", "-", "-");
+		return;
+	}
+	add_op(l, p);
+	line_add(l, " 0x%06x", p->dest_qpn);
+	if (p->opcode == OPCODE_CNP)
+		line_add(l, " %-8s", "-");
+	else
+		line_add(l, " 0x%06x", p->psn);
+	line_add(l, " icrc %s", p->icrc == ICRC_GOOD ? "ok" : packet_icrc_text(p));
+	if (p->payload_len)
+		line_add(l, ", %u bytes", p->payload_len);
+	if (p->vlan_count)
+		line_add(l, ", vlan %u pcp %u", p->vid, p->pcp);
+	if (p->becn)
+		line_add(l, ", BECN");
+	if (p->fecn)
+		line_add(l, ", FECN");
+	if (p->fragment)
+		line_add(l, ", IP fragment");
+}
+
+static void add_mac_control(struct line *l, const struct packet *p)
+{
+	unsigned int i;
+
+	add_mac(l, p->smac, 0);
+	line_add(l, " -> ");
+	add_mac(l, p->dmac, 0);
+	if (p->kind == PACKET_PAUSE) {
+		line_add(l, " PAUSE quanta %u", p->pfc_quanta[0]);
+		return;
+	}
+	line_add(l, " PFC%s", p->pfc_enable ? "" : " no priority");
+	for (i = 0; i < ARRAY_SIZE(p->pfc_quanta); i++)
+		if (p->pfc_enable & (1U << i))
+			line_add(l, " prio %u quanta %u", i, p->pfc_quanta[i]);
+}
+
+int packet_text_header(char *buf, size_t size)
+{
+	return snprintf(buf, size, "%7s %13s %-15s    %-15s %4s %-4s %-32s %-8s %-8s %s", "no",
+			"time", "src", "dst", "dscp", "ecn", "op", "qp", "psn", "note");
+}
+
+int packet_text(const struct packet *p, char *buf, size_t size)
+{
+	int64_t ns = (int64_t)p->time_ns;
+	uint64_t abs_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	struct line l = {buf, size, 0};
+	char time[40];
+
+	if (size)
+		buf[0] = '\0';
+	snprintf(time, sizeof(time), "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "",
+		 abs_ns / 1000000000, abs_ns % 1000000000);
+	line_add(&l, "%7" PRIu64 " %13s ", p->frame, time);
+	if (p->kind == PACKET_ROCE) {
+		add_roce(&l, p);
+	} else if (p->kind == PACKET_PFC || p->kind == PACKET_PAUSE) {
+		add_mac_control(&l, p);
+	} else {
+		add_mac(&l, p->smac, 0);
+		line_add(&l, " -> ");
+		add_mac(&l, p->dmac, 0);
+		line_add(&l, p->kind == PACKET_LLDP ? " LLDP" : " not RoCE");
+	}
+	if (p->fault != PACKET_OK)
+		line_add(&l, ", %s: %s", p->fault == PACKET_TRUNCATED ? "truncated" : "malformed",
+			 p->note);
+	return (int)l.used;
+}
