@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Frames from files and interfaces through libpcap. Files get no BPF filter: "udp port 4791" on a
+ * file misses tagged frames, which live it does not, because the kernel has taken the tag off
+ * before. The live source waits with poll(): with TPACKET_V3 a read never returns while nothing
+ * matches.
+ */
+#include "capture/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pcap/pcap.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "capture/pcapng.h"
+
+#define READ_BUFFER_BYTES (1U << 20)
+#define RING_BYTES	  (64 << 20) /* the default of 2 MB loses a tenth at 0.5 Mpps */
+#define SNAPLEN_WHOLE	  262144
+#define RING_WAIT_MS	  100 /* until the kernel hands over a block that is not full */
+
+struct source {
+	pcap_t *pcap;
+	char *name;
+	char *buffer; /* of the FILE that libpcap owns: freed after it */
+	int fd;	      /* of a regular file, else -1; libpcap's */
+	bool live, ended;
+	uint64_t frames;
+};
+
+/* udp[] works for IPv4 alone: for IPv6 the offsets are from the fixed header on (40 + UDP 8 + BTH
+ * 12). "nak": ACK opcodes of RC and XRC whose AETH syndrome is not ACK. "vlan" shifts the offsets
+ * of all that follows in an expression, so it stands last. */
+#define F_ROCE "udp dst port 4791 or ether proto 0x8915"
+#define F_CNP                                                                                      \
+	"(udp dst port 4791 and udp[8] = 0x81) or "                                                \
+	"(ip6 proto 17 and ip6[42:2] = 4791 and ip6[48] = 0x81) or "                               \
+	"(ether proto 0x8915 and ether[54] = 0x81)"
+#define F_NAK                                                                                      \
+	"(udp dst port 4791 and (udp[8] = 0x11 or udp[8] = 0xb1) and udp[20] & 0x60 != 0) or "     \
+	"(ip6 proto 17 and ip6[42:2] = 4791 and (ip6[48] = 0x11 or ip6[48] = 0xb1)"                \
+	" and ip6[60] & 0x60 != 0) or "                                                            \
+	"(ether proto 0x8915 and (ether[54] = 0x11 or ether[54] = 0xb1) and ether[66] & 0x60 != "  \
+	"0)"
+#define TAGGED_OR_NOT(f) "(" f ") or (vlan and (" f "))"
+/* A host's own advertisements would pass for a second neighbour's. */
+#define F_LLDP "(ether proto 0x88cc and inbound)"
+#define F_PFC  "ether proto 0x8808"
+
+static const struct {
+	const char *name, *filter;
+} filters[] = {
+	{"roce", F_LLDP " or " F_PFC " or " TAGGED_OR_NOT(F_ROCE)},
+	{"lldp", F_LLDP					  },
+	{"pfc",	F_PFC					   },
+	{"nak",	TAGGED_OR_NOT(F_NAK)			    },
+	{"cnp",	TAGGED_OR_NOT(F_CNP)			    },
+};
+
+const char *source_filter(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(filters); i++)
+		if (!strcmp(filters[i].name, name))
+			return filters[i].filter;
+	return NULL;
+}
+
+static struct source *source_new(const char *name)
+{
+	struct source *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->fd = -1;
+	s->name = strdup(name);
+	if (s->name)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void source_close(struct source *s)
+{
+	if (!s)
+		return;
+	if (s->pcap)
+		pcap_close(s->pcap);
+	free(s->buffer);
+	free(s->name);
+	free(s);
+}
+
+/* What the first bytes say to somebody who gave us no capture file. */
+static void hint_format(int fd, struct err *e)
+{
+	static const struct {
+		uint8_t magic[4];
+		const char *unpack;
+	} packed[] = {
+		{{0x1f, 0x8b, 0x08, 0x00}, "gzip -dc"},
+		{{0x1f, 0x8b, 0x08, 0x08}, "gzip -dc"},
+		{{0x28, 0xb5, 0x2f, 0xfd}, "zstd -dc"},
+		{{0xfd, 0x37, 0x7a, 0x58}, "xz -dc"  },
+	};
+	uint8_t magic[4];
+	unsigned int i;
+
+	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic))
+		return;
+	for (i = 0; i < ARRAY_SIZE(packed); i++)
+		if (!memcmp(magic, packed[i].magic, sizeof(magic)))
+			err_hint(e, "the file is compressed: pipe it through '%s' and read '-'",
+				 packed[i].unpack);
+}
+
+/* Hands f over to libpcap. f stays the caller's on failure. */
+static int open_pcap(struct source *s, FILE *f, struct err *e)
+{
+	char why[PCAP_ERRBUF_SIZE] = "";
+
+	s->buffer = malloc(READ_BUFFER_BYTES);
+	if (!s->buffer)
+		return err_sys(e, -ENOMEM, "%s", s->name);
+	setvbuf(f, s->buffer, _IOFBF, READ_BUFFER_BYTES);
+	s->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, why);
+	if (!s->pcap) {
+		err_set(e, -EINVAL, "%s: no capture file: %s", s->name, why);
+		if (s->fd >= 0)
+			hint_format(s->fd, e);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_link(const struct source *s, struct err *e)
+{
+	int dlt = pcap_datalink(s->pcap);
+	const char *name = pcap_datalink_val_to_name(dlt);
+
+	if (packet_link_supported(dlt))
+		return 0;
+	err_set(e, -ENOTSUP, "%s: link type %s (%d) is not understood", s->name,
+		name ? name : "unknown", dlt);
+	return err_hint(e, "Ethernet, Linux cooked and raw IP captures are");
+}
+
+/* Standard input is duplicated, because closing what libpcap got must not close ours. */
+static int open_fd(const char *path, struct err *e)
+{
+	bool standard = !strcmp(path, "-");
+	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+			  : open(path, O_RDONLY | O_CLOEXEC);
+
+	return fd < 0 ? err_sys(e, -errno, "%s", standard ? "standard input" : path) : fd;
+}
+
+int source_open_file(const char *path, struct source **out, struct err *e)
+{
+	struct source *s;
+	struct stat st;
+	FILE *f;
+	int fd, err;
+
+	fd = open_fd(path, e);
+	if (fd < 0)
+		return fd;
+	s = source_new(strcmp(path, "-") ? path : "standard input");
+	f = fdopen(fd, "rb");
+	if (!s || !f) {
+		err = err_sys(e, -ENOMEM, "%s", path);
+		goto fail;
+	}
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		s->fd = fd;
+	err = open_pcap(s, f, e);
+	if (err)
+		goto fail;
+	err = check_link(s, e);
+	if (err) {
+		source_close(s); /* closes f */
+		return err;
+	}
+	*out = s;
+	return 0;
+fail:
+	if (f)
+		fclose(f);
+	else
+		close(fd);
+	source_close(s);
+	return err;
+}
+
+static int live_failed(const struct source *s, int status, struct err *e)
+{
+	static const struct {
+		int status, code;
+		const char *hint;
+	} rows[] = {
+		{PCAP_ERROR_PERM_DENIED,	 -EPERM,
+		 "capturing needs CAP_NET_RAW: run as root, or 'setcap cap_net_raw+ep' the "
+		 "program"									},
+		{PCAP_ERROR_PROMISC_PERM_DENIED, -EPERM,
+		 "capturing needs CAP_NET_RAW: run as root, or 'setcap cap_net_raw+ep' the "
+		 "program"									},
+		{PCAP_ERROR_NO_SUCH_DEVICE,	    -ENODEV,   "'ip link' lists the interfaces"	     },
+		{PCAP_ERROR_IFACE_NOT_UP,	  -ENETDOWN, "bring it up: ip link set dev NAME up"},
+	};
+	const char *why = pcap_geterr(s->pcap);
+	unsigned int i;
+
+	err_set(e, -EIO, "%s: capture: %s", s->name, *why ? why : pcap_statustostr(status));
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].status != status)
+			continue;
+		err_set(e, rows[i].code, "%s: capture: %s", s->name, pcap_statustostr(status));
+		err_hint(e, "%s", rows[i].hint);
+		return rows[i].code;
+	}
+	return -EIO;
+}
+
+static int set_filter(struct source *s, const char *filter, struct err *e)
+{
+	struct bpf_program program;
+	int status;
+
+	if (pcap_compile(s->pcap, &program, filter, 1, PCAP_NETMASK_UNKNOWN) < 0)
+		return err_set(e, -EINVAL, "%s: filter '%s': %s", s->name, filter,
+			       pcap_geterr(s->pcap));
+	status = pcap_setfilter(s->pcap, &program);
+	pcap_freecode(&program);
+	return status < 0 ? live_failed(s, status, e) : 0;
+}
+
+static int activate(struct source *s, unsigned int snaplen, struct err *e)
+{
+	int status;
+
+	pcap_set_snaplen(s->pcap, snaplen ? (int)snaplen : SNAPLEN_WHOLE);
+	pcap_set_promisc(s->pcap, 1);
+	pcap_set_buffer_size(s->pcap, RING_BYTES);
+	pcap_set_timeout(s->pcap, RING_WAIT_MS);
+	pcap_set_tstamp_precision(s->pcap, PCAP_TSTAMP_PRECISION_NANO);
+	status = pcap_activate(s->pcap);
+	return status < 0 ? live_failed(s, status, e) : 0;
+}
+
+int source_open_live(const char *ifname, const char *filter, unsigned int snaplen,
+		     struct source **out, struct err *e)
+{
+	char why[PCAP_ERRBUF_SIZE] = "";
+	struct source *s = source_new(ifname);
+	int err;
+
+	if (!s)
+		return err_sys(e, -ENOMEM, "%s", ifname);
+	s->live = true;
+	if (snaplen > SNAPLEN_WHOLE)
+		snaplen = SNAPLEN_WHOLE;
+	s->pcap = pcap_create(ifname, why);
+	err = s->pcap ? activate(s, snaplen, e)
+		      : err_set(e, -ENODEV, "%s: capture: %s", ifname, why);
+	if (!err)
+		err = check_link(s, e);
+	if (!err && filter)
+		err = set_filter(s, filter, e);
+	if (!err && pcap_setnonblock(s->pcap, 1, why) < 0)
+		err = err_set(e, -EIO, "%s: capture: %s", ifname, why);
+	if (err) {
+		source_close(s);
+		return err;
+	}
+	*out = s;
+	return 0;
+}
+
+int source_link(const struct source *s)
+{
+	return pcap_datalink(s->pcap);
+}
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* libpcap's answer: 1 a frame, 0 nothing, PCAP_ERROR_BREAK the end of the file. */
+static int next_live(struct source *s, int timeout_ms, struct pcap_pkthdr **h, const uint8_t **data)
+{
+	int64_t until = now_ms() + timeout_ms;
+
+	for (;;) {
+		struct pollfd p = {.fd = pcap_get_selectable_fd(s->pcap), .events = POLLIN};
+		int64_t left;
+		int got = pcap_next_ex(s->pcap, h, data);
+
+		if (got)
+			return got;
+		left = until - now_ms();
+		if (left <= 0)
+			return 0;
+		if (poll(&p, 1, (int)left) < 0 && errno == EINTR)
+			return 0; /* a signal: the caller looks at its flag */
+	}
+}
+
+int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
+		uint32_t *wire_len, uint64_t *time_ns, struct err *e)
+{
+	struct pcap_pkthdr *h;
+	const uint8_t *bytes;
+	int got;
+
+	if (s->ended)
+		return 0;
+	got = s->live ? next_live(s, timeout_ms, &h, &bytes) : pcap_next_ex(s->pcap, &h, &bytes);
+	if (got == 1) {
+		s->frames++;
+		*data = bytes;
+		*cap_len = h->caplen;
+		*wire_len = h->len;
+		*time_ns = (uint64_t)h->ts.tv_sec * 1000000000 + (uint64_t)h->ts.tv_usec;
+		return 1;
+	}
+	if (got == 0)
+		return 0;
+	s->ended = true;
+	if (got == PCAP_ERROR_BREAK)
+		return 0;
+	if (s->live)
+		return live_failed(s, got, e);
+	return err_set(e, -EPROTO, "%s: breaks off after frame %llu: %s", s->name,
+		       (unsigned long long)s->frames, pcap_geterr(s->pcap));
+}
+
+enum capture_drops source_drops(struct source *s, uint64_t *dropped)
+{
+	struct pcap_stat stat;
+
+	*dropped = 0;
+	if (!s->live)
+		return s->fd >= 0 ? pcapng_drops(s->fd, dropped) : DROPS_UNKNOWN;
+	if (pcap_stats(s->pcap, &stat) < 0)
+		return DROPS_UNKNOWN;
+	*dropped = (uint64_t)stat.ps_drop + stat.ps_ifdrop;
+	return *dropped ? DROPS_SOME : DROPS_ZERO;
+}
