@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck collect: one rocecheck.snapshot/1 of this host. Reads only; with --lldp it listens,
+ * which sends nothing either.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "dcb/dcb.h"
+#include "probe/peer.h"
+#include "probe/snapshot.h"
+
+static struct opt_list ifaces;
+static const char *out_path;
+static unsigned int lldp_seconds;
+
+static const struct opt collect_opts[] = {
+	{"interface",     'i', OPT_LIST, &ifaces, .arg = "IFACE",
+	 .help = "only this netdev or RDMA device; may be given again"},
+	{"out",	'o', OPT_STRING, &out_path, .arg = "FILE", .help = "write there, not on stdout"},
+	{"lldp", 0, OPT_UINT, &lldp_seconds, .min = 1, .max = 600, .arg = "SECONDS",
+	 .help = "listen so long for link partners (needs CAP_NET_RAW)"},
+	{.name = NULL		     },
+};
+
+static bool is_wanted(const struct port *p)
+{
+	for (unsigned int i = 0; i < ifaces.count; i++)
+		if (!strcmp(ifaces.item[i], p->netdev) || !strcmp(ifaces.item[i], p->ibdev))
+			return true;
+	return !ifaces.count;
+}
+
+static void keep_wanted(struct snapshot *s)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < s->port_count; i++)
+		if (is_wanted(&s->port[i]))
+			s->port[kept++] = s->port[i];
+	s->port_count = kept;
+}
+
+static int gather(struct snapshot *s, struct err *e)
+{
+	struct dcb *dcb;
+	int err = dcb_open(NULL, &dcb, e);
+
+	if (err)
+		return err;
+	err = snapshot_take(dcb, ifaces.item, ifaces.count, s, e);
+	dcb_close(dcb);
+	if (err)
+		return err;
+	keep_wanted(s);
+	if (lldp_seconds)
+		err = peer_listen(s, lldp_seconds * 1000, e);
+	if (err)
+		snapshot_clear(s);
+	return err;
+}
+
+static int run_collect(int argc, char **argv)
+{
+	struct snapshot s;
+	struct err e = {0};
+	int code = EXIT_OK;
+
+	if (argc)
+		return cmd_usage(&cmd_collect, "unexpected argument '%s'", argv[0]);
+	if (gather(&s, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (!s.port_count && !globals->quiet)
+		fputs("rocecheck: note: no RDMA device on this host; name a netdev with -i\n",
+		      stderr);
+	if (!out_path)
+		code = cmd_print_json(snapshot_to_json(&s));
+	else if (snapshot_save(&s, out_path, &e))
+		code = cmd_fail(EXIT_ENVIRONMENT, &e);
+	snapshot_clear(&s);
+	return code;
+}
+
+const struct command cmd_collect = {
+	.name = "collect",
+	.args = "",
+	.help = "print one snapshot of this host as JSON",
+	.opts = collect_opts,
+	.run = run_collect,
+};
