@@ -1,0 +1,85 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The demo, as the README has it: a healthy pair, and each fault set wrongly on h2 alone.
+bats_require_minimum_version 1.5.0
+
+setup_file() {
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	# Beside a lab that somebody has up.
+	export LAB_DIR=$PWD/build/demo-lab
+}
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	demo=tests/lab/demo.sh
+	report=build/demo/report.json
+}
+
+# The finding that leads the report.
+leading() {
+	jq -r 'first(.findings[] | select(.verdict == "FAIL" or .verdict == "WARN") | select(.caused_by == null))
+		| "\(.rule) \(.verdict) \(.host) \(.port) \(.prio | map(tostring) | join(","))"' "$report"
+}
+
+@test "healthy: exit 0, at least 15 rules pass on named evidence" {
+	SECONDS=0
+	run "$demo"
+	echo "$output"
+	[ "$status" -eq 0 ]
+	((SECONDS < 300))
+	# A rule passes when none of its findings is anything else but SKIP and one is PASS.
+	passed=$(jq '[.findings | group_by(.rule)[] | select(all(.verdict == "PASS" or .verdict == "SKIP"))
+		| select(any(.verdict == "PASS")) | .[0].rule] | length' "$report")
+	echo "$passed rules passed"
+	((passed >= 15))
+	jq -e '[.findings[] | select(.verdict == "PASS") | select(.evidence | length == 0)] == []' "$report"
+}
+
+@test "every SKIP and INCONCLUSIVE stands with its reason on the list" {
+	jq -r '.findings[] | select(.verdict == "SKIP" or .verdict == "INCONCLUSIVE")
+		| "\(.rule) \(.verdict) \(.host):\(.port) \(.text)"' "$report" | LC_ALL=C sort >"$BATS_TEST_TMPDIR/got"
+	[ -z "${GOLDEN_UPDATE:-}" ] || cp "$BATS_TEST_TMPDIR/got" tests/lab/demo.expected
+	diff -u tests/lab/demo.expected "$BATS_TEST_TMPDIR/got"
+}
+
+@test "bandwidth and counters are real, every received byte was checked" {
+	run_json=build/demo/run.json
+	jq -e '[.pairs[] | select(.ran)] | length >= 4' "$run_json"
+	jq -e 'all(.pairs[]; .server.mismatches == 0 and .server.checked_bytes > 1000000 and .client.messages > 10)' "$run_json"
+}
+
+@test "tshark agrees on opcode, QPN, PSN and AETH of every packet; every ICRC is good" {
+	n=0
+	for f in build/demo/captures/*.pcap; do
+		tests/golden/tshark_agree.sh --icrc "$f" build/rocecheck
+		n=$((n + 1))
+	done
+	((n == 2))
+}
+
+@test "JUnit is well-formed" {
+	build/rocecheck validate tests/lab/fabric.yaml --from build/demo --format junit=build/demo/junit.xml \
+		--allow-inconclusive=RC-PFC-004 --allow-inconclusive=RC-PFC-010
+	xmllint --noout build/demo/junit.xml
+}
+
+# fault NAME RULE: exit 1, and the leading finding names rule, host, port and priority.
+fault() {
+	run "$demo" "$1"
+	echo "$output"
+	[ "$status" -eq 1 ]
+	echo "leading: $(leading)"
+	[ "$(leading)" = "$2 FAIL h2 roce0 3" ]
+}
+
+@test "FAULT=pfc-mask" { fault pfc-mask RC-PFC-002; }
+@test "FAULT=dscp-map" { fault dscp-map RC-QOS-003; }
+@test "FAULT=ets" { fault ets RC-ETS-004; }
+@test "FAULT=mtu" { fault mtu RC-MTU-002; }
+@test "FAULT=cm-tos" { fault cm-tos RC-QOS-013; }
+@test "FAULT=ecn-off" { fault ecn-off RC-ECN-004; }
+
+@test "an unknown fault is refused before anything starts" {
+	run "$demo" nonsense
+	[ "$status" -eq 2 ]
+}
