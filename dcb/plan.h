@@ -73,13 +73,34 @@ const struct driver_quirk *driver_quirk_find(const char *driver);
 /* Takes the bits of what the driver reports as zeros before it was ever set: unknown, not zero. */
 void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q);
 
-/* Pure. Steps in the driver's order; fields in which have equals want give no step. */
+/*
+ * Pure. Steps in the driver's order; fields in which have equals want give no step. The names of the port
+ * are left empty. step.to is complete: of the APP table it has the entries that stay, too.
+ * What the device does not show is a cannot step, except what drivers hide although they can do it: the
+ * rdma_cm values while their configfs directory is missing, and zeros_unknown.
+ */
 void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const struct qos *have,
 	       const char *driver, struct plan *plan);
+
+/* plan_make() for a port of this host, names filled in; `have` is what was read of it, with the IB MTU if
+ * that is known. rdma_cm steps cannot run where there is no RDMA device or no configfs. */
+int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
+	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e);
 
 /* Number of steps that would be run. */
 unsigned int plan_changes(const struct plan *plan);
 
+/* Fields of the steps that would be run: a bitmap of QOS_BIT(). */
+uint64_t plan_fields(const struct plan *plan);
+
+/* Fields whose former value cannot be read before something is changed. */
+#define PLAN_RDMA_CM (QOS_BIT(QOS_ROCE_VERSION) | QOS_BIT(QOS_CM_TOS))
+
+const char *plan_disruption_word(enum plan_disruption disruption);
+const char *plan_readback_word(enum plan_readback readback);
+const char *plan_tier_word(enum plan_tier tier);
+
+/* rocecheck.plan/1: the plans of all ports. New reference, NULL on -ENOMEM. */
 json_t *plan_to_json(const struct plan *plan, unsigned int plans);
 
 /*

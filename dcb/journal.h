@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The journal of a transaction: STATE_DIR/tx/ID/journal, JSON lines, each on disk before what it announces
+ * happens. A process that dies anywhere leaves enough to put the former values back:
+ *
+ *   {"schema":"rocecheck.tx/1","id":...,"time":...,"ports":[{names, "before":{...}}]}   prepared
+ *   {"reveal":0}                                 about to mkdir the rdma_cm directory of port 0
+ *   {"before":0,"qos":{...}}                     what port 0 was, with what the directory shows
+ *   {"step":0,"fields":["pfc.enabled"]}          about to write these of port 0       running
+ *   {"state":"done","after":[{...}]}             or undone, or lost
+ *
+ * A last line that is cut short announces nothing. One writer a host: STATE_DIR/lock, flock(2).
+ */
+#ifndef DCB_JOURNAL_H
+#define DCB_JOURNAL_H
+
+#include "dcb/plan.h"
+
+#define JOURNAL_DIR       "/var/lib/rocecheck"
+#define JOURNAL_SCHEMA    "rocecheck.tx/1"
+#define JOURNAL_ID_MAX    32
+#define JOURNAL_STEPS_MAX 1024
+
+enum tx_state {
+	TX_EMPTY,    /* died before anything was announced */
+	TX_PREPARED, /* nothing was written */
+	TX_RUNNING,  /* died or dies between the first step and the end */
+	TX_DONE,
+	TX_UNDONE, /* the former state is back */
+	TX_LOST,   /* and it is not */
+};
+const char *tx_state_word(enum tx_state state);
+
+struct tx_port {
+	char ifname[16], ibdev[64], driver[32];
+	unsigned int ib_port;
+	struct qos before, after; /* after: only when the transaction is done */
+	bool has_after, revealed;
+};
+
+struct tx_step {
+	unsigned int port; /* index */
+	uint64_t fields;
+};
+
+/* One transaction as its journal tells it. */
+struct tx {
+	char id[JOURNAL_ID_MAX];
+	char time[32]; /* UTC, when it was prepared */
+	enum tx_state state;
+	unsigned int port_count, step_count;
+	struct tx_port *port; /* owned */
+	struct tx_step *step; /* owned, in order */
+};
+
+/* Makes state_dir if needed and takes its lock; *fd holds it until close(). -EBUSY when somebody has it. */
+int journal_lock(const char *state_dir, int *fd, struct err *e);
+
+/* Reads a transaction. -ENOENT; -EBADMSG for a journal that is none. */
+int journal_load(const char *state_dir, const char *id, struct tx *tx, struct err *e);
+void tx_clear(struct tx *tx);
+
+/* Ids of all transactions, oldest first. One allocation, free() it. No state_dir is no transaction. */
+int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned int *n, struct err *e);
+
+/* Newest transaction that is running, lost or done. -ENOENT when there is none. */
+int journal_newest(const char *state_dir, struct tx *tx, struct err *e);
+
+/* Writing. */
+
+struct journal; /* opaque: an open journal of a running transaction */
+
+/* Makes the transaction of tx->port[] (names and before filled) and its id. The values are read back from
+ * the file and compared: a journal that cannot give them back must not be relied on. */
+int journal_create(const char *state_dir, struct tx *tx, struct journal **j, struct err *e);
+/* Opens an existing one to add its end. */
+int journal_open(const char *state_dir, const char *id, struct journal **j, struct err *e);
+void journal_close(struct journal *j);
+
+int journal_reveal(struct journal *j, unsigned int port, struct err *e);
+int journal_before(struct journal *j, unsigned int port, const struct qos *before, struct err *e);
+int journal_step(struct journal *j, unsigned int port, uint64_t fields, struct err *e);
+/* ports is 0 unless the state is TX_DONE. */
+int journal_end(struct journal *j, enum tx_state state, const struct tx_port *port, unsigned int ports,
+		struct err *e);
+
+/*
+ * Writes the former values of every field that tx announced back, last first, also of fields that drivers
+ * change along with them, and reads all of it again. 0 when the former state is back; else e names what is
+ * not, or whose former value is not known (-ENODATA).
+ */
+int tx_restore(struct dcb *dcb, const struct tx *tx, struct err *e);
+
+/*
+ * Undoes transaction id (NULL: the newest that is not undone) under the lock. *tx is what was undone, for
+ * the caller to tx_clear(), also on failure. -ENOENT when there is nothing to undo.
+ */
+int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
+		     enum apply_outcome *outcome, struct err *e);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lldpad's control socket is the abstract name "/com/intel/lldpad", one a network namespace. The
+ * name alone proves nothing, systemd holds it for socket activation; the process must be there too.
+ */
+#include "dcb/owner.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SOCKET_NAME "@/com/intel/lldpad"
+
+/* Lines of /proc/net/unix end in the name; clients of lldpad have the name with their pid appended.
+ */
+static bool socket_there(const char *proc)
+{
+	char path[PATH_MAX], line[512];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/net/unix", proc);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		const char *name = strchr(line, '@');
+
+		line[strcspn(line, "\n")] = '\0';
+		found = name && !strcmp(name, SOCKET_NAME);
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool is_lldpad(const char *proc, const char *pid)
+{
+	char path[PATH_MAX], comm[32] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%.20s/comm", proc, pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	if (fgets(comm, sizeof(comm), f))
+		comm[strcspn(comm, "\n")] = '\0';
+	fclose(f);
+	return !strcmp(comm, "lldpad");
+}
+
+pid_t owner_lldpad(const char *proc)
+{
+	struct dirent *d;
+	pid_t pid = 0;
+	DIR *dir;
+
+	if (!proc)
+		proc = "/proc";
+	dir = socket_there(proc) ? opendir(proc) : NULL;
+	while (dir && !pid && (d = readdir(dir)))
+		if (isdigit((unsigned char)d->d_name[0]) && is_lldpad(proc, d->d_name))
+			pid = strtol(d->d_name, NULL, 10);
+	if (dir)
+		closedir(dir);
+	return pid;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From what is to what is wanted: qos_diff() says which fields, the driver's quirk in which order,
+ * and the rules here whether a step can be run at all and what exactly it writes. Pure but for
+ * plan_port().
+ */
+#include "dcb/plan.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dcb/backend.h"
+#include "dcb/configfs.h"
+
+/* What stands behind the IB header and its payload in one frame: iboe_get_mtu(). */
+#define IB_OVERHEAD_BYTES 96
+
+/* What the rules of a field look at. */
+struct context {
+	const struct qos *want, *have;
+	const struct driver_quirk *quirk;
+	struct plan *plan;
+};
+
+static void cannot(struct plan_step *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+static void cannot(struct plan_step *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	s->cannot = true;
+	va_start(ap, fmt);
+	vsnprintf(s->reason, sizeof(s->reason), fmt, ap);
+	va_end(ap);
+}
+
+static bool wants_pcp(const struct qos *want)
+{
+	return qos_has(want, QOS_TRUST) && want->trust == QOS_TRUST_PCP;
+}
+
+/* The whole DSCP map: entries nobody asked about stay, unless PCP trust means that none may. */
+static void target_dscp(const struct context *c, struct qos *to)
+{
+	const struct qos *want = c->want, *have = c->have;
+
+	to->has |= QOS_BIT(QOS_DSCP_PRIO);
+	memset(to->dscp_prio, QOS_UNMAPPED, sizeof(to->dscp_prio));
+	for (unsigned int d = 0; d < QOS_DSCPS; d++) {
+		if (qos_has(have, QOS_DSCP_PRIO) && !wants_pcp(want))
+			to->dscp_prio[d] = have->dscp_prio[d];
+		if (qos_has(want, QOS_DSCP_PRIO) && want->dscp_prio[d] != QOS_UNMAPPED)
+			to->dscp_prio[d] = want->dscp_prio[d];
+	}
+}
+
+static bool wants_key(const struct qos *want, const struct qos_app *a)
+{
+	for (unsigned int i = 0; i < want->app_count; i++)
+		if (want->app[i].selector == a->selector && want->app[i].protocol == a->protocol)
+			return true;
+	return false;
+}
+
+static int target_app(const struct context *c, struct qos *to)
+{
+	int err = 0;
+
+	qos_copy_field(to, c->want, QOS_APP);
+	if (!qos_has(c->have, QOS_APP))
+		return 0;
+	for (unsigned int i = 0; !err && i < c->have->app_count; i++)
+		if (!wants_key(c->want, &c->have->app[i]))
+			err = qos_app_add(to, c->have->app[i]);
+	return err;
+}
+
+static bool any_dscp(const struct qos *q)
+{
+	for (unsigned int d = 0; d < QOS_DSCPS; d++)
+		if (q->dscp_prio[d] != QOS_UNMAPPED)
+			return true;
+	return false;
+}
+
+static uint8_t highest(const uint8_t *v, unsigned int count)
+{
+	uint8_t max = 0;
+
+	for (unsigned int i = 0; i < count; i++)
+		if (v[i] > max)
+			max = v[i];
+	return max;
+}
+
+/* The rules of single fields. They run after from and to are filled. False: no step at all. */
+
+static bool rule_dcbx(const struct context *c, struct plan_step *s)
+{
+	if (c->have->dcbx_mode & QOS_DCBX_LLD_MANAGED)
+		cannot(s, "the firmware owns DCBX (lld_managed)");
+	return true;
+}
+
+static bool rule_trust(const struct context *c, struct plan_step *s)
+{
+	struct qos map = {0};
+
+	target_dscp(c, &map);
+	if (c->want->trust == QOS_TRUST_DSCP && !any_dscp(&map))
+		cannot(s, "DSCP trust follows from app.dscp entries, and there are none");
+	if (c->want->trust == QOS_TRUST_PCP && any_dscp(&map))
+		cannot(s, "app.dscp entries mean DSCP trust");
+	return true;
+}
+
+static bool rule_dscp(const struct context *c, struct plan_step *s)
+{
+	target_dscp(c, &s->to);
+	return true;
+}
+
+static bool rule_app(const struct context *c, struct plan_step *s)
+{
+	if (target_app(c, &s->to))
+		cannot(s, "more APP entries than %u", QOS_APPS_MAX);
+	return true;
+}
+
+static bool rule_prio_tc(const struct context *c, struct plan_step *s)
+{
+	uint8_t tc = highest(c->want->prio_tc, QOS_PRIOS);
+
+	if (qos_has(c->have, QOS_ETS_CAP) && c->have->ets_cap && tc >= c->have->ets_cap)
+		cannot(s, "the device has %u traffic classes, TC %u is none of them",
+		       c->have->ets_cap, tc);
+	return true;
+}
+
+static bool rule_pfc(const struct context *c, struct plan_step *s)
+{
+	unsigned int count = __builtin_popcount(c->want->pfc_enabled);
+
+	if (qos_has(c->have, QOS_PFC_CAP) && c->have->pfc_cap && count > c->have->pfc_cap)
+		cannot(s, "the device can have %u lossless priorities", c->have->pfc_cap);
+	return true;
+}
+
+/* dcbnl has no such attribute: willing is the agent, and where none runs nobody is willing. */
+static bool rule_pfc_willing(const struct context *c, struct plan_step *s)
+{
+	if (!qos_has(c->have, QOS_PFC_WILLING) && !c->want->pfc_willing)
+		return false;
+	cannot(s, "an LLDP agent decides this, not the kernel");
+	return true;
+}
+
+static bool rule_ib_mtu(const struct context *c, struct plan_step *s)
+{
+	uint32_t needs = c->want->ib_mtu + IB_OVERHEAD_BYTES;
+
+	if (plan_fields(c->plan) & QOS_BIT(QOS_MTU) && c->want->mtu >= needs)
+		return false;
+	if (!qos_has(c->have, QOS_IB_MTU))
+		cannot(s, "no MTU of an RDMA port is known");
+	else if (qos_has(c->have, QOS_MTU) && c->have->mtu >= needs)
+		cannot(s, "the RDMA device has not followed the netdev's MTU of %u", c->have->mtu);
+	else
+		cannot(s, "it follows the netdev's MTU, which must be at least %u", needs);
+	return true;
+}
+
+static bool (*const rules[QOS_FIELD_COUNT])(const struct context *c, struct plan_step *s) = {
+	[QOS_DCBX_MODE] = rule_dcbx,	      [QOS_TRUST] = rule_trust,
+	[QOS_DSCP_PRIO] = rule_dscp,	      [QOS_APP] = rule_app,
+	[QOS_PRIO_TC] = rule_prio_tc,	      [QOS_PFC_ENABLED] = rule_pfc,
+	[QOS_PFC_WILLING] = rule_pfc_willing, [QOS_IB_MTU] = rule_ib_mtu,
+};
+
+static enum plan_disruption disruption_of(const struct driver_quirk *quirk, enum qos_field_id id)
+{
+	if (quirk->resets & QOS_BIT(id))
+		return DISRUPT_PORT_RESET;
+	return quirk->flaps & QOS_BIT(id) ? DISRUPT_LINK_FLAP : DISRUPT_NONE;
+}
+
+static void step_make(const struct context *c, enum qos_field_id id, int line, struct plan_step *s)
+{
+	uint64_t hidden = PLAN_RDMA_CM | c->quirk->zeros_unknown;
+
+	memset(s, 0, sizeof(*s));
+	s->field = id;
+	s->line = line;
+	s->disruption = disruption_of(c->quirk, id);
+	s->readback = c->quirk->cached & QOS_BIT(id) ? READBACK_CACHE : READBACK_REGISTER;
+	qos_copy_field(&s->from, c->have, id);
+	qos_copy_field(&s->to, c->want, id);
+	if (!dcb_object_fields(id))
+		cannot(s, "nothing here can set it");
+	else if (!qos_has(c->have, id) && !(hidden & QOS_BIT(id)))
+		cannot(s, "the device does not offer it");
+}
+
+void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const struct qos *have,
+	       const char *driver, struct plan *plan)
+{
+	struct context c = {want, have, driver_quirk_find(driver), plan};
+	uint64_t diff = qos_diff(want, have);
+
+	memset(plan, 0, sizeof(*plan));
+	snprintf(plan->driver, sizeof(plan->driver), "%s", driver);
+	plan->tier = c.quirk->tier;
+	/* The entries that make DSCP trust have to go. */
+	if (wants_pcp(want) && qos_has(have, QOS_DSCP_PRIO) && any_dscp(have))
+		diff |= QOS_BIT(QOS_DSCP_PRIO);
+	for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++) {
+		enum qos_field_id id = c.quirk->order[i];
+		struct plan_step *s = &plan->step[plan->count];
+
+		if (!(diff & QOS_BIT(id)))
+			continue;
+		step_make(&c, id, line[id], s);
+		if (!rules[id] || rules[id](&c, s))
+			plan->count++;
+	}
+}
+
+int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
+	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e)
+{
+	struct dcb_driver_info info = {0};
+	int err = dcb_driver(dcb, ifname, &info, e);
+
+	/* A netdev without ethtool has no driver to know. */
+	if (err && err != -EOPNOTSUPP)
+		return err;
+	plan_make(&profile->qos, profile->line, have, info.driver, plan);
+	snprintf(plan->ifname, sizeof(plan->ifname), "%s", ifname);
+	snprintf(plan->ibdev, sizeof(plan->ibdev), "%s", ibdev ? ibdev : "");
+	plan->ib_port = ib_port;
+	for (unsigned int i = 0; i < plan->count; i++) {
+		struct plan_step *s = &plan->step[i];
+
+		if (!(PLAN_RDMA_CM & QOS_BIT(s->field)))
+			continue;
+		if (!plan->ibdev[0])
+			cannot(s, "the port has no RDMA device");
+		else if (!configfs_rdma_cm(dcb->configfs_fd))
+			cannot(s, "rdma_cm is not in configfs: mount configfs, load rdma_cm");
+	}
+	return 0;
+}
+
+uint64_t plan_fields(const struct plan *plan)
+{
+	uint64_t fields = 0;
+
+	for (unsigned int i = 0; i < plan->count; i++)
+		if (!plan->step[i].cannot)
+			fields |= QOS_BIT(plan->step[i].field);
+	return fields;
+}
+
+unsigned int plan_changes(const struct plan *plan)
+{
+	return __builtin_popcountll(plan_fields(plan));
+}

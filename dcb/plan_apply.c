@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A plan run as a transaction. Before the first write the former values are on disk; before each
+ * write it is announced; a failure, a readback that differs, or a signal puts everything back.
+ * Fields of one object are one write, because a device may refuse what lies between (ETS shares
+ * that do not add up).
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dcb/backend.h"
+#include "dcb/journal.h"
+
+struct run {
+	struct dcb *dcb;
+	const struct plan **plan; /* those with changes; same order as tx.port */
+	struct tx tx;
+	struct journal *journal;
+	plan_progress *progress;
+	void *arg;
+};
+
+/* Signals that would end the process between two writes. */
+static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+
+static void signals_hold(sigset_t *set, sigset_t *old)
+{
+	sigemptyset(set);
+	for (unsigned int i = 0; i < ARRAY_SIZE(held_signals); i++)
+		sigaddset(set, held_signals[i]);
+	pthread_sigmask(SIG_BLOCK, set, old);
+}
+
+/* Takes those that came; the number of the first that asked us to stop, else 0. */
+static int signals_take(const sigset_t *set)
+{
+	const struct timespec now = {0};
+	int first = 0, n;
+
+	while ((n = sigtimedwait(set, NULL, &now)) > 0)
+		if (n != SIGPIPE && !first)
+			first = n;
+	return first;
+}
+
+static int read_before(struct dcb *dcb, const struct plan *plan, struct tx_port *p, struct err *e)
+{
+	bool has_dcb;
+
+	snprintf(p->ifname, sizeof(p->ifname), "%s", plan->ifname);
+	snprintf(p->ibdev, sizeof(p->ibdev), "%s", plan->ibdev);
+	snprintf(p->driver, sizeof(p->driver), "%s", plan->driver);
+	p->ib_port = plan->ib_port;
+	return dcb_read(dcb, p->ifname, p->ibdev, p->ib_port, &p->before, &has_dcb, e);
+}
+
+/* The plan was made from a state that must still be there. */
+static int check_fresh(const struct plan *plan, const struct tx_port *p, struct err *e)
+{
+	for (unsigned int i = 0; i < plan->count; i++) {
+		const struct plan_step *s = &plan->step[i];
+
+		if (s->cannot || (!qos_has(&s->from, s->field) && !qos_has(&p->before, s->field)))
+			continue;
+		if (!qos_field_equal(&s->from, &p->before, s->field))
+			return err_set(e, -ESTALE, "%s: %s has changed since the plan was made",
+				       plan->ifname, qos_fields[s->field].key);
+	}
+	return 0;
+}
+
+static int prepare_port(struct run *r, const struct plan *plan, struct err *e)
+{
+	struct tx_port *p = &r->tx.port[r->tx.port_count];
+	struct dcb_port port = {plan->ifname, plan->ibdev, plan->ib_port};
+	uint64_t tables = QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO);
+	int err = read_before(r->dcb, plan, p, e);
+
+	if (!err)
+		err = check_fresh(plan, p, e);
+	if (!err && plan_fields(plan) & tables)
+		err = r->dcb->backend->check(r->dcb, &port, e);
+	if (!err)
+		r->plan[r->tx.port_count++] = plan;
+	return err;
+}
+
+static int prepare(struct run *r, const struct plan *plans, unsigned int n, const char *state_dir,
+		   struct err *e)
+{
+	struct tx last;
+	int err = journal_newest(state_dir, &last, e);
+	bool interrupted = !err && last.state == TX_RUNNING;
+
+	if (interrupted) {
+		err = err_set(e, -EBUSY, "transaction %s was interrupted", last.id);
+		err_hint(e, "run 'rocecheck rollback' first");
+	}
+	tx_clear(&last);
+	if (interrupted || (err && err != -ENOENT))
+		return err;
+	err = 0;
+	for (unsigned int i = 0; !err && i < n; i++)
+		if (plan_changes(&plans[i]))
+			err = prepare_port(r, &plans[i], e);
+	if (!err && r->tx.port_count)
+		err = journal_create(state_dir, &r->tx, &r->journal, e);
+	return err;
+}
+
+/* Announces a write in the journal and in memory. */
+static int announce(struct run *r, unsigned int port, uint64_t fields, struct err *e)
+{
+	struct tx *tx = &r->tx;
+
+	if (tx->step_count == JOURNAL_STEPS_MAX)
+		return err_set(e, -ENOSPC, "more than %u writes", JOURNAL_STEPS_MAX);
+	tx->step[tx->step_count++] = (struct tx_step){port, fields};
+	return journal_step(r->journal, port, fields, e);
+}
+
+/* The rdma_cm values: their former ones can be read only behind a directory that we make. */
+static int reveal(struct run *r, unsigned int port, struct err *e)
+{
+	struct tx_port *p = &r->tx.port[port];
+	struct dcb_port names = {p->ifname, p->ibdev, p->ib_port};
+	uint64_t hidden = plan_fields(r->plan[port]) & PLAN_RDMA_CM & ~p->before.has;
+	bool made, has_dcb;
+	int err;
+
+	if (!hidden)
+		return 0;
+	p->revealed = true;
+	err = journal_reveal(r->journal, port, e);
+	if (!err)
+		err = r->dcb->backend->reveal(r->dcb, &names, &made, e);
+	if (!err)
+		err = dcb_read(r->dcb, p->ifname, p->ibdev, p->ib_port, &p->before, &has_dcb, e);
+	if (!err)
+		err = journal_before(r->journal, port, &p->before, e);
+	return err;
+}
+
+static void tell(const struct run *r, const struct plan *plan, uint64_t fields, bool done)
+{
+	for (unsigned int i = 0; r->progress && i < plan->count; i++)
+		if (!plan->step[i].cannot && fields & QOS_BIT(plan->step[i].field))
+			r->progress(plan, i, done, r->arg);
+}
+
+/* Writes the object that step `first` belongs to, with all steps of the plan in the same object. */
+static int run_object(struct run *r, unsigned int port, uint64_t fields, struct err *e)
+{
+	const struct plan *plan = r->plan[port];
+	const struct tx_port *p = &r->tx.port[port];
+	struct qos to = {0};
+	uint64_t differ = 0;
+	int err;
+
+	for (unsigned int i = 0; i < plan->count; i++) {
+		enum qos_field_id id = plan->step[i].field;
+
+		if (!(fields & QOS_BIT(id)))
+			continue;
+		qos_copy_field(&to, &plan->step[i].to, id);
+		/* What was hidden may turn out to be right already. */
+		if (!qos_field_equal(&to, &p->before, id))
+			differ |= QOS_BIT(id);
+	}
+	err = differ ? announce(r, port, fields, e) : 0;
+	if (err)
+		return err;
+	tell(r, plan, fields, false);
+	if (differ)
+		err = dcb_write(r->dcb, p->ifname, p->ibdev, p->ib_port, &to, fields, e);
+	if (!err)
+		tell(r, plan, fields, true);
+	return err;
+}
+
+static int run_port(struct run *r, unsigned int port, const sigset_t *held, struct err *e)
+{
+	const struct plan *plan = r->plan[port];
+	uint64_t left = plan_fields(plan);
+	int err = reveal(r, port, e);
+
+	for (unsigned int i = 0; !err && i < plan->count; i++) {
+		uint64_t fields = dcb_object_fields(plan->step[i].field) & left;
+		int sig = signals_take(held);
+
+		if (sig)
+			return err_set(e, -EINTR, "stopped by signal %d", sig);
+		if (plan->step[i].cannot || !fields)
+			continue;
+		left &= ~fields;
+		err = run_object(r, port, fields, e);
+	}
+	return err;
+}
+
+static int finish(struct run *r, struct err *e)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < r->tx.port_count; i++) {
+		struct tx_port *p = &r->tx.port[i];
+		bool has_dcb;
+
+		err = dcb_read(r->dcb, p->ifname, p->ibdev, p->ib_port, &p->after, &has_dcb, e);
+	}
+	if (err)
+		return err;
+	return journal_end(r->journal, TX_DONE, r->tx.port, r->tx.port_count, e);
+}
+
+/* The transaction between its journal and its end; all or nothing. */
+static int run_all(struct run *r, enum apply_outcome *outcome, struct err *e)
+{
+	struct err undo = {0};
+	sigset_t held, old;
+	int err = 0;
+
+	signals_hold(&held, &old);
+	for (unsigned int i = 0; !err && i < r->tx.port_count; i++)
+		err = run_port(r, i, &held, e);
+	if (!err)
+		err = finish(r, e);
+	if (err && tx_restore(r->dcb, &r->tx, &undo)) {
+		*outcome = APPLY_LOST;
+		/* The first failure is the cause, this is what matters now. */
+		if (e)
+			err_set(e, err, "%.480s; and %.480s", e->text, undo.text);
+	}
+	/* If this fails too, the journal says interrupted: a rollback finds everything in place. */
+	if (err)
+		(void)journal_end(r->journal, *outcome == APPLY_LOST ? TX_LOST : TX_UNDONE, NULL, 0,
+				  NULL);
+	else
+		*outcome = APPLY_DONE;
+	(void)signals_take(&held); /* those that came during the undo have been heeded */
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err;
+}
+
+int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n, const char *state_dir,
+	       plan_progress *progress, void *arg, char tx_id[32], enum apply_outcome *outcome,
+	       struct err *e)
+{
+	struct run r = {.dcb = dcb, .progress = progress, .arg = arg};
+	int lock = -1, err;
+
+	tx_id[0] = '\0';
+	*outcome = APPLY_UNDONE;
+	r.plan = calloc(n ? n : 1, sizeof(*r.plan));
+	r.tx.port = calloc(n ? n : 1, sizeof(*r.tx.port));
+	r.tx.step = calloc(JOURNAL_STEPS_MAX, sizeof(*r.tx.step));
+	err = r.plan && r.tx.port && r.tx.step ? 0 : err_sys(e, -ENOMEM, "apply");
+	if (!err)
+		err = journal_lock(state_dir, &lock, e);
+	if (!err)
+		err = prepare(&r, plans, n, state_dir, e);
+	if (!err && r.journal) {
+		snprintf(tx_id, JOURNAL_ID_MAX, "%s", r.tx.id);
+		err = run_all(&r, outcome, e);
+	} else if (!err) {
+		*outcome = APPLY_DONE; /* nothing to change, nothing to remember */
+	}
+	journal_close(r.journal);
+	if (lock >= 0)
+		close(lock);
+	tx_clear(&r.tx);
+	free(r.plan);
+	return err;
+}

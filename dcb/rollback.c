@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Putting the former values back, from memory after a failed apply or from the journal after a
+ * death. First what was announced, last first. Then everything that still differs, in the driver's
+ * own order, because a driver may want it (bnxt: ETS before PFC) and may have changed more than it
+ * was told to (ice: the first DSCP entry resets ETS and PFC). Then all of it is read once more, and
+ * that decides.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dcb/backend.h"
+#include "dcb/journal.h"
+
+static struct dcb_port port_of(const struct tx_port *p)
+{
+	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port};
+}
+
+static uint64_t announced(const struct tx *tx, unsigned int port)
+{
+	uint64_t fields = 0;
+
+	for (unsigned int i = 0; i < tx->step_count; i++)
+		if (tx->step[i].port == port)
+			fields |= tx->step[i].fields;
+	return fields;
+}
+
+/* Fields that have to be as before: what was announced and what went along with it. */
+static uint64_t scope_of(const struct tx *tx, unsigned int port)
+{
+	const struct tx_port *p = &tx->port[port];
+	uint64_t fields = announced(tx, port), along = 0;
+
+	/* mlx5 sizes its buffers by the MTU, too. */
+	if (fields & (dcb_dcbnl_fields() | QOS_BIT(QOS_MTU)))
+		along = dcb_dcbnl_fields();
+	/* Of a finished transaction it is known what changed; the rest may be somebody else's by
+	 * now. */
+	for (int id = 0; p->has_after && id < QOS_FIELD_COUNT; id++)
+		if (qos_field_equal(&p->before, &p->after, id))
+			along &= ~QOS_BIT(id);
+	return fields | along;
+}
+
+/* Fields of mask with a known former value that differ from it now. */
+static int differing(struct dcb *dcb, const struct tx_port *p, uint64_t mask, uint64_t *diff,
+		     struct err *e)
+{
+	struct qos now;
+	bool has_dcb;
+	int err = dcb_read(dcb, p->ifname, p->ibdev, p->ib_port, &now, &has_dcb, e);
+
+	*diff = 0;
+	if (err)
+		return err;
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (mask & p->before.has & QOS_BIT(id) && !qos_field_equal(&p->before, &now, id))
+			*diff |= QOS_BIT(id);
+	return 0;
+}
+
+/* Writes one object if it differs. */
+static int restore_object(struct dcb *dcb, const struct tx_port *p, uint64_t mask, struct err *e)
+{
+	struct dcb_port port = port_of(p);
+	uint64_t diff;
+	int err = differing(dcb, p, mask, &diff, e);
+
+	if (err || !diff)
+		return err;
+	return dcb_restore(dcb, &port, &p->before, diff, e);
+}
+
+/* The second pass over a port; errors of single objects are left to the judgement at the end. */
+static void restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t scope)
+{
+	const struct driver_quirk *quirk = driver_quirk_find(p->driver);
+
+	for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++) {
+		uint64_t mask = dcb_object_fields(quirk->order[i]) & scope;
+
+		if (mask)
+			(void)restore_object(dcb, p, mask, NULL);
+	}
+}
+
+static int judge(struct dcb *dcb, const struct tx_port *p, uint64_t scope, uint64_t steps,
+		 struct err *e)
+{
+	uint64_t unknown = steps & ~p->before.has, diff;
+	int err = differing(dcb, p, scope, &diff, e);
+
+	if (err)
+		return err;
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		char before[160];
+
+		if (unknown & QOS_BIT(id))
+			return err_set(e, -ENODATA, "%s: the former value of %s is not known",
+				       p->ifname, qos_fields[id].key);
+		if (!(diff & QOS_BIT(id)))
+			continue;
+		qos_field_text(&p->before, id, before, sizeof(before));
+		return err_set(e, -EREMOTEIO, "%s: %s is not back at %s", p->ifname,
+			       qos_fields[id].key, before);
+	}
+	return 0;
+}
+
+static int hide(struct dcb *dcb, const struct tx_port *p, struct err *e)
+{
+	struct dcb_port port = port_of(p);
+
+	return p->revealed ? dcb->backend->hide(dcb, &port, e) : 0;
+}
+
+int tx_restore(struct dcb *dcb, const struct tx *tx, struct err *e)
+{
+	int result = 0;
+
+	for (unsigned int i = tx->step_count; i-- > 0;) {
+		const struct tx_step *s = &tx->step[i];
+
+		(void)restore_object(dcb, &tx->port[s->port], s->fields, NULL); /* judged below */
+	}
+	for (unsigned int i = tx->port_count; i-- > 0;) {
+		const struct tx_port *p = &tx->port[i];
+		uint64_t scope = scope_of(tx, i);
+		struct err one = {0};
+		int err;
+
+		restore_rest(dcb, p, scope);
+		err = judge(dcb, p, scope, announced(tx, i), &one);
+		if (!err)
+			err = hide(dcb, p, &one);
+		if (err && !result) {
+			result = err;
+			if (e)
+				*e = one;
+		}
+	}
+	return result;
+}
+
+static int find(const char *state_dir, const char *id, struct tx *tx, struct err *e)
+{
+	int err = id ? journal_load(state_dir, id, tx, e) : journal_newest(state_dir, tx, e);
+
+	if (err)
+		return err;
+	if (tx->state == TX_RUNNING || tx->state == TX_DONE || tx->state == TX_LOST)
+		return 0;
+	return err_set(e, -ENOENT, "transaction %s is %s: nothing to roll back", tx->id,
+		       tx_state_word(tx->state));
+}
+
+static int undo(struct dcb *dcb, const char *state_dir, struct tx *tx, enum apply_outcome *outcome,
+		struct err *e)
+{
+	struct journal *j;
+	struct err record = {0};
+	int err = journal_open(state_dir, tx->id, &j, e), recorded;
+
+	if (err)
+		return err;
+	err = tx_restore(dcb, tx, e);
+	tx->state = err ? TX_LOST : TX_UNDONE;
+	*outcome = err ? APPLY_LOST : APPLY_UNDONE;
+	recorded = journal_end(j, tx->state, NULL, 0, &record);
+	if (recorded && !err) {
+		err = recorded;
+		if (e)
+			*e = record;
+	}
+	journal_close(j);
+	return err;
+}
+
+int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
+		     enum apply_outcome *outcome, struct err *e)
+{
+	int lock, err;
+
+	memset(tx, 0, sizeof(*tx));
+	*outcome = APPLY_LOST;
+	if (access(state_dir, F_OK) && errno == ENOENT)
+		return err_set(e, -ENOENT, "there is no transaction to roll back in %s", state_dir);
+	err = journal_lock(state_dir, &lock, e);
+	if (err)
+		return err;
+	err = find(state_dir, id, tx, e);
+	if (!err)
+		err = undo(dcb, state_dir, tx, outcome, e);
+	close(lock);
+	return err;
+}
