@@ -40,8 +40,12 @@ struct diag_rule {
 	const char *id;
 	const char *title;
 	const char *explain; /* a paragraph for `rocecheck explain` */
+	bool unusable;       /* the file has no content that could be judged */
 };
 extern const struct diag_rule diag_rules[];
+
+/* Row of an id, NULL when there is none. */
+const struct diag_rule *diag_rule_find(const char *id);
 
 void diags_init(struct diags *d);
 void diags_clear(struct diags *d);

@@ -61,6 +61,13 @@ struct fabric {
 int fabric_load(const char *path, struct fabric *f, struct diags *diags, struct err *e);
 void fabric_clear(struct fabric *f);
 
+/* Whether the file says that it is an inventory. False also when it cannot be read: loading it as a
+ * profile then tells why. */
+bool fabric_is_inventory(const char *path);
+
+/* The JSON Schema of an inventory; new reference, NULL on -ENOMEM. */
+json_t *fabric_schema(void);
+
 /* Index of a host by name, or -ENOENT. */
 int fabric_find_host(const struct fabric *f, const char *name);
 

@@ -11,6 +11,7 @@
 
 #define PROFILE_SCHEMA      "rocecheck.profile/1"
 #define PROFILE_PATTERN_MAX 16
+#define PROFILE_SKB_PRIOS   16
 
 /* What the fabric promises; picks the oracle of the traffic rules. */
 enum profile_intent {
@@ -34,7 +35,12 @@ struct profile {
 	char path[256]; /* as given, or "builtin:NAME"; for findings */
 	enum profile_intent intent;
 	struct qos qos;                /* the wish */
-	int line[QOS_FIELD_COUNT];     /* line of each wish in path, 0 = not stated */
+	/* Place of each wish in path, line 0 = not stated; of inherited ones: of the key extends. */
+	int line[QOS_FIELD_COUNT];
+	int column[QOS_FIELD_COUNT];
+	int width[QOS_FIELD_COUNT];
+	bool has_vlan_prio;            /* vlan.egress_qos_map is stated */
+	uint8_t vlan_prio[PROFILE_SKB_PRIOS]; /* VLAN priority of each socket priority */
 	unsigned int interface_count;  /* select.interfaces: fnmatch(3) patterns; 0 = every RoCE port */
 	char interface[PROFILE_PATTERN_MAX][64];
 	enum profile_choice on_unsupported; /* FAIL, WARN or SKIP; default FAIL */
@@ -66,8 +72,18 @@ bool profile_selects(const struct profile *p, const char *ifname);
 /* DSCP and ECN of RoCE data as the profile wants them (rdma.cm_default_tos). -ENODATA if not stated. */
 int profile_roce_tos(const struct profile *p);
 
-/* Priority of RoCE data by the profile's own map, -ENODATA when the profile does not say. */
+/* Priority of RoCE data by the profile's own maps: app.dscp, or with trust pcp the kernel's ToS rule and
+ * vlan.egress_qos_map. -ENODATA when the profile does not say. */
 int profile_roce_prio(const struct profile *p);
+
+/* Path of a file that stands in another one, relative to its folder. -ENAMETOOLONG. */
+int profile_relative(const char *from, const char *name, char *path, size_t size);
+
+/* Whether this is the path of a file and not the name of a shipped profile. */
+bool profile_is_path(const char *name);
+
+/* The JSON Schema of a profile; new reference, NULL on -ENOMEM. */
+json_t *profile_schema(void);
 
 /* Words of the enums, for messages and JSON. */
 const char *profile_intent_word(enum profile_intent intent);

@@ -191,8 +191,9 @@ int qos_word_value(const struct qos_word *words, const char *text);
  * -EINVAL for a selector or priority that cannot be. */
 int qos_app_add(struct qos *q, struct qos_app app);
 
-/* Words of the APP selectors: "udp", "ethertype", ... */
+/* Words of the APP selectors ("udp", "ethertype", ...), and of switches: on and off, true and false. */
 extern const struct qos_word qos_app_words[];
+extern const struct qos_word qos_switch_words[];
 
 /* Writes the value in profile syntax on one line, "?" when unknown. Always terminated; returns what
  * snprintf would. */

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck lint: everything that can be said about profiles and inventories without a host. A file
+ * that says it is an inventory is read as one, all others as profiles. Findings are the product, so
+ * they go to stdout.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "profiles/fabric.h"
+#include "profiles/profile.h"
+
+static const char *format = "text";
+static const char *const formats[] = {"text", "gcc", "json", NULL};
+static bool strict;
+
+/* clang-format off */
+
+static const struct opt lint_opts[] = {
+	{"format", 0, OPT_STRING, &format, .arg = "FORMAT", .words = formats,
+	 .help = "text, gcc (one line a finding, for editors) or json"},
+	{"strict", 0, OPT_FLAG, &strict, .help = "warnings fail as well"},
+	{.name = NULL},
+};
+
+/* clang-format on */
+
+static int load(const char *name, struct diags *d, struct err *e)
+{
+	struct profile p;
+	struct fabric f;
+	int err;
+
+	if (!profile_is_path(name) || !fabric_is_inventory(name))
+		return profile_load(name, &p, d, e);
+	err = fabric_load(name, &f, d, e);
+	if (!err)
+		fabric_clear(&f);
+	return err;
+}
+
+/* What the findings from number `first` on, all of one file, make of the exit code. */
+static int judge(const struct diags *d, size_t first)
+{
+	int code = EXIT_OK;
+
+	for (size_t i = first; i < d->count; i++) {
+		const struct diag_rule *rule = diag_rule_find(d->list[i].rule);
+
+		if (d->list[i].level == DIAG_ERROR || strict)
+			code = cmd_worse(code, EXIT_FINDINGS);
+		if (d->list[i].level == DIAG_ERROR && rule && rule->unusable)
+			code = cmd_worse(code, EXIT_USAGE);
+	}
+	return code;
+}
+
+static int lint_one(const char *name, struct diags *d)
+{
+	size_t first = d->count;
+	struct err e = {0};
+	int err = load(name, d, &e);
+
+	if (err && d->count == first)
+		return cmd_fail(EXIT_USAGE, &e);
+	return judge(d, first);
+}
+
+static int print_text(const struct diags *d)
+{
+	if (!d->count && !globals->quiet)
+		return puts("no findings") < 0 ? -EIO : 0;
+	return diags_print(d, stdout, globals->colour_out);
+}
+
+static int print(const struct diags *d)
+{
+	struct err e = {0};
+	int err;
+
+	if (globals->json || !strcmp(format, "json"))
+		return cmd_print_json(diags_to_json(d));
+	err = !strcmp(format, "gcc") ? diags_print_gcc(d, stdout) : print_text(d);
+	if (!err)
+		return EXIT_OK;
+	err_sys(&e, err, "standard output");
+	return cmd_fail(EXIT_ENVIRONMENT, &e);
+}
+
+static int run_lint(int argc, char **argv)
+{
+	struct diags d;
+	int code = EXIT_OK;
+
+	if (!argc)
+		return cmd_usage(&cmd_lint, "which file?");
+	diags_init(&d);
+	for (int i = 0; i < argc; i++)
+		code = cmd_worse(code, lint_one(argv[i], &d));
+	/* Nothing read means nothing to say: "no findings" would be wrong. */
+	if (d.count || code == EXIT_OK)
+		code = cmd_worse(code, print(&d));
+	diags_clear(&d);
+	return code;
+}
+
+const struct command cmd_lint = {
+	.name = "lint",
+	.args = "FILE...",
+	.help = "check profiles and inventories without a host",
+	.opts = lint_opts,
+	.run = run_lint,
+};

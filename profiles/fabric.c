@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Loads an inventory: keys by their table, sets of hosts spelled out, names and ports that stand
+ * for two things refused, the profile loaded from where the inventory says.
+ */
+#include "profiles/fabric.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/fabric_keys.h"
+#include "profiles/nodeset.h"
+
+#define PORTS_MAX 64 /* of one host */
+
+/* One inventory while it is loaded. */
+struct load {
+	struct yaml_file file;
+	struct diags *diags;
+	struct fabric *f;
+};
+
+void fabric_clear(struct fabric *f)
+{
+	if (!f)
+		return;
+	for (unsigned int i = 0; i < f->host_count; i++)
+		free(f->host[i].port);
+	free(f->host);
+	f->host = NULL;
+	f->host_count = 0;
+}
+
+int fabric_find_host(const struct fabric *f, const char *name)
+{
+	for (unsigned int i = 0; i < f->host_count; i++)
+		if (!strcmp(f->host[i].name, name))
+			return (int)i;
+	return -ENOENT;
+}
+
+bool fabric_is_inventory(const char *path)
+{
+	const struct yaml_node *schema;
+	struct yaml_file file;
+	struct diags ignored;
+	bool is = false;
+
+	diags_init(&ignored);
+	if (!yaml_open(path, path, &file, &ignored, NULL)) {
+		schema = yaml_find(&file, "schema");
+		is = schema && schema->kind == YAML_TEXT &&
+		     !strncmp(schema->text, "rocecheck.fabric/", strlen("rocecheck.fabric/"));
+		yaml_close(&file);
+	}
+	diags_clear(&ignored);
+	return is;
+}
+
+static int report(struct load *l, const struct yaml_node *node, const char *rule, const char *note,
+		  const char *text)
+{
+	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = rule, .note = note};
+
+	return yaml_report(&l->file, node, &finding, l->diags, "%s", text);
+}
+
+static int load_profile(struct load *l, const char *path)
+{
+	const struct yaml_node *node = yaml_find(&l->file, "profile");
+	char name[256];
+	struct err e = {.code = 0};
+	int err = 0;
+
+	if (!node || node->kind != YAML_TEXT)
+		return -EINVAL; /* reported with the other keys */
+	if (profile_is_path(node->text))
+		err = profile_relative(path, node->text, name, sizeof(name));
+	else if (snprintf(name, sizeof(name), "%s", node->text) >= (int)sizeof(name))
+		err = -ENAMETOOLONG;
+	if (err)
+		err_sys(&e, err, "%.64s...", node->text);
+	else
+		err = profile_load(name, &l->f->profile, l->diags, &e);
+	if (!err || !e.code || err == -ENOMEM)
+		return err;
+	err_prefix(&e, "profile");
+	return report(l, node, "RC-INP-011", e.hint[0] ? e.hint : NULL, e.text);
+}
+
+/* Replaces {name}. */
+static int fill_target(struct fabric_host *host, const char *form)
+{
+	const char *mark = strstr(form, "{name}");
+	int n;
+
+	if (!form[0])
+		n = snprintf(host->target, sizeof(host->target), "%s", host->name);
+	else if (!mark)
+		n = snprintf(host->target, sizeof(host->target), "%s", form);
+	else
+		n = snprintf(host->target, sizeof(host->target), "%.*s%s%s", (int)(mark - form),
+			     form, host->name, mark + strlen("{name}"));
+	return n >= (int)sizeof(host->target) ? -ENAMETOOLONG : 0;
+}
+
+/* Host number i of the set that `set` stands for, with ports of its own. */
+static int spell_out(const struct load *l, const struct fabric_host *set, unsigned int i,
+		     struct fabric_host *host)
+{
+	size_t ports_size = set->port_count * sizeof(*set->port);
+	int err;
+
+	*host = *set;
+	host->port = NULL;
+	err = nodeset_name(set->name, i, host->name, sizeof(host->name));
+	if (!err)
+		err = fill_target(host, set->target);
+	if (err)
+		return err;
+	if (!host->agent[0])
+		memcpy(host->agent, l->f->agent, sizeof(host->agent));
+	host->port = malloc(ports_size);
+	if (!host->port)
+		return -ENOMEM;
+	memcpy(host->port, set->port, ports_size);
+	return 0;
+}
+
+static int check_host(struct load *l, const struct yaml_node *node, const struct fabric *into,
+		      const struct fabric_host *host)
+{
+	int same = fabric_find_host(into, host->name);
+	char text[128], note[48];
+
+	if (same < 0)
+		return 0;
+	snprintf(text, sizeof(text), "host '%s' is given twice", host->name);
+	snprintf(note, sizeof(note), "first in line %d", into->host[same].line);
+	return report(l, yaml_get(node, "name"), "RC-INP-014", note, text);
+}
+
+static int append_set(struct load *l, const struct yaml_node *node, const struct fabric_host *set,
+		      struct fabric *into)
+{
+	int count = nodeset_count(set->name, NULL);
+	struct fabric_host *grown;
+
+	if (count < 1 || into->host_count + count > NODESET_MAX)
+		return report(l, node, "RC-INP-005", NULL, "more than 4096 hosts");
+	grown = realloc(into->host, (into->host_count + count) * sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	into->host = grown;
+	for (int i = 0; i < count; i++) {
+		struct fabric_host *host = &into->host[into->host_count];
+		int err = spell_out(l, set, i, host);
+
+		if (err == -ENAMETOOLONG)
+			err = report(l, node, "RC-INP-013", NULL, "name or target is too long");
+		if (!err) {
+			err = check_host(l, node, into, host);
+			into->host_count++;
+		}
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Each interface of a host once, each address of the fabric once. */
+static int check_ports(struct load *l, const struct yaml_node *hosts, unsigned int i)
+{
+	const struct fabric_host *host = &l->f->host[i];
+	const struct yaml_node *ports = yaml_get(hosts->item[i], "ports");
+
+	if (!host->port_count)
+		return report(l, ports, "RC-INP-006", NULL, "a host needs at least one port");
+	if (host->port_count > PORTS_MAX)
+		return report(l, ports, "RC-INP-005", NULL, "more than 64 ports on one host");
+	for (unsigned int a = 0; a < host->port_count; a++)
+		for (unsigned int b = 0; b < a; b++)
+			if (!strcmp(host->port[a].interface, host->port[b].interface))
+				return report(l, yaml_get(ports->item[a], "interface"),
+					      "RC-INP-014", NULL, "this port is given twice");
+	return 0;
+}
+
+/* Whether a port before port p of host h has its address. */
+static bool address_taken(const struct fabric *f, unsigned int h, unsigned int p)
+{
+	const char *address = f->host[h].port[p].address;
+
+	for (unsigned int i = 0; i <= h; i++)
+		for (unsigned int k = 0; k < (i < h ? f->host[i].port_count : p); k++)
+			if (!strcmp(f->host[i].port[k].address, address))
+				return true;
+	return false;
+}
+
+static int check_addresses(struct load *l)
+{
+	const struct fabric *f = l->f;
+	char text[160];
+
+	for (unsigned int h = 0; h < f->host_count; h++) {
+		for (unsigned int p = 0; p < f->host[h].port_count; p++) {
+			const struct fabric_port *port = &f->host[h].port[p];
+			struct yaml_node at = {.line = port->line, .column = 1, .width = 1};
+
+			if (!port->address[0] || !address_taken(f, h, p))
+				continue;
+			snprintf(text, sizeof(text), "%s: another port has address %s",
+				 f->host[h].name, port->address);
+			return report(l, &at, "RC-INP-014", NULL, text);
+		}
+	}
+	return 0;
+}
+
+/* The hosts as they stand in the file become the hosts they stand for. */
+static int expand_hosts(struct load *l)
+{
+	const struct yaml_node *hosts = yaml_find(&l->file, "hosts");
+	struct fabric spelled = {.host = NULL};
+	int err = 0;
+
+	if (!l->f->host_count)
+		return report(l, hosts, "RC-INP-006", NULL, "a fabric needs at least one host");
+	for (unsigned int i = 0; !err && i < l->f->host_count; i++)
+		err = check_ports(l, hosts, i);
+	for (unsigned int i = 0; !err && i < l->f->host_count; i++)
+		err = append_set(l, hosts->item[i], &l->f->host[i], &spelled);
+	if (err) {
+		fabric_clear(&spelled);
+		return err;
+	}
+	fabric_clear(l->f);
+	l->f->host = spelled.host;
+	l->f->host_count = spelled.host_count;
+	return check_addresses(l);
+}
+
+/* Paths that stand in the inventory are relative to it. */
+static int resolve_ssh_config(struct load *l, const char *path)
+{
+	char config[sizeof(l->f->ssh_config)];
+
+	if (!l->f->ssh_config[0])
+		return 0;
+	if (profile_relative(path, l->f->ssh_config, config, sizeof(config)))
+		return report(l, yaml_find(&l->file, "ssh.config"), "RC-INP-013", NULL,
+			      "ssh.config: the path is too long");
+	strcpy(l->f->ssh_config, config);
+	return 0;
+}
+
+static int load_tree(struct load *l, const char *path)
+{
+	size_t errors = l->diags->errors;
+	int err = schema_load_map(&fabric_keys, &l->file, l->file.root, l->f, l->diags);
+
+	if (!err && l->diags->errors == errors)
+		err = expand_hosts(l);
+	if (!err)
+		err = resolve_ssh_config(l, path);
+	if (!err || err == -EINVAL)
+		err = load_profile(l, path);
+	if (!err && l->diags->errors > errors)
+		err = -EINVAL;
+	return err;
+}
+
+int fabric_load(const char *path, struct fabric *f, struct diags *diags, struct err *e)
+{
+	struct fabric loaded = {
+		.engine = "ssh",
+		.agent = "rocecheck",
+		.capture = CAPTURE_HEADERS,
+		.connect_timeout_s = 10,
+		.quiet_s = 3,
+		.traffic_s = 3,
+		.load_percent = 5,
+		.message_bytes = 65536,
+		.min_load_percent = 80,
+		.foreign_percent = 1,
+	};
+	struct load l = {.diags = diags, .f = &loaded};
+	size_t errors = diags->errors;
+	int err;
+
+	if (snprintf(loaded.path, sizeof(loaded.path), "%s", path) >= (int)sizeof(loaded.path))
+		return err_sys(e, -ENAMETOOLONG, "%.64s...", path);
+	err = yaml_open(path, path, &l.file, diags, e);
+	if (err)
+		return err;
+	err = load_tree(&l, path);
+	yaml_close(&l.file);
+	if (!err && diags->errors > errors)
+		err = -EINVAL;
+	if (err) {
+		fabric_clear(&loaded);
+		return err == -EINVAL ? err : err_sys(e, err, "%s", path);
+	}
+	*f = loaded;
+	return 0;
+}

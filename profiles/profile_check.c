@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The rules that need several fields of a profile. Each is one function that says nothing while a
+ * field it needs is not stated; a profile may be partial. What they check is in diag_rules[].
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "profiles/profile.h"
+
+/* RoCE headers the kernel subtracts from the device's MTU: linux ib_addr.h, iboe_get_mtu(). */
+#define ROCE_HEADERS 96
+
+struct check {
+	const struct profile *p;
+	struct diags *diags;
+};
+
+struct finding {
+	enum diag_level level;
+	const char *rule;
+	enum qos_field_id at;
+	const char *note;
+};
+
+static int report(struct check *c, const struct finding *what, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+
+static int report(struct check *c, const struct finding *what, const char *fmt, ...)
+{
+	char text[256];
+	struct diag one = {
+		.level = what->level,
+		/* diags_add() copies; it changes none of these. */
+		.path = (char *)c->p->path,
+		.line = c->p->line[what->at],
+		.column = c->p->column[what->at],
+		.width = c->p->width[what->at],
+		.text = text,
+		.note = (char *)what->note,
+	};
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(one.rule, sizeof(one.rule), "%s", what->rule);
+	return diags_add(c->diags, &one);
+}
+
+static bool states(const struct check *c, enum qos_field_id id)
+{
+	return qos_has(&c->p->qos, id);
+}
+
+static bool is_lossless(const struct check *c, unsigned int prio)
+{
+	return states(c, QOS_PFC_ENABLED) && c->p->qos.pfc_enabled & (1u << prio);
+}
+
+static int check_intent(struct check *c)
+{
+	struct finding what = {DIAG_ERROR, "RC-INP-029", QOS_PFC_ENABLED, NULL};
+	bool pfc = states(c, QOS_PFC_ENABLED) && c->p->qos.pfc_enabled;
+
+	if (c->p->intent == INTENT_LOSSLESS && !pfc) {
+		what.note = "add the priority of RoCE to pfc.enabled, or state another intent";
+		return report(c, &what, "intent is lossless, but no priority has PFC");
+	}
+	if (c->p->intent == INTENT_LOSSLESS || !pfc)
+		return 0;
+	what.level = DIAG_WARNING;
+	return report(c, &what, "intent is %s, but a priority has PFC",
+		      profile_intent_word(c->p->intent));
+}
+
+static int check_trust(struct check *c)
+{
+	struct finding what = {DIAG_WARNING, "RC-INP-032", QOS_TRUST, NULL};
+
+	if (!states(c, QOS_TRUST))
+		return 0;
+	if (c->p->qos.trust == QOS_TRUST_DSCP && !states(c, QOS_DSCP_PRIO))
+		return report(c, &what, "trust is dscp, but no DSCP has a priority");
+	if (c->p->qos.trust == QOS_TRUST_PCP && !c->p->has_vlan_prio) {
+		what.rule = "RC-INP-025";
+		what.note = "state vlan.egress_qos_map";
+		return report(c, &what, "trust is pcp, but nothing gives packets a VLAN priority");
+	}
+	return 0;
+}
+
+static int check_roce_prio(struct check *c)
+{
+	struct finding what = {DIAG_ERROR, "RC-INP-020", QOS_CM_TOS, NULL};
+	int prio = profile_roce_prio(c->p);
+
+	if (c->p->intent != INTENT_LOSSLESS || prio < 0 || !states(c, QOS_PFC_ENABLED))
+		return 0;
+	if (!c->p->qos.pfc_enabled || is_lossless(c, prio))
+		return 0;
+	what.note = "map this DSCP to a priority of pfc.enabled";
+	return report(c, &what, "RoCE data (DSCP %d) has priority %d, which is not lossless",
+		      profile_roce_tos(c->p) >> 2, prio);
+}
+
+static int check_roce_ecn(struct check *c)
+{
+	struct finding what = {DIAG_WARNING, "RC-INP-026", QOS_CM_TOS, NULL};
+	int tos = profile_roce_tos(c->p);
+
+	if (tos < 0)
+		return 0;
+	if ((tos & 3) == 3) {
+		what.level = DIAG_ERROR;
+		what.note = "use ecn: ect0";
+		return report(c, &what, "RoCE data would be sent with CE set");
+	}
+	/* Marks are of no use where the profile turns the reaction to them off. */
+	if (tos & 3 || (states(c, QOS_RP_ENABLE) && !c->p->qos.rp_enable))
+		return 0;
+	what.note = "use ecn: ect0, unless the device sets it by itself";
+	return report(c, &what, "RoCE data has no ECT: switches cannot mark it");
+}
+
+static int check_cnp(struct check *c)
+{
+	struct finding what = {DIAG_ERROR, "RC-INP-021", QOS_CNP_DSCP, NULL};
+	int prio = -ENODATA, err = 0;
+
+	if (states(c, QOS_CNP_DSCP))
+		prio = qos_dscp_to_prio(&c->p->qos, c->p->qos.cnp_dscp);
+	if (prio >= 0 && c->p->qos.trust == QOS_TRUST_DSCP && is_lossless(c, prio))
+		err = report(c, &what, "CNPs (DSCP %u) have priority %d, which is lossless",
+			     c->p->qos.cnp_dscp, prio);
+	if (err || !states(c, QOS_CNP_PRIO) || !is_lossless(c, c->p->qos.cnp_prio))
+		return err;
+	what.at = QOS_CNP_PRIO;
+	return report(c, &what, "CNPs have priority %u, which is lossless", c->p->qos.cnp_prio);
+}
+
+/* Lossy priorities in the traffic class of a lossless one. */
+static uint8_t lossy_neighbours(const struct check *c, unsigned int prio)
+{
+	const struct qos *q = &c->p->qos;
+	uint8_t set = 0;
+
+	for (unsigned int other = 0; other < QOS_PRIOS; other++)
+		if (!is_lossless(c, other) && q->prio_tc[other] == q->prio_tc[prio])
+			set |= 1u << other;
+	return set;
+}
+
+static int check_shared_tc(struct check *c)
+{
+	struct finding what = {DIAG_ERROR, "RC-INP-022", QOS_PRIO_TC, NULL};
+	char others[32];
+
+	what.note = "give the lossless priority a traffic class of its own";
+	for (unsigned int prio = 0; states(c, QOS_PRIO_TC) && prio < QOS_PRIOS; prio++) {
+		int err;
+
+		if (!is_lossless(c, prio) || !lossy_neighbours(c, prio))
+			continue;
+		qos_prio_set_text(lossy_neighbours(c, prio), others, sizeof(others));
+		err = report(c, &what, "lossless priority %u shares TC %u with lossy priority %s",
+			     prio, c->p->qos.prio_tc[prio], others);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int check_share(struct check *c, unsigned int tc)
+{
+	struct finding what = {DIAG_ERROR, "RC-INP-024", QOS_TC_TX_BW, NULL};
+	unsigned int share = c->p->qos.tc_tx_bw[tc];
+	bool ets = c->p->qos.tc_tsa[tc] == QOS_TSA_ETS;
+
+	if (ets && !share)
+		return report(c, &what, "TC %u is ets but has no share", tc);
+	if (ets || !share)
+		return 0;
+	what.level = DIAG_WARNING;
+	what.rule = "RC-INP-031";
+	return report(c, &what, "TC %u has a share of %u %%, but is not ets", tc, share);
+}
+
+static int check_shares(struct check *c)
+{
+	struct finding what = {DIAG_ERROR, "RC-INP-023", QOS_TC_TX_BW, NULL};
+	unsigned int sum = 0, classes = 0;
+
+	if (!states(c, QOS_TC_TSA) || !states(c, QOS_TC_TX_BW))
+		return 0;
+	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
+		int err = check_share(c, tc);
+
+		if (err)
+			return err;
+		if (c->p->qos.tc_tsa[tc] != QOS_TSA_ETS)
+			continue;
+		sum += c->p->qos.tc_tx_bw[tc];
+		classes++;
+	}
+	if (!classes || sum == 100)
+		return 0;
+	return report(c, &what, "the shares of the ets classes sum to %u %%, not 100", sum);
+}
+
+static int check_lossless_tsa(struct check *c)
+{
+	struct finding what = {DIAG_WARNING, "RC-INP-030", QOS_TC_TSA, NULL};
+	const struct qos *q = &c->p->qos;
+
+	if (!states(c, QOS_TC_TSA) || !states(c, QOS_PRIO_TC))
+		return 0;
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		unsigned int tc = q->prio_tc[prio];
+		int err;
+
+		if (!is_lossless(c, prio) || tc >= QOS_TCS || q->tc_tsa[tc] != QOS_TSA_STRICT)
+			continue;
+		if (states(c, QOS_TC_MAXRATE) && q->tc_maxrate_kbps[tc])
+			continue;
+		err = report(c, &what, "TC %u of lossless priority %u is strict, without a limit",
+			     tc, prio);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int check_ib_mtu(struct check *c)
+{
+	struct finding what = {DIAG_ERROR, "RC-INP-005", QOS_IB_MTU, NULL};
+	uint32_t ib_mtu = c->p->qos.ib_mtu;
+
+	if (!states(c, QOS_IB_MTU))
+		return 0;
+	if (ib_mtu & (ib_mtu - 1)) {
+		what.note = "256, 512, 1024, 2048 or 4096";
+		return report(c, &what, "mtu.ib_min: %u is no MTU of RDMA", ib_mtu);
+	}
+	what.rule = "RC-INP-027";
+	if (!states(c, QOS_MTU) || c->p->qos.mtu >= ib_mtu + ROCE_HEADERS)
+		return 0;
+	return report(c, &what, "an RDMA MTU of %u needs mtu.netdev of %u or more, it is %u",
+		      ib_mtu, ib_mtu + ROCE_HEADERS, c->p->qos.mtu);
+}
+
+static int check_pause(struct check *c)
+{
+	struct finding what = {DIAG_ERROR, "RC-INP-028", QOS_PAUSE_RX, NULL};
+	bool rx = states(c, QOS_PAUSE_RX) && c->p->qos.pause_rx;
+	bool tx = states(c, QOS_PAUSE_TX) && c->p->qos.pause_tx;
+
+	if (!states(c, QOS_PFC_ENABLED) || !c->p->qos.pfc_enabled || (!rx && !tx))
+		return 0;
+	if (!rx)
+		what.at = QOS_PAUSE_TX;
+	what.note = "use link_pause: {rx: off, tx: off}";
+	return report(c, &what, "link pause is on together with PFC");
+}
+
+static int (*const checks[])(struct check *c) = {
+	check_intent,	 check_trust,  check_roce_prio,	   check_roce_ecn, check_cnp,
+	check_shared_tc, check_shares, check_lossless_tsa, check_ib_mtu,   check_pause,
+};
+
+int profile_check(const struct profile *p, struct diags *diags)
+{
+	struct check c = {p, diags};
+
+	for (size_t i = 0; i < ARRAY_SIZE(checks); i++) {
+		int err = checks[i](&c);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}

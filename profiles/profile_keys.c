@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The keys of a profile: what it is, whom it is for and what may be done; settings are the rows of
+ * qos_fields[]. Reserved keys are checked and warned about, so that a profile written for a later
+ * version is not silently half applied.
+ */
+#include "profiles/profile_keys.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/profile_qos.h"
+
+/* clang-format off */
+
+static const struct qos_word schema_words[] = {
+	{PROFILE_SCHEMA, 0},
+	{NULL, 0},
+};
+
+static const struct qos_word intent_words[] = {
+	{"lossless", INTENT_LOSSLESS},
+	{"lossy", INTENT_LOSSY},
+	{"sprayed", INTENT_SPRAYED},
+	{NULL, 0},
+};
+
+static const struct qos_word unsupported_words[] = {
+	{"fail", CHOICE_FAIL},
+	{"warn", CHOICE_WARN},
+	{"skip", CHOICE_SKIP},
+	{NULL, 0},
+};
+
+static const struct qos_word disruption_words[] = {
+	{"allow", CHOICE_ALLOW},
+	{"ask", CHOICE_ASK},
+	{"deny", CHOICE_DENY},
+	{NULL, 0},
+};
+
+static const struct qos_word agent_words[] = {
+	{"none", 0},
+	{"lldpad", 1},
+	{"lldpad-readonly", 2},
+	{NULL, 0},
+};
+
+static const struct qos_word firmware_words[] = {
+	{"off", 0},
+	{"on", 1},
+	{"ignore", 2},
+	{NULL, 0},
+};
+
+static const struct qos_word peer_words[] = {
+	{"ignore", 0},
+	{"warn", 1},
+	{"fail", 2},
+	{NULL, 0},
+};
+
+static const struct qos_word ecn_words[] = {
+	{"none", 0},
+	{"ect1", 1},
+	{"ect0", 2},
+	{NULL, 0},
+};
+
+static const struct qos_word class_words[] = {
+	{"ofed", 0},
+	{"always", 1},
+	{NULL, 0},
+};
+
+static const struct qos_word algorithm_words[] = {
+	{"dcqcn", 0},
+	{"vendor", 1},
+	{"off", 2},
+	{NULL, 0},
+};
+
+/* clang-format on */
+
+const char *profile_intent_word(enum profile_intent intent)
+{
+	return qos_word_text(intent_words, intent);
+}
+
+/* One of the words is a file's kind; another number is another version. */
+static int read_schema(struct schema_load *l, const struct schema_row *row,
+		       const struct yaml_node *node, void *target)
+{
+	struct yaml_finding finding = {
+		.level = DIAG_ERROR,
+		.rule = "RC-INP-010",
+		.note = "this is read as a profile: schema: " PROFILE_SCHEMA,
+	};
+
+	(void)row;
+	(void)target;
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, PROFILE_SCHEMA);
+	if (qos_word_value(schema_words, node->text) >= 0)
+		return 0;
+	return yaml_report(l->file, node, &finding, l->diags, "unknown schema '%s'", node->text);
+}
+
+/* Checks the form; the loader follows it before the other keys are read. */
+static int read_extends(struct schema_load *l, const struct schema_row *row,
+			const struct yaml_node *node, void *target)
+{
+	(void)row;
+	(void)target;
+	return node->kind == YAML_TEXT ? 0 : schema_expect(l, node, "the name of a profile");
+}
+
+static int read_dscp_default(struct schema_load *l, const struct schema_row *row,
+			     const struct yaml_node *node, void *target)
+{
+	static const char want[] = "shift3, keep or a priority";
+	uint64_t prio;
+
+	(void)row;
+	(void)target;
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, want);
+	if (!strcmp(node->text, "shift3") || !strcmp(node->text, "keep"))
+		return 0;
+	return schema_number(l, node, 0, QOS_PRIOS - 1, &prio);
+}
+
+void profile_apply_dscp_default(struct profile *p, const struct yaml_node *node)
+{
+	bool shift = !strcmp(node->text, "shift3");
+	struct qos *q = &p->qos;
+
+	if (!strcmp(node->text, "keep"))
+		return;
+	if (!p->line[QOS_DSCP_PRIO]) {
+		p->line[QOS_DSCP_PRIO] = node->line;
+		p->column[QOS_DSCP_PRIO] = node->column;
+		p->width[QOS_DSCP_PRIO] = node->width;
+	}
+	if (!qos_has(q, QOS_DSCP_PRIO))
+		memset(q->dscp_prio, QOS_UNMAPPED, sizeof(q->dscp_prio));
+	q->has |= QOS_BIT(QOS_DSCP_PRIO);
+	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)
+		if (q->dscp_prio[dscp] == QOS_UNMAPPED)
+			q->dscp_prio[dscp] = shift ? dscp >> 3
+						   : (unsigned int)(node->text[0] - '0');
+}
+
+static void note_place(struct profile *p, enum qos_field_id id, const struct yaml_node *node)
+{
+	p->line[id] = node->line;
+	p->column[id] = node->column;
+	p->width[id] = node->width;
+}
+
+/* app.udp and its like: the key's last word is the selector. */
+static int read_apps(struct schema_load *l, const struct schema_row *row,
+		     const struct yaml_node *node, void *target)
+{
+	int selector = qos_word_value(qos_app_words, strrchr(row->path, '.') + 1);
+	struct profile *p = l->target;
+
+	(void)target;
+	note_place(p, QOS_APP, node);
+	return profile_read_apps(l, selector, node, &p->qos);
+}
+
+static int read_vlan_map(struct schema_load *l, const struct schema_row *row,
+			 const struct yaml_node *node, void *target)
+{
+	struct profile *p = l->target;
+
+	(void)row;
+	(void)target;
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a map of socket priorities, such as {2: 3}");
+	memset(p->vlan_prio, 0, sizeof(p->vlan_prio));
+	for (size_t i = 0; i < node->count; i += 2) {
+		uint64_t skb_prio = 0, prio = 0;
+		int err = schema_number(l, node->item[i], 0, PROFILE_SKB_PRIOS - 1, &skb_prio);
+
+		if (!err)
+			err = schema_number(l, node->item[i + 1], 0, QOS_PRIOS - 1, &prio);
+		if (err)
+			return err;
+		p->vlan_prio[skb_prio] = prio;
+	}
+	p->has_vlan_prio = node->count > 0;
+	return schema_warn(l, node, "RC-INP-016", "used to check the profile, not applied");
+}
+
+/* Numbers by name, for parameters whose names are a driver's. */
+static int read_params(struct schema_load *l, const struct schema_row *row,
+		       const struct yaml_node *node, void *target)
+{
+	uint64_t value;
+
+	(void)row;
+	(void)target;
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a map of parameters to numbers");
+	for (size_t i = 0; i < node->count; i += 2) {
+		int err = schema_number(l, node->item[i + 1], 0, UINT32_MAX, &value);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Blocks of a driver: {ice: {fw_lldp_agent: off}}. */
+static int read_vendor(struct schema_load *l, const struct schema_row *row,
+		       const struct yaml_node *node, void *target)
+{
+	(void)row;
+	(void)target;
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a map of drivers");
+	for (size_t i = 0; i < node->count; i += 2)
+		if (node->item[i + 1]->kind != YAML_MAP)
+			return schema_expect(l, node->item[i + 1], "a map of settings");
+	return 0;
+}
+
+static int read_match(struct schema_load *l, const struct schema_row *row,
+		      const struct yaml_node *node, void *target)
+{
+	static const struct qos_word objects[] = {
+		{"pfc", 0},
+		    {"ets", 1},
+		{"app", 2},
+		    {NULL,  0}
+	     };
+	uint8_t value;
+
+	(void)row;
+	(void)target;
+	if (node->kind != YAML_LIST)
+		return schema_expect(l, node, "a list of pfc, ets and app");
+	for (size_t i = 0; i < node->count; i++) {
+		int err = schema_word(l, node->item[i], objects, &value);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int read_field(struct schema_load *l, enum qos_field_id id, const struct yaml_node *node)
+{
+	struct profile *p = l->target;
+	int err = profile_read_qos(l, id, node, &p->qos);
+
+	if (err)
+		return err;
+	note_place(p, id, node);
+	if (qos_fields[id].read_only && id != QOS_IB_MTU)
+		return schema_warn(l, node, "RC-INP-016", "only the device can state it");
+	return 0;
+}
+
+#define AT(member)	.offset = offsetof(struct profile, member)
+#define TEXT_AT(member) AT(member), .size = sizeof(((struct profile *)NULL)->member)
+#define PRIO_MAP                                                                                   \
+	"{\"type\":\"object\",\"additionalProperties\":"                                           \
+	"{\"anyOf\":[{\"type\":\"integer\"},{\"type\":\"array\"}]}}"
+#define ANY_MAP "{\"type\":\"object\"}"
+
+/* clang-format off */
+
+static const struct schema_row rows[] = {
+	{.path = "schema", .kind = SCHEMA_OWN, .required = true, .read = read_schema,
+	 .shape = "{\"const\":\"" PROFILE_SCHEMA "\"}", .help = "schema: " PROFILE_SCHEMA},
+	{.path = "name", .kind = SCHEMA_NAME, .required = true, TEXT_AT(name),
+	 .help = "name of the profile"},
+	{.path = "description", .kind = SCHEMA_TEXT, TEXT_AT(description),
+	 .help = "one line for people"},
+	{.path = "intent", .kind = SCHEMA_WORD, AT(intent), .words = intent_words,
+	 .help = "what the fabric promises: lossless, lossy or sprayed"},
+	{.path = "extends", .kind = SCHEMA_OWN, .read = read_extends, .shape = "{\"type\":\"string\"}",
+	 .help = "profile whose values hold where this one says nothing; a name, or a path from here"},
+	{.path = "select.interfaces", .kind = SCHEMA_TEXTS, .max = PROFILE_PATTERN_MAX, AT(interface),
+	 .size = sizeof(((struct profile *)NULL)->interface[0]),
+	 .count_offset = offsetof(struct profile, interface_count),
+	 .help = "network devices it is for, as shell patterns; none: every RoCE port"},
+	{.path = "app.dscp_default", .kind = SCHEMA_OWN, .read = read_dscp_default,
+	 .shape = "{\"enum\":[\"shift3\",\"keep\",0,1,2,3,4,5,6,7]}",
+	 .help = "DSCPs that app.dscp does not list: shift3 (DSCP / 8), keep, or one priority"},
+	{.path = "app.ethertype", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
+	 .help = "priority by ethertype; 35093 is RoCE v1, 0 the default priority"},
+	{.path = "app.tcp", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
+	 .help = "priority by TCP port"},
+	{.path = "app.udp", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
+	 .help = "priority by UDP port; 4791 is RoCE v2"},
+	{.path = "app.any", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
+	 .help = "priority by TCP or UDP port"},
+	{.path = "vlan.egress_qos_map", .kind = SCHEMA_OWN, .read = read_vlan_map, .shape = ANY_MAP,
+	 .help = "VLAN priority of each socket priority; needed with trust pcp"},
+	{.path = "policy.on_unsupported", .kind = SCHEMA_WORD, AT(on_unsupported),
+	 .words = unsupported_words, .help = "what to do where a device lacks a setting"},
+	{.path = "policy.disruption", .kind = SCHEMA_WORD, AT(disruption), .words = disruption_words,
+	 .help = "whether steps that flap a link or reset a device may be taken"},
+	{.path = "policy.rollback_timeout_s", .kind = SCHEMA_UINT, .max = 3600, AT(confirm_within_s),
+	 .help = "seconds in which an apply must be confirmed; 0: never"},
+	{.path = "policy.persist", .kind = SCHEMA_SWITCH, .reserved = true,
+	 .help = "apply again at boot and when a device appears"},
+	{.path = "dcbx.agent", .kind = SCHEMA_WORD, .reserved = true, .words = agent_words,
+	 .help = "LLDP agent of the host"},
+	{.path = "dcbx.firmware_agent", .kind = SCHEMA_WORD, .reserved = true, .words = firmware_words,
+	 .help = "LLDP agent of the device"},
+	{.path = "dcbx.willing.ets", .kind = SCHEMA_SWITCH, .reserved = true,
+	 .help = "willing bit the agent sends; the device's own is ets.willing"},
+	{.path = "dcbx.willing.pfc", .kind = SCHEMA_SWITCH, .reserved = true,
+	 .help = "willing bit the agent sends; the device's own is pfc.willing"},
+	{.path = "dcbx.advertise.ets_cfg", .kind = SCHEMA_SWITCH, .reserved = true,
+	 .help = "send the ETS configuration TLV"},
+	{.path = "dcbx.advertise.ets_rec", .kind = SCHEMA_SWITCH, .reserved = true,
+	 .help = "send the ETS recommendation TLV"},
+	{.path = "dcbx.advertise.pfc", .kind = SCHEMA_SWITCH, .reserved = true,
+	 .help = "send the PFC TLV"},
+	{.path = "dcbx.advertise.app", .kind = SCHEMA_SWITCH, .reserved = true,
+	 .help = "send the application priority TLV"},
+	{.path = "dcbx.peer.require", .kind = SCHEMA_WORD, .reserved = true, .words = peer_words,
+	 .help = "what it means when the neighbour differs"},
+	{.path = "dcbx.peer.match", .kind = SCHEMA_OWN, .reserved = true, .read = read_match,
+	 .shape = "{\"type\":\"array\",\"items\":{\"enum\":[\"pfc\",\"ets\",\"app\"]}}",
+	 .help = "what is compared with the neighbour"},
+	{.path = "rdma.verbs_traffic_class.dscp", .kind = SCHEMA_UINT, .reserved = true, .max = 63,
+	 .help = "DSCP forced on all connections"},
+	{.path = "rdma.verbs_traffic_class.ecn", .kind = SCHEMA_WORD, .reserved = true,
+	 .words = ecn_words, .help = "ECN forced on all connections"},
+	{.path = "rdma.verbs_traffic_class.when", .kind = SCHEMA_WORD, .reserved = true,
+	 .words = class_words, .help = "only where the driver is MLNX_OFED's, or always"},
+	{.path = "congestion_control.algorithm", .kind = SCHEMA_WORD, .reserved = true,
+	 .words = algorithm_words, .help = "congestion control of RoCE"},
+	{.path = "congestion_control.np.min_time_between_cnps_us", .kind = SCHEMA_UINT,
+	 .reserved = true, .max = 65535, .help = "least time between CNPs of a flow, microseconds"},
+	{.path = "congestion_control.np.params", .kind = SCHEMA_OWN, .reserved = true,
+	 .read = read_params, .shape = ANY_MAP, .help = "parameters in the driver's names"},
+	{.path = "congestion_control.rp.params", .kind = SCHEMA_OWN, .reserved = true,
+	 .read = read_params, .shape = ANY_MAP, .help = "parameters in the driver's names"},
+	{.path = "vendor", .kind = SCHEMA_OWN, .reserved = true, .read = read_vendor, .shape = ANY_MAP,
+	 .help = "settings by driver"},
+	{.path = NULL},
+};
+
+/* clang-format on */
+
+const struct schema profile_keys = {
+	.title = "rocecheck profile",
+	.rows = rows,
+	.size = sizeof(struct profile),
+	.read_field = read_field,
+};
+
+json_t *profile_schema(void)
+{
+	return schema_to_json(&profile_keys);
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads the values of the field table from a profile, one reader a kind: the way back of
+ * qos_text.c, and a little wider (ranges of DSCPs, maps where a list of 8 prints).
+ */
+#include "profiles/profile_qos.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiles/units.h"
+
+static int read_number(struct schema_load *l, const struct qos_field *f,
+		       const struct yaml_node *node, void *member)
+{
+	uint64_t value;
+	int err = schema_number(l, node, f->min, f->max, &value);
+
+	if (err)
+		return err;
+	if (f->kind == QOS_KIND_U32)
+		*(uint32_t *)member = value;
+	else if (f->kind == QOS_KIND_U16)
+		*(uint16_t *)member = value;
+	else
+		*(uint8_t *)member = value;
+	return 0;
+}
+
+static int read_bool(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
+		     void *member)
+{
+	(void)f;
+	return schema_word(l, node, qos_switch_words, member);
+}
+
+static int read_word(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
+		     void *member)
+{
+	return schema_word(l, node, f->words, member);
+}
+
+static int read_flags(struct schema_load *l, const struct qos_field *f,
+		      const struct yaml_node *node, void *member)
+{
+	uint8_t flags = 0, flag = 0;
+
+	if (node->kind != YAML_LIST)
+		return schema_expect(l, node, "a list of words");
+	for (size_t i = 0; i < node->count; i++) {
+		int err = schema_word(l, node->item[i], f->words, &flag);
+
+		if (err)
+			return err;
+		flags |= flag;
+	}
+	*(uint8_t *)member = flags;
+	return 0;
+}
+
+static int report_twice(struct schema_load *l, const struct yaml_node *node, const char *what)
+{
+	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-014"};
+
+	return yaml_report(l->file, node, &finding, l->diags, "%s: %s %s is given twice", l->path,
+			   what, node->text);
+}
+
+/* The numbers of a list's item or a map's key: "3" or "24-31". */
+static int read_range(struct schema_load *l, const struct yaml_node *node, unsigned int max,
+		      unsigned int *first, unsigned int *last)
+{
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a number");
+	if (units_range(node->text, max, first, last, &e))
+		return schema_refuse(l, node, &e);
+	return 0;
+}
+
+static int read_prio_set(struct schema_load *l, const struct qos_field *f,
+			 const struct yaml_node *node, void *member)
+{
+	uint8_t set = 0;
+
+	if (node->kind != YAML_LIST)
+		return schema_expect(l, node, "a list of priorities, such as [3]");
+	for (size_t i = 0; i < node->count; i++) {
+		unsigned int first = 0, last = 0;
+		int err = read_range(l, node->item[i], f->max, &first, &last);
+
+		if (err)
+			return err;
+		for (unsigned int prio = first; prio <= last; prio++) {
+			if (set & (1u << prio))
+				return report_twice(l, node->item[i], "priority");
+			set |= 1u << prio;
+		}
+	}
+	*(uint8_t *)member = set;
+	return 0;
+}
+
+/* One element of an array by priority or traffic class, each with its own width. */
+static int read_element(struct schema_load *l, const struct qos_field *f,
+			const struct yaml_node *node, void *member, unsigned int i)
+{
+	uint64_t value = 0;
+	struct err e;
+	int err;
+
+	if (f->kind == QOS_KIND_TC_WORD)
+		return schema_word(l, node, f->words, (uint8_t *)member + i);
+	if (f->kind == QOS_KIND_PRIO_U8 || f->kind == QOS_KIND_TC_U8) {
+		err = schema_number(l, node, f->min, f->max, &value);
+		((uint8_t *)member)[i] = value;
+		return err;
+	}
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a number");
+	if (f->kind == QOS_KIND_TC_U64)
+		err = units_rate(node->text, f->min, f->max, &value, &e);
+	else
+		err = units_bytes(node->text, f->min, f->max, &value, &e);
+	if (err)
+		return schema_refuse(l, node, &e);
+	if (f->kind == QOS_KIND_TC_U64)
+		((uint64_t *)member)[i] = value;
+	else
+		((uint32_t *)member)[i] = value;
+	return 0;
+}
+
+/* [0, 0, 0, 3, 0, 0, 6, 0], or {3: 3, 6: 6} in which what is not listed is 0 (strict). */
+static int read_array(struct schema_load *l, const struct qos_field *f,
+		      const struct yaml_node *node, void *member)
+{
+	if (node->kind == YAML_TEXT || (node->kind == YAML_LIST && node->count != QOS_PRIOS))
+		return schema_expect(l, node, "a list of 8 values or a map of 0 to 7");
+	for (size_t i = 0; node->kind == YAML_LIST && i < node->count; i++) {
+		int err = read_element(l, f, node->item[i], member, i);
+
+		if (err)
+			return err;
+	}
+	for (size_t i = 0; node->kind == YAML_MAP && i < node->count; i += 2) {
+		uint64_t at = 0;
+		int err = schema_number(l, node->item[i], 0, QOS_PRIOS - 1, &at);
+
+		if (!err)
+			err = read_element(l, f, node->item[i + 1], member, at);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int read_dscp_map(struct schema_load *l, const struct qos_field *f,
+			 const struct yaml_node *node, void *member)
+{
+	uint8_t *prio = member;
+
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a map of DSCPs to priorities, such as {26: 3}");
+	memset(prio, QOS_UNMAPPED, QOS_DSCPS);
+	for (size_t i = 0; i < node->count; i += 2) {
+		unsigned int first = 0, last = 0;
+		uint64_t value = 0;
+		int err = read_range(l, node->item[i], QOS_DSCPS - 1, &first, &last);
+
+		if (!err)
+			err = schema_number(l, node->item[i + 1], f->min, f->max, &value);
+		if (err)
+			return err;
+		for (unsigned int dscp = first; dscp <= last; dscp++) {
+			if (prio[dscp] != QOS_UNMAPPED)
+				return report_twice(l, node->item[i], "DSCP");
+			prio[dscp] = value;
+		}
+	}
+	return 0;
+}
+
+/* {dscp: 26, ecn: ect0}: both keys and no other. */
+static int read_tos_map(struct schema_load *l, const struct qos_field *f,
+			const struct yaml_node *node, uint8_t *tos)
+{
+	const struct yaml_node *dscp_node = yaml_get(node, "dscp");
+	const struct yaml_node *ecn_node = yaml_get(node, "ecn");
+	uint64_t dscp = 0;
+	uint8_t ecn = 0;
+	int err;
+
+	if (node->count != 4 || !dscp_node || !ecn_node)
+		return schema_expect(l, node, "the keys dscp and ecn");
+	err = schema_number(l, dscp_node, 0, QOS_DSCPS - 1, &dscp);
+	if (!err)
+		err = schema_word(l, ecn_node, f->words, &ecn);
+	*tos = dscp << 2 | ecn;
+	return err;
+}
+
+static int read_tos(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
+		    void *member)
+{
+	if (node->kind == YAML_MAP)
+		return read_tos_map(l, f, node, member);
+	if (node->kind == YAML_LIST)
+		return schema_expect(l, node, "{dscp: 26, ecn: ect0} or a number");
+	return read_number(l, f, node, member);
+}
+
+static int add_app(struct schema_load *l, const struct yaml_node *node, struct qos_app app,
+		   struct qos *q)
+{
+	struct err e;
+	uint64_t prio = 0;
+	int err = schema_number(l, node, 0, QOS_PRIOS - 1, &prio);
+
+	if (err)
+		return err;
+	app.prio = prio;
+	err = qos_app_add(q, app);
+	if (err == -EEXIST)
+		return report_twice(l, node, "this entry with priority");
+	if (err) {
+		err_set(&e, -ERANGE, "more than %d application entries", QOS_APPS_MAX);
+		return schema_refuse(l, node, &e);
+	}
+	return 0;
+}
+
+int profile_read_apps(struct schema_load *l, uint8_t selector, const struct yaml_node *node,
+		      struct qos *q)
+{
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a map of numbers to priorities, such as {4791: 3}");
+	q->has |= QOS_BIT(QOS_APP);
+	for (size_t i = 0; i < node->count; i += 2) {
+		const struct yaml_node *prios = node->item[i + 1];
+		uint64_t protocol = 0;
+		int err = schema_number(l, node->item[i], 0, UINT16_MAX, &protocol);
+		struct qos_app app = {.selector = selector, .protocol = protocol};
+
+		if (!err && prios->kind != YAML_LIST)
+			err = add_app(l, prios, app, q);
+		for (size_t k = 0; !err && prios->kind == YAML_LIST && k < prios->count; k++)
+			err = add_app(l, prios->item[k], app, q);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* {udp: {4791: 3}, ethertype: {35093: 3}} */
+static int read_entries(struct schema_load *l, const struct yaml_node *node, struct qos *q)
+{
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a map such as {udp: {4791: 3}}");
+	q->has |= QOS_BIT(QOS_APP);
+	for (size_t i = 0; i < node->count; i += 2) {
+		uint8_t selector = 0;
+		int err = schema_word(l, node->item[i], qos_app_words, &selector);
+
+		if (!err)
+			err = profile_read_apps(l, selector, node->item[i + 1], q);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+typedef int qos_reader(struct schema_load *l, const struct qos_field *f,
+		       const struct yaml_node *node, void *member);
+
+static qos_reader *const readers[] = {
+	[QOS_KIND_U32] = read_number,	     [QOS_KIND_U16] = read_number,
+	[QOS_KIND_U8] = read_number,	     [QOS_KIND_BOOL] = read_bool,
+	[QOS_KIND_WORD] = read_word,	     [QOS_KIND_FLAGS] = read_flags,
+	[QOS_KIND_PRIO_SET] = read_prio_set, [QOS_KIND_PRIO_U8] = read_array,
+	[QOS_KIND_TC_WORD] = read_array,     [QOS_KIND_TC_U8] = read_array,
+	[QOS_KIND_TC_U32] = read_array,	     [QOS_KIND_TC_U64] = read_array,
+	[QOS_KIND_DSCP_MAP] = read_dscp_map, [QOS_KIND_TOS] = read_tos,
+};
+
+int profile_read_qos(struct schema_load *l, enum qos_field_id id, const struct yaml_node *node,
+		     struct qos *q)
+{
+	const struct qos_field *f = &qos_fields[id];
+	struct qos fresh = {.has = QOS_BIT(id)};
+	int err;
+
+	if (f->kind == QOS_KIND_APP)
+		return read_entries(l, node, q);
+	err = readers[f->kind](l, f, node, qos_slot(&fresh, f));
+	if (!err)
+		qos_copy_field(q, &fresh, id);
+	return err;
+}
