@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Flows: what one direction towards one QP did, and the totals of a capture. PSN gaps are judged only
- * for requests of RC and UC (capture semantics: IBTA vol 1, 9.7); responses carry the requester's PSNs.
+ * Flows: what one direction towards one QP did, and the totals of a capture. PSN gaps are judged
+ * only for requests of RC and UC (capture semantics: IBTA vol 1, 9.7); responses carry the
+ * requester's PSNs.
  */
 #ifndef CAPTURE_FLOW_H
 #define CAPTURE_FLOW_H
@@ -13,17 +14,19 @@
 struct flow {
 	uint8_t src[16], dst[16];
 	uint32_t dest_qpn;
-	uint16_t sport;          /* of the first packet */
+	uint16_t sport; /* of the first packet */
 	uint8_t encap;
 	uint64_t packets, payload_bytes;
 	uint64_t requests, responses; /* packets with request and response opcodes */
 	uint64_t acks, naks_seq, naks_other, rnr, cnp;
-	uint64_t psn_gaps;       /* gap events among requests */
-	uint64_t psn_missing;    /* PSNs inside gaps that never came */
-	uint64_t duplicates;     /* request PSNs seen again: retransmission */
+	uint64_t psn_gaps;	  /* gap events among requests */
+	uint64_t psn_missing;	  /* PSNs inside gaps that never came */
+	uint64_t duplicates;	  /* request PSNs seen again: retransmission */
+	uint64_t new_connections; /* jumps that no loss explains: the QP number was used again */
+	uint64_t psn_unjudged;	  /* requests after a READ of unknown path MTU */
 	uint64_t icrc_good, icrc_bad, icrc_unverifiable;
-	uint64_t ecn[4];         /* packets by ECN codepoint: Not-ECT, ECT(1), ECT(0), CE */
-	uint64_t dscp[64];       /* packets by DSCP */
+	uint64_t ecn[4];   /* packets by ECN codepoint: Not-ECT, ECT(1), ECT(0), CE */
+	uint64_t dscp[64]; /* packets by DSCP */
 	uint32_t max_payload;
 	uint64_t first_ns, last_ns;
 	uint64_t first_frame, last_frame;
@@ -32,8 +35,8 @@ struct flow {
 struct capture_totals {
 	uint64_t frames, roce, cnp, lldp, other, truncated, malformed;
 	uint64_t pfc_frames, pause_frames;
-	uint64_t pfc_by_prio[8];
-	uint64_t evicted_flows;  /* beyond the limit, oldest idle first */
+	uint64_t pfc_by_prio[8]; /* frames that name the priority, XON and XOFF */
+	uint64_t evicted_flows;	 /* beyond the limit, longest idle first, an eighth at once */
 };
 
 struct flow_table; /* opaque */
@@ -42,8 +45,38 @@ struct flow_table; /* opaque */
 struct flow_table *flow_table_new(unsigned int max_flows);
 void flow_table_free(struct flow_table *t);
 
-/* Accounts one packet. -ENOMEM. */
+/* What a packet meant to its flow. */
+enum flow_event {
+	FLOW_PSN_GAP = 1 << 0,
+	FLOW_PSN_FILLED = 1 << 1, /* a missing PSN came late, or again */
+	FLOW_DUPLICATE = 1 << 2,
+	FLOW_NEW_CONNECTION = 1 << 3,
+	FLOW_NAK_SEQ = 1 << 4,
+	FLOW_NAK_OTHER = 1 << 5,
+	FLOW_RNR = 1 << 6,
+	FLOW_CNP = 1 << 7,
+	FLOW_CE = 1 << 8,
+	FLOW_ICRC_BAD = 1 << 9,
+	FLOW_FRAGMENT = 1 << 10, /* IP fragments carry RoCE: always wrong */
+};
+
+struct flow_events {
+	uint32_t bits; /* enum flow_event */
+	uint32_t psns; /* missing (gap) or no longer missing (filled) */
+};
+
+/* Accounts one packet. A packet with a bad ICRC is counted, but its PSN is not believed: the
+ * receiver drops it. -ENOMEM. */
 int flow_table_add(struct flow_table *t, const struct packet *p);
+
+/* Of the packet that was added last. */
+struct flow_events flow_table_events(const struct flow_table *t);
+
+/* Array of words: ["psn_gap"]. NULL on -ENOMEM. */
+json_t *flow_events_to_json(struct flow_events ev);
+
+/* "PSN gap of 6, CE"; empty for none. Always terminated. */
+void flow_events_text(struct flow_events ev, char *buf, size_t size);
 
 const struct capture_totals *flow_table_totals(const struct flow_table *t);
 unsigned int flow_table_count(const struct flow_table *t);

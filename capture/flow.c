@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The flow table: entries in order of their first packet, found through an open-addressing hash
+ * with a random seed, because addresses and QPNs come from the wire. Memory is bounded: when the
+ * table is full, the eighth of the flows that was idle longest makes room, and is counted.
+ */
+#include "capture/flow.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "capture/opcode.h"
+#include "capture/psn.h"
+
+#define FLOWS_MAX_DEFAULT 65536U
+#define ENTRIES_FIRST	  64U
+
+struct entry {
+	struct flow flow;
+	struct psn_track psn;
+	uint64_t hash;
+};
+
+struct flow_table {
+	struct entry *entry;
+	uint32_t *slot; /* 1 + index into entry, 0 = free; power of two, at least twice `room` */
+	uint32_t count, room, max, slot_mask;
+	uint64_t seed;
+	struct capture_totals totals;
+	struct flow_events events;
+};
+
+static const struct {
+	enum flow_event event;
+	const char *word, *text;
+} event_words[] = {
+	{FLOW_PSN_GAP,	       "psn_gap",	  "PSN gap"		   },
+	{FLOW_PSN_FILLED,	  "psn_filled",	"fills PSN gap"	       },
+	{FLOW_DUPLICATE,	 "duplicate",      "sent again"		  },
+	{FLOW_NEW_CONNECTION, "new_connection", "new connection on this QP"},
+	{FLOW_NAK_SEQ,	       "nak_seq",	  "sequence NAK"		},
+	{FLOW_NAK_OTHER,	 "nak_other",      "fatal NAK"		 },
+	{FLOW_RNR,		   "rnr",		  "receiver not ready"	      },
+	{FLOW_CNP,		   "cnp",		  "congestion notification"  },
+	{FLOW_CE,		  "ce",		"CE mark"			 },
+	{FLOW_ICRC_BAD,	"icrc_bad",	    "bad ICRC"		      },
+	{FLOW_FRAGMENT,	"fragment",	    "IP fragment"		 },
+};
+
+void flow_table_free(struct flow_table *t)
+{
+	if (!t)
+		return;
+	free(t->entry);
+	free(t->slot);
+	free(t);
+}
+
+/* Puts all entries into slots anew. */
+static void fill_slots(struct flow_table *t)
+{
+	uint32_t i;
+
+	memset(t->slot, 0, ((size_t)t->slot_mask + 1) * sizeof(*t->slot));
+	for (i = 0; i < t->count; i++) {
+		uint32_t at = (uint32_t)t->entry[i].hash & t->slot_mask;
+
+		while (t->slot[at])
+			at = (at + 1) & t->slot_mask;
+		t->slot[at] = i + 1;
+	}
+}
+
+static int grow(struct flow_table *t, uint32_t room)
+{
+	uint32_t slots = 2 * ENTRIES_FIRST;
+	struct entry *entry;
+	uint32_t *slot;
+
+	while (slots < 2 * room)
+		slots *= 2;
+	slot = calloc(slots, sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	entry = realloc(t->entry, room * sizeof(*entry));
+	if (!entry) {
+		free(slot);
+		return -ENOMEM;
+	}
+	free(t->slot);
+	t->entry = entry;
+	t->slot = slot;
+	t->room = room;
+	t->slot_mask = slots - 1;
+	fill_slots(t);
+	return 0;
+}
+
+struct flow_table *flow_table_new(unsigned int max_flows)
+{
+	struct flow_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->max = max_flows ? max_flows : FLOWS_MAX_DEFAULT;
+	if (t->max > 1U << 24)
+		t->max = 1U << 24;
+	/* Without randomness the hash works as well, only a sender could aim at it. */
+	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
+		t->seed = 0;
+	if (grow(t, t->max < ENTRIES_FIRST ? t->max : ENTRIES_FIRST) < 0) {
+		flow_table_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+static uint64_t hash_of(const struct flow_table *t, const struct packet *p)
+{
+	uint64_t word[5], h = t->seed;
+	unsigned int i;
+
+	memcpy(word, p->src, 16);
+	memcpy(word + 2, p->dst, 16);
+	word[4] = p->dest_qpn;
+	for (i = 0; i < ARRAY_SIZE(word); i++) {
+		h = (h ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15);
+		h ^= h >> 32;
+	}
+	return h;
+}
+
+static int compare_frames(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Makes room by forgetting the flows that were idle longest; the others keep their order. */
+static int evict(struct flow_table *t)
+{
+	uint64_t *last = malloc(t->count * sizeof(*last));
+	uint32_t i, kept = 0, drop = t->count / 8 ? t->count / 8 : 1;
+	uint64_t limit;
+
+	if (!last)
+		return -ENOMEM;
+	for (i = 0; i < t->count; i++)
+		last[i] = t->entry[i].flow.last_frame;
+	qsort(last, t->count, sizeof(*last), compare_frames);
+	limit = last[drop - 1];
+	free(last);
+	for (i = 0; i < t->count; i++) {
+		if (drop && t->entry[i].flow.last_frame <= limit) {
+			drop--;
+			t->totals.evicted_flows++;
+			continue;
+		}
+		if (kept != i)
+			t->entry[kept] = t->entry[i];
+		kept++;
+	}
+	t->count = kept;
+	fill_slots(t);
+	return 0;
+}
+
+static int make_room(struct flow_table *t)
+{
+	uint32_t room = t->room * 2 < t->max ? t->room * 2 : t->max;
+
+	if (t->count < t->room)
+		return 0;
+	return t->room < t->max ? grow(t, room) : evict(t);
+}
+
+static bool is_flow_of(const struct entry *e, uint64_t hash, const struct packet *p)
+{
+	return e->hash == hash && e->flow.dest_qpn == p->dest_qpn &&
+	       !memcmp(e->flow.src, p->src, sizeof(p->src)) &&
+	       !memcmp(e->flow.dst, p->dst, sizeof(p->dst));
+}
+
+static struct entry *entry_new(struct flow_table *t, uint64_t hash, const struct packet *p)
+{
+	struct entry *e = &t->entry[t->count];
+	uint32_t at = (uint32_t)hash & t->slot_mask;
+
+	memset(e, 0, sizeof(*e));
+	e->hash = hash;
+	memcpy(e->flow.src, p->src, sizeof(p->src));
+	memcpy(e->flow.dst, p->dst, sizeof(p->dst));
+	e->flow.dest_qpn = p->dest_qpn;
+	e->flow.sport = p->sport;
+	e->flow.encap = p->encap;
+	e->flow.first_ns = p->time_ns;
+	e->flow.first_frame = p->frame;
+	while (t->slot[at])
+		at = (at + 1) & t->slot_mask;
+	t->slot[at] = ++t->count;
+	return e;
+}
+
+/* Finds or makes the flow of a packet. NULL on -ENOMEM. */
+static struct entry *entry_of(struct flow_table *t, const struct packet *p)
+{
+	uint64_t hash = hash_of(t, p);
+	uint32_t at = (uint32_t)hash & t->slot_mask;
+
+	for (; t->slot[at]; at = (at + 1) & t->slot_mask)
+		if (is_flow_of(&t->entry[t->slot[at] - 1], hash, p))
+			return &t->entry[t->slot[at] - 1];
+	if (make_room(t) < 0)
+		return NULL;
+	return entry_new(t, hash, p);
+}
+
+/* ACK, NAK and RNR of an AETH; READ responses carry an AETH too, but are no ACK packets. */
+static void count_aeth(struct flow *f, const struct packet *p, uint8_t op_flags,
+		       struct flow_events *ev)
+{
+	switch (packet_aeth_kind(p)) {
+	case AETH_ACK:
+		f->acks += !!(op_flags & OP_ACK);
+		break;
+	case AETH_RNR:
+		f->rnr++;
+		ev->bits |= FLOW_RNR;
+		break;
+	case AETH_NAK:
+		if (p->aeth.syndrome & 0x1f) {
+			f->naks_other++;
+			ev->bits |= FLOW_NAK_OTHER;
+		} else {
+			f->naks_seq++;
+			ev->bits |= FLOW_NAK_SEQ;
+		}
+		break;
+	case AETH_RESERVED:
+		break;
+	}
+}
+
+static void judge_psn(struct entry *e, const struct packet *p, uint8_t op_flags,
+		      struct flow_events *ev)
+{
+	const struct psn_request r = {
+		.psn = p->psn,
+		.read = op_flags & OP_READ,
+		.read_known = p->headers & HDR_RETH,
+		.read_len = p->reth.dma_len,
+		.time_ns = p->time_ns,
+	};
+	struct flow *f = &e->flow;
+	uint32_t count;
+
+	switch (psn_observe(&e->psn, &r, &count)) {
+	case PSN_GAP:
+		f->psn_gaps++;
+		f->psn_missing += count;
+		ev->bits |= FLOW_PSN_GAP;
+		ev->psns = count;
+		break;
+	case PSN_FILLED:
+		f->psn_missing -= count;
+		ev->bits |= FLOW_PSN_FILLED;
+		ev->psns = count;
+		break;
+	case PSN_DUPLICATE:
+		f->duplicates++;
+		ev->bits |= FLOW_DUPLICATE;
+		break;
+	case PSN_NEW_CONNECTION:
+		f->new_connections++;
+		ev->bits |= FLOW_NEW_CONNECTION;
+		break;
+	case PSN_UNJUDGED:
+		f->psn_unjudged++;
+		break;
+	case PSN_FIRST:
+	case PSN_IN_ORDER:
+		break;
+	}
+	if (op_flags & OP_FULL)
+		psn_learn_pmtu(&e->psn, p->payload_len);
+}
+
+static void count_icrc(struct flow *f, const struct packet *p, struct flow_events *ev)
+{
+	f->icrc_good += p->icrc == ICRC_GOOD;
+	f->icrc_unverifiable += p->icrc == ICRC_UNVERIFIABLE;
+	if (p->icrc == ICRC_BAD) {
+		f->icrc_bad++;
+		ev->bits |= FLOW_ICRC_BAD;
+	}
+}
+
+/* Datagrams of a QP go to many receivers and share one PSN counter: UD PSNs say nothing about loss.
+ */
+static bool has_psn_order(uint8_t opcode)
+{
+	return opcode_class(opcode) != OPCODE_CLASS_UD;
+}
+
+static void count_packet(struct entry *e, const struct packet *p, struct flow_events *ev)
+{
+	const struct opcode_info *op = opcode_info(p->opcode);
+	struct flow *f = &e->flow;
+
+	f->packets++;
+	f->payload_bytes += p->payload_len;
+	f->requests += !!(op->flags & OP_REQUEST);
+	f->responses += !!(op->flags & OP_RESPONSE);
+	f->ecn[p->ecn & 3]++;
+	f->dscp[p->dscp & 63]++;
+	f->last_ns = p->time_ns;
+	f->last_frame = p->frame;
+	if (p->payload_len > f->max_payload)
+		f->max_payload = p->payload_len;
+	if ((p->ecn & 3) == 3)
+		ev->bits |= FLOW_CE;
+	if (p->opcode == OPCODE_CNP) {
+		f->cnp++;
+		ev->bits |= FLOW_CNP;
+	}
+	if (p->fragment)
+		ev->bits |= FLOW_FRAGMENT;
+	count_icrc(f, p, ev);
+	if (p->headers & HDR_AETH)
+		count_aeth(f, p, op->flags, ev);
+	if ((op->flags & OP_REQUEST) && has_psn_order(p->opcode) && p->icrc != ICRC_BAD &&
+	    p->fault != PACKET_MALFORMED)
+		judge_psn(e, p, op->flags, ev);
+}
+
+static void count_totals(struct capture_totals *s, const struct packet *p)
+{
+	unsigned int i;
+
+	s->frames++;
+	s->truncated += p->fault == PACKET_TRUNCATED;
+	s->malformed += p->fault == PACKET_MALFORMED;
+	switch ((enum packet_kind)p->kind) {
+	case PACKET_OTHER:
+		s->other++;
+		break;
+	case PACKET_ROCE:
+		s->roce++;
+		s->cnp += p->bth && p->opcode == OPCODE_CNP;
+		break;
+	case PACKET_PFC:
+		s->pfc_frames++;
+		for (i = 0; i < ARRAY_SIZE(s->pfc_by_prio); i++)
+			s->pfc_by_prio[i] += (p->pfc_enable >> i) & 1;
+		break;
+	case PACKET_PAUSE:
+		s->pause_frames++;
+		break;
+	case PACKET_LLDP:
+		s->lldp++;
+		break;
+	}
+}
+
+int flow_table_add(struct flow_table *t, const struct packet *p)
+{
+	struct entry *e;
+
+	memset(&t->events, 0, sizeof(t->events));
+	if (p->kind == PACKET_ROCE && p->bth) {
+		e = entry_of(t, p);
+		if (!e)
+			return -ENOMEM;
+		count_packet(e, p, &t->events);
+	}
+	count_totals(&t->totals, p);
+	return 0;
+}
+
+const struct capture_totals *flow_table_totals(const struct flow_table *t)
+{
+	return &t->totals;
+}
+
+unsigned int flow_table_count(const struct flow_table *t)
+{
+	return t->count;
+}
+
+void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
+{
+	if (i < t->count)
+		*f = t->entry[i].flow;
+}
+
+struct flow_events flow_table_events(const struct flow_table *t)
+{
+	return t->events;
+}
+
+json_t *flow_events_to_json(struct flow_events ev)
+{
+	json_t *words = json_array();
+	unsigned int i;
+
+	for (i = 0; words && i < ARRAY_SIZE(event_words); i++) {
+		if (!(ev.bits & event_words[i].event))
+			continue;
+		if (json_array_append_new(words, json_string(event_words[i].word)) < 0) {
+			json_decref(words);
+			words = NULL;
+		}
+	}
+	return words;
+}
+
+void flow_events_text(struct flow_events ev, char *buf, size_t size)
+{
+	size_t used = 0;
+	unsigned int i;
+
+	if (size)
+		buf[0] = '\0';
+	for (i = 0; i < ARRAY_SIZE(event_words) && used < size; i++) {
+		if (!(ev.bits & event_words[i].event))
+			continue;
+		used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
+					 event_words[i].text);
+		if (used < size && event_words[i].event == FLOW_PSN_GAP)
+			used += (size_t)snprintf(buf + used, size - used, " of %u", ev.psns);
+	}
+}

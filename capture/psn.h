@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The PSNs of one requester towards one QP: what came in order, what is missing, what came again.
+ * 24-bit arithmetic with a half window (IBTA vol 1, 9.7.1); the first packet sets the baseline, and
+ * nothing before it is judged.
+ */
+#ifndef CAPTURE_PSN_H
+#define CAPTURE_PSN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PSN_GAPS_MAX 16
+
+enum psn_verdict {
+	PSN_FIRST, /* the baseline */
+	PSN_IN_ORDER,
+	PSN_GAP,	    /* `count` PSNs were skipped */
+	PSN_FILLED,	    /* `count` PSNs of an earlier gap came late, or again */
+	PSN_DUPLICATE,	    /* seen before: sent again */
+	PSN_NEW_CONNECTION, /* a jump that no loss explains: the QP number is used anew */
+	PSN_UNJUDGED,	    /* follows a READ of unknown span */
+};
+
+struct psn_gap {
+	uint32_t start, len;
+};
+
+/* No pointers. All zero is a requester of which nothing was seen. */
+struct psn_track {
+	bool started;
+	bool blind;	   /* the last request was a READ of unknown span */
+	uint32_t expected; /* the least it can be, when blind */
+	uint32_t pmtu;	   /* bytes, 0 = unknown */
+	uint32_t read_len; /* of the last READ, when blind */
+	uint8_t pmtu_votes;
+	uint8_t pmtu_mask; /* path MTUs that the spans of READs allow, bit n = 256 << n */
+	uint64_t last_ns;
+	unsigned int gap_count;
+	struct psn_gap gap[PSN_GAPS_MAX]; /* still open; the oldest is forgotten for a new one */
+};
+
+struct psn_request {
+	uint32_t psn;
+	bool read;	 /* takes a PSN for each response it asks for */
+	bool read_known; /* read_len was captured */
+	uint32_t read_len;
+	uint64_t time_ns;
+};
+
+/* a - b in 24 bits, between -2^23 and 2^23 - 1. */
+int32_t psn_distance(uint32_t a, uint32_t b);
+
+/* The payload of a FIRST or MIDDLE packet is the path MTU. Other values than 256 to 4096 are
+ * ignored. */
+void psn_learn_pmtu(struct psn_track *t, uint32_t payload);
+
+/* Accounts one request. *count: PSNs newly missing (PSN_GAP) or no longer missing (PSN_FILLED). */
+enum psn_verdict psn_observe(struct psn_track *t, const struct psn_request *r, uint32_t *count);
+
+#endif
