@@ -331,7 +331,9 @@ int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t
 		*data = bytes;
 		*cap_len = h->caplen;
 		*wire_len = h->len;
-		*time_ns = (uint64_t)h->ts.tv_sec * 1000000000 + (uint64_t)h->ts.tv_usec;
+		/* Nanoseconds, as was asked for; a broken file may state any number. */
+		*time_ns = ((uint64_t)h->ts.tv_sec * 1000000000 + (uint64_t)h->ts.tv_usec) &
+			   INT64_MAX;
 		return 1;
 	}
 	if (got == 0)

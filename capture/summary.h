@@ -16,6 +16,8 @@ enum capture_drops {
 	DROPS_SOME,
 };
 
+#define LLDP_HEARD_MAX 8
+
 struct lldp_peer {
 	bool seen;
 	char chassis[64], system[64], port[64];
@@ -24,6 +26,7 @@ struct lldp_peer {
 	uint32_t max_frame; /* 802.3 maximum frame size TLV, 0 = not sent */
 	uint16_t ttl_s;
 	unsigned int neighbours; /* different chassis ids heard: more than 1 is a finding */
+	uint32_t heard[LLDP_HEARD_MAX]; /* hashes of their chassis ids; not in JSON */
 };
 
 struct capture_summary {
