@@ -232,6 +232,7 @@ int journal_load(const char *state_dir, const char *id, struct tx *tx, struct er
 		*strrchr(path, '/') = '\0';
 		if (!access(path, F_OK))
 			return 0;
+		tx_clear(tx);
 		return err_set(e, -ENOENT, "there is no transaction '%s' in %s", id, state_dir);
 	}
 	if (!file)

@@ -212,6 +212,8 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	memset(plan, 0, sizeof(*plan));
 	snprintf(plan->driver, sizeof(plan->driver), "%s", driver);
 	plan->tier = c.quirk->tier;
+	plan->firmware_owned = have->dcbx_mode & QOS_DCBX_LLD_MANAGED &&
+			       qos_has(have, QOS_DCBX_MODE);
 	/* The entries that make DSCP trust have to go. */
 	if (wants_pcp(want) && qos_has(have, QOS_DSCP_PRIO) && any_dscp(have))
 		diff |= QOS_BIT(QOS_DSCP_PRIO);

@@ -51,6 +51,7 @@ struct plan {
 	unsigned int ib_port;
 	char driver[32];
 	enum plan_tier tier;
+	bool firmware_owned; /* its LLDP agent sets DCB (lld_managed), the host cannot */
 	unsigned int count; /* steps, cannot ones included */
 	struct plan_step step[PLAN_STEPS_MAX];
 };

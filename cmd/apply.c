@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck apply: prints the plan, asks, runs it as one transaction, and plans again: that second
+ * plan must be empty. Everything that speaks against writing is looked at before the question.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/plan_text.h"
+#include "dcb/journal.h"
+
+static const char *interface, *state_dir = JOURNAL_DIR;
+static bool dry_run, auto_approve, accept_unproven, accept_disruption;
+
+static const struct opt apply_opts[] = {
+	{"interface",     'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
+	{"dry-run",	    'n', OPT_FLAG, &dry_run, .help = "stop after the plan"},
+	{"auto-approve", 'y', OPT_FLAG, &auto_approve, .help = "do not ask"},
+	{"accept-unproven",		    0, OPT_FLAG, &accept_unproven,
+	 .help = "also where a driver is known from its source alone"},
+	{"accept-disruption",	      0, OPT_FLAG, &accept_disruption,
+	 .help = "also steps that flap a link or reset a port"},
+	{"state-dir",	      0, OPT_STRING, &state_dir, .arg = "DIR",
+	 .help = "journal there, not in " JOURNAL_DIR},
+	{.name = NULL		     },
+};
+
+/* One run of the command. */
+struct apply {
+	struct profile profile;
+	struct plans plans;
+	struct dcb *dcb;
+	unsigned int started, finished; /* steps */
+	struct timespec since;
+};
+
+static bool disrupts(const struct plans *plans)
+{
+	for (unsigned int i = 0; i < plans->count; i++)
+		for (unsigned int k = 0; k < plans->plan[i].count; k++)
+			if (!plans->plan[i].step[k].cannot &&
+			    plans->plan[i].step[k].disruption != DISRUPT_NONE)
+				return true;
+	return false;
+}
+
+static bool unproven(const struct plans *plans)
+{
+	for (unsigned int i = 0; i < plans->count; i++)
+		if (plans->plan[i].tier == PLAN_TIER_SOURCE && plan_changes(&plans->plan[i]))
+			return true;
+	return false;
+}
+
+/* What no answer at a terminal can change. */
+static int check_possible(const struct apply *a)
+{
+	const struct plans *plans = &a->plans;
+	struct err e = {0};
+
+	if (cmd_plans_owner(plans, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (cmd_plans_cannot(plans) && a->profile.on_unsupported == CHOICE_FAIL) {
+		err_set(&e, -EOPNOTSUPP, "%u wishes of the profile are not possible here",
+			cmd_plans_cannot(plans));
+		err_hint(&e, "take them out, or set 'policy.on_unsupported: warn'");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	if (cmd_plans_cannot(plans) && a->profile.on_unsupported == CHOICE_WARN)
+		fprintf(stderr, "rocecheck: warning: %u wishes are not possible here\n",
+			cmd_plans_cannot(plans));
+	if (cmd_plans_changes(plans) && !plans->privileged) {
+		err_set(&e, -EPERM, "apply needs the capability CAP_NET_ADMIN");
+		err_hint(&e, "run as root");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	if (disrupts(plans) && a->profile.disruption == CHOICE_DENY) {
+		err_set(&e, -EPERM,
+			"steps flap a link or reset a port, and the profile says "
+			"'policy.disruption: deny'");
+		return cmd_fail(EXIT_USAGE, &e);
+	}
+	return EXIT_OK;
+}
+
+/* What has to be accepted one by one: the question, and the option that answers it. */
+struct consent {
+	bool needed;
+	const char *what, *option;
+};
+
+static bool answered_yes(void)
+{
+	char line[16];
+
+	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y') &&
+	       (line[1] == '\n' || !strcasecmp(line, "yes\n"));
+}
+
+static int ask(const struct consent *c)
+{
+	struct err e = {0};
+
+	if (!isatty(STDIN_FILENO)) {
+		err_set(&e, -EINVAL, "%s, and nobody is here to ask", c->what);
+		err_hint(&e, "give --%s", c->option);
+		return cmd_fail(EXIT_USAGE, &e);
+	}
+	fprintf(stderr, "%s. Go on? [y/N] ", c->what);
+	if (answered_yes())
+		return EXIT_OK;
+	fputs("Nothing written.\n", stderr);
+	return EXIT_FINDINGS;
+}
+
+static int get_consent(const struct apply *a)
+{
+	const struct consent list[] = {
+		{!auto_approve,								      "Apply writes to this host", "auto-approve"	   },
+		{unproven(&a->plans) && !accept_unproven,
+		 "A driver is known from its source alone, not from a run",							    "accept-unproven"  },
+		{disrupts(&a->plans) && !accept_disruption && a->profile.disruption != CHOICE_ALLOW,
+		 "Steps flap a link or reset a port",									     "accept-disruption"},
+	};
+	int rc = EXIT_OK;
+
+	for (unsigned int i = 0; !rc && i < ARRAY_SIZE(list); i++)
+		if (list[i].needed)
+			rc = ask(&list[i]);
+	return rc;
+}
+
+/* One line before and one after each step, on stderr. */
+static void tell_progress(const struct plan *plan, unsigned int step, bool done, void *arg)
+{
+	struct apply *a = arg;
+	struct timespec now;
+	unsigned int n;
+	char text[512];
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!done)
+		a->since = now;
+	n = done ? ++a->finished : ++a->started;
+	if (globals->quiet)
+		return;
+	cmd_step_text(&plan->step[step], text, sizeof(text));
+	fprintf(stderr, "[%u/%u] %s %s", n, cmd_plans_changes(&a->plans), plan->ifname,
+		done ? qos_fields[plan->step[step].field].key : text);
+	if (done)
+		fprintf(stderr, " ok %ld ms",
+			(long)(now.tv_sec - a->since.tv_sec) * 1000 +
+				(now.tv_nsec - a->since.tv_nsec) / 1000000);
+	fputc('\n', stderr);
+}
+
+static int print_json(const struct apply *a, const char *tx_id, const char *outcome,
+		      unsigned int left)
+{
+	return cmd_print_json(json_pack("{s:s, s:s, s:s, s:i, s:o}", "schema", "rocecheck.apply/1",
+					"tx", tx_id, "outcome", outcome, "left", (int)left, "plan",
+					plan_to_json(a->plans.plan, a->plans.count)));
+}
+
+/* Reads the host again: the plan must be empty now. */
+static int verify(struct apply *a, const char *tx_id)
+{
+	unsigned int changes = cmd_plans_changes(&a->plans), left;
+	struct plans again;
+	struct err e = {0};
+	int rc = EXIT_OK;
+
+	if (cmd_plans_make(a->dcb, &a->profile, interface, &again, &e))
+		return cmd_fail(EXIT_FINDINGS, &e);
+	left = cmd_plans_changes(&again);
+	if (cmd_plans_cannot(&again) > cmd_plans_cannot(&a->plans))
+		left += cmd_plans_cannot(&again) - cmd_plans_cannot(&a->plans);
+	if (globals->json)
+		rc = print_json(a, tx_id, "done", left);
+	else if (left)
+		cmd_plans_print(&again, &a->profile, stdout, globals->colour_out);
+	else
+		printf("Read back: %u of %u match.", changes, changes);
+	if (!globals->json)
+		printf(" Transaction %s; 'rocecheck rollback' undoes it.\n", tx_id);
+	cmd_plans_clear(&again);
+	return rc ? rc : left ? EXIT_FINDINGS : EXIT_OK;
+}
+
+static int failed(const struct apply *a, const char *tx_id, enum apply_outcome outcome,
+		  const struct err *e)
+{
+	int rc = outcome == APPLY_LOST ? EXIT_APPLY_LOST : EXIT_APPLY_UNDONE;
+
+	/* Before the journal was there nothing was written. */
+	if (!tx_id[0])
+		return cmd_fail(EXIT_ENVIRONMENT, e);
+	cmd_fail(rc, e);
+	if (globals->json)
+		(void)print_json(a, tx_id, outcome == APPLY_LOST ? "lost" : "undone", 0);
+	if (outcome == APPLY_LOST)
+		fprintf(stderr,
+			"Transaction %s failed and the former state is NOT back; see above. "
+			"'rocecheck rollback %s' tries again.\n",
+			tx_id, tx_id);
+	else
+		fprintf(stderr,
+			"Transaction %s failed; all it wrote is undone, the host is as "
+			"before.\n",
+			tx_id);
+	return rc;
+}
+
+static int apply(struct apply *a)
+{
+	char tx_id[JOURNAL_ID_MAX];
+	enum apply_outcome outcome;
+	struct err e = {0};
+
+	if (!cmd_plans_changes(&a->plans))
+		return globals->json ? print_json(a, "", "unchanged", 0) : EXIT_OK;
+	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, state_dir, tell_progress, a, tx_id,
+		       &outcome, &e))
+		return failed(a, tx_id, outcome, &e);
+	return verify(a, tx_id);
+}
+
+static int plan_first(struct apply *a)
+{
+	struct err e = {0};
+	int rc;
+
+	if (cmd_plans_make(a->dcb, &a->profile, interface, &a->plans, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (!globals->json || dry_run) {
+		rc = EXIT_OK;
+		if (globals->json)
+			rc = cmd_print_json(plan_to_json(a->plans.plan, a->plans.count));
+		else
+			cmd_plans_print(&a->plans, &a->profile, stdout, globals->colour_out);
+		if (!globals->json)
+			puts(dry_run ? " Nothing written." : "");
+		if (rc || dry_run)
+			return rc;
+	}
+	fflush(stdout);
+	rc = check_possible(a);
+	if (!rc && cmd_plans_changes(&a->plans))
+		rc = get_consent(a);
+	if (!rc && a->profile.confirm_within_s)
+		fputs("rocecheck: warning: policy.rollback_timeout_s is not carried out: "
+		      "there is no timed rollback yet\n",
+		      stderr);
+	return rc ? rc : apply(a);
+}
+
+static int run(int argc, char **argv)
+{
+	struct apply a = {0};
+	struct err e = {0};
+	int rc;
+
+	if (argc != 1)
+		return cmd_usage(&cmd_apply, "one profile is needed");
+	rc = cmd_load_profile(argv[0], &a.profile);
+	if (rc)
+		return rc;
+	if (dcb_open(NULL, &a.dcb, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	rc = plan_first(&a);
+	cmd_plans_clear(&a.plans);
+	dcb_close(a.dcb);
+	return rc;
+}
+
+const struct command cmd_apply = {
+	.name = "apply",
+	.args = "PROFILE",
+	.help = "make RoCE ports what a profile says, as one transaction",
+	.opts = apply_opts,
+	.run = run,
+};

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck plan: what apply would change, step by step, with the line of each wish. Changes
+ * nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+#include "cmd/plan_text.h"
+
+static const char *interface, *out_path;
+static bool exit_code;
+
+static const struct opt plan_opts[] = {
+	{"interface",     'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
+	{"exit-code",     0, OPT_FLAG, &exit_code, .help = "exit 1 when the host differs"},
+	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE", .help = "keep the plan there as JSON"},
+	{.name = NULL		     },
+};
+
+static int write_out(const struct plans *plans)
+{
+	json_t *doc = plan_to_json(plans->plan, plans->count);
+	struct err e = {0};
+	int rc = doc ? json_dump_file(doc, out_path, JSON_INDENT(2)) : -1;
+
+	json_decref(doc);
+	if (!rc)
+		return EXIT_OK;
+	err_sys(&e, errno ? -errno : -EIO, "%s", out_path);
+	return cmd_fail(EXIT_ENVIRONMENT, &e);
+}
+
+static int tell(const struct plans *plans, const struct profile *profile, const char *name)
+{
+	struct err e = {0};
+	int rc = EXIT_OK;
+
+	if (globals->json) {
+		rc = cmd_print_json(plan_to_json(plans->plan, plans->count));
+	} else {
+		cmd_plans_print(plans, profile, stdout, globals->colour_out);
+		fputs(" Nothing written.", stdout);
+		if (cmd_plans_changes(plans))
+			printf("   Next: rocecheck apply %s%s%s", name, interface ? " -i " : "",
+			       interface ? interface : "");
+		putchar('\n');
+	}
+	if (out_path && !rc)
+		rc = write_out(plans);
+	if (cmd_plans_owner(plans, &e))
+		fprintf(stderr, "rocecheck: warning: %s\n   = help: %s\n", e.text, e.hint);
+	return rc;
+}
+
+static int run(int argc, char **argv)
+{
+	struct profile profile;
+	struct plans plans;
+	struct err e = {0};
+	struct dcb *dcb;
+	int rc;
+
+	if (argc != 1)
+		return cmd_usage(&cmd_plan, "one profile is needed");
+	rc = cmd_load_profile(argv[0], &profile);
+	if (rc)
+		return rc;
+	if (dcb_open(NULL, &dcb, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	rc = cmd_plans_make(dcb, &profile, interface, &plans, &e);
+	dcb_close(dcb);
+	if (rc)
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	rc = tell(&plans, &profile, argv[0]);
+	if (!rc && exit_code && (cmd_plans_changes(&plans) || cmd_plans_cannot(&plans)))
+		rc = EXIT_FINDINGS;
+	cmd_plans_clear(&plans);
+	return rc;
+}
+
+const struct command cmd_plan = {
+	.name = "plan",
+	.args = "PROFILE",
+	.help = "print what apply would change",
+	.opts = plan_opts,
+	.run = run,
+};

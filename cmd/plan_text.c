@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Plans as text: "+" gives a value to what had none that could be read, "~" changes one, "!" cannot
+ * be done here. Every line names the place of the wish in the profile.
+ */
+#include "cmd/plan_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/ports.h"
+#include "dcb/owner.h"
+
+#define VALUE_MAX 512
+#define DSCP_SHOW 4
+
+static bool is_about(const struct profile *profile, const char *name, const struct port *p)
+{
+	return name || profile_selects(profile, p->netdev);
+}
+
+int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *name,
+		   struct plans *plans, struct err *e)
+{
+	struct plans made = {0};
+	struct snapshot s;
+	int err = cmd_take_ports(dcb, name, &s, e);
+
+	if (err)
+		return err;
+	made.privileged = s.privileged;
+	made.plan = calloc(s.port_count, sizeof(*made.plan));
+	if (!made.plan)
+		err = err_sys(e, -ENOMEM, "plan");
+	for (unsigned int i = 0; !err && i < s.port_count; i++) {
+		const struct port *p = &s.port[i];
+
+		if (is_about(profile, name, p))
+			err = plan_port(dcb, profile, p->netdev, p->ibdev, p->ib_port, &p->qos,
+					&made.plan[made.count++], e);
+	}
+	if (!err && !made.count)
+		err = err_set(e, -ENODEV, "the profile selects none of the %u RoCE ports",
+			      s.port_count);
+	snapshot_clear(&s);
+	if (err)
+		cmd_plans_clear(&made);
+	else
+		*plans = made;
+	return err;
+}
+
+void cmd_plans_clear(struct plans *plans)
+{
+	free(plans->plan);
+	memset(plans, 0, sizeof(*plans));
+}
+
+unsigned int cmd_plans_changes(const struct plans *plans)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < plans->count; i++)
+		n += plan_changes(&plans->plan[i]);
+	return n;
+}
+
+unsigned int cmd_plans_cannot(const struct plans *plans)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < plans->count; i++)
+		n += plans->plan[i].count - plan_changes(&plans->plan[i]);
+	return n;
+}
+
+static void prio_text(uint8_t prio, char *buf, size_t size)
+{
+	if (prio == QOS_UNMAPPED)
+		snprintf(buf, size, "(unset)");
+	else
+		snprintf(buf, size, "%u", prio);
+}
+
+/* A map of 64 is told by its differences. */
+static void dscp_text(const struct plan_step *s, char *buf, size_t size)
+{
+	bool known = qos_has(&s->from, QOS_DSCP_PRIO);
+	unsigned int n = 0;
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (unsigned int d = 0; d < QOS_DSCPS; d++) {
+		uint8_t old = known ? s->from.dscp_prio[d] : QOS_UNMAPPED;
+		char from[16], to[16];
+
+		if (old == s->to.dscp_prio[d])
+			continue;
+		prio_text(old, from, sizeof(from));
+		prio_text(s->to.dscp_prio[d], to, sizeof(to));
+		if (n++ < DSCP_SHOW && used < size)
+			used += snprintf(buf + used, size - used, "%s%u: %s -> %s",
+					 n > 1 ? ", " : "", d, from, to);
+	}
+	if (n > DSCP_SHOW && used < size)
+		snprintf(buf + used, size - used, ", and %u more", n - DSCP_SHOW);
+}
+
+static void change_text(const struct plan_step *s, char *buf, size_t size)
+{
+	char from[VALUE_MAX], to[VALUE_MAX];
+
+	if (s->field == QOS_DSCP_PRIO && !s->cannot) {
+		dscp_text(s, buf, size);
+		return;
+	}
+	qos_field_text(&s->from, s->field, from, sizeof(from));
+	qos_field_text(&s->to, s->field, to, sizeof(to));
+	snprintf(buf, size, "%s -> %s", from, to);
+}
+
+void cmd_step_text(const struct plan_step *s, char *buf, size_t size)
+{
+	char change[2 * VALUE_MAX + 8];
+
+	change_text(s, change, sizeof(change));
+	snprintf(buf, size, "%s %s", qos_fields[s->field].key, change);
+}
+
+static char step_sign(const struct plan_step *s)
+{
+	if (s->cannot)
+		return '!';
+	return qos_has(&s->from, s->field) ? '~' : '+';
+}
+
+static const char *sign_colour(char sign)
+{
+	switch (sign) {
+	case '!':
+		return "\033[31m";
+	case '+':
+		return "\033[32m";
+	default:
+		return "\033[33m";
+	}
+}
+
+static void print_step(const struct plan_step *s, const char *path, FILE *out, bool colour)
+{
+	char change[2 * VALUE_MAX + 8], sign = step_sign(s);
+
+	change_text(s, change, sizeof(change));
+	fprintf(out, "  %s%c%s %-28s %-32s", colour ? sign_colour(sign) : "", sign,
+		colour ? "\033[0m" : "", qos_fields[s->field].key, change);
+	if (s->line)
+		fprintf(out, " %s:%d", path, s->line);
+	if (s->cannot)
+		fprintf(out, "  cannot: %s", s->reason);
+	else if (s->disruption != DISRUPT_NONE)
+		fprintf(out, "  [%s]", plan_disruption_word(s->disruption));
+	fputc('\n', out);
+}
+
+/* What the reader should know besides the steps. */
+static void print_notes(const struct plan *p, FILE *out)
+{
+	unsigned int cached = 0, changes = plan_changes(p);
+	uint64_t unknown = 0;
+
+	for (unsigned int i = 0; i < p->count; i++) {
+		const struct plan_step *s = &p->step[i];
+
+		if (s->cannot)
+			continue;
+		cached += s->readback != READBACK_REGISTER;
+		if (!qos_has(&s->from, s->field))
+			unknown |= QOS_BIT(s->field);
+	}
+	if (cached)
+		fprintf(out,
+			"    note: %u of %u read back what the driver was told, "
+			"not what the device does\n",
+			cached, changes);
+	if (unknown & PLAN_RDMA_CM)
+		fprintf(out,
+			"    note: rdma_cm shows its values in configfs only behind a "
+			"directory; apply makes\n"
+			"          rdma_cm/%s, reads the former values there and leaves it, "
+			"rollback removes it\n",
+			p->ibdev);
+	if (unknown & ~PLAN_RDMA_CM)
+		fprintf(out, "    note: '?' cannot be read before it is set: it cannot be "
+			     "put back if apply fails\n");
+}
+
+static void print_plan(const struct plan *p, const char *path, FILE *out, bool colour)
+{
+	fprintf(out, "%s", p->ifname);
+	if (p->ibdev[0])
+		fprintf(out, " (%s)", p->ibdev);
+	fprintf(out, "  %s, known by %s\n", p->driver[0] ? p->driver : "driver unknown",
+		plan_tier_word(p->tier));
+	if (!p->count)
+		fputs("    in sync\n", out);
+	for (unsigned int i = 0; i < p->count; i++)
+		print_step(&p->step[i], path, out, colour);
+	print_notes(p, out);
+}
+
+void cmd_plans_print_count(const struct plans *plans, FILE *out)
+{
+	unsigned int add = 0, ports = 0;
+
+	for (unsigned int i = 0; i < plans->count; i++) {
+		const struct plan *p = &plans->plan[i];
+
+		ports += plan_changes(p) != 0;
+		for (unsigned int k = 0; k < p->count; k++)
+			add += step_sign(&p->step[k]) == '+';
+	}
+	fprintf(out, "%u to add, %u to change", add, cmd_plans_changes(plans) - add);
+	if (cmd_plans_cannot(plans))
+		fprintf(out, ", %u not possible", cmd_plans_cannot(plans));
+	fprintf(out, " on %u of %u port%s", ports, plans->count, plans->count == 1 ? "" : "s");
+}
+
+void cmd_plans_print(const struct plans *plans, const struct profile *profile, FILE *out,
+		     bool colour)
+{
+	for (unsigned int i = 0; i < plans->count; i++)
+		print_plan(&plans->plan[i], profile->path, out, colour);
+	fputs("Plan: ", out);
+	cmd_plans_print_count(plans, out);
+	fputs(".", out);
+}
+
+/* How each driver's firmware is made to leave DCBX to the host. */
+static const struct way_out {
+	const char *driver, *text;
+} ways_out[] = {
+	{"ice",	"ethtool --set-priv-flags %s fw-lldp-agent off"		       },
+	{"i40e",	 "ethtool --set-priv-flags %s disable-fw-lldp on"		 },
+	{"bnxt_en",   "disable the NVM options for LLDP and DCBX of %s, then reset it"},
+	{"mlx5_core", "mlxconfig -d %s set LLDP_NB_DCBX_P1=0, then reset the firmware"},
+	{NULL,	       "turn off the LLDP agent in the firmware of %s"		      },
+};
+
+static int firmware_owns(const struct plan *p, struct err *e)
+{
+	const struct way_out *w = ways_out;
+	char text[ERR_HINT_MAX];
+	const char *at;
+
+	while (w->driver && strcmp(w->driver, p->driver))
+		w++;
+	at = strstr(w->text, "%s");
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - w->text), w->text, p->ifname, at + 2);
+	err_set(e, -EBUSY,
+		"%s: the firmware's LLDP agent owns DCBX (lld_managed), "
+		"the driver refuses every setting",
+		p->ifname);
+	err_hint(e, "%s", text);
+	return -EBUSY;
+}
+
+static bool is_dcb(enum qos_field_id id)
+{
+	return id <= QOS_BUFFER_SIZE;
+}
+
+int cmd_plans_owner(const struct plans *plans, struct err *e)
+{
+	bool dcb = false;
+	pid_t pid;
+
+	for (unsigned int i = 0; i < plans->count; i++) {
+		const struct plan *p = &plans->plan[i];
+
+		if (p->firmware_owned && p->count)
+			return firmware_owns(p, e);
+		for (unsigned int k = 0; k < p->count; k++)
+			dcb |= !p->step[k].cannot && is_dcb(p->step[k].field);
+	}
+	pid = dcb ? owner_lldpad(NULL) : 0;
+	if (!pid)
+		return 0;
+	err_set(e, -EBUSY,
+		"lldpad (pid %d) is running: it writes its own ETS and PFC with every LLDPDU",
+		(int)pid);
+	err_hint(e, "systemctl disable --now lldpad.socket lldpad.service, or configure lldpad "
+		    "instead");
+	return -EBUSY;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The ports a command is about: the one named, or every RoCE port of this host, freshly read.
+ */
+#ifndef CMD_PORTS_H
+#define CMD_PORTS_H
+
+#include "dcb/dcb.h"
+#include "probe/snapshot.h"
+
+/* name: a netdev or RDMA device; NULL = every RoCE port with a netdev. Leaves only those in *s,
+ * which the caller clears. -ENODEV when there is none. Unlike a snapshot, a port that cannot be
+ * read is an error. */
+int cmd_take_ports(struct dcb *dcb, const char *name, struct snapshot *s, struct err *e);
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck rollback: puts back what a transaction found, also one whose process was killed. Its
+ * journal has the former values; after writing them everything is read again.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "dcb/journal.h"
+
+static bool list;
+static const char *state_dir = JOURNAL_DIR;
+
+static const struct opt rollback_opts[] = {
+	{"list",				     'l', OPT_FLAG, &list, .help = "list transactions, oldest first"},
+	{"state-dir",				  0, OPT_STRING, &state_dir, .arg = "DIR",
+	 .help = "journal there, not in " JOURNAL_DIR},
+	{.name = NULL},
+};
+
+static json_t *tx_to_json(const struct tx *tx)
+{
+	json_t *ports = json_array();
+	int err = ports ? 0 : -1;
+
+	for (unsigned int i = 0; !err && i < tx->port_count; i++)
+		err = json_array_append_new(ports, json_string(tx->port[i].ifname));
+	if (err) {
+		json_decref(ports);
+		return NULL;
+	}
+	return json_pack("{s:s, s:s, s:s, s:i, s:o}", "id", tx->id, "time", tx->time, "state",
+			 tx_state_word(tx->state), "writes", (int)tx->step_count, "ports", ports);
+}
+
+static void print_tx(const struct tx *tx)
+{
+	printf("%-20s  %-20s  %-11s  %3u writes ", tx->id, tx->time, tx_state_word(tx->state),
+	       tx->step_count);
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		printf(" %s", tx->port[i].ifname);
+	putchar('\n');
+}
+
+static int tell_one(const char *id, json_t *all)
+{
+	struct err e = {0};
+	struct tx tx;
+	int rc = EXIT_OK;
+
+	if (journal_load(state_dir, id, &tx, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (!globals->json)
+		print_tx(&tx);
+	else if (json_array_append_new(all, tx_to_json(&tx)))
+		rc = EXIT_ENVIRONMENT;
+	tx_clear(&tx);
+	return rc;
+}
+
+static int print_list(void)
+{
+	char(*ids)[JOURNAL_ID_MAX];
+	json_t *all = json_array();
+	struct err e = {0};
+	unsigned int n;
+	int rc = EXIT_OK;
+
+	if (journal_list(state_dir, &ids, &n, &e)) {
+		json_decref(all);
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		rc = cmd_worse(rc, tell_one(ids[i], all));
+	free(ids);
+	if (!globals->json) {
+		json_decref(all);
+		return rc;
+	}
+	return cmd_worse(
+		rc, cmd_print_json(json_pack("{s:s, s:o}", "schema", "rocecheck.transactions/1",
+					     "transactions", all)));
+}
+
+/* -ENOENT: a wrong name is the user's mistake, and a host with nothing to undo is as it was. */
+static int nothing(const char *id, const struct tx *tx, const struct err *e)
+{
+	if (id && !tx->id[0])
+		return cmd_fail(EXIT_USAGE, e);
+	if (globals->json)
+		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.rollback/1",
+						"tx", tx->id, "outcome", "nothing"));
+	printf("Nothing to roll back: %s.\n", e->text);
+	return EXIT_OK;
+}
+
+static int tell_back(const struct tx *tx)
+{
+	if (globals->json)
+		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.rollback/1",
+						"tx", tx->id, "outcome", "undone"));
+	printf("Transaction %s is undone: %u write%s on", tx->id, tx->step_count,
+	       tx->step_count == 1 ? "" : "s");
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		printf(" %s", tx->port[i].ifname);
+	puts(" put back and read back.");
+	return EXIT_OK;
+}
+
+static int roll_back(const char *id)
+{
+	enum apply_outcome outcome;
+	struct err e = {0};
+	struct dcb *dcb;
+	struct tx tx;
+	int rc, err;
+
+	if (dcb_open(NULL, &dcb, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	err = journal_rollback(dcb, state_dir, id, &tx, &outcome, &e);
+	dcb_close(dcb);
+	if (!err)
+		rc = tell_back(&tx);
+	else if (err == -ENOENT)
+		rc = nothing(id, &tx, &e);
+	else if (tx.state == TX_LOST)
+		rc = cmd_fail(EXIT_APPLY_LOST, &e);
+	else
+		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
+	tx_clear(&tx);
+	return rc;
+}
+
+static int run(int argc, char **argv)
+{
+	if (argc > 1 || (list && argc))
+		return cmd_usage(&cmd_rollback, "one transaction at most");
+	if (list)
+		return print_list();
+	return roll_back(argc ? argv[0] : NULL);
+}
+
+const struct command cmd_rollback = {
+	.name = "rollback",
+	.args = "[TX]",
+	.help = "put back what a transaction changed",
+	.opts = rollback_opts,
+	.run = run,
+};

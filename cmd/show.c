@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck show: the QoS of ports as read, in profile syntax. Walks the field table; what is not
+ * known is printed as "?", never left out. Changes nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+#include "cmd/ports.h"
+
+static const char *interface, *device;
+
+static const struct opt show_opts[] = {
+	{"interface",     'i', OPT_STRING, &interface, .arg = "IFACE", .help = "this netdev"},
+	{"device",	   'd', OPT_STRING, &device, .arg = "DEV", .help = "this RDMA device"},
+	{.name = NULL},
+};
+
+static json_t *port_to_json(const struct port *p)
+{
+	return json_pack("{s:s, s:s, s:i, s:s, s:b, s:o}", "netdev", p->netdev, "ibdev", p->ibdev,
+			 "ib_port", p->ib_port, "driver", p->driver, "dcb", p->dcb, "qos",
+			 qos_to_json(&p->qos));
+}
+
+static int show_json(const struct snapshot *s)
+{
+	json_t *ports = json_array();
+	int err = ports ? 0 : -1;
+
+	for (unsigned int i = 0; !err && i < s->port_count; i++)
+		err = json_array_append_new(ports, port_to_json(&s->port[i]));
+	if (err) {
+		json_decref(ports);
+		return cmd_print_json(NULL);
+	}
+	return cmd_print_json(
+		json_pack("{s:s, s:o}", "schema", "rocecheck.show/1", "ports", ports));
+}
+
+static void show_port(const struct port *p)
+{
+	char text[1024];
+
+	printf("%s", p->netdev);
+	if (p->ibdev[0])
+		printf(" (%s port %u)", p->ibdev, p->ib_port);
+	printf("  %s", p->driver[0] ? p->driver : "driver unknown");
+	if (p->speed_mbps)
+		printf("  %u Mb/s", p->speed_mbps);
+	printf("  %s%s\n", p->up ? "up" : "down",
+	       p->dcb ? "" : "  no DCB: the driver has no dcbnl");
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		const struct qos_field *f = &qos_fields[id];
+
+		qos_field_text(&p->qos, id, text, sizeof(text));
+		printf("  %-36s %s%s%s\n", f->key, text,
+		       f->unit[0] && qos_has(&p->qos, id) ? " " : "",
+		       qos_has(&p->qos, id) ? f->unit : "");
+	}
+}
+
+static int run(int argc, char **argv)
+{
+	struct snapshot s;
+	struct err e = {0};
+	struct dcb *dcb;
+	int err;
+
+	if (argc)
+		return cmd_usage(&cmd_show, "unexpected operand '%s'", argv[0]);
+	if (interface && device)
+		return cmd_usage(&cmd_show, "--interface or --device, not both");
+	err = dcb_open(NULL, &dcb, &e);
+	if (err)
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	err = cmd_take_ports(dcb, interface ? interface : device, &s, &e);
+	dcb_close(dcb);
+	if (err)
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (globals->json)
+		err = show_json(&s);
+	else
+		for (unsigned int i = 0; i < s.port_count; i++)
+			show_port(&s.port[i]);
+	snapshot_clear(&s);
+	return err;
+}
+
+const struct command cmd_show = {
+	.name = "show",
+	.args = "",
+	.help = "print the QoS settings of RoCE ports as they are",
+	.opts = show_opts,
+	.run = run,
+};
