@@ -19,7 +19,7 @@
 #include "probe/rdma_nl.h"
 
 #define RDMA_PORTS_MAX 256
-#define GID_TABLE_MAX  4096
+#define GID_TABLE_MAX  1024 /* an attribute of uverbs holds 64 KiB: 2047 entries */
 
 static const char *const kind_words[] = {
 	[PORT_ROCE_PF] = "roce-pf",	[PORT_ROCE_VF] = "roce-vf", [PORT_GUEST] = "guest",
@@ -124,25 +124,31 @@ static uint8_t gid_type_of(uint32_t type)
 	}
 }
 
-/* The table has the GIDs of all ports of the device. */
-static void read_gids(struct ibv_context *context, struct port *p)
+static void add_gid(struct port *p, const struct ibv_gid_entry *entry)
 {
-	struct ibv_gid_entry *table = calloc(GID_TABLE_MAX, sizeof(*table));
-	ssize_t n;
+	struct gid *gid = &p->gid[p->gid_count];
 
-	if (!table)
+	if (entry->port_num != p->ib_port || entry->gid_index > UINT16_MAX ||
+	    p->gid_count == PORT_GIDS_MAX)
 		return;
-	n = ibv_query_gid_table(context, table, GID_TABLE_MAX, 0);
-	for (ssize_t i = 0; i < n && p->gid_count < PORT_GIDS_MAX; i++) {
-		struct gid *gid = &p->gid[p->gid_count];
+	gid->index = (uint16_t)entry->gid_index;
+	gid->type = gid_type_of(entry->gid_type);
+	memcpy(gid->raw, entry->gid.raw, sizeof(gid->raw));
+	p->gid_count++;
+}
 
-		if (table[i].port_num != p->ib_port || table[i].gid_index > UINT16_MAX)
-			continue;
-		gid->index = (uint16_t)table[i].gid_index;
-		gid->type = gid_type_of(table[i].gid_type);
-		memcpy(gid->raw, table[i].gid.raw, sizeof(gid->raw));
-		p->gid_count++;
-	}
+/* One call gives the GIDs of all ports of the device; it fails when it has more of them than there
+ * is room for, and then they are asked for one by one. */
+static void read_gids(struct ibv_context *context, unsigned int length, struct port *p)
+{
+	struct ibv_gid_entry *table = calloc(GID_TABLE_MAX, sizeof(*table)), one;
+	ssize_t n = table ? ibv_query_gid_table(context, table, GID_TABLE_MAX, 0) : -ENOMEM;
+
+	for (ssize_t i = 0; i < n; i++)
+		add_gid(p, &table[i]);
+	for (unsigned int i = 0; n < 0 && i < length; i++)
+		if (!ibv_query_gid_ex(context, p->ib_port, i, &one, 0))
+			add_gid(p, &one);
 	free(table);
 }
 
@@ -188,7 +194,7 @@ static int read_port(struct dcb *dcb, struct ports *ports, struct ibv_context *c
 	p->ib_active = attr.state == IBV_PORT_ACTIVE;
 	p->active_mtu = mtu_bytes(attr.active_mtu);
 	p->max_mtu = mtu_bytes(attr.max_mtu);
-	read_gids(context, p);
+	read_gids(context, attr.gid_tbl_len > 0 ? (unsigned int)attr.gid_tbl_len : 0, p);
 	read_kind(dcb, context->device, p);
 	return 0;
 }
