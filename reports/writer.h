@@ -14,15 +14,15 @@ struct report {
 	const struct run *run;
 	const struct findings *findings;
 	int exit_code;
-	bool colour;  /* text only */
-	bool verbose; /* text: every PASS with its evidence */
+	bool colour;		  /* text only */
+	bool verbose;		  /* text: every PASS with its evidence */
 	const char *const *allow; /* ids given to --allow-inconclusive */
 	unsigned int allow_count;
 };
 
 struct writer {
-	const char *name;      /* "text", "json", "junit" */
-	const char *file;      /* default file name in a run folder */
+	const char *name; /* "text", "json", "junit" */
+	const char *file; /* default file name in a run folder */
 	int (*write)(const struct report *r, FILE *out, struct err *e);
 };
 extern const struct writer writers[];

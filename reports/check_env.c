@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RC-ENV, RC-HST and RC-LNK: what kind of port it is, whether it is there at all, and whether it is
+ * up. A guest's port or an iWARP port cannot be judged by its DCB settings, and a report says so.
+ */
+#include "reports/checks.h"
+#include "reports/subject.h"
+
+static const char *const kind_words[] = {
+	[PORT_ROCE_PF] = "a RoCE port",	 [PORT_ROCE_VF] = "a virtual function",
+	[PORT_GUEST] = "a guest's port", [PORT_SOFT_ROCE] = "Soft-RoCE",
+	[PORT_IWARP] = "an iWARP port",	 [PORT_ETHERNET] = "a netdev without RDMA",
+};
+
+static void evidence_kind(const struct subject *s, struct findings *out)
+{
+	finding_evidence(out, EVIDENCE_HOST, "%s is %s: netdev driver %s, RDMA driver %s", s->name,
+			 kind_words[s->port->kind],
+			 s->port->driver[0] ? s->port->driver : "unknown",
+			 s->port->rdma_driver[0] ? s->port->rdma_driver : "none");
+}
+
+PORT_CHECK(check_env_guest)
+{
+	evidence_kind(s, out);
+	if (s->port->kind == PORT_ROCE_VF || s->port->kind == PORT_GUEST)
+		finding_say(out, VERDICT_SKIP,
+			    "%s: QoS is set by its host, and has to be validated there",
+			    kind_words[s->port->kind]);
+	else
+		finding_say(out, VERDICT_PASS, "the host owns the QoS of this port");
+}
+
+PORT_CHECK(check_env_iwarp)
+{
+	bool demands = s->wish->pfc_enabled || qos_has(s->wish, QOS_DSCP_PRIO);
+
+	evidence_kind(s, out);
+	if (s->port->kind != PORT_IWARP)
+		finding_say(out, VERDICT_PASS, "the port does not run iWARP");
+	else if (demands)
+		finding_say(out, VERDICT_FAIL, "an iWARP port, but the profile is for RoCE");
+	else
+		finding_say(out, VERDICT_SKIP, "an iWARP port: nothing of RoCE applies");
+}
+
+PORT_CHECK(check_env_device)
+{
+	if (!s->port) {
+		finding_say(out, VERDICT_FAIL, "the inventory names %s, the host has no such port",
+			    s->name);
+		finding_evidence(out, EVIDENCE_HOST, "%s is not among the %u ports of the snapshot",
+				 s->name, s->host->before.port_count);
+		return;
+	}
+	evidence_kind(s, out);
+	if (!s->port->ibdev[0])
+		finding_say(out, VERDICT_FAIL, "%s has no RDMA device", s->name);
+	else
+		finding_say(out, VERDICT_PASS, "RDMA device %s port %u", s->port->ibdev,
+			    s->port->ib_port);
+}
+
+PORT_CHECK(check_env_link)
+{
+	const struct port *p = s->port;
+
+	finding_evidence(out, EVIDENCE_HOST, "netdev is %s, RDMA port is %s, %u Mb/s",
+			 p->up ? "up" : "down", p->ib_active ? "active" : "not active",
+			 p->speed_mbps);
+	if (p->up && (p->ib_active || !p->ibdev[0]))
+		finding_say(out, VERDICT_PASS, "the link is up");
+	else
+		finding_say(out, VERDICT_FAIL, "the link is not up: netdev %s, RDMA port %s",
+			    p->up ? "up" : "down", p->ib_active ? "active" : "not active");
+}

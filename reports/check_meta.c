@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RC-META: is the evidence good enough to judge? These run first. Most of them are warnings: what
+ * they find turns the PASS of other rules INCONCLUSIVE, which is what gates.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/checks.h"
+#include "reports/subject.h"
+
+/* Counters the rules read, of the priority that carries RoCE where they have one. */
+static const struct {
+	enum metric metric;
+	const char *rules;
+} needed[] = {
+	{METRIC_PFC_RX_FRAMES,   "RC-PFC-010, RC-PFC-012, RC-PFC-013"},
+	{METRIC_PFC_TX_FRAMES,   "RC-PFC-013"			   },
+	{METRIC_PRIO_RX_BYTES,   "RC-QOS-011"			   },
+	{METRIC_OUT_OF_SEQUENCE, "RC-PFC-010, RC-TRN-001"		 },
+	{METRIC_SEQ_NAK_RX,	    "RC-TRN-001"			},
+	{METRIC_RNR_NAK_RX,	    "RC-TRN-004"			},
+	{METRIC_ECN_MARKED_RX,   "RC-ECN-006"			   },
+	{METRIC_CNP_TX,		"RC-ECN-006"			    },
+};
+
+PORT_CHECK(check_meta_counters)
+{
+	const struct counters *now = &s->run_port->reading[READ_LOAD_AFTER];
+	unsigned int absent = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(needed); i++) {
+		enum metric m = needed[i].metric;
+		unsigned int prio = metric_table[m].by_prio && s->roce_prio >= 0
+					    ? (unsigned int)s->roce_prio
+					    : 0;
+		char source[96];
+
+		if (counters_has(now, m, prio)) {
+			counters_source_text(now, m, prio, source, sizeof(source));
+			finding_evidence(out, EVIDENCE_COUNTER, "%s: %s", metric_table[m].name,
+					 source);
+			continue;
+		}
+		finding_evidence(out, EVIDENCE_COUNTER, "%s: absent, wanted by %s",
+				 metric_table[m].name, needed[i].rules);
+		absent++;
+	}
+	if (absent)
+		finding_say(out, VERDICT_INCONCLUSIVE, "%u of %zu counters are absent on this port",
+			    absent, ARRAY_SIZE(needed));
+	else
+		finding_say(out, VERDICT_PASS, "all %zu counters are there", ARRAY_SIZE(needed));
+}
+
+/* Delivered bytes a second, as the server saw them where it says. */
+static uint64_t delivered_rate(const struct run_pair *pair)
+{
+	const struct traffic_result *r = pair->server.bytes ? &pair->server : &pair->client;
+
+	if (!r->duration_ns)
+		return 0;
+	return (uint64_t)((double)r->bytes * 1e9 / (double)r->duration_ns);
+}
+
+static const char *pair_trouble(const struct run_pair *pair)
+{
+	if (!pair->ran)
+		return pair->error[0] ? pair->error : "did not run";
+	if (pair->client.cause != CAUSE_NONE)
+		return pair->client.detail[0] ? pair->client.detail
+					      : traffic_cause_word(pair->client.cause);
+	if (pair->server.cause != CAUSE_NONE)
+		return pair->server.detail[0] ? pair->server.detail
+					      : traffic_cause_word(pair->server.cause);
+	return NULL;
+}
+
+static bool pair_reached(const struct run_pair *pair, unsigned int min_percent)
+{
+	uint64_t rate = delivered_rate(pair);
+
+	if (pair_trouble(pair))
+		return false;
+	if (!pair->asked_bytes_per_s)
+		return rate > 0;
+	return rate * 100 >= pair->asked_bytes_per_s * min_percent;
+}
+
+static void pair_text(const struct subject *s, const struct run_pair *pair, char *buf, size_t size)
+{
+	const struct run *run = s->c->run;
+	const char *trouble = pair_trouble(pair);
+	const char *from = run->host[pair->client_host].name,
+		   *to = run->host[pair->server_host].name;
+	double rate = (double)delivered_rate(pair) / 1e6;
+
+	if (trouble)
+		snprintf(buf, size, "%s -> %s: %s", from, to, trouble);
+	else if (pair->asked_bytes_per_s)
+		snprintf(buf, size, "%s -> %s: %.1f MB/s of %.1f MB/s asked, %llu bytes checked",
+			 from, to, rate, (double)pair->asked_bytes_per_s / 1e6,
+			 (unsigned long long)pair->server.checked_bytes);
+	else
+		snprintf(buf, size, "%s -> %s: %.1f MB/s, flat out, %llu bytes checked", from, to,
+			 rate, (unsigned long long)pair->server.checked_bytes);
+}
+
+PORT_CHECK(check_meta_load)
+{
+	unsigned int i = 0, pairs = 0, short_of = 0;
+	const struct run_pair *pair;
+	char line[400], worst[400] = "";
+
+	if (!s->c->run->traffic) {
+		finding_say(out, VERDICT_SKIP, "no traffic in this run");
+		return;
+	}
+	while ((pair = subject_pair(s, &i))) {
+		pairs++;
+		pair_text(s, pair, line, sizeof(line));
+		finding_evidence(out, EVIDENCE_TRAFFIC, "%s", line);
+		if (pair_reached(pair, s->c->fabric->min_load_percent))
+			continue;
+		short_of++;
+		snprintf(worst, sizeof(worst), "%s", line);
+	}
+	if (!pairs)
+		finding_say(out, VERDICT_INCONCLUSIVE, "no traffic was planned for this port");
+	else if (short_of)
+		finding_say(out, VERDICT_FAIL, "the load was not reached: %s", worst);
+	else
+		finding_say(out, VERDICT_PASS, "the load was reached in %u of %u directions", pairs,
+			    pairs);
+}
+
+static unsigned int say_resets(const struct subject *s, enum run_reading first, const char *phase,
+			       struct findings *out)
+{
+	uint8_t reset[METRIC_COUNT] = {0};
+	struct counters delta;
+	unsigned int count = 0;
+
+	if (!subject_delta(s, first, &delta, reset))
+		return 0;
+	for (unsigned int m = 0; m < METRIC_COUNT; m++) {
+		if (!reset[m])
+			continue;
+		finding_evidence(out, EVIDENCE_COUNTER, "%s went backwards around the %s",
+				 metric_table[m].name, phase);
+		count++;
+	}
+	return count;
+}
+
+PORT_CHECK(check_meta_reset)
+{
+	unsigned int count = say_resets(s, READ_QUIET_BEFORE, "quiet baseline", out) +
+			     say_resets(s, READ_LOAD_BEFORE, "load", out);
+
+	if (count) {
+		finding_say(out, VERDICT_FAIL, "%u counters were reset during the run", count);
+		return;
+	}
+	finding_evidence(out, EVIDENCE_COUNTER, "no counter is smaller after the load than before");
+	finding_say(out, VERDICT_PASS, "no counter went backwards");
+}
+
+PORT_CHECK(check_meta_capture)
+{
+	const struct capture_summary *k = &s->run_port->capture;
+
+	finding_evidence(out, EVIDENCE_CAPTURE,
+			 "%llu frames, %llu dropped by the capture, %llu flows "
+			 "evicted",
+			 (unsigned long long)k->totals.frames, (unsigned long long)k->dropped,
+			 (unsigned long long)k->totals.evicted_flows);
+	if (k->drops == DROPS_SOME)
+		finding_say(out, VERDICT_FAIL, "the capture dropped %llu packets",
+			    (unsigned long long)k->dropped);
+	else if (k->totals.evicted_flows)
+		finding_say(out, VERDICT_FAIL, "%llu flows were dropped from the flow table",
+			    (unsigned long long)k->totals.evicted_flows);
+	else if (k->drops == DROPS_UNKNOWN)
+		finding_say(out, VERDICT_INCONCLUSIVE, "the source does not tell its drops");
+	else
+		finding_say(out, VERDICT_PASS, "the capture dropped nothing");
+}
+
+PORT_CHECK(check_meta_visible)
+{
+	const struct capture_totals *t = &s->run_port->capture.totals;
+
+	finding_evidence(out, EVIDENCE_CAPTURE, "%llu RoCE packets among %llu frames",
+			 (unsigned long long)t->roce, (unsigned long long)t->frames);
+	if (t->roce)
+		finding_say(out, VERDICT_PASS, "the capture point sees RoCE");
+	else
+		finding_say(
+			out, VERDICT_FAIL,
+			"the capture saw no RoCE though traffic ran: it bypasses the kernel here");
+}
+
+/* Bytes a second of which foreign_percent is too much: the link's, else the load's. */
+static uint64_t reference_rate(const struct subject *s)
+{
+	const struct run_pair *pair;
+	uint64_t rate = 0;
+	unsigned int i = 0;
+
+	if (s->port->speed_mbps)
+		return (uint64_t)s->port->speed_mbps * 1000000 / 8;
+	while ((pair = subject_pair(s, &i)))
+		if (pair->asked_bytes_per_s > rate)
+			rate = pair->asked_bytes_per_s;
+	return rate;
+}
+
+PORT_CHECK(check_meta_foreign)
+{
+	uint64_t reference = reference_rate(s), bytes, rate;
+	struct counters delta;
+
+	if (!subject_delta(s, READ_QUIET_BEFORE, &delta, NULL) ||
+	    !counters_has(&delta, METRIC_RX_BYTES, 0) ||
+	    !counters_has(&delta, METRIC_TX_BYTES, 0) || !delta.when_ns) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "the port does not count its bytes");
+		return;
+	}
+	bytes = delta.value[METRIC_RX_BYTES][0] + delta.value[METRIC_TX_BYTES][0];
+	rate = (uint64_t)((double)bytes * 1e9 / (double)delta.when_ns);
+	evidence_counter(out, s, &delta, METRIC_RX_BYTES, 0);
+	evidence_counter(out, s, &delta, METRIC_TX_BYTES, 0);
+	if (!reference)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "neither the link's speed nor the load's is known");
+	else if (rate * 100 > reference * s->c->fabric->foreign_percent)
+		finding_say(out, VERDICT_FAIL,
+			    "%llu bytes/s of foreign traffic while quiet, more than "
+			    "%u %%",
+			    (unsigned long long)rate, s->c->fabric->foreign_percent);
+	else
+		finding_say(out, VERDICT_PASS, "%llu bytes/s while quiet, at most %u %% of %llu",
+			    (unsigned long long)rate, s->c->fabric->foreign_percent,
+			    (unsigned long long)reference);
+}
+
+static const char *first_version(const struct run *run)
+{
+	for (unsigned int i = 0; i < run->host_count; i++)
+		if (run->host[i].agent_version[0])
+			return run->host[i].agent_version;
+	return "";
+}
+
+static bool in_run(const struct run *run, const char *name)
+{
+	for (unsigned int i = 0; i < run->host_count; i++)
+		if (!strcmp(run->host[i].name, name))
+			return true;
+	return false;
+}
+
+/* Hosts of the inventory that the run does not know at all. */
+static void say_absent(const struct rule *rule, const struct rule_context *c, struct findings *out)
+{
+	for (unsigned int i = 0; i < c->fabric->host_count; i++) {
+		if (in_run(c->run, c->fabric->host[i].name))
+			continue;
+		finding_begin(out, rule, c->fabric->host[i].name, "", 0);
+		finding_say(out, VERDICT_FAIL, "the run has nothing of this host");
+	}
+}
+
+FABRIC_CHECK(check_meta_hosts)
+{
+	const char *version = first_version(c->run);
+
+	say_absent(rule, c, out);
+	for (unsigned int i = 0; i < c->run->host_count; i++) {
+		const struct run_host *h = &c->run->host[i];
+
+		finding_begin(out, rule, h->name, "", 0);
+		if (!h->reached)
+			finding_say(out, VERDICT_FAIL, "not reached: %s",
+				    h->error[0] ? h->error : "no answer");
+		else if (h->error[0])
+			finding_say(out, VERDICT_FAIL, "lost during the run: %s", h->error);
+		else if (!h->has_before)
+			finding_say(out, VERDICT_FAIL, "no snapshot of this host");
+		else if (h->agent_version[0] && strcmp(h->agent_version, version))
+			finding_say(out, VERDICT_FAIL, "the agent is version %s, others are %s",
+				    h->agent_version, version);
+		else
+			finding_say(out, VERDICT_PASS, "the host answered");
+		if (h->has_before)
+			finding_evidence(out, EVIDENCE_HOST, "snapshot of %u ports, kernel %s",
+					 h->before.port_count, h->before.kernel);
+	}
+}
+
+static unsigned int say_changes(const struct qos *before, const struct qos *after,
+				struct findings *out)
+{
+	uint64_t diff = (qos_diff(before, after) | qos_diff(after, before)) & before->has &
+			after->has;
+	char was[512], is[512];
+	unsigned int count = 0;
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		if (!(diff & QOS_BIT(id)))
+			continue;
+		qos_field_text(before, id, was, sizeof(was));
+		qos_field_text(after, id, is, sizeof(is));
+		finding_evidence(out, EVIDENCE_HOST, "%s was %s before the run and is %s after it",
+				 qos_fields[id].key, was, is);
+		count++;
+	}
+	return count;
+}
+
+PORT_CHECK(check_meta_changed)
+{
+	const struct port *after;
+	unsigned int count;
+
+	if (!s->c->run->traffic && !s->host->has_after) {
+		finding_say(out, VERDICT_SKIP, "one snapshot of the host: nothing ran in between");
+		return;
+	}
+	after = s->host->has_after ? snapshot_port(&s->host->after, s->name) : NULL;
+	if (!after) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "no snapshot of this port after the run");
+		return;
+	}
+	count = say_changes(&s->port->qos, &after->qos, out);
+	if (count) {
+		finding_say(out, VERDICT_FAIL, "%u settings changed during the run", count);
+		return;
+	}
+	finding_evidence(out, EVIDENCE_HOST, "both snapshots agree in every setting");
+	finding_say(out, VERDICT_PASS, "no setting changed during the run");
+}
+
+FABRIC_CHECK(check_meta_ports)
+{
+	struct port_walk walk = {.c = c};
+	unsigned int ports = 0;
+	struct subject s;
+
+	while (port_walk_next(&walk, &s))
+		ports += s.port != NULL;
+	finding_begin(out, rule, "", "", 0);
+	finding_evidence(out, EVIDENCE_HOST, "%u ports on %u hosts", ports, c->run->host_count);
+	if (ports)
+		finding_say(out, VERDICT_PASS, "%u ports are judged", ports);
+	else
+		finding_say(out, VERDICT_FAIL,
+			    "no port of the inventory was found: nothing is judged");
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The checks of the rule table, one function a rule, by group. Fabric checks take the context; port
+ * checks are called for each judged port with a finding begun, and say its verdict.
+ */
+#ifndef REPORTS_CHECKS_H
+#define REPORTS_CHECKS_H
+
+#include "reports/rules.h"
+
+#define FABRIC_CHECK(name)                                                                         \
+	void name(const struct rule *rule, const struct rule_context *c, struct findings *out)
+#define PORT_CHECK(name) void name(const struct subject *s, struct findings *out)
+
+/* check_meta.c */
+PORT_CHECK(check_meta_counters);
+PORT_CHECK(check_meta_load);
+PORT_CHECK(check_meta_reset);
+PORT_CHECK(check_meta_capture);
+PORT_CHECK(check_meta_visible);
+PORT_CHECK(check_meta_foreign);
+FABRIC_CHECK(check_meta_hosts);
+PORT_CHECK(check_meta_changed);
+FABRIC_CHECK(check_meta_ports);
+
+/* check_pfc.c */
+PORT_CHECK(check_pfc_none);
+PORT_CHECK(check_pfc_mask);
+FABRIC_CHECK(check_pfc_across);
+PORT_CHECK(check_pfc_peer);
+PORT_CHECK(check_pfc_global_pause);
+PORT_CHECK(check_pfc_loss);
+PORT_CHECK(check_pfc_lossy_pause);
+PORT_CHECK(check_pfc_idle_pause);
+
+/* check_qos.c: settings */
+PORT_CHECK(check_qos_trust);
+PORT_CHECK(check_qos_map);
+FABRIC_CHECK(check_qos_map_across);
+PORT_CHECK(check_qos_lossy);
+PORT_CHECK(check_qos_cm_tos);
+
+/* check_marking.c: what packets and byte counters say */
+PORT_CHECK(check_qos_sent_dscp);
+PORT_CHECK(check_qos_rewritten);
+PORT_CHECK(check_qos_ecn_cleared);
+PORT_CHECK(check_qos_arrival);
+
+/* check_ets.c */
+PORT_CHECK(check_ets_sum);
+PORT_CHECK(check_ets_shared);
+PORT_CHECK(check_ets_strict);
+PORT_CHECK(check_ets_share);
+FABRIC_CHECK(check_ets_across);
+
+/* check_ecn.c */
+PORT_CHECK(check_ecn_ect);
+PORT_CHECK(check_ecn_cnp);
+
+/* check_mtu.c */
+FABRIC_CHECK(check_mtu_across);
+PORT_CHECK(check_mtu_rdma);
+PORT_CHECK(check_mtu_path);
+
+/* check_gid.c */
+PORT_CHECK(check_gid_version);
+FABRIC_CHECK(check_gid_index);
+PORT_CHECK(check_gid_address);
+FABRIC_CHECK(check_gid_duplicate);
+
+/* check_trn.c */
+PORT_CHECK(check_trn_retransmits);
+PORT_CHECK(check_trn_rnr);
+PORT_CHECK(check_trn_icrc);
+PORT_CHECK(check_trn_discards);
+
+/* check_env.c */
+PORT_CHECK(check_env_guest);
+PORT_CHECK(check_env_iwarp);
+PORT_CHECK(check_env_device);
+PORT_CHECK(check_env_link);
+
+#endif

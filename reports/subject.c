@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Walks the ports of a run and answers what checks ask about one port. A port that the inventory
+ * names and the host has not is walked too, with port == NULL: leaving it out would be a silent
+ * pass.
+ */
+#include "reports/subject.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Where the value of a field was read, for evidence. */
+static const char *const field_source[QOS_FIELD_COUNT] = {
+	[QOS_DCBX_MODE] = "dcbnl",	 [QOS_TRUST] = "dcbnl",
+	[QOS_DSCP_PRIO] = "dcbnl APP",	 [QOS_APP] = "dcbnl APP",
+	[QOS_ETS_WILLING] = "dcbnl",	 [QOS_ETS_CAP] = "dcbnl",
+	[QOS_PRIO_TC] = "dcbnl ETS",	 [QOS_TC_TSA] = "dcbnl ETS",
+	[QOS_TC_TX_BW] = "dcbnl ETS",	 [QOS_TC_MAXRATE] = "dcbnl",
+	[QOS_PFC_WILLING] = "dcbnl",	 [QOS_PFC_CAP] = "dcbnl",
+	[QOS_PFC_ENABLED] = "dcbnl",	 [QOS_PFC_DELAY] = "dcbnl",
+	[QOS_PRIO_BUFFER] = "dcbnl",	 [QOS_BUFFER_SIZE] = "dcbnl",
+	[QOS_PAUSE_AUTONEG] = "ethtool", [QOS_PAUSE_RX] = "ethtool",
+	[QOS_PAUSE_TX] = "ethtool",	 [QOS_MTU] = "rtnetlink",
+	[QOS_IB_MTU] = "verbs",		 [QOS_ROCE_VERSION] = "rdma_cm",
+	[QOS_CM_TOS] = "rdma_cm",	 [QOS_NP_ENABLE] = "driver",
+	[QOS_RP_ENABLE] = "driver",	 [QOS_CNP_DSCP] = "driver",
+	[QOS_CNP_PRIO] = "driver",
+};
+
+static bool subject_fill(const struct rule_context *c, unsigned int host, unsigned int port,
+			 struct subject *s)
+{
+	const struct run_host *h = &c->run->host[host];
+
+	memset(s, 0, sizeof(*s));
+	if (!h->has_before)
+		return false;
+	s->c = c;
+	s->profile = &c->fabric->profile;
+	s->wish = &s->profile->qos;
+	s->host = h;
+	s->host_index = host;
+	s->port_index = port;
+	s->roce_prio = profile_roce_prio(s->profile);
+	s->prio_set = s->roce_prio < 0 ? 0 : (uint8_t)(1 << s->roce_prio);
+	if (h->port_count) {
+		s->run_port = &h->port[port];
+		s->name = s->run_port->netdev;
+		s->port = snapshot_port(&h->before, s->name);
+		return true;
+	}
+	s->port = &h->before.port[port];
+	s->name = s->port->netdev;
+	return s->port->kind != PORT_ETHERNET && profile_selects(s->profile, s->name);
+}
+
+static unsigned int port_total(const struct run_host *h)
+{
+	if (!h->has_before)
+		return 0;
+	return h->port_count ? h->port_count : h->before.port_count;
+}
+
+bool port_walk_next(struct port_walk *w, struct subject *s)
+{
+	while (w->host < w->c->run->host_count) {
+		if (w->port >= port_total(&w->c->run->host[w->host])) {
+			w->host++;
+			w->port = 0;
+			continue;
+		}
+		if (subject_fill(w->c, w->host, w->port++, s))
+			return true;
+	}
+	return false;
+}
+
+bool subject_at(const struct rule_context *c, unsigned int host, unsigned int port,
+		struct subject *s)
+{
+	if (host >= c->run->host_count || port >= c->run->host[host].port_count)
+		return false;
+	return subject_fill(c, host, port, s);
+}
+
+bool subject_is_client(const struct subject *s, const struct run_pair *pair)
+{
+	return s->run_port && pair->client_host == s->host_index &&
+	       pair->client_port == s->port_index;
+}
+
+bool subject_is_server(const struct subject *s, const struct run_pair *pair)
+{
+	return s->run_port && pair->server_host == s->host_index &&
+	       pair->server_port == s->port_index;
+}
+
+const struct run_pair *subject_pair(const struct subject *s, unsigned int *i)
+{
+	while (*i < s->c->run->pair_count) {
+		const struct run_pair *pair = &s->c->run->pair[(*i)++];
+
+		if (subject_is_client(s, pair) || subject_is_server(s, pair))
+			return pair;
+	}
+	return NULL;
+}
+
+bool subject_partner(const struct subject *s, const struct run_pair *pair, struct subject *other)
+{
+	if (subject_is_client(s, pair))
+		return subject_at(s->c, pair->server_host, pair->server_port, other);
+	return subject_at(s->c, pair->client_host, pair->client_port, other);
+}
+
+/* Whether pair number `before` or an earlier one joins the same two ports. */
+static bool joined_earlier(const struct subject *s, const struct subject *other,
+			   unsigned int before)
+{
+	for (unsigned int i = 0; i < before; i++) {
+		const struct run_pair *pair = &s->c->run->pair[i];
+
+		if ((subject_is_client(s, pair) && subject_is_server(other, pair)) ||
+		    (subject_is_server(s, pair) && subject_is_client(other, pair)))
+			return true;
+	}
+	return false;
+}
+
+bool partner_next(const struct subject *s, unsigned int *i, struct subject *other)
+{
+	const struct run_pair *pair;
+
+	while ((pair = subject_pair(s, i)))
+		if (subject_partner(s, pair, other) && !joined_earlier(s, other, *i - 1))
+			return true;
+	return false;
+}
+
+bool subject_received(const struct subject *s)
+{
+	const struct run_pair *pair;
+	unsigned int i = 0;
+
+	while ((pair = subject_pair(s, &i)))
+		if (subject_is_server(s, pair) && pair->ran)
+			return true;
+	return false;
+}
+
+const struct fabric_port *subject_entry(const struct subject *s)
+{
+	int host = fabric_find_host(s->c->fabric, s->host->name);
+
+	if (host < 0)
+		return NULL;
+	for (unsigned int i = 0; i < s->c->fabric->host[host].port_count; i++) {
+		const struct fabric_port *entry = &s->c->fabric->host[host].port[i];
+
+		if (!strcmp(entry->interface, s->name))
+			return entry;
+	}
+	return NULL;
+}
+
+bool subject_delta(const struct subject *s, enum run_reading first, struct counters *delta,
+		   uint8_t reset[METRIC_COUNT])
+{
+	const struct run_port *p = s->run_port;
+	unsigned int both = 1u << first | 1u << (first + 1);
+
+	if (!p || (p->has & both) != both)
+		return false;
+	counters_delta(&p->reading[first], &p->reading[first + 1], delta, reset);
+	return true;
+}
+
+bool subject_owns(const struct subject *s, const uint8_t address[16])
+{
+	for (unsigned int i = 0; s->port && i < s->port->gid_count; i++)
+		if (!memcmp(s->port->gid[i].raw, address, 16))
+			return true;
+	return false;
+}
+
+bool flow_same(const struct flow *a, const struct flow *b)
+{
+	return a->dest_qpn == b->dest_qpn && !memcmp(a->src, b->src, sizeof(a->src)) &&
+	       !memcmp(a->dst, b->dst, sizeof(a->dst));
+}
+
+void evidence_field(struct findings *out, const struct subject *s, enum qos_field_id id)
+{
+	char value[512];
+
+	qos_field_text(&s->port->qos, id, value, sizeof(value));
+	finding_evidence(out, EVIDENCE_HOST, "%s is %s (%s)", qos_fields[id].key, value,
+			 field_source[id]);
+}
+
+void evidence_counter(struct findings *out, const struct subject *s, const struct counters *delta,
+		      enum metric m, unsigned int prio)
+{
+	const struct counters *reading = &s->run_port->reading[READ_LOAD_AFTER];
+	char source[96];
+
+	if (!counters_has(reading, m, prio))
+		reading = &s->run_port->reading[READ_QUIET_AFTER];
+	counters_source_text(reading, m, prio, source, sizeof(source));
+	if (metric_table[m].by_prio)
+		finding_evidence(out, EVIDENCE_COUNTER, "%s prio %u +%llu (%s)",
+				 metric_table[m].name, prio,
+				 (unsigned long long)delta->value[m][prio], source);
+	else
+		finding_evidence(out, EVIDENCE_COUNTER, "%s +%llu (%s)", metric_table[m].name,
+				 (unsigned long long)delta->value[m][0], source);
+}
+
+const char *wish_text(const struct subject *s, enum qos_field_id id, char *buf, size_t size)
+{
+	qos_field_text(s->wish, id, buf, size);
+	return buf;
+}
+
+bool subject_knows(const struct subject *s, struct findings *out, enum qos_field_id id)
+{
+	const char *key = qos_fields[id].key;
+
+	finding_wish(out, s->profile, id);
+	if (!qos_has(s->wish, id)) {
+		finding_say(out, VERDICT_SKIP, "the profile does not state %s", key);
+		return false;
+	}
+	if (qos_has(&s->port->qos, id))
+		return true;
+	if (s->profile->on_unsupported == CHOICE_SKIP)
+		finding_say(out, VERDICT_SKIP,
+			    "%s cannot be read on this port, and the profile says to skip that",
+			    key);
+	else
+		finding_say(out, VERDICT_INCONCLUSIVE, "%s cannot be read on this port", key);
+	return false;
+}
+
+bool subject_compare(const struct subject *s, struct findings *out, enum qos_field_id id)
+{
+	bool same = !(qos_diff(s->wish, &s->port->qos) & QOS_BIT(id));
+	char want[512], have[512];
+
+	evidence_field(out, s, id);
+	wish_text(s, id, want, sizeof(want));
+	qos_field_text(&s->port->qos, id, have, sizeof(have));
+	if (same)
+		finding_say(out, VERDICT_PASS, "%s is %s, as the profile wants", qos_fields[id].key,
+			    have);
+	else
+		finding_say(out, VERDICT_FAIL, "%s is %s, the profile wants %s", qos_fields[id].key,
+			    have, want);
+	return same;
+}
