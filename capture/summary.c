@@ -212,6 +212,7 @@ static json_t *peer_to_json(const struct lldp_peer *p)
 	if (o && put(o, "chassis", json_string(p->chassis)) &&
 	    put(o, "system", json_string(p->system)) && put(o, "port", json_string(p->port)) &&
 	    put(o, "dialect", json_string(p->dialect)) && put(o, "qos", qos_to_json(&p->qos)) &&
+	    put(o, "recommended", qos_to_json(&p->recommended)) &&
 	    put(o, "max_frame", json_integer(p->max_frame)) &&
 	    put(o, "ttl_s", json_integer(p->ttl_s)) &&
 	    put(o, "neighbours", json_integer(p->neighbours)))
@@ -412,6 +413,8 @@ static int peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
 		err = get_word(o, "dialect", dialect_words, ARRAY_SIZE(dialect_words), &dialect, e);
 	if (!err)
 		err = qos_from_json(json_object_get(o, "qos"), &p->qos, e);
+	if (!err)
+		err = qos_from_json(json_object_get(o, "recommended"), &p->recommended, e);
 	if (!err)
 		err = get_uint(o, "max_frame", UINT32_MAX, &max_frame, e);
 	if (!err)

@@ -23,6 +23,7 @@ struct lldp_peer {
 	char chassis[64], system[64], port[64];
 	char dialect[8];  /* "ieee", "cee", "cin" or "" */
 	struct qos qos;   /* ETS, PFC, APP, willing as advertised */
+	struct qos recommended; /* ETS that the peer wants us to have */
 	uint32_t max_frame; /* 802.3 maximum frame size TLV, 0 = not sent */
 	uint16_t ttl_s;
 	unsigned int neighbours; /* different chassis ids heard: more than 1 is a finding */
