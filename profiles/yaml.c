@@ -342,7 +342,7 @@ static int read_root(struct reader *r, struct yaml_node **root)
 static int read_tree(struct yaml_file *f, size_t size, struct diags *d)
 {
 	struct yaml_finding what = {
-		.level = DIAG_ERROR, .rule = "RC-INP-004", .note = "write 'key: value' lines"};
+		.level = DIAG_ERROR, .rule = "RC-INP-007", .note = "write 'key: value' lines"};
 	struct reader r = {.f = f, .d = d};
 	int err;
 

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profiles/base.c: errors keep their code, grow to the front, and are cut rather than overrun.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "profiles/base.h"
+
+static void test_set(void **state)
+{
+	struct err e = {.hint = "old"};
+
+	(void)state;
+	assert_int_equal(err_set(&e, -EINVAL, "%s: %d", "roce0", 7), -EINVAL);
+	assert_int_equal(e.code, -EINVAL);
+	assert_string_equal(e.text, "roce0: 7");
+	assert_string_equal(e.hint, "");
+}
+
+static void test_sys(void **state)
+{
+	struct err e;
+
+	(void)state;
+	assert_int_equal(err_sys(&e, -EPERM, "%s: PFC", "roce0"), -EPERM);
+	assert_string_equal(e.text, "roce0: PFC: Operation not permitted");
+}
+
+static void test_prefix_and_hint(void **state)
+{
+	struct err e;
+
+	(void)state;
+	err_set(&e, -ENOENT, "no such port");
+	assert_int_equal(err_hint(&e, "run '%s'", "rocecheck doctor"), -ENOENT);
+	assert_int_equal(err_prefix(&e, "host %s", "h1"), -ENOENT);
+	assert_int_equal(err_prefix(&e, "run"), -ENOENT);
+	assert_string_equal(e.text, "run: host h1: no such port");
+	assert_string_equal(e.hint, "run 'rocecheck doctor'");
+}
+
+static void test_null(void **state)
+{
+	(void)state;
+	assert_int_equal(err_set(NULL, -EIO, "x"), -EIO);
+	assert_int_equal(err_sys(NULL, -EIO, "x"), -EIO);
+	assert_int_equal(err_prefix(NULL, "x"), 0);
+	assert_int_equal(err_hint(NULL, "x"), 0);
+}
+
+static void test_long_texts_are_cut(void **state)
+{
+	char text[2 * ERR_TEXT_MAX];
+	struct err e;
+
+	(void)state;
+	memset(text, 'a', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	err_set(&e, -EIO, "%s", text);
+	assert_int_equal(strlen(e.text), ERR_TEXT_MAX - 1);
+	err_prefix(&e, "roce0");
+	assert_int_equal(strlen(e.text), ERR_TEXT_MAX - 1);
+	assert_memory_equal(e.text, "roce0: aaa", 10);
+	err_prefix(&e, "%s", text);
+	err_sys(&e, -EIO, "%s", text);
+	err_hint(&e, "%s", text);
+	assert_int_equal(strlen(e.text), ERR_TEXT_MAX - 1);
+	assert_int_equal(strlen(e.hint), ERR_HINT_MAX - 1);
+}
+
+int main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_set),
+		cmocka_unit_test(test_sys),
+		cmocka_unit_test(test_prefix_and_hint),
+		cmocka_unit_test(test_null),
+		cmocka_unit_test(test_long_texts_are_cut),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
