@@ -42,12 +42,31 @@ const struct top_column top_columns[TOP_COLUMN_COUNT] = {
 };
 /* clang-format on */
 
+/* Priorities that have something to say: PFC or loss at any time, traffic in this interval. */
+static uint8_t busy_prios(const struct top_port *p)
+{
+	static const enum metric lasting[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_TX_FRAMES,
+					      METRIC_PRIO_RX_DISCARDS};
+	uint8_t busy = 0;
+
+	for (unsigned int i = 0; i < QOS_PRIOS; i++) {
+		for (unsigned int m = 0; m < ARRAY_SIZE(lasting); m++)
+			if (counters_has(&p->total, lasting[m], i) && p->total.value[lasting[m]][i])
+				busy |= (uint8_t)(1u << i);
+		if (p->ready && (p->delta.value[METRIC_PRIO_RX_BYTES][i] ||
+				 p->delta.value[METRIC_PRIO_TX_BYTES][i]))
+			busy |= (uint8_t)(1u << i);
+	}
+	return busy;
+}
+
 void top_port_update(struct top_port *p, const struct counters *now)
 {
 	p->ready = p->total.when_ns != 0;
 	if (p->ready)
 		counters_delta(&p->total, now, &p->delta, p->reset);
 	p->total = *now;
+	p->busy |= busy_prios(p);
 	p->gone = false;
 }
 
@@ -134,25 +153,6 @@ static void make_row(const struct top_port *p, int prio, bool stale, struct top_
 	}
 }
 
-/* Priorities that have something to say: lossless, or with traffic or PFC or loss since the start.
- */
-static uint8_t busy_prios(const struct top_port *p)
-{
-	static const enum metric lasting[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_TX_FRAMES,
-					      METRIC_PRIO_RX_DISCARDS};
-	uint8_t busy = p->lossless;
-
-	for (unsigned int i = 0; i < QOS_PRIOS; i++) {
-		for (unsigned int m = 0; m < ARRAY_SIZE(lasting); m++)
-			if (counters_has(&p->total, lasting[m], i) && p->total.value[lasting[m]][i])
-				busy |= (uint8_t)(1u << i);
-		if (p->ready && (p->delta.value[METRIC_PRIO_RX_BYTES][i] ||
-				 p->delta.value[METRIC_PRIO_TX_BYTES][i]))
-			busy |= (uint8_t)(1u << i);
-	}
-	return busy;
-}
-
 unsigned int top_rows_make(const struct top_sample *s, uint8_t prio_set, uint64_t now_ns,
 			   uint64_t stale_ns, struct top_row *rows)
 {
@@ -160,7 +160,7 @@ unsigned int top_rows_make(const struct top_sample *s, uint8_t prio_set, uint64_
 
 	for (unsigned int i = 0; i < s->count; i++) {
 		const struct top_port *p = &s->port[i];
-		uint8_t prios = prio_set ? prio_set : busy_prios(p);
+		uint8_t prios = prio_set ? prio_set : p->lossless | p->busy;
 		bool stale = p->gone || (p->total.when_ns && now_ns > p->total.when_ns + stale_ns);
 
 		make_row(p, TOP_ALL, stale, &rows[n++]);

@@ -23,9 +23,10 @@ struct top_port {
 	char ibdev[64];
 	uint8_t ib_port;
 	uint32_t speed_mbps;
-	uint8_t lossless;      /* bitmap of priorities with PFC */
-	bool gone;	       /* the last reading failed */
-	bool ready;	       /* delta is there: two readings were taken */
+	uint8_t lossless; /* bitmap of priorities with PFC */
+	uint8_t busy;	  /* those that have counted something since the start: their rows stay */
+	bool gone;	  /* the last reading failed */
+	bool ready;	  /* delta is there: two readings were taken */
 	struct counters total; /* the last reading */
 	struct counters delta; /* since the one before */
 	uint8_t reset[METRIC_COUNT];

@@ -159,21 +159,29 @@ static void test_levels(void **state)
 	assert_int_equal(top_row_mark(&rows[0]), '?');
 }
 
-/* Without a choice: lossless ones, and those with traffic or history. */
+/* Without a choice: lossless ones, and those with traffic or history, for good. */
 static void test_busy(void **state)
 {
 	struct top_port *p = two_readings();
+	struct counters c = p->total;
 	unsigned int n;
 
 	(void)state;
 	p->lossless = 1 << 5;
-	memset(p->total.value[METRIC_PFC_RX_FRAMES], 0, sizeof(p->total.value[0]));
+	p->busy = 0;
+	memset(c.value[METRIC_PFC_RX_FRAMES], 0, sizeof(c.value[0]));
+	p->total = c;
+	c.value[METRIC_PRIO_TX_BYTES][3]++;
+	top_port_update(p, &c);
 	n = top_rows_make(&sample, 0, 0, 0, rows);
 	assert_int_equal(n, 3);
 	assert_non_null(row_of(3, n)); /* it sends */
 	assert_non_null(row_of(5, n)); /* PFC is on */
-	p->total.value[METRIC_PFC_RX_FRAMES][6] = 1;
+	c.value[METRIC_PFC_RX_FRAMES][6] = 1;
+	top_port_update(p, &c);
 	n = top_rows_make(&sample, 0, 0, 0, rows);
+	assert_int_equal(n, 4);
+	assert_non_null(row_of(3, n)); /* it has sent */
 	assert_non_null(row_of(6, n));
 	n = top_rows_make(&sample, 0xff, 0, 0, rows);
 	assert_int_equal(n, 9);
