@@ -348,21 +348,28 @@ int lldp_decode_tlvs(const uint8_t *tlvs, uint32_t len, struct lldp_peer *peer, 
 	return 0;
 }
 
-int lldp_decode(const uint8_t *frame, uint32_t len, struct lldp_peer *peer, struct err *e)
+int lldp_decode_packet(const struct packet *p, const uint8_t *data, struct lldp_peer *peer,
+		       struct err *e)
 {
-	struct lldp_peer probe = {0};
-	struct reading r = {.peer = &probe};
-	struct packet p;
+	struct lldp_peer fresh = {0};
+	struct reading r = {.peer = &fresh};
 	int err;
 
-	packet_decode(DLT_EN10MB, frame, len, len, 0, 0, &p);
-	if (p.kind != PACKET_LLDP)
+	if (p->kind != PACKET_LLDP)
 		return err_set(e, -EINVAL, "no LLDP frame");
-	err = read_tlvs(&r, frame + p.l3_offset, len - p.l3_offset, e);
+	err = read_tlvs(&r, data + p->l3_offset, p->cap_len - p->l3_offset, e);
 	if (err)
 		return err;
 	if (!r.chassis_hash)
 		return err_set(e, -EINVAL, "LLDP: no chassis id");
-	take_advertisement(peer, &probe, r.chassis_hash);
+	take_advertisement(peer, &fresh, r.chassis_hash);
 	return 0;
+}
+
+int lldp_decode(const uint8_t *frame, uint32_t len, struct lldp_peer *peer, struct err *e)
+{
+	struct packet p;
+
+	packet_decode(DLT_EN10MB, frame, len, len, 0, 0, &p);
+	return lldp_decode_packet(&p, frame, peer, e);
 }

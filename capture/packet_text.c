@@ -73,7 +73,7 @@ static void add_op(struct line *l, const struct packet *p)
 			 value < ARRAY_SIZE(nak) ? nak[value] : "reserved");
 	else if (p->headers & HDR_AETH && packet_aeth_kind(p) == AETH_RNR)
 		snprintf(op, sizeof(op), "RNR NAK(timer %u)", value);
-	line_add(l, " %-32s", op);
+	line_add(l, " %-34s", op);
 }
 
 static void add_roce(struct line *l, const struct packet *p)
@@ -85,7 +85,7 @@ static void add_roce(struct line *l, const struct packet *p)
 	packet_addr_text(p->dst, dst, sizeof(dst));
 	line_add(l, "%-15s -> %-15s %4u %-4s", src, dst, p->dscp, ecn[p->ecn & 3]);
 	if (!p->bth) {
-		line_add(l, " %-32s %-8s %-8s", "?", "-", "-");
+		line_add(l, " %-34s %-8s %-8s", "?", "-", "-");
 		return;
 	}
 	add_op(l, p);
@@ -126,7 +126,7 @@ static void add_mac_control(struct line *l, const struct packet *p)
 
 int packet_text_header(char *buf, size_t size)
 {
-	return snprintf(buf, size, "%7s %13s %-15s    %-15s %4s %-4s %-32s %-8s %-8s %s", "no",
+	return snprintf(buf, size, "%7s %13s %-15s    %-15s %4s %-4s %-34s %-8s %-8s %s", "no",
 			"time", "src", "dst", "dscp", "ecn", "op", "qp", "psn", "note");
 }
 

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A source with what becomes of its frames: decoded, accounted to flows, LLDP put together.
+ * Commands and agents turn it step by step and ask for a summary at any time.
+ */
+#ifndef CAPTURE_READER_H
+#define CAPTURE_READER_H
+
+#include "capture/source.h"
+
+struct reader {
+	struct source *source;
+	struct flow_table *flows;
+	struct lldp_peer peer;
+	uint64_t frames;
+	const uint8_t *data; /* the frame of the last packet, until the next step */
+};
+
+/* Takes the source over, also on failure. max_flows as flow_table_new(). -ENOMEM. The caller
+ * clears. */
+int reader_init(struct reader *r, struct source *s, unsigned int max_flows, struct err *e);
+void reader_clear(struct reader *r);
+
+/* One frame, as source_next(): 1 and a packet, 0, or -errno. A broken LLDP frame is a malformed
+ * packet. */
+int reader_next(struct reader *r, int timeout_ms, struct packet *p, struct err *e);
+
+/* What was seen so far, with the drops of the source. -ENOMEM. The caller clears the summary. */
+int reader_summary(struct reader *r, struct capture_summary *s);
+
+#endif

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck capture decode: a line or a JSON object for each RoCE, PFC, PAUSE and LLDP frame of a
+ * file. Other frames are counted. What comes before the break of a broken file is printed all the
+ * same.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "capture/reader.h"
+#include "cmd/cmd.h"
+
+static unsigned int limit;
+
+static const struct opt decode_opts[] = {
+	{"limit",	  'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
+	 .help = "stop after so many lines"},
+	{.name = NULL},
+};
+
+/* -ENOMEM is told by the caller. */
+static bool print_object(const struct packet *p, struct flow_events ev)
+{
+	json_t *o = packet_to_json(p);
+	bool ok = o && json_object_set_new(o, "events", flow_events_to_json(ev)) == 0;
+
+	if (ok)
+		ok = json_dumpf(o, stdout, JSON_COMPACT) == 0;
+	json_decref(o);
+	putchar('\n');
+	return ok;
+}
+
+/* Times are shown from the first frame on. */
+static void print_line(const struct packet *p, struct flow_events ev, uint64_t first_ns)
+{
+	struct packet shown = *p;
+	char line[512], events[256];
+
+	shown.time_ns -= first_ns;
+	packet_text(&shown, line, sizeof(line));
+	/* The columns have said these already. */
+	ev.bits &= ~(uint32_t)(FLOW_CNP | FLOW_CE | FLOW_ICRC_BAD | FLOW_RNR | FLOW_FRAGMENT);
+	flow_events_text(ev, events, sizeof(events));
+	printf("%s%s%s\n", line, events[0] ? ", " : "", events);
+}
+
+static void print_summary(const struct capture_totals *t, const struct reader *r)
+{
+	struct flow f;
+	uint64_t good = 0, bad = 0, unverifiable = 0;
+
+	for (unsigned int i = 0; i < flow_table_count(r->flows); i++) {
+		flow_table_get(r->flows, i, &f);
+		good += f.icrc_good;
+		bad += f.icrc_bad;
+		unverifiable += f.icrc_unverifiable;
+	}
+	printf("summary: %" PRIu64 " frames, %" PRIu64 " RoCE in %u flows, %" PRIu64
+	       " CNP, %" PRIu64 " PFC, %" PRIu64 " PAUSE, %" PRIu64 " LLDP, %" PRIu64
+	       " others; icrc %" PRIu64 " ok, %" PRIu64 " bad, %" PRIu64 " unverifiable; %" PRIu64
+	       " truncated, %" PRIu64 " malformed\n",
+	       t->frames, t->roce, flow_table_count(r->flows), t->cnp, t->pfc_frames,
+	       t->pause_frames, t->lldp, t->other, good, bad, unverifiable, t->truncated,
+	       t->malformed);
+}
+
+static void print_columns(void)
+{
+	char line[256];
+
+	packet_text_header(line, sizeof(line));
+	puts(line);
+}
+
+/* 0, or what reader_next() said. */
+static int decode_all(struct reader *r, struct err *e)
+{
+	unsigned int lines = 0;
+	uint64_t first_ns = 0;
+	struct packet p;
+	int got;
+
+	while ((got = reader_next(r, -1, &p, e)) > 0) {
+		struct flow_events ev = flow_table_events(r->flows);
+
+		if (r->frames == 1)
+			first_ns = p.time_ns;
+		if (p.kind == PACKET_OTHER)
+			continue;
+		if (!globals->json)
+			print_line(&p, ev, first_ns);
+		else if (!print_object(&p, ev))
+			return err_set(e, -1, "cannot print JSON: out of memory or bad output");
+		if (++lines == limit)
+			break;
+	}
+	return got < 0 ? got : 0;
+}
+
+static int run_decode(int argc, char **argv)
+{
+	struct source *s;
+	struct reader r;
+	struct err e = {0};
+	int err;
+
+	if (argc != 1)
+		return cmd_usage(&cmd_capture_decode, "one capture file is needed, or - for "
+						      "standard input");
+	if (source_open_file(argv[0], &s, &e))
+		return cmd_fail(EXIT_USAGE, &e);
+	if (reader_init(&r, s, 0, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (!globals->json)
+		print_columns();
+	err = decode_all(&r, &e);
+	if (!globals->json)
+		print_summary(flow_table_totals(r.flows), &r);
+	reader_clear(&r);
+	fflush(stdout); /* an error is told behind what was decoded; main() looks at the result */
+	return err ? cmd_fail(EXIT_USAGE, &e) : EXIT_OK;
+}
+
+const struct command cmd_capture_decode = {
+	.name = "capture decode",
+	.args = "FILE",
+	.help = "print the RoCE, PFC and LLDP frames of a capture file",
+	.opts = decode_opts,
+	.run = run_decode,
+};
