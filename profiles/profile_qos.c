@@ -232,12 +232,20 @@ static int add_app(struct schema_load *l, const struct yaml_node *node, struct q
 	return 0;
 }
 
+/* An empty map is a value too: no entries. */
+static void begin_apps(struct qos *q)
+{
+	if (!qos_has(q, QOS_APP))
+		q->app_count = 0;
+	q->has |= QOS_BIT(QOS_APP);
+}
+
 int profile_read_apps(struct schema_load *l, uint8_t selector, const struct yaml_node *node,
 		      struct qos *q)
 {
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of numbers to priorities, such as {4791: 3}");
-	q->has |= QOS_BIT(QOS_APP);
+	begin_apps(q);
 	for (size_t i = 0; i < node->count; i += 2) {
 		const struct yaml_node *prios = node->item[i + 1];
 		uint64_t protocol = 0;
@@ -259,7 +267,7 @@ static int read_entries(struct schema_load *l, const struct yaml_node *node, str
 {
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map such as {udp: {4791: 3}}");
-	q->has |= QOS_BIT(QOS_APP);
+	begin_apps(q);
 	for (size_t i = 0; i < node->count; i += 2) {
 		uint8_t selector = 0;
 		int err = schema_word(l, node->item[i], qos_app_words, &selector);
