@@ -34,7 +34,8 @@ both()
 }
 
 # write_bw SECONDS: RC WRITE from h1 to h2 marked DSCP 26; prints MB/s (10^6). The timeout of 2^18
-# x 4 us is above the time that the packets in flight need at the slowest rate used here.
+# x 4 us is above the time that the 128 packets in flight need at the slowest rate used here: after
+# a needless retry, Soft-RoCE of 6.1 may retry for 50 s while the queue pair is destroyed.
 write_bw()
 {
 	local args=(ib_write_bw -d rxe0 -x 1 --tclass 106 -s 65536 -u 18 --report_gbits -D "$1")
@@ -119,6 +120,7 @@ teardown_file()
 		on $host rdma link show rxe0/1 | grep -q 'state ACTIVE .* netdev roce0'
 		on $host ibv_devinfo -d rxe0 | grep -q 'active_mtu:.*4096'
 	done
+	run -1 on h1 sh -c 'tc qdisc show | grep codel'
 	on h1 test -c /dev/infiniband/rdma_cm
 	on h1 test -d /sys/kernel/config/rdma_cm
 	on h1 mountpoint -q /sys/kernel/debug
@@ -192,24 +194,24 @@ teardown_file()
 	sent=$(counter h1 tx_prio3_bytes)
 	received=$(counter h2 rx_prio3_bytes)
 	other=$(counter h1 tx_prio0_bytes)
-	rate=$(write_bw 3)
-	within 4 "$rate" 25
+	rate=$(write_bw 2)
+	within 0.5 "$rate" 25
 	[ $(($(counter h1 tx_prio3_bytes) - sent)) -gt 8000000 ]
 	[ $(($(counter h2 rx_prio3_bytes) - received)) -gt 8000000 ]
 	[ $(($(counter h1 tx_prio0_bytes) - other)) -lt 100000 ]
 	on h1 sh -c 'echo 4 >/sys/module/labnic/parameters/rate'
 	rate=$(write_bw 3)
 	on h1 sh -c 'echo 25 >/sys/module/labnic/parameters/rate'
-	within 3 "$rate" 4.05
+	within 0.5 "$rate" 4.05
 }
 
 @test "with PFC a slow receiver pauses the sender and loses nothing" {
 	local rate pauses
 
 	lossless
-	on h2 sh -c 'echo 6 >/sys/module/labnic/parameters/drain'
+	on h2 sh -c 'echo 3 >/sys/module/labnic/parameters/drain'
 	rate=$(write_bw 3)
-	within 3 "$rate" 6.2
+	within 0.5 "$rate" 3.1
 	[ "$(counter h2 rx_prio3_discards)" = 0 ]
 	[ "$(counter h2 tx_prio3_pause)" -gt 0 ]
 	pauses=$(counter h1 rx_prio3_pause)
@@ -221,7 +223,7 @@ teardown_file()
 
 @test "without PFC the same receiver discards" {
 	both dcb pfc set dev roce0 prio-pfc all:off
-	on h2 sh -c 'echo 6 >/sys/module/labnic/parameters/drain'
+	on h2 sh -c 'echo 3 >/sys/module/labnic/parameters/drain'
 	write_bw 3
 	on h2 sh -c 'echo 0 >/sys/module/labnic/parameters/drain'
 	[ "$(counter h2 rx_prio3_discards)" -gt 0 ]
@@ -255,6 +257,7 @@ teardown_file()
 }
 
 @test "the NIC's module survives reloads under Soft-RoCE" {
+	on h1 dmesg -C
 	on h1 timeout 30 bash -ec 'for i in 1 2 3; do
 		rmmod labnic
 		insmod /run/lab/labnic.ko
@@ -263,8 +266,7 @@ teardown_file()
 		rdma link add rxe0 type rxe netdev roce0
 	done'
 	on h1 ping -q -c 1 -W 5 h2
-	run on h1 sh -c 'dmesg | grep -E "BUG|WARNING|Oops|refcount|Call Trace"'
-	[ -z "$output" ]
+	run -1 on h1 sh -c 'dmesg | grep -E "BUG|WARNING|Oops|refcount|Call Trace"'
 }
 
 @test "a guest that is off is said to be off" {

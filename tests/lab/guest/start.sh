@@ -63,6 +63,8 @@ network()
 {
 	local link
 
+	# fq_codel, Debian's default, would mark CE on the sender what hardware sends past any qdisc.
+	echo pfifo_fast >/proc/sys/net/core/default_qdisc
 	try modprobe virtio_net
 	link=$(link_of "$MGMT_MAC")
 	try ip link set "$link" name mgmt0

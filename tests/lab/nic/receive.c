@@ -42,13 +42,18 @@ static ktime_t xoff_time(void)
 	return ns_to_ktime((u64)XOFF_QUANTA * LABNIC_QUANTUM_BYTES * NSEC_PER_USEC / labnic_rate());
 }
 
-/* Compare each buffer with its threshold; a pause is repeated before it ends. */
+/*
+ * Compare each buffer with its thresholds: above the higher one its classes are paused, below the
+ * lower one they go on, between the two nothing changes. A pause is repeated before it ends.
+ */
 static struct xoff xoff_update(struct labnic *nic)
 {
 	u16 link = !READ_ONCE(nic->pfc_enabled) && READ_ONCE(nic->tx_pause) ? BIT(LABNIC_LINK) : 0;
+	u16 sent = nic->xoff_sent;
 	ktime_t now = ktime_get();
 	struct xoff xoff = {};
-	u16 hold = 0;
+	u16 above = 0;
+	u16 between = 0;
 	int i;
 
 	for (i = 0; i < LABNIC_PRIOS; i++) {
@@ -56,18 +61,17 @@ static struct xoff xoff_update(struct labnic *nic)
 		u16 classes = buffer_classes(nic, i) | link;
 
 		if (nic->filled[i] > high)
-			xoff.stop |= classes;
+			above |= classes;
 		else if (nic->filled[i] > high / 2)
-			hold |= classes;
+			between |= classes;
 	}
-	xoff.go = nic->xoff_sent & ~(xoff.stop | hold);
-	nic->xoff_sent = (nic->xoff_sent & ~xoff.go) | xoff.stop;
-	if (!xoff.stop)
-		nic->xoff_until = now;
-	else if (ktime_before(now, ktime_sub(nic->xoff_until, xoff_time() / 2)) && !xoff.go)
-		xoff.stop = 0;
-	else
+	nic->xoff_sent = above | (between & sent);
+	xoff.go = sent & ~nic->xoff_sent;
+	if ((above & ~sent) ||
+	    (nic->xoff_sent && ktime_after(now, ktime_sub(nic->xoff_until, xoff_time() / 2)))) {
+		xoff.stop = nic->xoff_sent;
 		nic->xoff_until = ktime_add(now, xoff_time());
+	}
 	return xoff;
 }
 

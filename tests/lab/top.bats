@@ -1,0 +1,217 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# top and collect on lab hosts under RDMA traffic that PFC holds back. The oracles are ethtool -S,
+# dcb -s pfc and rdma, read beside them in the guest.
+bats_require_minimum_version 1.5.0
+
+lab()
+{
+	tests/lab/lab "$@" 3>&-
+}
+
+on()
+{
+	local host=$1
+
+	shift
+	lab run "$host" -- "$@"
+}
+
+both()
+{
+	on h1 "$@" && on h2 "$@"
+}
+
+# traffic SECONDS: RC WRITE from h1 to h2 on DSCP 26, in the background; h2 takes less than h1 gives.
+traffic()
+{
+	local args=(ib_write_bw -d rxe0 -x 1 --tclass 106 -s 65536 -u 18 -D "$1")
+
+	on h2 timeout 60 "${args[@]}" >/dev/null 2>&1 3>&- &
+	on h2 bash -c 'until ss -Hltn "sport = 18515" | grep -q .; do sleep 0.1; done'
+	on h1 timeout 60 "${args[@]}" h2 >/dev/null 2>&1 3>&- &
+}
+
+# truth: what the tools of others read on h1, as one JSON object.
+truth()
+{
+	on h1 bash -c 'ethtool -S roce0 | awk "/: [0-9]+\$/ { printf \"%s %s\n\", \$1, \$2 }"
+		dcb -s pfc show dev roce0 | awk "/^(requests|indications)/ {
+			for (i = 2; i <= 9; i++) { split(\$i, v, \":\"); printf \"%s%d: %s\n\", \$1, v[1], v[2] } }"
+		rdma statistic show link rxe0/1 | tr " " "\n" | awk "
+			name { printf \"rdma_%s: %s\n\", name, \$1; name = \"\"; next }
+			/^[a-z_]+\$/ && \$1 != \"link\" { name = \$1 }"' |
+		jq -Rn '[inputs | capture("^(?<key>[^ ]+): (?<value>[0-9]+)$") | .value |= tonumber]
+			| from_entries'
+}
+
+# agrees FROM TOTALS TO: each total lies between what was read before it and after it.
+agrees()
+{
+	jq -ne --argjson from "$1" --argjson got "$2" --argjson to "$3" '
+		def between($name; $value): if $from[$name] == null then error("no oracle: " + $name)
+			elif $from[$name] <= $value and $value <= $to[$name] then true
+			else error("\($name): \($from[$name]) <= \($value) <= \($to[$name])") end;
+		[range(8) as $p |
+			between("indications\($p)"; $got.pfc_rx_frames[$p]),
+			between("requests\($p)"; $got.pfc_tx_frames[$p]),
+			between("rx_prio\($p)_pause"; $got.pfc_rx_frames[$p]),
+			between("rx_prio\($p)_pause_duration"; $got.pfc_rx_pause_us[$p]),
+			between("rx_prio\($p)_bytes"; $got.prio_rx_bytes[$p]),
+			between("tx_prio\($p)_bytes"; $got.prio_tx_bytes[$p]),
+			between("tx_prio\($p)_packets"; $got.prio_tx_packets[$p]),
+			between("rx_prio\($p)_discards"; $got.prio_rx_discards[$p])] +
+		[between("rx_discards_phy"; $got.rx_discards),
+			between("rdma_sent_pkts"; $got.rdma_tx_packets),
+			between("rdma_rcvd_pkts"; $got.rdma_rx_packets),
+			between("rdma_out_of_seq_request"; $got.out_of_sequence),
+			between("rdma_rcvd_seq_err"; $got.seq_nak_rx),
+			between("rdma_completer_retry_err"; $got.retransmits)] | all'
+}
+
+mux()
+{
+	tmux -S "$BATS_FILE_TMPDIR/tmux" "$@" 3>&- 4>&-
+}
+
+shows()
+{
+	for _ in {1..100}; do
+		mux capture-pane -p -t t | grep -q -e "$1" && return
+		sleep 0.1
+	done
+	mux capture-pane -p -t t
+	echo "never on the screen: $1"
+	return 1
+}
+
+setup_file()
+{
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	export LAB_DIR=$PWD/build/lab-top
+	unset TMUX
+	lab down
+	lab up
+	both bash -c 'dcb app replace dev roce0 dscp-prio 26:3 &&
+		dcb pfc set dev roce0 prio-pfc all:off 3:on &&
+		ethtool -A roce0 autoneg off rx off tx off' || true
+	on h2 bash -c 'echo 8 >/sys/module/labnic/parameters/drain'
+}
+
+setup()
+{
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	export TERM=screen-256color
+	unset TMUX NO_COLOR
+}
+
+teardown()
+{
+	mux kill-server 2>/dev/null || true
+}
+
+teardown_file()
+{
+	lab down
+}
+
+@test "collect: a Soft-RoCE port as ibv_devinfo, rdma, ip and dcb see it" {
+	on h1 rocecheck collect >"$BATS_TEST_TMPDIR/h1.json"
+	jq -e '.schema == "rocecheck.snapshot/1" and .host == "h1" and .privileged
+		and (.ports | length) == 1' "$BATS_TEST_TMPDIR/h1.json"
+	port=$(jq -c '.ports[0]' "$BATS_TEST_TMPDIR/h1.json")
+	jq -e '.netdev == "roce0" and .ibdev == "rxe0" and .kind == "soft-roce" and .dcb and .up
+		and .ib_active and .rdma_driver == "rxe" and .driver == "labnic"
+		and .qos.pfc.enabled == [3] and (.addresses | index("198.18.0.1")) != null' <<<"$port"
+	[ "$(jq -r .active_mtu <<<"$port")" = "$(on h1 ibv_devinfo -d rxe0 | awk '/active_mtu/ { print $2 }')" ]
+	[ "$(jq -r .mac <<<"$port")" = "$(on h1 cat /sys/class/net/roce0/address)" ]
+	[ "$(jq -r .qos.mtu.netdev <<<"$port")" = "$(on h1 cat /sys/class/net/roce0/mtu)" ]
+	[ "$(jq -r .speed_mbps <<<"$port")" = "$(on h1 cat /sys/class/net/roce0/speed)" ]
+	[ "$(jq -r .rdma_core "$BATS_TEST_TMPDIR/h1.json")" = \
+		"$(on h1 bash -c 'basename "$(realpath /usr/lib/*/libibverbs.so.1)"' | cut -d. -f5-)" ]
+	# GIDs: every one that sysfs has, at its index.
+	[ "$(jq -r '.gids[] | "\(.index) \(.type)"' <<<"$port")" = "$(on h1 bash -c '
+		cd /sys/class/infiniband/rxe0/ports/1/gids
+		for i in $(ls | sort -n | head -16); do
+			grep -q "[1-9a-f]" $i && echo "$i roce-v2"
+		done')" ]
+	jq -e '.gids | map(select(.gid == "::ffff:198.18.0.1")) | length == 1' <<<"$port"
+}
+
+@test "collect changes nothing: neither settings nor modules nor configfs" {
+	state='lsmod | cut -d" " -f1 | sort; ls -R /sys/kernel/config; dcb dcbx show dev roce0
+		dcb pfc show dev roce0; dcb ets show dev roce0; dcb app show dev roce0; ip -d link'
+	on h1 bash -c "$state" >"$BATS_TEST_TMPDIR/before"
+	on h1 rocecheck collect >/dev/null
+	on h1 rocecheck top --batch -n 1 >/dev/null
+	on h1 bash -c "$state" >"$BATS_TEST_TMPDIR/after"
+	[ -s "$BATS_TEST_TMPDIR/before" ]
+	diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+}
+
+@test "top --batch under traffic agrees with ethtool -S, dcb -s pfc and rdma statistic" {
+	traffic 8
+	sleep 2
+	from=$(truth)
+	on h1 rocecheck top --batch -n 2 --json >"$BATS_TEST_TMPDIR/top"
+	to=$(truth)
+	cat "$BATS_TEST_TMPDIR/top"
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/top")" -eq 2 ]
+	while read -r line; do
+		agrees "$from" "$(jq -c .totals <<<"$line")" "$to"
+	done <"$BATS_TEST_TMPDIR/top"
+	# Traffic and pause were there, on priority 3; a rate is the difference over the interval.
+	jq -se '.[0] as $a | .[1] as $b | $b.rates.prio_tx_bytes[3] > 1e6
+		and $b.totals.pfc_rx_frames[3] > $a.totals.pfc_rx_frames[3]
+		and $b.rates.pfc_rx_frames[3] > 0 and $b.rates.pfc_rx_frames[4] == 0
+		and ((($b.totals.prio_tx_bytes[3] - $a.totals.prio_tx_bytes[3]) / $b.interval_s
+			- $b.rates.prio_tx_bytes[3]) | fabs) < 1
+		and $b.rates.cnp_tx == null and $b.totals.ecn_marked_rx == null' "$BATS_TEST_TMPDIR/top"
+	wait
+	# At rest it is not only between them, but the same.
+	sleep 1
+	from=$(truth)
+	line=$(on h1 rocecheck top --batch -n 1 --interval 100ms --json)
+	to=$(truth)
+	agrees "$from" "$(jq -c .totals <<<"$line")" "$to"
+	jq -ne --argjson a "$from" --argjson b "$to" '$a.tx_prio3_bytes == $b.tx_prio3_bytes'
+}
+
+@test "the screen shows the paused priority at 100x30 and 60x16, in colour, and q ends it" {
+	traffic 20
+	printf '%s\n' 'tests/lab/lab ssh h1 rocecheck top --interval 500ms' 'echo "exit $?"' 'exec sleep 100' \
+		>"$BATS_TEST_TMPDIR/run.sh"
+	mux -f /dev/null new-session -d -s t -x 100 -y 30 "bash $BATS_TEST_TMPDIR/run.sh"
+	# Bits/s sent, PFC frames received a second and the pause are numbers other than 0.
+	shows '^[*!] roce0  *3  *[0-9.]*[kM]  *[0-9.]*k*  *[1-9][0-9.]*  *0  *[1-9][0-9.]* '
+	shows 'PORT .*CNPrx .*DROP$'
+	mux capture-pane -e -p -t t | grep -q $'\033\\[[0-9;]*3[13]m'
+	mux resize-window -t t -x 60 -y 16
+	shows 'PAUrx   DROP$'
+	shows '^[*!] roce0  *3  *[0-9.]*[kM] '
+	mux send-keys -t t q
+	shows 'exit 0'
+	mux kill-server
+	sed -i 's/rocecheck top/NO_COLOR=1 rocecheck top/' "$BATS_TEST_TMPDIR/run.sh"
+	mux -f /dev/null new-session -d -s t -x 100 -y 30 "bash $BATS_TEST_TMPDIR/run.sh"
+	shows '^[*!] roce0  *3  *[0-9.]*[kM] '
+	[ "$(mux capture-pane -e -p -t t | grep -c $'\033\\[[0-9;]*3[0-7]m')" -eq 0 ]
+	mux send-keys -t t q
+	shows 'exit 0'
+	wait
+}
+
+@test "a port that goes away is marked, its rates are no numbers, and it comes back" {
+	rename='ip link set $0 down && ip link set $0 name $1 && ip link set $1 up'
+	on h1 rocecheck top --batch -n 16 --interval 500ms -i roce0 --json >"$BATS_TEST_TMPDIR/top" &
+	sleep 2
+	on h1 bash -c "$rename" roce0 gone0
+	sleep 2
+	on h1 bash -c "$rename" gone0 roce0
+	wait $!
+	[ "$(wc -l <"$BATS_TEST_TMPDIR/top")" -eq 16 ]
+	jq -se '(map(select(.stale)) | length > 0 and all(.rates.rx_bytes == null))
+		and (.[0].stale | not) and (.[15].stale | not)
+		and .[15].rates.rx_bytes >= 0' "$BATS_TEST_TMPDIR/top"
+}
