@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Recordings: written, read back, and what they keep of a frame.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <pcap/dlt.h>
+
+#include "capture/reader.h"
+#include "tests/unit/roce_frames.h"
+
+static char dir[] = "/tmp/rocecheck-test-XXXXXX";
+
+static const char *path_of(const char *name, char buf[64])
+{
+	snprintf(buf, 64, "%s/%s", dir, name);
+	return buf;
+}
+
+static void sink_and_back(void **state)
+{
+	struct err e = {0};
+	struct packet p;
+	struct reader r;
+	struct source *s;
+	struct sink *k;
+	struct stat st;
+	struct frame f;
+	char path[64], other[64];
+
+	(void)state;
+	path_of("sink.pcap", path);
+	frame_of_opcode(6, NET_IPV4, 1, &f);
+	assert_int_equal(sink_open(path, DLT_EN10MB, 0, &k, &e), 0);
+	assert_int_equal(sink_write(k, f.bytes, f.len, f.len + 100, 1700000000123456789, &e), 0);
+	assert_int_equal(sink_close(k, &e), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(source_open_file(path, &s, &e), 0);
+	assert_int_equal(reader_init(&r, s, 0, &e), 0);
+	assert_int_equal(reader_next(&r, 0, &p, &e), 1);
+	assert_true(p.time_ns == 1700000000123456789);
+	assert_int_equal(p.cap_len, f.len);
+	assert_int_equal(p.wire_len, f.len + 100);
+	assert_memory_equal(r.data, f.bytes, f.len);
+	reader_clear(&r);
+
+	assert_int_equal(sink_open(path, DLT_EN10MB, 0, &k, &e), -EEXIST);
+	assert_non_null(strstr(e.hint, "never overwrites"));
+	path_of("link", other);
+	assert_int_equal(symlink("nowhere", other), 0);
+	assert_true(sink_open(other, DLT_EN10MB, 0, &k, &e) < 0);
+	assert_int_equal(sink_open("/nonexistent/x", DLT_EN10MB, 0, &k, &e), -ENOENT);
+	assert_int_equal(sink_close(NULL, &e), 0);
+
+	path_of("raw.pcap", path);
+	assert_int_equal(sink_open(path, DLT_RAW, 128, &k, &e), 0);
+	assert_int_equal(sink_close(k, &e), 0);
+	assert_int_equal(source_open_file(path, &s, &e), 0);
+	assert_int_equal(source_link(s), DLT_RAW);
+	source_close(s);
+}
+
+static uint32_t word_at(const uint8_t *p)
+{
+	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
+}
+
+/* No payload and no R_Key stays; what stays decodes as before, and its ICRC is not called bad. */
+static void check_cut_frame(unsigned int i, enum frame_net net)
+{
+	const struct frame_opcode *o = &frame_opcodes[i];
+	struct packet before, after;
+	struct frame f;
+	uint32_t len, at;
+	bool keyed = strpbrk(o->headers, "RTV");
+
+	frame_of_opcode(i, net, 1, &f);
+	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &before);
+	len = capture_cut(&before, f.bytes, f.len);
+	assert_int_equal(len, o->payload || keyed ? before.data_offset : f.len);
+	for (at = f.bth; at + 4 <= len; at++)
+		assert_int_not_equal(word_at(f.bytes + at) & 0xfffffff0, 0xcafe0000);
+	packet_decode(DLT_EN10MB, f.bytes, len, f.len, 1, 0, &after);
+	assert_int_not_equal(after.icrc, ICRC_BAD);
+	assert_int_equal(after.fault, PACKET_OK);
+	assert_int_equal(after.headers, before.headers);
+	assert_int_equal(after.payload_len, before.payload_len);
+	assert_int_equal(after.psn, before.psn);
+	assert_int_equal(after.reth.rkey, 0);
+	assert_int_equal(after.atomiceth.rkey, 0);
+	assert_int_equal(after.ieth_rkey, 0);
+	assert_true(after.reth.va == before.reth.va);
+	assert_true(after.atomiceth.compare == before.atomiceth.compare);
+}
+
+static void cutting(void **state)
+{
+	static const struct frame_spec mad = {
+		.opcode = 0x64, .headers = "D", .payload = 256, .qpn = 1};
+	static const struct frame_spec vendor = {
+		.opcode = 0x47, .headers = "", .payload = 300, .qpn = 1};
+	struct packet p;
+	struct frame f;
+	unsigned int i;
+	uint32_t cap;
+	int net;
+
+	(void)state;
+	for (i = 0; i < FRAME_OPCODES; i++)
+		for (net = NET_IPV4; net <= NET_V1; net++)
+			check_cut_frame(i, (enum frame_net)net);
+	frame_build(&mad, &f); /* connection management stays whole */
+	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &p);
+	assert_int_equal(capture_cut(&p, f.bytes, f.len), f.len);
+	frame_build(&vendor, &f); /* nobody knows where its data begins */
+	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &p);
+	assert_int_equal(capture_cut(&p, f.bytes, f.len), f.bth + 12);
+	frame_of_opcode(10, NET_IPV4, 0, &f);
+	for (cap = 0; cap < f.len; cap++) { /* never longer than what is there */
+		packet_decode(DLT_EN10MB, f.bytes, cap, f.len, 1, 0, &p);
+		assert_true(capture_cut(&p, f.bytes, cap) <= cap);
+	}
+}
+
+/* A file that may not grow stands for a full disk: told at close, with the name, and k is gone. */
+static void full_disk(void **state)
+{
+	struct rlimit before, small;
+	struct err e = {0};
+	struct sink *k;
+	struct frame f;
+	char path[64];
+	int i, err = 0;
+
+	(void)state;
+	path_of("full", path);
+	frame_of_opcode(6, NET_IPV4, 1, &f);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	small = before;
+	small.rlim_cur = 1000;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(sink_open(path, DLT_EN10MB, 0, &k, &e), 0);
+	for (i = 0; i < 100; i++)
+		assert_int_equal(sink_write(k, f.bytes, f.len, f.len, 0, &e), 0);
+	err = sink_close(k, &e);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(err, -EFBIG);
+	assert_non_null(strstr(e.text, path));
+
+	/* More than the buffer holds: the write fails, and close does not forget it. */
+	unlink(path);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(sink_open(path, DLT_EN10MB, 0, &k, &e), 0);
+	for (i = 0; i < 10000; i++)
+		err = sink_write(k, f.bytes, f.len, f.len, 0, &e);
+	assert_int_equal(err, -EFBIG);
+	err = sink_close(k, &e);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(err, -EFBIG);
+}
+
+static int make_dir(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int remove_dir(void **state)
+{
+	static const char *const names[] = {"sink.pcap", "link", "raw.pcap", "full"};
+	char path[64];
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		unlink(path_of(names[i], path));
+	return rmdir(dir);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sink_and_back),
+		cmocka_unit_test(cutting),
+		cmocka_unit_test(full_disk),
+	};
+
+	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+}
