@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct run: everything one validation gathered, from all hosts: snapshots, counters around the quiet
- * baseline and around the load, captures, traffic results. Rules read it and nothing else. It is stored
- * as run.json (rocecheck.run/1) and read back for `validate --from`.
+ * struct run: everything one validation gathered, from all hosts: snapshots, counters around the
+ * quiet baseline and around the load, captures, traffic results. Rules read it and nothing else. It
+ * is stored as run.json (rocecheck.run/1) and read back for `validate --from`.
  */
 #ifndef PROBE_RUN_H
 #define PROBE_RUN_H
@@ -26,22 +26,22 @@ enum run_reading {
 struct run_port {
 	char netdev[16];
 	unsigned int rail;
-	unsigned int has;                       /* 1 << enum run_reading */
+	unsigned int has; /* 1 << enum run_reading */
 	struct counters reading[READ_COUNT];
 	bool has_capture;
-	struct capture_summary capture;         /* of the load phases, owned */
-	char capture_file[128];                 /* relative to the run folder, empty = none */
-	char capture_error[160];                /* why there is none */
+	struct capture_summary capture; /* of the load phases, owned */
+	char capture_file[128];		/* relative to the run folder, empty = none */
+	char capture_error[160];	/* why there is none */
 };
 
 struct run_host {
 	char name[FABRIC_NAME_MAX];
 	bool reached;
-	char error[256];            /* why not reached, or why it was lost in mid-run */
+	char error[256]; /* why not reached, or why it was lost in mid-run */
 	char agent_version[32];
 	bool has_before, has_after;
 	struct snapshot before, after; /* owned */
-	struct run_port *port;         /* owned; the ports of the inventory, in its order */
+	struct run_port *port;	       /* owned; the ports of the inventory, in its order */
 	unsigned int port_count;
 };
 
@@ -50,19 +50,19 @@ struct run_pair {
 	unsigned int client_host, client_port; /* indices into run.host[].port[] */
 	unsigned int server_host, server_port;
 	enum traffic_verb verb;
-	uint64_t asked_bytes_per_s;            /* 0 = flat out */
-	uint8_t client_tos, server_tos;        /* what each end's QP was given */
+	uint64_t asked_bytes_per_s;	/* 0 = flat out */
+	uint8_t client_tos, server_tos; /* what each end's QP was given */
 	bool ran;
 	struct traffic_result client, server;
-	char error[256];                       /* why it did not run */
+	char error[256]; /* why it did not run */
 };
 
 struct run {
-	char id[40];           /* UTC time and 4 random hex digits */
+	char id[40]; /* UTC time and 4 random hex digits */
 	char fabric_name[FABRIC_NAME_MAX];
 	char fabric_path[256];
 	int64_t started_unix_ns, ended_unix_ns;
-	bool traffic;          /* false: configuration alone (offline) */
+	bool traffic; /* false: configuration alone (offline) */
 	unsigned int load_percent;
 	struct run_host *host; /* owned */
 	unsigned int host_count;
@@ -75,25 +75,35 @@ int run_init(struct run *r, const struct fabric *f);
 void run_clear(struct run *r);
 
 /*
- * Offline: reads `dir`: run.json when there is one, else every *.json snapshot in dir or dir/snapshots.
- * f: the inventory, or NULL: then every host and RoCE port found counts.
+ * Offline: reads `dir`: run.json when there is one, else every *.json snapshot in dir or
+ * dir/snapshots. f: the inventory, or NULL: then every host and RoCE port found counts.
  */
 int run_load(const char *dir, const struct fabric *f, struct run *r, struct err *e);
+
+/* The inventory a run without one implies: its hosts and ports, and this profile. -ENOMEM. The
+ * caller calls fabric_clear(). */
+int run_make_fabric(const struct run *r, const struct profile *profile, struct fabric *f);
+
+/* Frees what one host holds and clears it. */
+void run_host_clear(struct run_host *h);
 
 json_t *run_to_json(const struct run *r);
 int run_from_json(const json_t *json, struct run *r, struct err *e);
 
-/* Writes run.json and snapshots/HOST.json under dir, atomically. A full disk is -ENOSPC with the file. */
+/* Writes run.json and snapshots/HOST.json under dir, atomically. A full disk is -ENOSPC with the
+ * file. */
 int run_save(const struct run *r, const char *dir, struct err *e);
 
 /* Called with one line of progress for people ("h1: 312 MB captured"). May be NULL. */
 typedef void run_progress(const char *line, void *arg);
 
 /*
- * The fabric run: connects every host through the fabric's engine and gathers all phases. Hosts that do
- * not answer are in r with their error, the run goes on without them. dir receives captures. Returns 0
- * when the run went through, whatever it found; -errno when there was nothing to run (no engine, all
- * hosts lost: r is still filled).
+ * The fabric run: fills *r (which need not be initialised; the caller clears it in any case):
+ * connects every host through the fabric's engine and gathers all phases. traffic_s == 0:
+ * configuration alone, no load. Hosts that do not answer are in r with their error, the run goes on
+ * without them. dir receives captures and the schedule; NULL = they are not kept. Returns 0 when
+ * the run went through, whatever it found; -errno when there was nothing to run (no engine, all
+ * hosts lost: r is still filled); -EINTR when it was stopped, with what had been gathered in r.
  */
 int run_fabric(const struct fabric *f, const char *dir, const volatile int *stop,
 	       run_progress *progress, void *arg, struct run *r, struct err *e);

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck agent: started by an engine on each host of a fabric run, talks JSON lines with the
+ * coordinator. Not for people. With --traffic it is one traffic end of an agent.
+ */
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "probe/agent.h"
+#include "probe/traffic_child.h"
+
+static bool traffic;
+
+static const struct opt agent_opts[] = {
+	{.name = "traffic",  .kind = OPT_FLAG, .value = &traffic, .help = "be one traffic end"},
+	{.name = NULL},
+};
+
+static int run_agent(int argc, char **argv)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct agent_config config = {
+		.build = ROCECHECK_VERSION,
+		.self = self,
+		.in_fd = STDIN_FILENO,
+		.out_fd = STDOUT_FILENO,
+	};
+	struct err e = {0};
+
+	if (argc)
+		return cmd_usage(&cmd_agent, "unexpected argument '%s'", argv[0]);
+	if (traffic)
+		return traffic_child(STDIN_FILENO, STDOUT_FILENO) ? EXIT_ENVIRONMENT : EXIT_OK;
+	if (length <= 0)
+		snprintf(self, sizeof(self), "rocecheck");
+	else
+		self[length] = '\0';
+	if (agent_run(&config, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	return EXIT_OK;
+}
+
+const struct command cmd_agent = {
+	.name = "agent",
+	.args = "",
+	.help = "serve a coordinator on stdin and stdout",
+	.opts = agent_opts,
+	.run = run_agent,
+	.internal = true,
+};

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck validate: the fabric run of an inventory, or a run or snapshots read back (--from),
+ * judged by the rules. The report goes to stdout first and to the run folder after it, so that a
+ * full disk costs the files and not the verdict.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "probe/run.h"
+#include "profiles/fabric.h"
+#include "reports/writer.h"
+
+static const char *from, *profile_name, *out_dir, *fail_on = "error";
+static struct opt_list formats, allowed;
+static bool no_traffic;
+static volatile int stop; /* set by a signal */
+
+static const char *const fail_words[] = {"error", "warn", NULL};
+
+static const struct opt validate_opts[] = {
+	{.name = "from",
+	 .kind = OPT_STRING,
+	 .value = &from,
+	 .arg = "DIR",
+	 .help = "judge a run folder or collected snapshots, touch no host"},
+	{.name = "profile",
+	 .kind = OPT_STRING,
+	 .value = &profile_name,
+	 .arg = "PROFILE",
+	 .help = "in place of the inventory's"},
+	{.name = "out",
+	 .letter = 'o',
+	 .kind = OPT_STRING,
+	 .value = &out_dir,
+	 .arg = "DIR",
+	 .help = "the run folder; default rocecheck-run-UTC, none with --from"},
+	{.name = "format",
+	 .kind = OPT_LIST,
+	 .value = &formats,
+	 .arg = "FORMAT[=FILE]",
+	 .help = "text, json or junit: on stdout, or into a file; may be given again"},
+	{.name = "fail-on",
+	 .kind = OPT_STRING,
+	 .value = &fail_on,
+	 .arg = "SEVERITY",
+	 .help = "error (default) or warn: what makes the exit code 1",
+	 .words = fail_words},
+	{.name = "allow-inconclusive",
+	 .kind = OPT_LIST,
+	 .value = &allowed,
+	 .arg = "RULE",
+	 .help = "this rule may lack its evidence; may be given again"},
+	{.name = "no-traffic",
+	 .kind = OPT_FLAG,
+	 .value = &no_traffic,
+	 .help = "compare the configuration of the hosts, send nothing"},
+	{.name = NULL						},
+};
+
+/* What the options mean, checked before anything happens. */
+struct choice {
+	const struct writer *print;		 /* on stdout */
+	const struct writer *save[OPT_LIST_MAX]; /* into path[] */
+	const char *path[OPT_LIST_MAX];
+	unsigned int saves;
+	enum severity fail_on;
+};
+
+static const struct writer *format_of(const char *word)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word, "="), word);
+	return writer_find(name);
+}
+
+static int choose(struct choice *c)
+{
+	*c = (struct choice){
+		.print = writer_find(globals->json ? "json" : "text"),
+		.fail_on = strcmp(fail_on, "warn") ? SEVERITY_ERROR : SEVERITY_WARN,
+	};
+	for (unsigned int i = 0; i < formats.count; i++) {
+		const struct writer *w = format_of(formats.item[i]);
+		const char *file = strchr(formats.item[i], '=');
+
+		if (!w || (file && !file[1]))
+			return cmd_usage(&cmd_validate,
+					 "no format '%s': text, json or junit, with =FILE to save",
+					 formats.item[i]);
+		if (!file) {
+			c->print = w;
+			continue;
+		}
+		c->save[c->saves] = w;
+		c->path[c->saves++] = file + 1;
+	}
+	for (unsigned int i = 0; i < allowed.count; i++) {
+		if (!rule_find(allowed.item[i]))
+			return cmd_usage(&cmd_validate,
+					 "no rule '%s': 'rocecheck rules' lists them",
+					 allowed.item[i]);
+	}
+	return EXIT_OK;
+}
+
+static int load_inventory(const char *path, struct fabric *f)
+{
+	struct diags diags;
+	struct err e = {0};
+	int err;
+
+	diags_init(&diags);
+	err = fabric_load(path, f, &diags, &e);
+	if (diags.count && (err || !globals->quiet))
+		diags_print(&diags, stderr, globals->colour_err);
+	if (err && !diags.errors)
+		cmd_fail(EXIT_USAGE, &e);
+	diags_clear(&diags);
+	return err ? EXIT_USAGE : EXIT_OK;
+}
+
+static void show_progress(const char *line, void *arg)
+{
+	(void)arg;
+	fprintf(stderr, "rocecheck: %s\n", line);
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+/* The first signal ends the run in order; the second one ends us. */
+static void watch_signals(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		sigaction(numbers[i], &action, NULL);
+}
+
+/* Gathers through agents. A run that lost all hosts or was stopped is still judged: it is
+ * incomplete. */
+static int gather(const struct fabric *f, const char *dir, struct run *r, int *at_least)
+{
+	bool talk = !globals->quiet && (globals->verbose || isatty(STDERR_FILENO));
+	struct err e = {0};
+	int err;
+
+	watch_signals();
+	err = run_fabric(f, dir, &stop, talk ? show_progress : NULL, NULL, r, &e);
+	if (!err)
+		return EXIT_OK;
+	if (err == -EHOSTUNREACH || err == -EINTR) {
+		*at_least = EXIT_INCOMPLETE;
+		cmd_fail(EXIT_INCOMPLETE, &e);
+		return EXIT_OK;
+	}
+	run_clear(r);
+	return cmd_fail(cmd_exit_for(&e, err == -EINVAL ? EXIT_USAGE : EXIT_ENVIRONMENT), &e);
+}
+
+/* Everything that is saved, each failure told; the files that can be written are. */
+static int save_all(const struct report *report, const struct choice *c, const char *dir)
+{
+	struct err e = {0};
+	int code = EXIT_OK;
+
+	if (dir && run_save(report->run, dir, &e))
+		code = cmd_fail(EXIT_ENVIRONMENT, &e);
+	for (unsigned int i = 0; dir && i < writer_count; i++) {
+		char path[PATH_MAX];
+
+		if (snprintf(path, sizeof(path), "%s/%s", dir, writers[i].file) >=
+		    (int)sizeof(path))
+			continue; /* run_save() has said so */
+		if (report_save(report, &writers[i], path, &e))
+			code = cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	for (unsigned int i = 0; i < c->saves; i++) {
+		if (report_save(report, c->save[i], c->path[i], &e))
+			code = cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	return code;
+}
+
+static int judge(const struct fabric *f, const struct run *r, const struct choice *c,
+		 const char *dir, int at_least)
+{
+	struct findings findings = {0};
+	struct report report = {
+		.fabric = f,
+		.run = r,
+		.findings = &findings,
+		.colour = globals->colour_out,
+		.verbose = globals->verbose > 0,
+		.allow = allowed.item,
+		.allow_count = allowed.count,
+	};
+	struct err e = {0};
+	int code;
+
+	if (rules_run(f, r, &findings)) {
+		err_sys(&e, -ENOMEM, "rules");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	code = cmd_worse(findings_exit(&findings, c->fail_on, allowed.item, allowed.count),
+			 at_least);
+	report.exit_code = code;
+	if (c->print->write(&report, stdout, &e))
+		code = cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, &e));
+	report.colour = false;
+	code = cmd_worse(code, save_all(&report, c, dir));
+	if (dir && !globals->quiet)
+		fprintf(stderr, "rocecheck: run folder: %s\n", dir);
+	findings_clear(&findings);
+	return code;
+}
+
+static int run_online(const char *path, const struct choice *c)
+{
+	char name[64];
+	const char *dir = out_dir ? out_dir : name;
+	time_t now = time(NULL);
+	int at_least = EXIT_OK, code;
+	struct fabric f;
+	struct run r;
+	struct tm utc;
+
+	code = load_inventory(path, &f);
+	if (code)
+		return code;
+	gmtime_r(&now, &utc);
+	strftime(name, sizeof(name), "rocecheck-run-%Y%m%dT%H%M%SZ", &utc);
+	if (profile_name)
+		code = cmd_load_profile(profile_name, &f.profile);
+	if (no_traffic)
+		f.traffic_s = 0;
+	if (!code)
+		code = gather(&f, dir, &r, &at_least);
+	if (!code) {
+		code = judge(&f, &r, c, dir, at_least);
+		run_clear(&r);
+	}
+	fabric_clear(&f);
+	return code;
+}
+
+/* The inventory of an offline run: the file, or what the run itself says, with a profile. */
+static int load_offline(const char *path, struct fabric *f, struct run *r)
+{
+	struct profile profile;
+	struct err e = {0};
+	int code = path ? load_inventory(path, f) : EXIT_OK;
+
+	if (!code && profile_name)
+		code = cmd_load_profile(profile_name, path ? &f->profile : &profile);
+	if (!code && run_load(from, path ? f : NULL, r, &e))
+		code = cmd_fail(EXIT_USAGE, &e);
+	if (code) {
+		if (path && f->host)
+			fabric_clear(f);
+		return code;
+	}
+	if (!path && run_make_fabric(r, &profile, f)) {
+		run_clear(r);
+		err_sys(&e, -ENOMEM, "run");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	return EXIT_OK;
+}
+
+static int run_offline(const char *path, const struct choice *c)
+{
+	struct fabric f = {0};
+	struct run r;
+	int code;
+
+	if (!path && !profile_name)
+		return cmd_usage(&cmd_validate, "--from without an inventory needs --profile");
+	code = load_offline(path, &f, &r);
+	if (code)
+		return code;
+	code = judge(&f, &r, c, out_dir, EXIT_OK);
+	run_clear(&r);
+	fabric_clear(&f);
+	return code;
+}
+
+static int run_validate(int argc, char **argv)
+{
+	struct choice c;
+	int code = choose(&c);
+
+	if (code)
+		return code;
+	if (argc > 1)
+		return cmd_usage(&cmd_validate, "unexpected argument '%s'", argv[1]);
+	if (!argc && !from)
+		return cmd_usage(&cmd_validate, "an inventory or --from DIR is needed");
+	return from ? run_offline(argc ? argv[0] : NULL, &c) : run_online(argv[0], &c);
+}
+
+const struct command cmd_validate = {
+	.name = "validate",
+	.args = "FABRIC.yaml | --from DIR",
+	.help = "run a fabric check, or judge one that was recorded",
+	.opts = validate_opts,
+	.run = run_validate,
+};

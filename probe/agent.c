@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The agent's life: hello, requests, end. Input comes through a thread of its own, so that the loss
+ * of the coordinator is seen even while a request blocks (netlink may take seconds), and any kind
+ * of file can be the input.
+ */
+#include "probe/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dcb/dcb.h"
+#include "probe/agent_ops.h"
+#include "probe/loop.h"
+
+#define OUTPUT_WAIT_MS 2000    /* a coordinator that reads nothing for so long is gone */
+#define EXIT_WAIT_US   2500000 /* after the end of input */
+
+struct relay {
+	int from, to;
+};
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		struct pollfd p = {.fd = fd, .events = POLLOUT};
+		ssize_t n = write(fd, data, size);
+
+		if (n > 0) {
+			data += n;
+			size -= (size_t)n;
+		} else if (n < 0 && errno == EAGAIN) {
+			if (poll(&p, 1, OUTPUT_WAIT_MS) <= 0)
+				return -EPIPE;
+		} else if (n == 0 || errno != EINTR) {
+			return -EPIPE;
+		}
+	}
+	return 0;
+}
+
+static void send_doc(struct agent *a, json_t *doc)
+{
+	char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
+	size_t length = text ? strlen(text) : 0;
+
+	if (text && length < LOOP_LINE_MAX) {
+		text[length++] = '\n';
+		if (write_all(a->config->out_fd, text, length))
+			a->over = true;
+	} else {
+		a->over = true; /* cannot even say that something is wrong */
+	}
+	free(text);
+	json_decref(doc);
+}
+
+void agent_error(struct agent *a, uint64_t id, const struct err *e)
+{
+	send_doc(a, json_pack("{s:I, s:{s:i, s:s, s:s}}", "id", (json_int_t)id, "error", "code",
+			      e->code, "text", e->text, "hint", e->hint));
+}
+
+void agent_reply(struct agent *a, uint64_t id, json_t *reply)
+{
+	struct err e = {0};
+
+	if (!reply || json_object_set_new(reply, "id", json_integer((json_int_t)id)) ||
+	    json_object_set_new(reply, "ok", json_true())) {
+		json_decref(reply);
+		err_sys(&e, -ENOMEM, "agent: reply");
+		agent_error(a, id, &e);
+		return;
+	}
+	if (json_dumpb(reply, NULL, 0, JSON_COMPACT) + 1 >= LOOP_LINE_MAX) {
+		json_decref(reply);
+		err_set(&e, -EMSGSIZE, "agent: the reply is larger than a line may be");
+		agent_error(a, id, &e);
+		return;
+	}
+	send_doc(a, reply);
+}
+
+int agent_dcb(struct agent *a, struct dcb **dcb, struct err *e)
+{
+	int err = a->dcb ? 0 : dcb_open(NULL, &a->dcb, e);
+
+	if (!err)
+		*dcb = a->dcb;
+	return err;
+}
+
+static void hello(struct agent *a)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+
+	(void)gethostname(host, sizeof(host) - 1);
+	send_doc(a, json_pack("{s:s, s:s, s:s, s:i, s:i}", "hello", AGENT_HELLO, "build",
+			      a->config->build, "host", host, "pid", (int)getpid(), "uid",
+			      (int)geteuid()));
+}
+
+static void on_line(char *line, size_t length, void *arg)
+{
+	struct agent *a = arg;
+
+	if (!a->over)
+		agent_line(a, line, length);
+}
+
+static void on_end(void *arg)
+{
+	struct agent *a = arg;
+
+	a->over = true;
+}
+
+static const struct loop_input_events input_events = {.line = on_line, .end = on_end};
+
+/* Requests that are on their way count: one more look before the coordinator is taken for lost. */
+static void on_lease(void *arg)
+{
+	struct agent *a = arg;
+
+	a->over = a->lease_late;
+	a->lease_late = true;
+	loop_timer_set(a->lease, 200);
+}
+
+static void *relay_input(void *arg)
+{
+	struct relay r = *(struct relay *)arg;
+	char buf[65536];
+
+	free(arg);
+	for (;;) {
+		ssize_t n = read(r.from, buf, sizeof(buf));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || write_all(r.to, buf, (size_t)n))
+			break;
+	}
+	close(r.to);
+	usleep(EXIT_WAIT_US);
+	_exit(1); /* the agent is stuck in a call; its children die with it (PR_SET_PDEATHSIG) */
+}
+
+static int start_input(struct agent *a, struct loop_input **in, struct err *e)
+{
+	struct relay *r = malloc(sizeof(*r));
+	pthread_t thread;
+	int fd[2], err;
+
+	if (!r || pipe2(fd, O_CLOEXEC)) {
+		free(r);
+		return err_sys(e, -errno, "agent: input");
+	}
+	r->from = a->config->in_fd;
+	r->to = fd[1];
+	err = loop_input_open(a->loop, fd[0], &input_events, a, in, e);
+	if (err) {
+		close(fd[1]);
+		free(r);
+		return err;
+	}
+	err = pthread_create(&thread, NULL, relay_input, r);
+	if (err) {
+		close(fd[1]);
+		free(r);
+		loop_input_close(*in);
+		return err_sys(e, -err, "agent: input");
+	}
+	pthread_detach(thread);
+	return 0;
+}
+
+static bool is_over(void *arg)
+{
+	const struct agent *a = arg;
+
+	return a->over;
+}
+
+int agent_run(const struct agent_config *config, struct err *e)
+{
+	struct agent a = {.config = config};
+	struct loop_input *in = NULL;
+	int err = loop_open(&a.loop, e);
+
+	if (err)
+		return err;
+	if (loop_timer_open(a.loop, on_lease, &a, &a.lease))
+		err = err_sys(e, -ENOMEM, "agent");
+	if (!err)
+		err = start_input(&a, &in, e);
+	if (!err) {
+		hello(&a);
+		loop_run_until(a.loop, is_over, &a);
+	}
+	agent_traffic_stop_all(&a);
+	agent_capture_stop_all(&a);
+	loop_input_close(in);
+	loop_timer_close(a.lease);
+	loop_close(a.loop);
+	dcb_close(a.dcb);
+	return err;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Requests of the agent protocol: parse, find the operation, answer. The small operations are here;
+ * traffic and capture have files of their own.
+ */
+#include "probe/agent_ops.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "dcb/dcb.h"
+#include "probe/counters.h"
+#include "probe/json_take.h"
+#include "probe/loop.h"
+#include "probe/snapshot.h"
+
+#define LEASE_MIN_MS 500
+#define LEASE_MAX_MS 3600000
+
+const struct agent_op_row agent_ops[] = {
+	{"ping",		 agent_ping,	     "lease_ms: end the agent when no ping comes for so long"},
+	{"collect",	    agent_collect,	   "ports: more netdevs; a snapshot of the host"		},
+	{"counters",	     agent_counters,	     "ports: [{netdev, ibdev, ib_port}]; a reading of each"  },
+	{"traffic_open",	 agent_traffic_open,    "spec; handle and what the other end must know"	    },
+	{"traffic_connect", agent_traffic_connect, "handle, peer"						 },
+	{"traffic_run",	agent_traffic_run,	   "handle; the result, when it is over"			},
+	{"traffic_close",	  agent_traffic_close,   "handle"						       },
+	{"capture_start",	  agent_capture_start,   "netdev, full, max_bytes; handle"			},
+	{"capture_stop",	 agent_capture_stop,    "handle; summary and size of the recording"		},
+	{"capture_read",	 agent_capture_read,    "handle, offset; a piece of the recording"	       },
+	{"quit",		 agent_quit,	     "ends the agent"					     },
+};
+const unsigned int agent_op_count = ARRAY_SIZE(agent_ops);
+
+static const struct agent_op_row *find_op(const char *name)
+{
+	for (unsigned int i = 0; name && i < agent_op_count; i++) {
+		if (!strcmp(agent_ops[i].name, name))
+			return &agent_ops[i];
+	}
+	return NULL;
+}
+
+static void run_request(struct agent *a, uint64_t id, const json_t *request)
+{
+	const char *name = json_string_value(json_object_get(request, "op"));
+	const struct agent_op_row *op = find_op(name);
+	struct err e = {0};
+	json_t *reply = NULL;
+	int rc;
+
+	if (!op) {
+		err_set(&e, -EOPNOTSUPP, "agent: unknown op '%.32s'", name ? name : "");
+		err_hint(&e, "coordinator and agent must be of one build");
+		agent_error(a, id, &e);
+		return;
+	}
+	rc = op->run(a, id, request, &reply, &e);
+	if (rc < 0) {
+		err_prefix(&e, "%s", op->name);
+		agent_error(a, id, &e);
+	} else if (rc != AGENT_LATER) {
+		agent_reply(a, id, reply);
+	}
+}
+
+void agent_line(struct agent *a, const char *line, size_t length)
+{
+	struct err e = {0};
+	json_error_t where;
+	json_t *request;
+	uint64_t id = 0;
+
+	if (!line) {
+		err_set(&e, -EMSGSIZE, "agent: a line of more than %u bytes", LOOP_LINE_MAX);
+		agent_error(a, 0, &e);
+		return;
+	}
+	request = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
+	if (!json_is_object(request)) {
+		err_set(&e, -EINVAL, "agent: %s", request ? "a request is an object" : where.text);
+		agent_error(a, 0, &e);
+	} else if (json_take_uint(request, "id", 0, AGENT_ID_MAX, &id, &e)) {
+		err_prefix(&e, "agent");
+		agent_error(a, 0, &e);
+	} else {
+		run_request(a, id, request);
+	}
+	json_decref(request);
+}
+
+int agent_ping(struct agent *a, uint64_t id, const json_t *request, json_t **reply, struct err *e)
+{
+	uint64_t lease_ms;
+	int err;
+
+	(void)id;
+	err = json_take_uint_or(request, "lease_ms", 0, LEASE_MIN_MS, LEASE_MAX_MS, &lease_ms, e);
+	if (err)
+		return err;
+	a->lease_late = false;
+	if (lease_ms && a->lease)
+		loop_timer_set(a->lease, lease_ms);
+	*reply = json_object();
+	return 0;
+}
+
+int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		  struct err *e)
+{
+	const char *also[AGENT_PORTS_MAX];
+	const json_t *ports = NULL;
+	unsigned int count = 0;
+	struct snapshot s;
+	struct dcb *dcb;
+	int err = 0;
+
+	(void)id;
+	if (json_object_get(request, "ports"))
+		err = json_take_array(request, "ports", AGENT_PORTS_MAX, &ports, e);
+	for (size_t i = 0; !err && i < json_array_size(ports); i++) {
+		also[count] = json_string_value(json_array_get(ports, i));
+		if (!also[count] || strlen(also[count]) > 15)
+			return err_set(e, -EINVAL, "'ports': no name of a netdev");
+		count++;
+	}
+	if (!err)
+		err = agent_dcb(a, &dcb, e);
+	if (!err)
+		err = snapshot_take(dcb, also, count, &s, e);
+	if (err)
+		return err;
+	*reply = json_pack("{s:o}", "snapshot", snapshot_to_json(&s));
+	snapshot_clear(&s);
+	return 0;
+}
+
+/* One port of a "counters" request: its reading, or what went wrong with it. */
+static int read_port(struct dcb *dcb, const json_t *port, json_t *list, struct err *e)
+{
+	char netdev[16], ibdev[64] = "";
+	struct err port_err = {0};
+	struct counters c = {0};
+	uint64_t ib_port;
+	json_t *one;
+	int err = json_take_text(port, "netdev", netdev, sizeof(netdev), e);
+
+	if (!err && json_object_get(port, "ibdev"))
+		err = json_take_text(port, "ibdev", ibdev, sizeof(ibdev), e);
+	if (!err)
+		err = json_take_uint_or(port, "ib_port", 1, 0, 255, &ib_port, e);
+	if (err)
+		return err;
+	if (counters_take(dcb, netdev, ibdev, (unsigned int)ib_port, &c, &port_err))
+		one = json_pack("{s:s}", "error", port_err.text);
+	else
+		one = json_pack("{s:o}", "counters", counters_to_json(&c));
+	return !one || json_array_append_new(list, one) ? err_sys(e, -ENOMEM, "counters") : 0;
+}
+
+int agent_counters(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		   struct err *e)
+{
+	const json_t *ports;
+	json_t *list;
+	struct dcb *dcb;
+	int err = json_take_array(request, "ports", AGENT_PORTS_MAX, &ports, e);
+
+	(void)id;
+	if (!err)
+		err = agent_dcb(a, &dcb, e);
+	if (err)
+		return err;
+	list = json_array();
+	for (size_t i = 0; !err && i < json_array_size(ports); i++)
+		err = read_port(dcb, json_array_get(ports, i), list, e);
+	if (err) {
+		json_decref(list);
+		return err;
+	}
+	*reply = json_pack("{s:o}", "ports", list);
+	return 0;
+}
+
+int agent_quit(struct agent *a, uint64_t id, const json_t *request, json_t **reply, struct err *e)
+{
+	(void)request;
+	(void)reply;
+	(void)e;
+	agent_reply(a, id, json_object());
+	a->over = true;
+	return AGENT_LATER;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Traffic in the agent: one process an end (traffic_child.h), one question to it at a time, and a
+ * watchdog that kills it when the kernel does not let it go.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/agent_ops.h"
+#include "probe/json_take.h"
+#include "probe/loop.h"
+#include "probe/traffic.h"
+
+#define ANSWER_MS     10000 /* opening or connecting: registering memory may take a while */
+#define RUN_MARGIN_MS 12000 /* traffic_run() ends 10 s after its time at the latest */
+
+enum traffic_step {
+	STEP_OPENING,
+	STEP_OPEN,
+	STEP_CONNECTING,
+	STEP_CONNECTED,
+	STEP_RUNNING,
+	STEP_DONE,
+};
+
+static const char *const step_text[] = {
+	[STEP_OPENING] = "being opened",  [STEP_OPEN] = "open",
+	[STEP_CONNECTING] = "connecting", [STEP_CONNECTED] = "connected",
+	[STEP_RUNNING] = "running",	  [STEP_DONE] = "over",
+};
+
+struct agent_traffic {
+	struct agent *agent;
+	unsigned int handle;
+	struct loop_process *process;
+	struct loop_timer *watchdog;
+	enum traffic_step step;
+	uint32_t duration_ms;
+	uint64_t id; /* of the request that waits for an answer */
+	bool waiting;
+};
+
+static void free_traffic(struct agent_traffic *t)
+{
+	t->agent->traffic[t->handle] = NULL;
+	loop_process_close(t->process);
+	loop_timer_close(t->watchdog);
+	free(t);
+}
+
+static void answer(struct agent_traffic *t, json_t *reply)
+{
+	bool waiting = t->waiting;
+
+	loop_timer_stop(t->watchdog);
+	t->waiting = false;
+	if (waiting)
+		agent_reply(t->agent, t->id, reply);
+	else
+		json_decref(reply);
+}
+
+/* After an error the end is of no use any more. */
+static void answer_failure(struct agent_traffic *t, const struct err *e)
+{
+	if (t->waiting)
+		agent_error(t->agent, t->id, e);
+	free_traffic(t);
+}
+
+static void take_error(struct agent_traffic *t, const json_t *error)
+{
+	const char *text = json_string_value(json_object_get(error, "text"));
+	const char *hint = json_string_value(json_object_get(error, "hint"));
+	json_int_t code = json_integer_value(json_object_get(error, "code"));
+	struct err e = {0};
+
+	err_set(&e, code < 0 && code > -4096 ? (int)code : -EIO, "%s",
+		text ? text : "traffic failed");
+	if (hint && *hint)
+		err_hint(&e, "%s", hint);
+	answer_failure(t, &e);
+}
+
+static void take_peer(struct agent_traffic *t, json_t *doc)
+{
+	t->step = STEP_OPEN;
+	answer(t, json_pack("{s:i, s:O}", "handle", (int)t->handle, "peer",
+			    json_object_get(doc, "peer")));
+}
+
+static void take_connected(struct agent_traffic *t, json_t *doc)
+{
+	(void)doc;
+	t->step = STEP_CONNECTED;
+	answer(t, json_object());
+}
+
+static void take_result(struct agent_traffic *t, json_t *doc)
+{
+	t->step = STEP_DONE;
+	answer(t, json_pack("{s:O}", "result", json_object_get(doc, "result")));
+}
+
+static const struct {
+	enum traffic_step step;
+	const char *key;
+	void (*take)(struct agent_traffic *t, json_t *doc);
+} answers[] = {
+	{STEP_OPENING,    "peer",      take_peer	},
+	{STEP_CONNECTING, "connected", take_connected},
+	{STEP_RUNNING,    "result",	 take_result   },
+};
+
+static void on_line(char *line, size_t length, void *arg)
+{
+	struct agent_traffic *t = arg;
+	json_t *doc = line ? json_loadb(line, length, 0, NULL) : NULL;
+	struct err e = {0};
+
+	if (json_object_get(doc, "error")) {
+		take_error(t, json_object_get(doc, "error"));
+		json_decref(doc);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+		if (answers[i].step == t->step && json_object_get(doc, answers[i].key)) {
+			answers[i].take(t, doc);
+			json_decref(doc);
+			return;
+		}
+	}
+	json_decref(doc);
+	err_set(&e, -EPROTO, "the traffic process gave no sensible answer");
+	answer_failure(t, &e);
+}
+
+static void on_ended(int status, int signal, void *arg)
+{
+	struct agent_traffic *t = arg;
+	struct err e = {0};
+
+	if (signal)
+		err_set(&e, -EPIPE, "the traffic process was ended by signal %d", signal);
+	else
+		err_set(&e, -EPIPE, "the traffic process ended (status %d)", status);
+	if (t->waiting || t->step != STEP_DONE)
+		answer_failure(t, &e);
+}
+
+static const struct loop_process_events process_events = {.line = on_line, .ended = on_ended};
+
+/* The process hangs: in a run this is a result, the one with cause timeout. */
+static void on_watchdog(void *arg)
+{
+	struct agent_traffic *t = arg;
+	struct traffic_result r = {.cause = CAUSE_TIMEOUT};
+	struct err e = {0};
+
+	loop_process_kill(t->process, SIGKILL);
+	if (t->step != STEP_RUNNING) {
+		err_set(&e, -ETIMEDOUT, "traffic was %s for %u s: the process was killed",
+			step_text[t->step], ANSWER_MS / 1000);
+		answer_failure(t, &e);
+		return;
+	}
+	snprintf(r.detail, sizeof(r.detail),
+		 "the kernel did not let the traffic process go %u s after its time: it was killed",
+		 RUN_MARGIN_MS / 1000);
+	t->step = STEP_DONE;
+	answer(t, json_pack("{s:o}", "result", traffic_result_to_json(&r)));
+}
+
+/* Gives the process a line; its answer will be that of request id. */
+static int ask(struct agent_traffic *t, uint64_t id, const json_t *doc, enum traffic_step step,
+	       uint64_t wait_ms, struct err *e)
+{
+	char *text = json_dumps(doc, JSON_COMPACT);
+	size_t length = text ? strlen(text) : 0;
+	int err = -ENOMEM;
+
+	if (text) {
+		text[length] = '\n'; /* over the NUL */
+		err = loop_process_write(t->process, text, length + 1);
+	}
+	free(text);
+	if (err)
+		return err_sys(e, err, "traffic process");
+	t->id = id;
+	t->waiting = true;
+	t->step = step;
+	loop_timer_set(t->watchdog, wait_ms);
+	return AGENT_LATER;
+}
+
+static int new_traffic(struct agent *a, struct agent_traffic **out, struct err *e)
+{
+	const char *const argv[] = {a->config->self, "agent", "--traffic", NULL};
+	struct agent_traffic *t;
+	unsigned int handle = 0;
+	int err;
+
+	while (handle < AGENT_TRAFFIC_MAX && a->traffic[handle])
+		handle++;
+	if (handle == AGENT_TRAFFIC_MAX)
+		return err_set(e, -ENOSPC, "more than %u traffic ends at once", AGENT_TRAFFIC_MAX);
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		return err_sys(e, -ENOMEM, "traffic");
+	t->agent = a;
+	t->handle = handle;
+	a->traffic[handle] = t;
+	err = loop_timer_open(a->loop, on_watchdog, t, &t->watchdog);
+	if (err)
+		err_sys(e, err, "traffic");
+	else
+		err = loop_spawn(a->loop, argv, &process_events, t, &t->process, e);
+	if (err) {
+		free_traffic(t);
+		return err;
+	}
+	*out = t;
+	return 0;
+}
+
+int agent_traffic_open(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		       struct err *e)
+{
+	struct agent_traffic *t = NULL;
+	struct traffic_spec spec;
+	const json_t *json;
+	int err = json_take_object(request, "spec", &json, e);
+
+	(void)reply;
+	if (!err)
+		err = traffic_spec_from_json(json, &spec, e);
+	if (!err)
+		err = new_traffic(a, &t, e);
+	if (err)
+		return err;
+	t->duration_ms = spec.duration_ms;
+	err = ask(t, id, json, STEP_OPENING, ANSWER_MS, e);
+	if (err < 0)
+		free_traffic(t);
+	return err;
+}
+
+/* The end a request names, when it is at the step the request needs. */
+static int find(struct agent *a, const json_t *request, enum traffic_step step,
+		struct agent_traffic **t, struct err *e)
+{
+	uint64_t handle;
+	int err = json_take_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
+
+	if (err)
+		return err;
+	if (!a->traffic[handle])
+		return err_set(e, -ENOENT, "no traffic with handle %u", (unsigned int)handle);
+	if (a->traffic[handle]->step != step)
+		return err_set(e, -EBUSY, "traffic %u is %s", (unsigned int)handle,
+			       step_text[a->traffic[handle]->step]);
+	*t = a->traffic[handle];
+	return 0;
+}
+
+int agent_traffic_connect(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+			  struct err *e)
+{
+	struct agent_traffic *t;
+	struct traffic_peer peer;
+	const json_t *json;
+	int err = find(a, request, STEP_OPEN, &t, e);
+
+	(void)reply;
+	if (!err)
+		err = json_take_object(request, "peer", &json, e);
+	if (!err)
+		err = traffic_peer_from_json(json, &peer, e);
+	return err ? err : ask(t, id, json, STEP_CONNECTING, ANSWER_MS, e);
+}
+
+int agent_traffic_run(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		      struct err *e)
+{
+	struct agent_traffic *t;
+	json_t *line;
+	int err = find(a, request, STEP_CONNECTED, &t, e);
+
+	(void)reply;
+	if (err)
+		return err;
+	line = json_pack("{s:b}", "run", 1);
+	err = ask(t, id, line, STEP_RUNNING, (uint64_t)t->duration_ms + RUN_MARGIN_MS, e);
+	json_decref(line);
+	return err;
+}
+
+int agent_traffic_close(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+			struct err *e)
+{
+	uint64_t handle;
+	int err = json_take_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
+	struct err stopped = {0};
+
+	(void)id;
+	if (err)
+		return err;
+	if (a->traffic[handle]) { /* closing twice is no error: it may have failed and gone */
+		err_set(&stopped, -ECANCELED, "traffic was closed");
+		answer_failure(a->traffic[handle], &stopped);
+	}
+	*reply = json_object();
+	return 0;
+}
+
+void agent_traffic_stop_all(struct agent *a)
+{
+	for (unsigned int i = 0; i < AGENT_TRAFFIC_MAX; i++) {
+		if (a->traffic[i])
+			free_traffic(a->traffic[i]);
+	}
+}

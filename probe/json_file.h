@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * JSON documents as files, and making the folders of a run.
+ */
+#ifndef PROBE_JSON_FILE_H
+#define PROBE_JSON_FILE_H
+
+#include <jansson.h>
+
+#include "profiles/base.h"
+
+/* *doc is an object; -EINVAL with file, line and column when it is none. */
+int json_file_load(const char *path, json_t **doc, struct err *e);
+
+/* Atomic: a file beside it, synced, renamed; mode 0644. Owns doc (NULL: -ENOMEM). */
+int json_file_save(json_t *doc, const char *path, struct err *e);
+
+/* mkdir -p of one path, mode 0755. An existing folder is fine. */
+int folder_make(const char *path, struct err *e);
+
+#endif

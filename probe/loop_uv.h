@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inside of the event loop, shared by loop.c and loop_process.c alone.
+ */
+#ifndef PROBE_LOOP_UV_H
+#define PROBE_LOOP_UV_H
+
+#include <signal.h>
+#include <uv.h>
+
+#define LOOP_READ_BYTES 65536
+
+struct loop {
+	uv_loop_t uv;
+	uv_timer_t tick;
+	struct sigaction old_sigpipe;
+};
+
+/* A buffer to read into; the read callback frees it. */
+void loop_buffer(uv_handle_t *handle, size_t wished, uv_buf_t *buf);
+
+#endif

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Captures of a fabric run: one at each port, summaries into the run, recordings into
+ * captures/HOST-PORT.pcap of its folder, fetched in pieces so that no line gets too long.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probe/base64.h"
+#include "probe/json_file.h"
+#include "probe/json_take.h"
+#include "probe/run_phases.h"
+
+#define PORTS_MAX	  64u
+#define PIECE_BYTES	  (512u << 10)
+#define HEADERS_MAX_BYTES (UINT64_C(64) << 20)
+#define FULL_MAX_BYTES	  (UINT64_C(256) << 20)
+
+static void note(struct run_port *p, const struct err *e)
+{
+	if (!p->capture_error[0])
+		snprintf(p->capture_error, sizeof(p->capture_error), "%.150s", e->text);
+}
+
+static bool has_port(const struct coordinator *c, unsigned int host, unsigned int p)
+{
+	return phase_ready(c, host) && p < c->r->host[host].port_count && p < PORTS_MAX;
+}
+
+static unsigned int most_ports(const struct coordinator *c)
+{
+	unsigned int most = 0;
+
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		if (c->r->host[i].port_count > most)
+			most = c->r->host[i].port_count;
+	}
+	return most < PORTS_MAX ? most : PORTS_MAX;
+}
+
+static void capture_off(struct coordinator *c)
+{
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		for (unsigned int p = 0; p < c->r->host[i].port_count; p++)
+			snprintf(c->r->host[i].port[p].capture_error, 160,
+				 "capture is off in the inventory");
+	}
+}
+
+static void start_one(struct coordinator *c, unsigned int host, unsigned int p)
+{
+	bool full = c->f->capture == CAPTURE_FULL;
+	uint64_t max_bytes = full ? FULL_MAX_BYTES : HEADERS_MAX_BYTES;
+
+	link_ask(&c->link[host], "capture_start",
+		 json_pack("{s:s, s:b, s:I}", "netdev", c->r->host[host].port[p].netdev, "full",
+			   full, "max_bytes", (json_int_t)(c->dir ? max_bytes : 0)),
+		 PHASE_ANSWER_MS);
+}
+
+void phase_capture_start(struct coordinator *c)
+{
+	if (c->f->capture == CAPTURE_OFF) {
+		capture_off(c);
+		return;
+	}
+	for (unsigned int p = 0; p < most_ports(c) && !phase_stopped(c); p++) {
+		for (unsigned int i = 0; i < c->r->host_count; i++) {
+			if (has_port(c, i, p))
+				start_one(c, i, p);
+		}
+		phase_wait(c);
+		for (unsigned int i = 0; i < c->r->host_count; i++) {
+			struct err e = c->link[i].err;
+			uint64_t handle = 0;
+
+			if (!has_port(c, i, p))
+				continue;
+			if (c->link[i].reply &&
+			    !json_take_uint(c->link[i].reply, "handle", 0, INT_MAX, &handle, &e))
+				c->capture[i][p] = (int)handle;
+			else
+				note(&c->r->host[i].port[p], &e);
+		}
+	}
+}
+
+static json_t *handle_of(const struct coordinator *c, unsigned int host, unsigned int p)
+{
+	return json_pack("{s:i}", "handle", c->capture[host][p]);
+}
+
+static bool is_capturing(const struct coordinator *c, unsigned int host, unsigned int p)
+{
+	return has_port(c, host, p) && c->capture[host][p] >= 0;
+}
+
+static void take_summary(struct coordinator *c, unsigned int host, unsigned int p)
+{
+	struct run_port *port = &c->r->host[host].port[p];
+	const json_t *reply = c->link[host].reply;
+	const char *text = json_string_value(json_object_get(reply, "complaint"));
+	struct err e = c->link[host].err;
+
+	if (!reply ||
+	    capture_summary_from_json(json_object_get(reply, "summary"), &port->capture, &e)) {
+		note(port, &e);
+		return;
+	}
+	port->has_capture = true;
+	if (text && *text) {
+		err_set(&e, -EIO, "%.150s", text);
+		note(port, &e);
+	}
+	if (json_integer_value(json_object_get(reply, "unrecorded")) > 0)
+		phase_say(
+			c,
+			"%s %s: the recording was cut at its largest size; all packets were judged",
+			c->r->host[host].name, port->netdev);
+}
+
+/* What is fetched from one host at the moment. */
+struct fetch {
+	int fd; /* -1 = nothing to fetch */
+	uint64_t offset;
+};
+
+static void open_fetch(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f)
+{
+	struct run_host *h = &c->r->host[host];
+	struct run_port *port = &h->port[p];
+	char path[PATH_MAX];
+	struct err e = {0};
+
+	f->fd = -1;
+	f->offset = 0;
+	if (!is_capturing(c, host, p) || !port->has_capture || !c->dir)
+		return;
+	if (snprintf(port->capture_file, sizeof(port->capture_file), "captures/%.63s-%s.pcap",
+		     h->name, port->netdev) < 0 ||
+	    snprintf(path, sizeof(path), "%s/%s", c->dir, port->capture_file) >= (int)sizeof(path))
+		return;
+	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (f->fd < 0) {
+		err_sys(&e, -errno, "%s", path);
+		note(port, &e);
+		port->capture_file[0] = '\0';
+	}
+}
+
+/* Ends a fetch; a recording that is not whole is not kept. */
+static void end_fetch(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f,
+		      const struct err *e)
+{
+	struct run_port *port = &c->r->host[host].port[p];
+	char path[PATH_MAX];
+	struct err failed = e ? *e : (struct err){0};
+
+	if (close(f->fd) && !failed.code)
+		err_sys(&failed, -errno, "%s", port->capture_file);
+	f->fd = -1;
+	if (!failed.code)
+		return;
+	note(port, &failed);
+	if (snprintf(path, sizeof(path), "%s/%s", c->dir, port->capture_file) < (int)sizeof(path))
+		(void)unlink(path);
+	port->capture_file[0] = '\0';
+}
+
+static int write_all(int fd, const uint8_t *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		data += n > 0 ? n : 0;
+		size -= n > 0 ? (size_t)n : 0;
+	}
+	return 0;
+}
+
+static void take_piece(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f,
+		       uint8_t *buf)
+{
+	const json_t *reply = c->link[host].reply;
+	const json_t *data = json_object_get(reply, "data");
+	struct err e = c->link[host].err;
+	size_t size = 0;
+	int err;
+
+	if (!json_is_string(data) ||
+	    base64_decode(json_string_value(data), json_string_length(data), buf, PIECE_BYTES,
+			  &size)) {
+		if (!e.code)
+			err_set(&e, -EPROTO, "the recording came broken");
+		end_fetch(c, host, p, f, &e);
+		return;
+	}
+	err = write_all(f->fd, buf, size);
+	f->offset += size;
+	if (err) {
+		err_sys(&e, err, "%s", c->r->host[host].port[p].capture_file);
+		end_fetch(c, host, p, f, &e);
+	} else if (!size || json_is_true(json_object_get(reply, "eof"))) {
+		end_fetch(c, host, p, f, NULL);
+	}
+}
+
+/* One piece from each host that has more. False when none has. */
+static bool fetch_round(struct coordinator *c, unsigned int p, struct fetch *list, uint8_t *buf)
+{
+	bool more = false;
+
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		json_t *fields;
+
+		if (list[i].fd < 0)
+			continue;
+		fields = handle_of(c, i, p);
+		(void)json_object_set_new(fields, "offset",
+					  json_integer((json_int_t)list[i].offset));
+		link_ask(&c->link[i], "capture_read", fields, PHASE_ANSWER_MS);
+	}
+	phase_wait(c);
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		if (list[i].fd < 0)
+			continue;
+		take_piece(c, i, p, &list[i], buf);
+		more = more || list[i].fd >= 0;
+	}
+	return more;
+}
+
+static void fetch_port(struct coordinator *c, unsigned int p, struct fetch *list, uint8_t *buf)
+{
+	struct err e = {0};
+
+	for (unsigned int i = 0; i < c->r->host_count; i++)
+		open_fetch(c, i, p, &list[i]);
+	while (fetch_round(c, p, list, buf) && !phase_stopped(c))
+		;
+	err_set(&e, -EINTR, "stopped before the recording was here");
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		if (list[i].fd >= 0)
+			end_fetch(c, i, p, &list[i], &e);
+	}
+}
+
+static void fetch_all(struct coordinator *c)
+{
+	struct fetch *list = calloc(c->r->host_count + 1, sizeof(*list));
+	uint8_t *buf = malloc(PIECE_BYTES);
+	char path[PATH_MAX];
+	struct err e = {0};
+
+	if (!list || !buf ||
+	    snprintf(path, sizeof(path), "%s/captures", c->dir) >= (int)sizeof(path))
+		err_set(&e, -ENOMEM, "no memory for the recordings");
+	else
+		(void)folder_make(path, &e);
+	if (e.code)
+		phase_say(c, "%s", e.text);
+	for (unsigned int p = 0; !e.code && p < most_ports(c); p++)
+		fetch_port(c, p, list, buf);
+	free(list);
+	free(buf);
+}
+
+void phase_capture_stop(struct coordinator *c)
+{
+	if (c->f->capture == CAPTURE_OFF)
+		return;
+	phase_say(c, "fetching captures");
+	for (unsigned int p = 0; p < most_ports(c) && !phase_stopped(c); p++) {
+		for (unsigned int i = 0; i < c->r->host_count; i++) {
+			if (is_capturing(c, i, p))
+				link_ask(&c->link[i], "capture_stop", handle_of(c, i, p),
+					 PHASE_ANSWER_MS);
+		}
+		phase_wait(c);
+		for (unsigned int i = 0; i < c->r->host_count; i++) {
+			if (c->capture[i][p] >= 0 && p < c->r->host[i].port_count)
+				take_summary(c, i, p);
+		}
+	}
+	if (c->dir && !phase_stopped(c))
+		fetch_all(c);
+}
