@@ -199,6 +199,18 @@ void evidence_field(struct findings *out, const struct subject *s, enum qos_fiel
 			 field_source[id]);
 }
 
+/* How far the counter's row is known; the best tier goes without saying. */
+static const char *tier_of(const struct counters *c, enum metric m)
+{
+	static const char *const words[] = {
+		[TIER_SOURCE] = ", known by the driver's source",
+		[TIER_RECORDED] = ", known by a recording",
+		[TIER_HARDWARE] = "",
+	};
+
+	return c->def[m] < counter_def_count ? words[counter_defs[c->def[m]].tier] : "";
+}
+
 void evidence_counter(struct findings *out, const struct subject *s, const struct counters *delta,
 		      enum metric m, unsigned int prio)
 {
@@ -209,12 +221,14 @@ void evidence_counter(struct findings *out, const struct subject *s, const struc
 		reading = &s->run_port->reading[READ_QUIET_AFTER];
 	counters_source_text(reading, m, prio, source, sizeof(source));
 	if (metric_table[m].by_prio)
-		finding_evidence(out, EVIDENCE_COUNTER, "%s prio %u +%llu (%s)",
+		finding_evidence(out, EVIDENCE_COUNTER, "%s prio %u +%llu (%s%s)",
 				 metric_table[m].name, prio,
-				 (unsigned long long)delta->value[m][prio], source);
+				 (unsigned long long)delta->value[m][prio], source,
+				 tier_of(reading, m));
 	else
-		finding_evidence(out, EVIDENCE_COUNTER, "%s +%llu (%s)", metric_table[m].name,
-				 (unsigned long long)delta->value[m][0], source);
+		finding_evidence(out, EVIDENCE_COUNTER, "%s +%llu (%s%s)", metric_table[m].name,
+				 (unsigned long long)delta->value[m][0], source,
+				 tier_of(reading, m));
 }
 
 const char *wish_text(const struct subject *s, enum qos_field_id id, char *buf, size_t size)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck explain RULE: why a rule is there, what it looks at and what to do; also for the ids of
+ * input errors.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "reports/rules.h"
+
+static const struct {
+	char letter;
+	const char *meaning;
+} evidence_kinds[] = {
+	{EVIDENCE_HOST,	"settings of the host"		      },
+	{EVIDENCE_ACROSS,  "hosts compared with each other"	  },
+	{EVIDENCE_LLDP,	"what the link partner advertises by LLDP"},
+	{EVIDENCE_COUNTER, "counters before and after"		      },
+	{EVIDENCE_CAPTURE, "captured packets"			     },
+	{EVIDENCE_TRAFFIC, "results of rocecheck's own traffic"      },
+};
+
+static void print_evidence(const char *letters)
+{
+	const char *separator = "evidence: ";
+
+	for (size_t i = 0; i < ARRAY_SIZE(evidence_kinds); i++) {
+		if (!strchr(letters, evidence_kinds[i].letter))
+			continue;
+		printf("%s[%c] %s", separator, evidence_kinds[i].letter, evidence_kinds[i].meaning);
+		separator = ", ";
+	}
+	putchar('\n');
+}
+
+static void print_causes(const struct rule *rule)
+{
+	if (!rule->causes[0])
+		return;
+	printf("causes:   ");
+	for (unsigned int i = 0; i < RULE_CAUSES_MAX && rule->causes[i]; i++)
+		printf("%s%s", i ? ", " : "", rule->causes[i]);
+	putchar('\n');
+}
+
+static void print_caused_by(const struct rule *rule)
+{
+	const char *separator = "follows:  ";
+
+	for (unsigned int i = 0; i < rule_count; i++)
+		for (unsigned int k = 0; k < RULE_CAUSES_MAX && rule_table[i].causes[k]; k++) {
+			if (strcmp(rule_table[i].causes[k], rule->id))
+				continue;
+			printf("%s%s", separator, rule_table[i].id);
+			separator = ", ";
+		}
+	if (separator[0] == ',')
+		putchar('\n');
+}
+
+static void print_rule(const struct rule *rule)
+{
+	printf("%s (%s): %s\n\n%s\n\n", rule->id, severity_word(rule->severity), rule->title,
+	       rule->reason);
+	print_evidence(rule->evidence);
+	printf("do:       %s\nsource:   %s\n", rule->advice, rule->source);
+	print_causes(rule);
+	print_caused_by(rule);
+}
+
+static const struct diag_rule *input_rule(const char *id)
+{
+	for (const struct diag_rule *d = diag_rules; d->id; d++)
+		if (!strcmp(d->id, id))
+			return d;
+	return NULL;
+}
+
+/* The known id nearest to what was typed, in whatever case; NULL when none is near. */
+static const char *nearest(const char *typed)
+{
+	const char **ids = calloc(rule_count + 1, sizeof(*ids));
+	char upper[32];
+	const char *found;
+	size_t i;
+
+	if (!ids)
+		return NULL;
+	for (i = 0; i < rule_count; i++)
+		ids[i] = rule_table[i].id;
+	for (i = 0; typed[i] && i < sizeof(upper) - 1; i++)
+		upper[i] = (char)toupper((unsigned char)typed[i]);
+	upper[i] = '\0';
+	found = diag_nearest(upper, ids);
+	free(ids);
+	return found;
+}
+
+static int run_explain(int argc, char **argv)
+{
+	const struct diag_rule *input;
+	const struct rule *rule;
+	struct err e = {0};
+
+	if (argc != 1)
+		return cmd_usage(&cmd_explain, "one rule id is needed");
+	rule = rule_find(argv[0]);
+	input = input_rule(argv[0]);
+	if (rule) {
+		print_rule(rule);
+		return EXIT_OK;
+	}
+	if (input) {
+		printf("%s (input): %s\n\n%s\n", input->id, input->title, input->explain);
+		return EXIT_OK;
+	}
+	err_set(&e, -ENOENT, "no rule '%s'", argv[0]);
+	if (nearest(argv[0]))
+		err_hint(&e, "did you mean %s?", nearest(argv[0]));
+	else
+		err_hint(&e, "'rocecheck rules' lists them");
+	return cmd_fail(EXIT_USAGE, &e);
+}
+
+const struct command cmd_explain = {
+	.name = "explain",
+	.args = "RULE",
+	.help = "say why a rule is there and what to do",
+	.run = run_explain,
+};

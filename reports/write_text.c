@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The report for people: the verdict, what leads with its evidence and what it caused in one line,
+ * a table of ports, and everything that was not judged with its reason. Colour repeats what words
+ * say.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/clean.h"
+#include "reports/order.h"
+#include "reports/writers.h"
+
+#define SUBJECTS_SHOWN 6 /* ports named in a line that many share */
+
+/* One document being written. */
+struct page {
+	const struct report *r;
+	const struct findings *f;
+	struct order order;
+	FILE *out;
+};
+
+static const char *colour_of(enum verdict v)
+{
+	static const char *const colours[] = {
+		[VERDICT_PASS] = "\033[32m",	     [VERDICT_SKIP] = "\033[2m",
+		[VERDICT_INCONCLUSIVE] = "\033[36m", [VERDICT_WARN] = "\033[33m",
+		[VERDICT_FAIL] = "\033[31m",
+	};
+
+	return colours[v];
+}
+
+static void put_coloured(const struct page *p, enum verdict v, const char *word)
+{
+	if (p->r->colour)
+		fprintf(p->out, "%s%s\033[0m", colour_of(v), word);
+	else
+		fputs(word, p->out);
+}
+
+static void put_subject(const struct page *p, const struct finding *f)
+{
+	clean_put(p->out, f->host[0] ? f->host : "fabric");
+	if (f->port[0])
+		fputc(' ', p->out);
+	clean_put(p->out, f->port);
+}
+
+static void put_verdict(const struct page *p)
+{
+	const struct profile *profile = &p->r->fabric->profile;
+	static const enum verdict as[] = {
+		[0] = VERDICT_PASS, [1] = VERDICT_FAIL, [4] = VERDICT_INCONCLUSIVE};
+	unsigned int code = (unsigned int)p->r->exit_code;
+
+	put_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL, report_verdict(p->r));
+	fputs("  ", p->out);
+	clean_put(p->out, p->r->fabric->name[0] ? p->r->fabric->name : "fabric");
+	fputs(", profile ", p->out);
+	clean_put(p->out, profile->name);
+	fprintf(p->out, " (%s), %u hosts, run ", profile_intent_word(profile->intent),
+		p->r->run->host_count);
+	clean_put(p->out, p->r->run->id);
+	fputc('\n', p->out);
+	if (!p->r->run->traffic)
+		fputs("      configuration alone: no traffic was run\n", p->out);
+}
+
+static void put_line(const struct page *p, const char *label, const char *text)
+{
+	fprintf(p->out, "      %-7s ", label);
+	clean_put(p->out, text);
+	fputc('\n', p->out);
+}
+
+static void put_evidence(const struct page *p, const struct finding *f)
+{
+	for (unsigned int i = 0; i < f->evidence_count; i++) {
+		fprintf(p->out, "      [%c] ", f->evidence[i].kind);
+		clean_put(p->out, f->evidence[i].text);
+		fputc('\n', p->out);
+	}
+}
+
+static void put_heading(const struct page *p, const struct finding *f)
+{
+	char prios[64];
+
+	put_coloured(p, f->verdict, verdict_word(f->verdict));
+	fprintf(p->out, "  %s  ", f->rule->id);
+	put_subject(p, f);
+	if (f->prio_set) {
+		qos_prio_set_text(f->prio_set, prios, sizeof(prios));
+		fprintf(p->out, " prio %s", prios);
+	}
+	fputs(": ", p->out);
+	clean_put(p->out, f->text);
+	fputc('\n', p->out);
+}
+
+/* What the finding at this place of the order explains: they follow it. */
+static void put_caused(const struct page *p, size_t place)
+{
+	size_t lead = p->order.at[place];
+	const char *separator = "      caused  ";
+
+	for (size_t i = place + 1; i < p->order.count; i++) {
+		const struct finding *f = &p->f->list[p->order.at[i]];
+
+		if (f->caused_by < 0 || (size_t)f->caused_by != lead)
+			break;
+		fprintf(p->out, "%s%s ", separator, f->rule->id);
+		put_subject(p, f);
+		separator = ", ";
+	}
+	if (separator[0] == ',')
+		fputc('\n', p->out);
+}
+
+static void put_lead(const struct page *p, size_t place)
+{
+	const struct finding *f = &p->f->list[p->order.at[place]];
+
+	fputc('\n', p->out);
+	put_heading(p, f);
+	put_line(p, "", f->rule->title);
+	put_evidence(p, f);
+	if (f->wish_path[0]) {
+		fputs("      wish    ", p->out);
+		clean_put(p->out, f->wish_path);
+		fprintf(p->out, ":%d\n", f->wish_line);
+	}
+	put_line(p, "do", f->rule->advice);
+	put_caused(p, place);
+}
+
+static void put_violations(const struct page *p)
+{
+	for (size_t i = 0; i < p->order.count; i++) {
+		const struct finding *f = &p->f->list[p->order.at[i]];
+
+		if (finding_violated(f) && f->caused_by < 0)
+			put_lead(p, i);
+	}
+}
+
+/* Findings of one port by verdict. */
+struct tally {
+	size_t by[VERDICT_FAIL + 1];
+};
+
+static struct tally tally_of(const struct findings *f, const char *host, const char *port)
+{
+	struct tally t = {{0}};
+
+	for (size_t i = 0; i < f->count; i++)
+		if (!strcmp(f->list[i].host, host) &&
+		    (!f->list[i].port[0] || !strcmp(f->list[i].port, port)))
+			t.by[f->list[i].verdict]++;
+	return t;
+}
+
+static void put_port(const struct page *p, const struct run_host *h, const char *name)
+{
+	const struct port *port = h->has_before && name[0] ? snapshot_port(&h->before, name) : NULL;
+	struct tally t = tally_of(p->f, h->name, name);
+	enum verdict worst = VERDICT_FAIL;
+	char *host = clean_text(h->name), *netdev = clean_text(name);
+	char *ibdev = clean_text(port && port->ibdev[0] ? port->ibdev : "-");
+
+	while (worst > VERDICT_PASS && !t.by[worst])
+		worst--;
+	fprintf(p->out, "%-16s %-15s %-12s %6u %5zu %5zu %5zu %5zu  ", host ? host : "?",
+		netdev && netdev[0] ? netdev : "-", ibdev ? ibdev : "?",
+		port ? port->active_mtu : 0, t.by[VERDICT_PASS], t.by[VERDICT_WARN],
+		t.by[VERDICT_FAIL], t.by[VERDICT_INCONCLUSIVE]);
+	put_coloured(p, worst, verdict_word(worst == VERDICT_SKIP ? VERDICT_PASS : worst));
+	fputc('\n', p->out);
+	free(host);
+	free(netdev);
+	free(ibdev);
+}
+
+static void put_table(const struct page *p)
+{
+	fprintf(p->out, "\n%-16s %-15s %-12s %6s %5s %5s %5s %5s  %s\n", "HOST", "PORT", "DEVICE",
+		"IB MTU", "PASS", "WARN", "FAIL", "OPEN", "VERDICT");
+	for (unsigned int i = 0; i < p->r->run->host_count; i++) {
+		const struct run_host *h = &p->r->run->host[i];
+
+		for (unsigned int k = 0; k < h->port_count; k++)
+			put_port(p, h, h->port[k].netdev);
+		for (unsigned int k = 0; !h->port_count && k < h->before.port_count; k++)
+			put_port(p, h, h->before.port[k].netdev);
+		if (!h->port_count && !h->before.port_count)
+			put_port(p, h, "");
+	}
+}
+
+static bool same_story(const struct finding *a, const struct finding *b)
+{
+	return a->rule == b->rule && a->verdict == b->verdict && a->text && b->text &&
+	       !strcmp(a->text, b->text);
+}
+
+static bool is_allowed(const struct report *r, const struct finding *f)
+{
+	return finding_blocks(f, NULL, 0) && !finding_blocks(f, r->allow, r->allow_count);
+}
+
+/* One line for neighbours in the order that say the same. Returns how many. */
+static size_t put_group(const struct page *p, size_t place)
+{
+	const struct finding *first = &p->f->list[p->order.at[place]];
+	size_t count = 0;
+
+	fprintf(p->out, "  %s  ", first->rule->id);
+	while (place + count < p->order.count) {
+		const struct finding *f = &p->f->list[p->order.at[place + count]];
+
+		if (!same_story(first, f))
+			break;
+		if (count < SUBJECTS_SHOWN) {
+			fputs(count ? ", " : "", p->out);
+			put_subject(p, f);
+		}
+		count++;
+	}
+	if (count > SUBJECTS_SHOWN)
+		fprintf(p->out, " and %zu more", count - SUBJECTS_SHOWN);
+	fputs(": ", p->out);
+	clean_put(p->out, first->text);
+	if (finding_blocks(first, p->r->allow, p->r->allow_count))
+		fputs(" [gates]", p->out);
+	else if (is_allowed(p->r, first))
+		fputs(" [allowed]", p->out);
+	fputc('\n', p->out);
+	return count ? count : 1;
+}
+
+static void put_list(const struct page *p, enum verdict v, const char *title)
+{
+	bool titled = false;
+
+	for (size_t i = 0; i < p->order.count;) {
+		const struct finding *f = &p->f->list[p->order.at[i]];
+
+		if (f->verdict != v) {
+			i++;
+			continue;
+		}
+		if (!titled)
+			fprintf(p->out, "\n%s\n", title);
+		titled = true;
+		i += put_group(p, i);
+	}
+}
+
+static void put_passes(const struct page *p)
+{
+	for (size_t i = 0; i < p->order.count; i++) {
+		const struct finding *f = &p->f->list[p->order.at[i]];
+
+		if (f->verdict != VERDICT_PASS)
+			continue;
+		put_heading(p, f);
+		put_evidence(p, f);
+	}
+}
+
+static void put_count(const struct page *p)
+{
+	size_t fail = verdict_count(p->f, VERDICT_FAIL), warn = verdict_count(p->f, VERDICT_WARN);
+
+	fprintf(p->out,
+		"\n%zu judgements: %zu pass, %zu fail, %zu warn (%zu of these lead), "
+		"%zu inconclusive, %zu skip. exit %d\n",
+		p->f->count, verdict_count(p->f, VERDICT_PASS), fail, warn, leading_count(p->f),
+		verdict_count(p->f, VERDICT_INCONCLUSIVE), verdict_count(p->f, VERDICT_SKIP),
+		p->r->exit_code);
+}
+
+static void put_page(const struct page *p)
+{
+	put_verdict(p);
+	put_violations(p);
+	put_table(p);
+	put_list(p, VERDICT_INCONCLUSIVE, "Not judged, the evidence was not there:");
+	put_list(p, VERDICT_SKIP, "Does not apply here:");
+	if (p->r->verbose) {
+		fputc('\n', p->out);
+		put_passes(p);
+	}
+	put_count(p);
+}
+
+int write_text(const struct report *r, FILE *out, struct err *e)
+{
+	struct page page = {.r = r, .f = r->findings};
+	char *document = NULL;
+	size_t size = 0;
+	int err;
+
+	err = order_make(r->findings, &page.order);
+	if (err)
+		return err_sys(e, err, "report");
+	page.out = open_memstream(&document, &size);
+	if (page.out) {
+		put_page(&page);
+		err = ferror(page.out) ? -ENOMEM : 0;
+		if (fclose(page.out))
+			err = -ENOMEM;
+	}
+	if (!page.out || err)
+		err = err_sys(e, -ENOMEM, "report");
+	else
+		err = writer_put(out, document, size, e);
+	free(document);
+	order_clear(&page.order);
+	return err;
+}
