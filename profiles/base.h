@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
 
 #define ERR_TEXT_MAX 1024
@@ -18,7 +18,7 @@
 
 /* A value on the caller's stack; copied freely. Longer texts are cut, never overrun. */
 struct err {
-	int code;                /* -errno, 0 while nothing failed */
+	int code;		 /* -errno, 0 while nothing failed */
 	char text[ERR_TEXT_MAX]; /* "roce0: PFC: Operation not permitted" */
 	char hint[ERR_HINT_MAX]; /* the next step, one line; may be empty */
 };

@@ -176,8 +176,8 @@ const char *diag_nearest(const char *got, const char *const *words)
 		if (strlen(*words) > WORD_MAX)
 			continue;
 		distance = edit_distance(got, *words);
-		/* Two edits turn any word of two letters into any other: no likeness. */
-		if (distance < best && distance < length) {
+		/* One edit in three letters is likeness; "no" must not become "on". */
+		if (distance < best && 3 * distance <= length) {
 			best = distance;
 			nearest = *words;
 		}

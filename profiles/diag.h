@@ -18,14 +18,14 @@ enum diag_level {
 
 struct diag {
 	enum diag_level level;
-	char rule[16];     /* "RC-INP-002": stable id, see diag_rules[] */
-	char *path;        /* owned */
-	int line, column;  /* from 1; 0 = whole file */
-	int width;         /* characters under the caret, at least 1 */
-	char *text;        /* owned: "unknown key 'enabeld' in 'pfc'" */
-	char *source;      /* owned: the line of the file, may be NULL */
-	char *note;        /* owned: what is accepted, may be NULL */
-	char *suggestion;  /* owned: the word meant, may be NULL */
+	char rule[16];	  /* "RC-INP-002": stable id, see diag_rules[] */
+	char *path;	  /* owned */
+	int line, column; /* from 1; 0 = whole file */
+	int width;	  /* characters under the caret, at least 1 */
+	char *text;	  /* owned: "unknown key 'enabeld' in 'pfc'" */
+	char *source;	  /* owned: the line of the file, may be NULL */
+	char *note;	  /* owned: what is accepted, may be NULL */
+	char *suggestion; /* owned: the word meant, may be NULL */
 };
 
 /* Storage is the caller's; the list owns its entries. */
@@ -40,7 +40,7 @@ struct diag_rule {
 	const char *id;
 	const char *title;
 	const char *explain; /* a paragraph for `rocecheck explain` */
-	bool unusable;       /* the file has no content that could be judged */
+	bool unusable;	     /* the file has no content that could be judged */
 };
 extern const struct diag_rule diag_rules[];
 

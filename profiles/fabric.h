@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct fabric: the inventory (schema rocecheck.fabric/1): hosts, their ports and rails, the profile
- * they should match, how to reach them, and the thresholds of a run.
+ * struct fabric: the inventory (schema rocecheck.fabric/1): hosts, their ports and rails, the
+ * profile they should match, how to reach them, and the thresholds of a run.
  */
 #ifndef PROFILES_FABRIC_H
 #define PROFILES_FABRIC_H
@@ -9,22 +9,22 @@
 #include "profiles/diag.h"
 #include "profiles/profile.h"
 
-#define FABRIC_SCHEMA "rocecheck.fabric/1"
+#define FABRIC_SCHEMA	"rocecheck.fabric/1"
 #define FABRIC_NAME_MAX 64
 
 struct fabric_port {
 	char interface[16]; /* netdev; required */
-	char rdma[64];      /* ibdev; empty = the one that belongs to the netdev */
+	char rdma[64];	    /* ibdev; empty = the one that belongs to the netdev */
 	char address[64];   /* IP address the port should have; empty = any */
 	unsigned int rail;  /* ports of one rail talk to each other */
-	int line;           /* in the inventory */
+	int line;	    /* in the inventory */
 };
 
 struct fabric_host {
-	char name[FABRIC_NAME_MAX];  /* as in reports; [A-Za-z0-9._-], never begins with '-' */
-	char target[128];            /* what the engine is given; default: name */
-	char agent[256];             /* command of the agent binary on the host; default: fabric's */
-	struct fabric_port *port;    /* owned */
+	char name[FABRIC_NAME_MAX]; /* as in reports; [A-Za-z0-9._-], never begins with '-' */
+	char target[128];	    /* what the engine is given; default: name */
+	char agent[256];	    /* command of the agent there; default: fabric's */
+	struct fabric_port *port;   /* owned */
 	unsigned int port_count;
 	int line;
 };
@@ -39,21 +39,21 @@ enum fabric_capture {
 struct fabric {
 	char name[FABRIC_NAME_MAX];
 	char path[256];
-	struct profile profile;       /* loaded from `profile:` (a name, or a path relative to the inventory) */
-	char engine[16];              /* "ssh" or "local" */
-	char ssh_config[256];         /* OpenSSH -F file, relative to the inventory's folder; empty = the user's */
-	char agent[256];              /* default "rocecheck" */
-	struct fabric_host *host;     /* owned */
+	struct profile profile;	  /* loaded from `profile:`, a name or a path from the inventory */
+	char engine[16];	  /* "ssh" or "local" */
+	char ssh_config[256];	  /* OpenSSH -F file, resolved; empty = the user's own */
+	char agent[256];	  /* default "rocecheck" */
+	struct fabric_host *host; /* owned */
 	unsigned int host_count;
-	enum fabric_capture capture;  /* default headers */
+	enum fabric_capture capture; /* default headers */
 	/* thresholds and the run */
 	unsigned int connect_timeout_s; /* default 10 */
-	unsigned int quiet_s;           /* idle baseline, default 3 */
-	unsigned int traffic_s;         /* seconds of traffic a phase, default 3 */
-	unsigned int load_percent;      /* of the link's rate, default 5 (the careful level) */
-	unsigned int message_bytes;     /* default 65536 */
-	unsigned int min_load_percent;  /* of the asked rate that must be reached, default 80 */
-	unsigned int foreign_percent;   /* of the link: more in the quiet baseline is foreign traffic, default 1 */
+	unsigned int quiet_s;		/* idle baseline, default 3 */
+	unsigned int traffic_s;		/* seconds of traffic a phase, default 3 */
+	unsigned int load_percent;	/* of the link's rate, default 5 (the careful level) */
+	unsigned int message_bytes;	/* default 65536 */
+	unsigned int min_load_percent;	/* of the asked rate that must be reached, default 80 */
+	unsigned int foreign_percent;	/* of the link: more while quiet is foreign, default 1 */
 };
 
 /* As profile_load(): all findings of the inventory and of its profile go to diags. The caller calls

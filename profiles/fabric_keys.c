@@ -150,7 +150,8 @@ static void begin_host(void *item, const struct yaml_node *node)
 /* clang-format off */
 
 static const struct schema_row port_rows[] = {
-	{.path = "interface", .kind = SCHEMA_NAME, .required = true, TEXT_AT(fabric_port, interface),
+	{.path = "interface", .kind = SCHEMA_NAME, .required = true,
+	 TEXT_AT(fabric_port, interface),
 	 .help = "network device"},
 	{.path = "rdma", .kind = SCHEMA_NAME, TEXT_AT(fabric_port, rdma),
 	 .help = "RDMA device; default: the one that belongs to the interface"},
@@ -195,7 +196,8 @@ static const struct schema_row rows[] = {
 	{.path = "name", .kind = SCHEMA_NAME, .required = true, TEXT_AT(fabric, name),
 	 .help = "name of the fabric"},
 	{.path = "profile", .kind = SCHEMA_OWN, .required = true, .read = read_profile,
-	 .shape = TEXT_SHAPE, .help = "what the ports should be: a shipped profile, or a path from here"},
+	 .shape = TEXT_SHAPE,
+	 .help = "what the ports should be: a shipped profile, or a path from here"},
 	{.path = "engine", .kind = SCHEMA_OWN, TEXT_AT(fabric, engine), .read = read_engine,
 	 .shape = "{\"enum\":[\"ssh\",\"local\"]}", .help = "how agents are started; default ssh"},
 	{.path = "ssh.config", .kind = SCHEMA_TEXT, TEXT_AT(fabric, ssh_config),
@@ -216,7 +218,8 @@ static const struct schema_row rows[] = {
 	{.path = "thresholds.load", .kind = SCHEMA_UINT, .min = 1, .max = 100,
 	 AT(fabric, load_percent), .help = "load in percent of the link; default 5"},
 	{.path = "thresholds.min_load", .kind = SCHEMA_UINT, .min = 1, .max = 100,
-	 AT(fabric, min_load_percent), .help = "percent of the load that must be reached; default 80"},
+	 AT(fabric, min_load_percent),
+	 .help = "percent of the load that must be reached; default 80"},
 	{.path = "thresholds.message", .kind = SCHEMA_BYTES, .min = 1, .max = 1u << 30,
 	 AT(fabric, message_bytes), .help = "size of a message; default 64KiB"},
 	{.path = "thresholds.foreign", .kind = SCHEMA_UINT, .max = 100, AT(fabric, foreign_percent),

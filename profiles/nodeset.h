@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names that stand for several: "gpu[01-16]", "rack[1-2]n[01-04]". The digits of the first number give
- * the width, as in Slurm and ClusterShell.
+ * Names that stand for several: "gpu[01-16]", "rack[1-2]n[01-04]". The digits of the first number
+ * give the width, as in Slurm and ClusterShell.
  */
 #ifndef PROFILES_NODESET_H
 #define PROFILES_NODESET_H

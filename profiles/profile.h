@@ -9,19 +9,19 @@
 #include "profiles/diag.h"
 #include "profiles/qos.h"
 
-#define PROFILE_SCHEMA      "rocecheck.profile/1"
+#define PROFILE_SCHEMA	    "rocecheck.profile/1"
 #define PROFILE_PATTERN_MAX 16
 #define PROFILE_SKB_PRIOS   16
 
 /* What the fabric promises; picks the oracle of the traffic rules. */
 enum profile_intent {
 	INTENT_LOSSLESS, /* PFC holds senders, nothing may be lost */
-	INTENT_LOSSY,    /* congestion control alone; loss is repaired by the transport */
-	INTENT_SPRAYED,  /* packets of a flow take many paths; reordering is normal */
+	INTENT_LOSSY,	 /* congestion control alone; loss is repaired by the transport */
+	INTENT_SPRAYED,	 /* packets of a flow take many paths; reordering is normal */
 };
 
 enum profile_choice {
-	CHOICE_FAIL,  /* on_unsupported */
+	CHOICE_FAIL, /* on_unsupported */
 	CHOICE_WARN,
 	CHOICE_SKIP,
 	CHOICE_ALLOW, /* disruption */
@@ -34,31 +34,34 @@ struct profile {
 	char description[256];
 	char path[256]; /* as given, or "builtin:NAME"; for findings */
 	enum profile_intent intent;
-	struct qos qos;                /* the wish */
-	/* Place of each wish in path, line 0 = not stated; of inherited ones: of the key extends. */
+	struct qos qos; /* the wish */
+	/* Place of each wish in path, line 0 = not stated; of inherited ones: of the key extends.
+	 */
 	int line[QOS_FIELD_COUNT];
 	int column[QOS_FIELD_COUNT];
 	int width[QOS_FIELD_COUNT];
-	bool has_vlan_prio;            /* vlan.egress_qos_map is stated */
+	bool has_vlan_prio;		      /* vlan.egress_qos_map is stated */
 	uint8_t vlan_prio[PROFILE_SKB_PRIOS]; /* VLAN priority of each socket priority */
-	unsigned int interface_count;  /* select.interfaces: fnmatch(3) patterns; 0 = every RoCE port */
+	/* select.interfaces: fnmatch(3) patterns; 0 = every RoCE port */
+	unsigned int interface_count;
 	char interface[PROFILE_PATTERN_MAX][64];
 	enum profile_choice on_unsupported; /* FAIL, WARN or SKIP; default FAIL */
-	enum profile_choice disruption;     /* ALLOW, ASK or DENY; default ASK */
-	unsigned int confirm_within_s;      /* policy.rollback_timeout_s; 0 = none */
+	enum profile_choice disruption;	    /* ALLOW, ASK or DENY; default ASK */
+	unsigned int confirm_within_s;	    /* policy.rollback_timeout_s; 0 = none */
 };
 
 /*
  * Loads the profile `name_or_path`: a path when it contains '/' or ends in .yaml or .yml, else a
- * shipped profile of that name, looked for in the folders of profile_path(). All findings of the file
- * are added to diags, errors and warnings. Returns 0 when there was no error; -EINVAL when diags
- * holds errors; -ENOENT and other -errno with e filled when the file cannot be read. *p is untouched
- * on failure. Checks besides syntax: the cross-field rules of profile_check().
+ * shipped profile of that name, looked for in the folders of profile_path(). All findings of the
+ * file are added to diags, errors and warnings. Returns 0 when there was no error; -EINVAL when
+ * diags holds errors; -ENOENT and other -errno with e filled when the file cannot be read. *p is
+ * untouched on failure. Checks besides syntax: the cross-field rules of profile_check().
  */
 int profile_load(const char *name_or_path, struct profile *p, struct diags *diags, struct err *e);
 
 /* The rules that need several fields: ETS shares sum to 100, RoCE DSCP maps to a lossless priority,
- * lossless and lossy priorities do not share a TC, ... Adds findings with the lines of the fields. */
+ * lossless and lossy priorities do not share a TC, ... Adds findings with the lines of the fields.
+ */
 int profile_check(const struct profile *p, struct diags *diags);
 
 /* Folders that hold shipped profiles, first wins: $ROCECHECK_PROFILES (ignored when setuid), the
@@ -69,11 +72,12 @@ unsigned int profile_path(char (*dirs)[256], unsigned int max);
 /* Whether select.interfaces covers this netdev. */
 bool profile_selects(const struct profile *p, const char *ifname);
 
-/* DSCP and ECN of RoCE data as the profile wants them (rdma.cm_default_tos). -ENODATA if not stated. */
+/* DSCP and ECN of RoCE data as the profile wants them (rdma.cm_default_tos). -ENODATA if not
+ * stated. */
 int profile_roce_tos(const struct profile *p);
 
-/* Priority of RoCE data by the profile's own maps: app.dscp, or with trust pcp the kernel's ToS rule and
- * vlan.egress_qos_map. -ENODATA when the profile does not say. */
+/* Priority of RoCE data by the profile's own maps: app.dscp, or with trust pcp the kernel's ToS
+ * rule and vlan.egress_qos_map. -ENODATA when the profile does not say. */
 int profile_roce_prio(const struct profile *p);
 
 /* Path of a file that stands in another one, relative to its folder. -ENAMETOOLONG. */

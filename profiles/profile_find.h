@@ -8,7 +8,7 @@
 #include "profiles/profile.h"
 
 struct profile_place {
-	char path[256];  /* to open */
+	char path[256];	 /* to open */
 	char shown[256]; /* for people: the path, or "builtin:NAME" */
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * struct qos: one struct for wish and reality. What a profile asks, what a NIC reports and what a
- * peer advertises all have this shape; `has` says which fields are known. Plan = diff, verified = the
- * diff is empty, compare hosts = diff; show, JSON and the profile loader walk the same field table.
+ * peer advertises all have this shape; `has` says which fields are known. Plan = diff, verified =
+ * the diff is empty, compare hosts = diff; show, JSON and the profile loader walk the same field
+ * table.
  *
  * Adding a field: an enum value, a member, a row in qos.c; test_qos walks the rows.
  */
@@ -14,9 +15,9 @@
 #include "profiles/base.h"
 
 #define QOS_PRIOS    8
-#define QOS_TCS      8
+#define QOS_TCS	     8
 #define QOS_DSCPS    64
-#define QOS_APPS_MAX 64   /* APP entries that are no DSCP entries */
+#define QOS_APPS_MAX 64	  /* APP entries that are no DSCP entries */
 #define QOS_UNMAPPED 0xff /* dscp_prio[]: no entry for this DSCP */
 
 /* Transmission selection algorithms, 802.1Q clause 37 (ETS); values of linux/dcbnl.h. */
@@ -93,30 +94,30 @@ enum qos_field_id {
 /* No pointers: copied freely. A member means something only when its bit is set in has. */
 struct qos {
 	uint64_t has;
-	uint8_t dcbx_mode;                 /* enum qos_dcbx flags */
-	uint8_t trust;                     /* enum qos_trust */
-	uint8_t dscp_prio[QOS_DSCPS];      /* prio or QOS_UNMAPPED */
-	uint8_t app_count;                 /* at most QOS_APPS_MAX */
+	uint8_t dcbx_mode;		   /* enum qos_dcbx flags */
+	uint8_t trust;			   /* enum qos_trust */
+	uint8_t dscp_prio[QOS_DSCPS];	   /* prio or QOS_UNMAPPED */
+	uint8_t app_count;		   /* at most QOS_APPS_MAX */
 	struct qos_app app[QOS_APPS_MAX];  /* sorted by selector, protocol, prio */
-	uint8_t ets_willing;               /* 0 or 1 */
-	uint8_t ets_cap;                   /* number of traffic classes, read only */
-	uint8_t prio_tc[QOS_PRIOS];        /* traffic class of each priority */
-	uint8_t tc_tsa[QOS_TCS];           /* enum qos_tsa */
-	uint8_t tc_tx_bw[QOS_TCS];         /* percent, of TCs with QOS_TSA_ETS */
+	uint8_t ets_willing;		   /* 0 or 1 */
+	uint8_t ets_cap;		   /* number of traffic classes, read only */
+	uint8_t prio_tc[QOS_PRIOS];	   /* traffic class of each priority */
+	uint8_t tc_tsa[QOS_TCS];	   /* enum qos_tsa */
+	uint8_t tc_tx_bw[QOS_TCS];	   /* percent, of TCs with QOS_TSA_ETS */
 	uint64_t tc_maxrate_kbps[QOS_TCS]; /* kbit/s (linux dcbnl.h), 0 = no limit */
-	uint8_t pfc_willing;               /* 0 or 1 */
-	uint8_t pfc_cap;                   /* number of lossless priorities, read only */
-	uint8_t pfc_enabled;               /* bitmap by priority */
-	uint16_t pfc_delay;                /* dcbnl delay: bit times by the standard, metres on mlx5 */
+	uint8_t pfc_willing;		   /* 0 or 1 */
+	uint8_t pfc_cap;		   /* number of lossless priorities, read only */
+	uint8_t pfc_enabled;		   /* bitmap by priority */
+	uint16_t pfc_delay; /* dcbnl delay: bit times by the standard, metres on mlx5 */
 	uint8_t prio_buffer[QOS_PRIOS];
 	uint32_t buffer_size_bytes[QOS_PRIOS];
 	uint8_t pause_autoneg; /* 0 or 1 */
 	uint8_t pause_rx;      /* 0 or 1 */
 	uint8_t pause_tx;      /* 0 or 1 */
-	uint32_t mtu;          /* netdev MTU, bytes */
+	uint32_t mtu;	       /* netdev MTU, bytes */
 	uint32_t ib_mtu;       /* profile: the least accepted; NIC: active_mtu; bytes, read only */
 	uint8_t roce_version;  /* 1 or 2: rdma_cm default_roce_mode */
-	uint8_t cm_tos;        /* rdma_cm default_roce_tos: DSCP << 2 | ECN */
+	uint8_t cm_tos;	       /* rdma_cm default_roce_tos: DSCP << 2 | ECN */
 	uint8_t np_enable;     /* ECN notification point, bitmap by priority */
 	uint8_t rp_enable;     /* ECN reaction point, bitmap by priority */
 	uint8_t cnp_dscp;
@@ -124,21 +125,21 @@ struct qos {
 };
 
 enum qos_kind {
-	QOS_KIND_U32,      /* uint32_t, range min..max */
-	QOS_KIND_U16,      /* uint16_t, range min..max */
-	QOS_KIND_U8,       /* uint8_t, range min..max */
-	QOS_KIND_BOOL,     /* uint8_t: on/off */
-	QOS_KIND_WORD,     /* uint8_t: one of words */
-	QOS_KIND_FLAGS,    /* uint8_t: list of words, OR of their values */
+	QOS_KIND_U32,	   /* uint32_t, range min..max */
+	QOS_KIND_U16,	   /* uint16_t, range min..max */
+	QOS_KIND_U8,	   /* uint8_t, range min..max */
+	QOS_KIND_BOOL,	   /* uint8_t: on/off */
+	QOS_KIND_WORD,	   /* uint8_t: one of words */
+	QOS_KIND_FLAGS,	   /* uint8_t: list of words, OR of their values */
 	QOS_KIND_PRIO_SET, /* uint8_t bitmap: [3, 4] */
 	QOS_KIND_PRIO_U8,  /* uint8_t[8], range min..max: [0,0,0,3,0,0,6,0] or {3: 3, 6: 6} */
 	QOS_KIND_TC_WORD,  /* uint8_t[8], each one of words; {0: ets, 3: ets} */
-	QOS_KIND_TC_U8,    /* uint8_t[8], range min..max: {0: 50, 3: 50} */
+	QOS_KIND_TC_U8,	   /* uint8_t[8], range min..max: {0: 50, 3: 50} */
 	QOS_KIND_TC_U32,   /* uint32_t[8] */
 	QOS_KIND_TC_U64,   /* uint64_t[8] */
 	QOS_KIND_DSCP_MAP, /* uint8_t[64]: {26: 3, 48: 6} */
-	QOS_KIND_APP,      /* app[], app_count */
-	QOS_KIND_TOS,      /* uint8_t: {dscp: 26, ecn: ect0} or a number */
+	QOS_KIND_APP,	   /* app[], app_count */
+	QOS_KIND_TOS,	   /* uint8_t: {dscp: 26, ecn: ect0} or a number */
 };
 
 struct qos_word {
@@ -149,12 +150,12 @@ struct qos_word {
 struct qos_field {
 	const char *key; /* dotted path in profiles and JSON: "pfc.enabled" */
 	enum qos_kind kind;
-	uint16_t offset;              /* of the member in struct qos */
-	bool read_only;               /* a device states it, nobody sets it */
-	uint32_t min, max;            /* inclusive, of the value or of each element */
+	uint16_t offset;	      /* of the member in struct qos */
+	bool read_only;		      /* a device states it, nobody sets it */
+	uint32_t min, max;	      /* inclusive, of the value or of each element */
 	const struct qos_word *words; /* ends with a NULL word; NULL when the kind has none */
-	const char *unit;             /* "percent", "bytes", ... or "" */
-	const char *help;             /* one line for man page and schema */
+	const char *unit;	      /* "percent", "bytes", ... or "" */
+	const char *help;	      /* one line for man page and schema */
 };
 
 /* The field table, QOS_FIELD_COUNT rows, index = enum qos_field_id. */
@@ -191,7 +192,8 @@ int qos_word_value(const struct qos_word *words, const char *text);
  * -EINVAL for a selector or priority that cannot be. */
 int qos_app_add(struct qos *q, struct qos_app app);
 
-/* Words of the APP selectors ("udp", "ethertype", ...), and of switches: on and off, true and false. */
+/* Words of the APP selectors ("udp", "ethertype", ...), and of switches: on and off, true and
+ * false. */
 extern const struct qos_word qos_app_words[];
 extern const struct qos_word qos_switch_words[];
 
@@ -206,12 +208,12 @@ json_t *qos_field_json(const struct qos *q, enum qos_field_id id);
  * NULL on -ENOMEM. */
 json_t *qos_to_json(const struct qos *q);
 
-/* Reads what qos_to_json() wrote. Unknown keys are ignored (newer writers), wrong types and ranges are
- * -EINVAL with the key in e. *q is untouched on failure. */
+/* Reads what qos_to_json() wrote. Unknown keys are ignored (newer writers), wrong types and ranges
+ * are -EINVAL with the key in e. *q is untouched on failure. */
 int qos_from_json(const json_t *json, struct qos *q, struct err *e);
 
-/* Priority of a DSCP under this configuration: by dscp_prio when trust is DSCP (unmapped: 0), else 0.
- * Returns -ENODATA when the needed fields are unknown, -EINVAL when dscp > 63. */
+/* Priority of a DSCP under this configuration: by dscp_prio when trust is DSCP (unmapped: 0), else
+ * 0. Returns -ENODATA when the needed fields are unknown, -EINVAL when dscp > 63. */
 int qos_dscp_to_prio(const struct qos *q, unsigned int dscp);
 
 /* Lossless priorities as "3" or "3,4", "none" for 0. Always terminated. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loading a YAML tree into a struct by a table: one row a key, with its type, range, target and help.
- * The same rows print the JSON Schema. Adding a key: a member and a row.
+ * Loading a YAML tree into a struct by a table: one row a key, with its type, range, target and
+ * help. The same rows print the JSON Schema. Adding a key: a member and a row.
  */
 #ifndef PROFILES_SCHEMA_H
 #define PROFILES_SCHEMA_H
@@ -15,16 +15,16 @@ struct schema_load;
 struct schema_row;
 
 enum schema_kind {
-	SCHEMA_TEXT,     /* char[size] */
-	SCHEMA_NAME,     /* char[size]: letters, digits, '.', '_', '-', the first no '-' */
-	SCHEMA_WORD,     /* an enum: one of words */
-	SCHEMA_UINT,     /* unsigned int, min..max */
-	SCHEMA_SECONDS,  /* unsigned int, min..max: "3s", "2m" */
-	SCHEMA_BYTES,    /* unsigned int, min..max: "64KiB" */
-	SCHEMA_SWITCH,   /* bool: on or off */
-	SCHEMA_TEXTS,    /* char[max][size] and an unsigned int: a list of texts */
-	SCHEMA_MAPS,     /* pointer and unsigned int: a list of maps, each loaded by item */
-	SCHEMA_OWN,      /* read() does it, shape describes it */
+	SCHEMA_TEXT,	/* char[size] */
+	SCHEMA_NAME,	/* char[size]: letters, digits, '.', '_', '-', the first no '-' */
+	SCHEMA_WORD,	/* an enum: one of words */
+	SCHEMA_UINT,	/* unsigned int, min..max */
+	SCHEMA_SECONDS, /* unsigned int, min..max: "3s", "2m" */
+	SCHEMA_BYTES,	/* unsigned int, min..max: "64KiB" */
+	SCHEMA_SWITCH,	/* bool: on or off */
+	SCHEMA_TEXTS,	/* char[max][size] and an unsigned int: a list of texts */
+	SCHEMA_MAPS,	/* pointer and unsigned int: a list of maps, each loaded by item */
+	SCHEMA_OWN,	/* read() does it, shape describes it */
 	SCHEMA_KIND_COUNT,
 };
 
@@ -34,16 +34,16 @@ typedef int schema_read(struct schema_load *l, const struct schema_row *row,
 struct schema_row {
 	const char *path; /* dotted: "policy.disruption"; NULL ends the table */
 	enum schema_kind kind;
-	bool required; /* of paths without a dot */
-	bool reserved; /* checked, stored nowhere; a warning says so */
-	size_t offset; /* of the target in the struct */
-	size_t size;   /* of the text, or of each of the texts */
-	size_t count_offset;          /* SCHEMA_TEXTS, SCHEMA_MAPS */
-	unsigned int min, max;        /* of the value; max: of the number of texts */
+	bool required;		      /* of paths without a dot */
+	bool reserved;		      /* checked, stored nowhere; a warning says so */
+	size_t offset;		      /* of the target in the struct */
+	size_t size;		      /* of the text, or of each of the texts */
+	size_t count_offset;	      /* SCHEMA_TEXTS, SCHEMA_MAPS */
+	unsigned int min, max;	      /* of the value; max: of the number of texts */
 	const struct qos_word *words; /* SCHEMA_WORD */
 	const struct schema *item;    /* SCHEMA_MAPS */
-	schema_read *read;            /* SCHEMA_OWN */
-	const char *shape;            /* SCHEMA_OWN: JSON Schema of the value */
+	schema_read *read;	      /* SCHEMA_OWN */
+	const char *shape;	      /* SCHEMA_OWN: JSON Schema of the value */
 	const char *help;
 };
 
@@ -52,7 +52,8 @@ struct schema {
 	const struct schema_row *rows;
 	size_t size; /* of the struct */
 	/* When set, the rows of qos_fields[] are keys as well, and this loads one. */
-	int (*read_field)(struct schema_load *l, enum qos_field_id id, const struct yaml_node *node);
+	int (*read_field)(struct schema_load *l, enum qos_field_id id,
+			  const struct yaml_node *node);
 	/* When set, called with each new item of SCHEMA_MAPS before its keys are read. */
 	void (*begin)(void *item, const struct yaml_node *node);
 };
@@ -70,7 +71,8 @@ struct schema_load {
 int schema_load_map(const struct schema *schema, const struct yaml_file *file,
 		    const struct yaml_node *map, void *target, struct diags *diags);
 
-/* For readers: report at a node and return -EINVAL. "what" of schema_expect(): "a list of priorities" */
+/* For readers: report at a node and return -EINVAL. "what" of schema_expect(): "a list of
+ * priorities" */
 int schema_expect(struct schema_load *l, const struct yaml_node *node, const char *what);
 int schema_refuse(struct schema_load *l, const struct yaml_node *node, const struct err *e);
 int schema_warn(struct schema_load *l, const struct yaml_node *node, const char *rule,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A YAML file as a tree in which every value knows its place, and nothing has a type yet: scalars are
- * text, the schema says what they must be. Aliases, tags and several documents are refused, size,
- * depth and number of nodes are limited, so that no input costs more than it weighs.
+ * A YAML file as a tree in which every value knows its place, and nothing has a type yet: scalars
+ * are text, the schema says what they must be. Aliases, tags and several documents are refused,
+ * size, depth and number of nodes are limited, so that no input costs more than it weighs.
  */
 #ifndef PROFILES_YAML_H
 #define PROFILES_YAML_H
@@ -22,25 +22,27 @@ enum yaml_kind {
 struct yaml_node {
 	enum yaml_kind kind;
 	int line, column; /* from 1 */
-	int width;        /* characters up to its end on the first line */
-	char *text;       /* YAML_TEXT: owned, no NUL inside */
+	int width;	  /* characters up to its end on the first line */
+	char *text;	  /* YAML_TEXT: owned, no NUL inside */
 	/* YAML_LIST: its items. YAML_MAP: key, value, key, value; keys are texts. Owned. */
 	struct yaml_node **item;
 	size_t count; /* of item[] */
 };
 
 struct yaml_file {
-	char *path;             /* owned: what findings call it */
-	char *text;             /* owned, terminated: the file as it is */
+	char *path;		/* owned: what findings call it */
+	char *text;		/* owned, terminated: the file as it is */
 	struct yaml_node *root; /* owned; a YAML_MAP */
 };
 
 /*
- * Reads and parses a file, which findings call `shown`. Findings about it go to d. Returns 0; -EINVAL when the finding leaves no
- * tree (a key given twice does); another -errno with e filled when the file cannot be opened or read.
- * *f is only valid after success; the caller then calls yaml_close().
+ * Reads and parses a file, which findings call `shown`. Findings about it go to d. Returns 0;
+ * -EINVAL when the finding leaves no tree (a key given twice does); another -errno with e filled
+ * when the file cannot be opened or read. *f is only valid after success; the caller then calls
+ * yaml_close().
  */
-int yaml_open(const char *path, const char *shown, struct yaml_file *f, struct diags *d, struct err *e);
+int yaml_open(const char *path, const char *shown, struct yaml_file *f, struct diags *d,
+	      struct err *e);
 
 /* The same for text in memory, which is copied. */
 int yaml_parse(const char *shown, const char *text, size_t size, struct yaml_file *f,
@@ -58,18 +60,18 @@ const struct yaml_node *yaml_find(const struct yaml_file *f, const char *path);
 struct yaml_finding {
 	enum diag_level level;
 	const char *rule;
-	const char *note;       /* may be NULL */
+	const char *note;	/* may be NULL */
 	const char *suggestion; /* may be NULL */
 };
 
-/* Adds a finding at a node, with its source line. node NULL: about the whole file. Returns -EINVAL, so
- * that "return yaml_report(...)" reads well, or -ENOMEM. */
+/* Adds a finding at a node, with its source line. node NULL: about the whole file. Returns -EINVAL,
+ * so that "return yaml_report(...)" reads well, or -ENOMEM. */
 int yaml_report(const struct yaml_file *f, const struct yaml_node *node,
 		const struct yaml_finding *what, struct diags *d, const char *fmt, ...)
 	PRINTF_LIKE(5, 6);
 
-/* Gives findings from number `first` on that name this file and a line, but have no source line, their
- * source line. */
+/* Gives findings from number `first` on that name this file and a line, but have no source line,
+ * their source line. */
 int yaml_attach_source(const struct yaml_file *f, struct diags *d, size_t first);
 
 #endif

@@ -11,11 +11,12 @@
 #define YAML_SOURCE_MAX 400 /* longer lines are not shown */
 
 /* Reads a file of at most YAML_SIZE_MAX bytes; *text is terminated and the caller's to free. -EFBIG
- * with *text NULL when it is larger, which a regular file's size tells before it is read; -errno with
- * e filled when it cannot be read. */
+ * with *text NULL when it is larger, which a regular file's size tells before it is read; -errno
+ * with e filled when it cannot be read. */
 int yaml_read_text(const char *path, char **text, size_t *size, struct err *e);
 
-/* Copies line number `line` without its end. -ENOENT when there is none or it is longer than size. */
+/* Copies line number `line` without its end. -ENOENT when there is none or it is longer than size.
+ */
 int yaml_source_line(const char *text, int line, char *source, size_t size);
 
 /* Line and column (characters, from 1) of a byte. */

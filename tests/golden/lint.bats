@@ -7,6 +7,7 @@ bats_require_minimum_version 1.5.0
 setup() {
 	rc=${ROCECHECK:-$BATS_TEST_DIRNAME/../../build/rocecheck}
 	rc=$(realpath "$rc")
+	[ -x "$rc" ] || exit 1 # else GOLDEN_UPDATE would record that
 	tmp=$BATS_TEST_TMPDIR
 	cd "$BATS_TEST_DIRNAME/lint" || exit 1
 }

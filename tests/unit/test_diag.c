@@ -250,7 +250,7 @@ static void test_hostile_quotes(void **state)
 
 static void test_nearest(void **state)
 {
-	static const char *const words[] = {"enabled", "delay", "willing", "cap", "rx", NULL};
+	static const char *const words[] = {"enabled", "delay", "willing", "cap", "rx", "on", NULL};
 	static const struct {
 		const char *in, *want;
 	} cases[] = {

@@ -129,7 +129,8 @@ static void test_other_forms(void **state)
 		{"ets: {prio_tc: {3: 3, 6: 6}}", QOS_PRIO_TC, "[0, 0, 0, 3, 0, 0, 6, 0]"},
 		{"ets: {tc_tsa: [ets, strict, strict, ets, strict, strict, strict, strict]}",
 		 QOS_TC_TSA, "{0: ets, 3: ets}"},
-		{"ets: {tc_maxrate_kbps: {3: 25G, 4: 100}}", QOS_TC_MAXRATE, "{3: 25000000, 4: 100}"},
+		{"ets: {tc_maxrate_kbps: {3: 25G, 4: 100}}", QOS_TC_MAXRATE,
+		 "{3: 25000000, 4: 100}"},
 		{"buffer: {size: {0: 64KiB}}", QOS_BUFFER_SIZE, "{0: 65536}"},
 		{"app: {dscp: {24-26: 3}}", QOS_DSCP_PRIO, "{24: 3, 25: 3, 26: 3}"},
 		{"app: {udp: {4791: 3}, ethertype: {35093: 3}}", QOS_APP,
@@ -300,7 +301,8 @@ static void test_cross_field_rules(void **state)
 		{"intent: sprayed\npfc: {enabled: []}\n", NULL, 0},
 		{LOSSLESS, "RC-INP-032", 4},
 		{"intent: lossy\ntrust: pcp\n", "RC-INP-025", 4},
-		{"intent: lossless\ntrust: pcp\npfc: {enabled: [3]}\nvlan: {egress_qos_map: {2: 4}}\n"
+		{"intent: lossless\ntrust: pcp\npfc: {enabled: [3]}\n"
+		 "vlan: {egress_qos_map: {2: 4}}\n"
 		 "rdma: {cm_default_tos: 106}\n", "RC-INP-020", 7},
 		{"intent: lossless\npfc: {enabled: [3]}\n"
 		 "congestion_control: {np: {cnp_prio: 3}}\n", "RC-INP-021", 5},
@@ -308,7 +310,8 @@ static void test_cross_field_rules(void **state)
 		 "RC-INP-021", 7},
 		{LOSSLESS "app: {dscp: {26: 3, 48: 6}}\ncongestion_control: {np: {cnp_dscp: 48}}\n",
 		 NULL, 0},
-		{"intent: lossless\npfc: {enabled: [3]}\nets: {prio_tc: [0, 0, 0, 3, 3, 0, 6, 0]}\n",
+		{"intent: lossless\npfc: {enabled: [3]}\n"
+		 "ets: {prio_tc: [0, 0, 0, 3, 3, 0, 6, 0]}\n",
 		 "RC-INP-022", 5},
 		{"intent: lossless\npfc: {enabled: [3, 4]}\n"
 		 "ets: {prio_tc: [0, 0, 0, 3, 3, 0, 6, 0]}\n", NULL, 0},
@@ -330,7 +333,8 @@ static void test_cross_field_rules(void **state)
 		{"intent: lossless\npfc: {enabled: [3]}\nlink_pause: {rx: off, tx: on}\n",
 		 "RC-INP-028", 5},
 		{"intent: lossless\npfc: {enabled: [3]}\nlink_pause: {rx: on}\n", "RC-INP-028", 5},
-		{"intent: lossless\npfc: {enabled: [3]}\nets: {prio_tc: {3: 3}, tc_tsa: {0: ets}}\n",
+		{"intent: lossless\npfc: {enabled: [3]}\n"
+		 "ets: {prio_tc: {3: 3}, tc_tsa: {0: ets}}\n",
 		 "RC-INP-030", 5},
 		{"intent: lossless\npfc: {enabled: [3]}\n"
 		 "ets: {prio_tc: {3: 3}, tc_tsa: {0: ets}, tc_maxrate_kbps: {3: 1G}}\n", NULL, 0},
@@ -345,7 +349,8 @@ static void test_cross_field_rules(void **state)
 		struct diags d;
 		char text[512];
 
-		snprintf(text, sizeof(text), "schema: rocecheck.profile/1\nname: x\n%s", cases[i].in);
+		snprintf(text, sizeof(text), "schema: rocecheck.profile/1\nname: x\n%s",
+			 cases[i].in);
 		(void)load(text, &p, &d);
 		if (!cases[i].rule && d.count)
 			fail_msg("%s: %s", cases[i].in, d.list[0].text);
