@@ -85,7 +85,7 @@ static void add_roce(struct line *l, const struct packet *p)
 	packet_addr_text(p->dst, dst, sizeof(dst));
 	line_add(l, "%-15s -> %-15s %4u %-4s", src, dst, p->dscp, ecn[p->ecn & 3]);
 	if (!p->bth) {
-		line_add(l, " %-34s %-8s %-8s", "?", "-", "-");
+		line_add(l, " %-34s %-8s %-8s icrc unverifiable", "?", "-", "-");
 		return;
 	}
 	add_op(l, p);

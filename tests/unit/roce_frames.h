@@ -28,6 +28,7 @@ struct frame_spec {
 	uint32_t qpn, psn;
 	uint8_t syndrome;
 	uint8_t tos;
+	bool reply; /* from the second host to the first */
 };
 
 struct frame {
@@ -138,8 +139,8 @@ static inline void frame_put_net(struct frame *f, const struct frame_spec *s, ui
 		frame_put(f, 0x00014000, 4);
 		frame_put(f, 0x4011, 2);
 		frame_put(f, 0, 2);
-		frame_put(f, 0xc6120001, 4); /* 198.18.0.1 */
-		frame_put(f, 0xc6120002, 4);
+		frame_put(f, 0xc6120001 + s->reply, 4); /* 198.18.0.1 */
+		frame_put(f, 0xc6120002 - s->reply, 4);
 		for (i = 0; i < 20; i += 2)
 			sum += (uint32_t)f->bytes[f->l3 + i] << 8 | f->bytes[f->l3 + i + 1];
 		while (sum >> 16)
@@ -151,9 +152,9 @@ static inline void frame_put_net(struct frame *f, const struct frame_spec *s, ui
 		frame_put(f, s->net == NET_V1 ? transport : 8 + transport, 2);
 		frame_put(f, s->net == NET_V1 ? 0x1b40 : 0x1140, 2);
 		frame_put(f, 0xfe80000000000000, 8);
-		frame_put(f, 0x1, 8);
+		frame_put(f, 0x1 + s->reply, 8);
 		frame_put(f, 0xfe80000000000000, 8);
-		frame_put(f, 0x2, 8);
+		frame_put(f, 0x2 - s->reply, 8);
 	}
 	if (s->net != NET_V1) {
 		frame_put(f, 0xc123, 2);

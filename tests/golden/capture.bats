@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What `capture decode` and `capture stats` say of the files in capture/, byte for byte, and whether
+# tshark says the same. GOLDEN_UPDATE=1 writes the expected output anew.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	rc=${ROCECHECK:-build/rocecheck}
+	golden=tests/golden/capture
+	tmp=$BATS_TEST_TMPDIR
+}
+
+# Runs a capture command on a file; stdout, stderr and exit code together are what is expected. The
+# words of libpcap are left out.
+expect() { # FILE COMMAND [OPTION]
+	local want=$golden/${1%.pcap*}.$2${3:+.json}.out
+	local code=0
+	"$rc" capture "$2" ${3:+"$3"} "$golden/$1" >"$tmp/got" 2>&1 || code=$?
+	echo "exit $code" >>"$tmp/got"
+	sed -i 's/\(breaks off after frame [0-9]*\):.*/\1: LIBPCAP/' "$tmp/got"
+	if [ -n "${GOLDEN_UPDATE:-}" ]; then
+		cp "$tmp/got" "$want"
+	fi
+	diff -u "$want" "$tmp/got"
+}
+
+files() {
+	(cd "$golden" && ls ./*.pcap ./*.pcapng | sed 's/^\.\///')
+}
+
+@test "decode prints what is expected" {
+	for f in $(files); do expect "$f" decode; done
+}
+
+@test "decode --json prints what is expected" {
+	for f in $(files); do expect "$f" decode --json; done
+}
+
+@test "stats prints what is expected" {
+	for f in $(files); do expect "$f" stats; done
+}
+
+@test "stats --json prints what is expected" {
+	for f in $(files); do expect "$f" stats --json; done
+}
+
+@test "every expected output belongs to a capture file" {
+	for out in "$golden"/*.out; do
+		base=$(basename "$out")
+		compgen -G "$golden/${base%%.*}.pcap*" >/dev/null
+	done
+}
+
+@test "tshark agrees on every opcode and encapsulation" {
+	for tool in tshark jq; do
+		command -v "$tool" || skip "$tool is not installed"
+	done
+	for f in opcodes encaps; do
+		tests/golden/tshark_agree.sh "$golden/$f.pcap" "$rc" --icrc
+	done
+	tests/golden/tshark_agree.sh "$golden/loss.pcap" "$rc"
+}
+
+@test "the comparison with tshark can fail" {
+	for tool in tshark jq; do
+		command -v "$tool" || skip "$tool is not installed"
+	done
+	run tests/golden/tshark_agree.sh "$golden/loss.pcap" "$rc" --icrc
+	[ "$status" -eq 1 ]
+	[[ $output == *"frame 15: icrc bad"* ]]
+	run tests/golden/tshark_agree.sh "$golden/control.pcap" "$rc"
+	[ "$status" -eq 1 ]
+	[[ $output == *"no RoCE packet"* ]]
+	run tests/golden/tshark_agree.sh "$golden/broken.pcap" "$rc"
+	[ "$status" -eq 1 ]
+	cat >"$tmp/liar" <<-EOF
+		#!/bin/sh
+		"$(realpath "$rc")" "\$@" | sed 's/"psn":1,/"psn":2,/'
+	EOF
+	chmod +x "$tmp/liar"
+	tests/golden/tshark_agree.sh "$golden/sll2.pcap" "$rc"
+	run tests/golden/tshark_agree.sh "$golden/sll2.pcap" "$tmp/liar"
+	[ "$status" -eq 1 ]
+	[[ $output == *"< tshark, > rocecheck"* ]]
+}
+
+@test "standard input is read as a file is" {
+	"$rc" capture decode "$golden/loss.pcap" >"$tmp/file"
+	"$rc" capture decode - <"$golden/loss.pcap" >"$tmp/stdin"
+	cat "$golden/loss.pcap" | "$rc" capture decode - >"$tmp/pipe"
+	cmp "$tmp/file" "$tmp/stdin"
+	cmp "$tmp/file" "$tmp/pipe"
+}
+
+@test "--limit stops after so many lines" {
+	run "$rc" capture decode --json --limit 3 "$golden/loss.pcap"
+	[ "$status" -eq 0 ]
+	[ "${#lines[@]}" -eq 3 ]
+	run "$rc" capture decode --limit 0 "$golden/loss.pcap"
+	[ "$status" -eq 2 ]
+}
+
+@test "every line of --json is an object with the promised keys" {
+	command -v jq || skip "jq is not installed"
+	"$rc" capture decode --json "$golden/opcodes.pcap" >"$tmp/out"
+	jq -e -s 'length > 60 and all(.[]; (["frame", "time_ns", "encap", "src", "dst", "sport", "dscp", "ecn",
+		"vid", "pcp", "opcode", "name", "se", "migreq", "pad", "pkey", "fecn", "becn", "dest_qpn", "ackreq",
+		"psn", "payload_len", "icrc", "events"] - keys) == [])' "$tmp/out"
+	jq -e -s 'map(select(.opcode == 6))[0].reth | keys == ["dma_len", "rkey", "va"]' "$tmp/out"
+	jq -e -s 'map(select(.opcode == 17))[0].aeth | keys == ["kind", "msn", "value"]' "$tmp/out"
+	jq -e -s 'map(select(.opcode == 100))[0].deth | keys == ["qkey", "src_qpn"]' "$tmp/out"
+}
+
+@test "what cannot be used: exit 2, and the file is named" {
+	: >"$tmp/empty.pcap"
+	for f in "$tmp/empty.pcap" "$tmp/absent.pcap" tests/golden/capture.bats; do
+		for c in decode stats; do
+			run --separate-stderr "$rc" capture "$c" "$f"
+			[ "$status" -eq 2 ]
+			[ -z "$output" ]
+			[[ $stderr == *"$f"* ]]
+		done
+	done
+	run "$rc" capture decode
+	[ "$status" -eq 2 ]
+	run "$rc" capture stats a b
+	[ "$status" -eq 2 ]
+	gzip -c "$golden/loss.pcap" >"$tmp/loss.pcap.gz"
+	run "$rc" capture decode "$tmp/loss.pcap.gz"
+	[ "$status" -eq 2 ]
+	[[ $output == *"gzip -dc"* ]]
+}
