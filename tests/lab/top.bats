@@ -210,6 +210,7 @@ teardown_file()
 	sleep 2
 	on h1 bash -c "$rename" gone0 roce0
 	wait $!
+	jq -c '[.number, .stale, .rates.rx_bytes]' "$BATS_TEST_TMPDIR/top"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/top")" -eq 16 ]
 	jq -se '(map(select(.stale)) | length > 0 and all(.rates.rx_bytes == null))
 		and (.[0].stale | not) and (.[15].stale | not)
