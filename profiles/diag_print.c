@@ -3,12 +3,12 @@
  * Findings for people (source line and caret), for editors (one line each) and for programs (JSON).
  * The order is that of the files and their lines, not that in which they were found.
  */
+#include "profiles/diag.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "profiles/diag.h"
 
 #define TAB_WIDTH 8
 

@@ -237,5 +237,5 @@ const struct schema fabric_keys = {
 
 json_t *fabric_schema(void)
 {
-	return schema_to_json(&fabric_keys);
+	return schema_document(&fabric_keys);
 }

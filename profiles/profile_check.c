@@ -3,11 +3,11 @@
  * The rules that need several fields of a profile. Each is one function that says nothing while a
  * field it needs is not stated; a profile may be partial. What they check is in diag_rules[].
  */
+#include "profiles/profile.h"
+
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "profiles/profile.h"
 
 /* RoCE headers the kernel subtracts from the device's MTU: linux ib_addr.h, iboe_get_mtu(). */
 #define ROCE_HEADERS 96

@@ -367,5 +367,5 @@ const struct schema profile_keys = {
 
 json_t *profile_schema(void)
 {
-	return schema_to_json(&profile_keys);
+	return schema_document(&profile_keys);
 }

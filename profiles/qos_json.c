@@ -4,23 +4,20 @@
  * maps by priority and traffic class are arrays of 8, values without a word (a newer kernel's) are
  * numbers. Reading treats its input as hostile: every type, length and range is checked.
  */
+#include "profiles/qos.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "profiles/qos.h"
-
-/* Appends the new reference `item`; on any failure drops the array and makes it NULL. */
+/* Appends a new reference; on any failure drops the array and makes it NULL. jansson takes the item
+ * in every case, and NULL for an array as a failure. */
 static void array_push(json_t **array, json_t *item)
 {
-	if (!*array) {
-		json_decref(item);
+	if (!json_array_append_new(*array, item))
 		return;
-	}
-	if (!item || json_array_append_new(*array, item)) {
-		json_decref(*array);
-		*array = NULL;
-	}
+	json_decref(*array);
+	*array = NULL;
 }
 
 /* JSON integers are signed: a rate above 2^63 kbit/s is no rate and is cut there. */

@@ -3,12 +3,12 @@
  * Reads the JSON that qos_json.c writes. It comes from agents, snapshots and plans, which anybody
  * may have written: every type, length and range is checked, keys nobody knows are left alone.
  */
+#include "profiles/qos.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "profiles/qos.h"
 
 /* Readers return false when type or range is wrong; what they leave in *member then is not used. */
 

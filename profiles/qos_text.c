@@ -4,10 +4,10 @@
  * loader reads back to the same value. Priority and DSCP maps print what differs from the value
  * that unlisted entries have.
  */
+#include "profiles/qos.h"
+
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "profiles/qos.h"
 
 /* Grows like snprintf: used counts on past size, the buffer stays terminated. */
 struct text {

@@ -87,7 +87,9 @@ int schema_word(struct schema_load *l, const struct yaml_node *node, const struc
 /* Whether names of this form go into command lines unharmed. */
 bool schema_name_ok(const char *name);
 
-/* The JSON Schema (draft 2020-12) of a table; new reference, NULL on -ENOMEM. */
+/* The JSON Schema (draft 2020-12) of a table: as a part of another one, and as a document of its
+ * own. New references, NULL on -ENOMEM. */
 json_t *schema_to_json(const struct schema *schema);
+json_t *schema_document(const struct schema *schema);
 
 #endif

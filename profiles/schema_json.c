@@ -4,22 +4,21 @@
  * syntax, for editors that complete and check YAML. It is as strict as the loader where JSON Schema
  * can say it; cross-field rules are `rocecheck lint`'s.
  */
+#include "profiles/schema.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "profiles/profile_qos.h"
 
-/* Sets key to a new reference; on any failure drops the object and makes it NULL. */
+/* Sets key to a new reference; on any failure drops the object and makes it NULL. jansson takes the
+ * value in every case, and NULL for an object as a failure. */
 static void put(json_t **object, const char *key, json_t *value)
 {
-	if (!*object) {
-		json_decref(value);
+	if (!json_object_set_new(*object, key, value))
 		return;
-	}
-	if (!value || json_object_set_new(*object, key, value)) {
-		json_decref(*object);
-		*object = NULL;
-	}
+	json_decref(*object);
+	*object = NULL;
 }
 
 static json_t *type(const char *word)
@@ -38,23 +37,25 @@ static json_t *pattern(const char *regex)
 	return json_pack("{s:s, s:s}", "type", "string", "pattern", regex);
 }
 
+static void push(json_t **array, json_t *item)
+{
+	if (!json_array_append_new(*array, item))
+		return;
+	json_decref(*array);
+	*array = NULL;
+}
+
+/* YAML readers of editors make booleans of on and off. */
 static json_t *words(const struct qos_word *list)
 {
 	json_t *array = json_array();
 
-	for (; array && list->word; list++) {
-		if (json_array_append_new(array, json_string(list->word))) {
-			json_decref(array);
-			return NULL;
-		}
+	for (; list->word; list++) {
+		push(&array, json_string(list->word));
+		if (!strcmp(list->word, "on") || !strcmp(list->word, "off"))
+			push(&array, json_boolean(list->word[1] == 'n'));
 	}
 	return json_pack("{s:o}", "enum", array);
-}
-
-/* YAML readers of editors take on, off, true and false for booleans. */
-static json_t *switch_value(void)
-{
-	return json_pack("{s:[o, o]}", "anyOf", type("boolean"), words(qos_switch_words));
 }
 
 static json_t *list_of(json_t *item)
@@ -122,7 +123,7 @@ static json_t *field_value(const struct qos_field *f)
 	case QOS_KIND_U8:
 		return integer(f->min, f->max);
 	case QOS_KIND_BOOL:
-		return switch_value();
+		return words(qos_switch_words);
 	case QOS_KIND_WORD:
 		return words(f->words);
 	case QOS_KIND_FLAGS:
@@ -173,7 +174,7 @@ static json_t *row_value(const struct schema_row *row)
 	case SCHEMA_BYTES:
 		return number_or(row->min, row->max, "^[0-9]+([kMG]B|[KMG]iB)$");
 	case SCHEMA_SWITCH:
-		return switch_value();
+		return words(qos_switch_words);
 	case SCHEMA_TEXTS:
 		return list_of(type("string"));
 	case SCHEMA_MAPS:
@@ -238,5 +239,13 @@ json_t *schema_to_json(const struct schema *schema)
 	for (int id = 0; schema->read_field && id < QOS_FIELD_COUNT; id++)
 		put_path(&root, qos_fields[id].key, profile_qos_schema(&qos_fields[id]));
 	put(&root, "required", required);
+	return root;
+}
+
+json_t *schema_document(const struct schema *schema)
+{
+	json_t *root = schema_to_json(schema);
+
+	put(&root, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
 	return root;
 }

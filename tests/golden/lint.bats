@@ -122,6 +122,36 @@ golden() {
 	[ "$status" -eq 2 ]
 }
 
+# The oracle is another YAML reader and another checker. Keys of JSON objects are texts.
+@test "the JSON Schema accepts what lint accepts, and refuses wrong keys and values" {
+	python3 -c 'import jsonschema, yaml' 2>/dev/null || skip "python3-jsonschema or python3-yaml is missing"
+	"$rc" schema profile >"$tmp/profile.json"
+	"$rc" schema fabric >"$tmp/fabric.json"
+	cat >"$tmp/check.py" <<-'EOF'
+		import json, sys, jsonschema, yaml
+		def texts(v):
+		    if isinstance(v, dict): return {str(k): texts(x) for k, x in v.items()}
+		    return [texts(x) for x in v] if isinstance(v, list) else v
+		schema = json.load(open(sys.argv[1]))
+		jsonschema.Draft202012Validator.check_schema(schema)
+		try:
+		    jsonschema.validate(texts(yaml.safe_load(open(sys.argv[2]))), schema)
+		except jsonschema.ValidationError as e:
+		    print(sys.argv[2], e.message)
+		    sys.exit(1)
+	EOF
+	for f in ../../../profiles/*.yaml good.yaml child.yaml reserved.yaml cross-field.yaml; do
+		python3 "$tmp/check.py" "$tmp/profile.json" "$f"
+	done
+	python3 "$tmp/check.py" "$tmp/fabric.json" fabric-good.yaml
+	for f in keys-and-values.yaml fabric-good.yaml; do
+		run python3 "$tmp/check.py" "$tmp/profile.json" "$f"
+		[ "$status" -eq 1 ]
+	done
+	run python3 "$tmp/check.py" "$tmp/fabric.json" fabric-bad.yaml
+	[ "$status" -eq 1 ]
+}
+
 @test "a full stdout is not a success" {
 	run bash -c "$rc lint cross-field.yaml >/dev/full"
 	[ "$status" -eq 3 ]
