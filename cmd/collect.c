@@ -4,8 +4,6 @@
  * which sends nothing either.
  */
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "cmd/cmd.h"
 #include "dcb/dcb.h"
@@ -18,30 +16,12 @@ static unsigned int lldp_seconds;
 
 static const struct opt collect_opts[] = {
 	{"interface",     'i', OPT_LIST, &ifaces, .arg = "IFACE",
-	 .help = "only this netdev or RDMA device; may be given again"},
+	 .help = "this netdev, too, although it has no RDMA device; may be given again"},
 	{"out",	'o', OPT_STRING, &out_path, .arg = "FILE", .help = "write there, not on stdout"},
 	{"lldp", 0, OPT_UINT, &lldp_seconds, .min = 1, .max = 600, .arg = "SECONDS",
 	 .help = "listen so long for link partners (needs CAP_NET_RAW)"},
 	{.name = NULL		     },
 };
-
-static bool is_wanted(const struct port *p)
-{
-	for (unsigned int i = 0; i < ifaces.count; i++)
-		if (!strcmp(ifaces.item[i], p->netdev) || !strcmp(ifaces.item[i], p->ibdev))
-			return true;
-	return !ifaces.count;
-}
-
-static void keep_wanted(struct snapshot *s)
-{
-	unsigned int kept = 0;
-
-	for (unsigned int i = 0; i < s->port_count; i++)
-		if (is_wanted(&s->port[i]))
-			s->port[kept++] = s->port[i];
-	s->port_count = kept;
-}
 
 static int gather(struct snapshot *s, struct err *e)
 {
@@ -54,7 +34,6 @@ static int gather(struct snapshot *s, struct err *e)
 	dcb_close(dcb);
 	if (err)
 		return err;
-	keep_wanted(s);
 	if (lldp_seconds)
 		err = peer_listen(s, lldp_seconds * 1000, e);
 	if (err)

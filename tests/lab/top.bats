@@ -139,6 +139,24 @@ teardown_file()
 	jq -e '.gids | map(select(.gid == "::ffff:198.18.0.1")) | length == 1' <<<"$port"
 }
 
+@test "collect --lldp: the link partner as lldptool has it, and never the host itself" {
+	shut='kill $(pidof lldpad); while pidof -q lldpad; do sleep 0.1; done; rm -f /dev/shm/lldpad.state'
+	speak='lldpad -d && sleep 0.5 && lldptool -L -i roce0 adminStatus=rxtx &&
+		lldptool -T -i roce0 -V sysName enableTx=yes &&
+		lldptool -T -i roce0 -V PFC enableTx=yes enabled=3'
+	on h1 bash -c "$speak" >/dev/null
+	# Only h1 speaks: what it hears of itself is no partner.
+	on h1 rocecheck collect --lldp 4 | jq -e '.ports[0].peer == null'
+	on h2 bash -c "$speak" >/dev/null
+	on h1 rocecheck collect --lldp 40 >"$BATS_TEST_TMPDIR/h1.json"
+	name=$(on h1 lldptool -t -n -i roce0 -V sysName | tail -1 | tr -d '\t ')
+	both bash -c "$shut; dcb app replace dev roce0 dscp-prio 26:3
+		dcb pfc set dev roce0 prio-pfc all:off 3:on"
+	[ "$name" = h2 ]
+	jq -e '.ports[0].peer | .name == "h2" and .dialect == "ieee" and .qos.pfc.enabled == [3]' \
+		"$BATS_TEST_TMPDIR/h1.json"
+}
+
 @test "collect changes nothing: neither settings nor modules nor configfs" {
 	state='lsmod | cut -d" " -f1 | sort; ls -R /sys/kernel/config; dcb dcbx show dev roce0
 		dcb pfc show dev roce0; dcb ets show dev roce0; dcb app show dev roce0; ip -d link'
