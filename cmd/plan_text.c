@@ -13,7 +13,6 @@
 #include "dcb/owner.h"
 
 #define VALUE_MAX 512
-#define DSCP_SHOW 4
 
 static bool is_about(const struct profile *profile, const char *name, const struct port *p)
 {
@@ -83,28 +82,38 @@ static void prio_text(uint8_t prio, char *buf, size_t size)
 		snprintf(buf, size, "%u", prio);
 }
 
-/* A map of 64 is told by its differences. */
+static uint8_t old_prio(const struct plan_step *s, unsigned int dscp)
+{
+	return qos_has(&s->from, QOS_DSCP_PRIO) ? s->from.dscp_prio[dscp] : QOS_UNMAPPED;
+}
+
+/* Last DSCP of the run in which all change alike. */
+static unsigned int run_end(const struct plan_step *s, unsigned int dscp)
+{
+	while (dscp + 1 < QOS_DSCPS && old_prio(s, dscp + 1) == old_prio(s, dscp) &&
+	       s->to.dscp_prio[dscp + 1] == s->to.dscp_prio[dscp])
+		dscp++;
+	return dscp;
+}
+
+/* A map of 64 is told by its differences: "24-31: (unset) -> 3". */
 static void dscp_text(const struct plan_step *s, char *buf, size_t size)
 {
-	bool known = qos_has(&s->from, QOS_DSCP_PRIO);
-	unsigned int n = 0;
 	size_t used = 0;
 
 	buf[0] = '\0';
-	for (unsigned int d = 0; d < QOS_DSCPS; d++) {
-		uint8_t old = known ? s->from.dscp_prio[d] : QOS_UNMAPPED;
-		char from[16], to[16];
+	for (unsigned int d = 0, last; d < QOS_DSCPS && used < size; d = last + 1) {
+		char from[16], to[16], dscps[16];
 
-		if (old == s->to.dscp_prio[d])
+		last = run_end(s, d);
+		if (old_prio(s, d) == s->to.dscp_prio[d])
 			continue;
-		prio_text(old, from, sizeof(from));
+		snprintf(dscps, sizeof(dscps), last > d ? "%u-%u" : "%u", d, last);
+		prio_text(old_prio(s, d), from, sizeof(from));
 		prio_text(s->to.dscp_prio[d], to, sizeof(to));
-		if (n++ < DSCP_SHOW && used < size)
-			used += snprintf(buf + used, size - used, "%s%u: %s -> %s",
-					 n > 1 ? ", " : "", d, from, to);
+		used += snprintf(buf + used, size - used, "%s%s: %s -> %s", used ? ", " : "", dscps,
+				 from, to);
 	}
-	if (n > DSCP_SHOW && used < size)
-		snprintf(buf + used, size - used, ", and %u more", n - DSCP_SHOW);
 }
 
 static void change_text(const struct plan_step *s, char *buf, size_t size)

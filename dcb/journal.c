@@ -86,7 +86,7 @@ static int append(struct journal *j, json_t *line, struct err *e)
 {
 	char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
 	int err = text ? 0 : -ENOMEM;
-	size_t size, done = 0;
+	size_t size = 0, done = 0;
 
 	json_decref(line);
 	if (text) {

@@ -111,6 +111,16 @@ static int judge(struct dcb *dcb, const struct tx_port *p, uint64_t scope, uint6
 	return 0;
 }
 
+/* An earlier rollback may have died behind its hide(). Errors show when the values are judged. */
+static void reveal(struct dcb *dcb, const struct tx_port *p)
+{
+	struct dcb_port port = port_of(p);
+	bool made;
+
+	if (p->revealed)
+		(void)dcb->backend->reveal(dcb, &port, &made, NULL);
+}
+
 static int hide(struct dcb *dcb, const struct tx_port *p, struct err *e)
 {
 	struct dcb_port port = port_of(p);
@@ -122,6 +132,8 @@ int tx_restore(struct dcb *dcb, const struct tx *tx, struct err *e)
 {
 	int result = 0;
 
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		reveal(dcb, &tx->port[i]);
 	for (unsigned int i = tx->step_count; i-- > 0;) {
 		const struct tx_step *s = &tx->step[i];
 

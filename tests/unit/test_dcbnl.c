@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dcbnl: answers of the kernel as literal bytes to struct qos, the errno that is cut to 8 bits,
+ * what a set sends, and the order in which the APP table is changed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dcb/dcbnl.h"
+
+/*
+ * IEEE_GET of a port with prio 3 on TC 3, TCs 0 and 3 ETS 50/50, PFC on 3, DSCP 26 -> 3 and UDP
+ * port 4791 -> 3, DCBX host and ieee. Little endian, as it came.
+ */
+static const uint8_t answer[] = {
+	0,   21,   0,  0,					  /* dcbmsg: IEEE_GET */
+	10,  0,	   1,  0,    'r',  'o', 'c',  'e',  '0', 0, 0, 0, /* IFNAME */
+	236, 0,	   13, 0x80,					  /* IEEE, nested: 236 bytes */
+	63,  0,	   1,  0,					  /* ETS: 59 bytes */
+	1,   8,	   0,						  /* willing, cap, cbs */
+	50,  0,	   0,  50,   0,	   0,	0,    0,		  /* tc_tx_bw */
+	0,   0,	   0,  0,    0,	   0,	0,    0,		  /* tc_rx_bw */
+	2,   0,	   0,  2,    0,	   0,	0,    0,		  /* tc_tsa */
+	0,   0,	   0,  3,    0,	   0,	6,    0,		  /* prio_tc */
+	0,   0,	   0,  0,    0,	   0,	0,    0,		  /* tc_reco_bw */
+	0,   0,	   0,  0,    0,	   0,	0,    0,		  /* tc_reco_tsa */
+	0,   0,	   0,  0,    0,	   0,	0,    0,		  /* reco_prio_tc */
+	0,							  /* padding */
+	140, 0,	   2,  0,					  /* PFC: 136 bytes */
+	8,   0x08, 0,  0,    7,	   0,	0,    0,		  /* cap, en, mbc, delay 7 */
+	0,   0,	   0,  0,    0,	   0,	0,    0,    0,	 0, 0, 0, 0, 0, 0, 0, /* requests */
+	0,   0,	   0,  0,    0,	   0,	0,    0,    5,	 0, 0, 0, 0, 0, 0, 0, /* 5 on prio 3 */
+	0,   0,	   0,  0,    0,	   0,	0,    0,    0,	 0, 0, 0, 0, 0, 0, 0, /**/
+	0,   0,	   0,  0,    0,	   0,	0,    0,    0,	 0, 0, 0, 0, 0, 0, 0, /**/
+	0,   0,	   0,  0,    0,	   0,	0,    0,    0,	 0, 0, 0, 0, 0, 0, 0, /* indications */
+	0,   0,	   0,  0,    0,	   0,	0,    0,    9,	 0, 0, 0, 0, 0, 0, 0, /* 9 on prio 3 */
+	0,   0,	   0,  0,    0,	   0,	0,    0,    0,	 0, 0, 0, 0, 0, 0, 0, /**/
+	0,   0,	   0,  0,    0,	   0,	0,    0,    0,	 0, 0, 0, 0, 0, 0, 0, /**/
+	28,  0,	   3,  0x80,			    /* APP table, nested */
+	8,   0,	   1,  0,    5,	   3,	26,   0,    /* DSCP 26 -> 3 */
+	8,   0,	   1,  0,    3,	   3,	0xb7, 0x12, /* UDP 4791 -> 3 */
+	8,   0,	   2,  0,    255,  1,	2,    0,    /* selector PCP: not ours */
+	5,   0,	   14, 0,    0x09, 0,	0,    0,    /* DCBX: host, ieee */
+};
+
+static void test_decode(void **state)
+{
+	struct dcbnl_state *s = malloc(sizeof(*s));
+	struct qos q = {0};
+
+	(void)state;
+	assert_int_equal(dcbnl_decode(answer, sizeof(answer), s), 0);
+	assert_true(s->has_ets && s->has_pfc && s->has_app && s->has_dcbx);
+	assert_false(s->has_maxrate || s->has_buffer);
+	assert_int_equal(s->pfc.requests[3], 5);
+	assert_int_equal(s->pfc.indications[3], 9);
+	dcbnl_to_qos(s, &q);
+	assert_int_equal(q.dcbx_mode, 0x09);
+	assert_int_equal(q.trust, QOS_TRUST_DSCP);
+	assert_int_equal(q.dscp_prio[26], 3);
+	assert_int_equal(q.dscp_prio[25], QOS_UNMAPPED);
+	assert_int_equal(q.app_count, 1);
+	assert_int_equal(q.app[0].protocol, 4791);
+	assert_int_equal(q.ets_willing, 1);
+	assert_int_equal(q.ets_cap, 8);
+	assert_int_equal(q.prio_tc[3], 3);
+	assert_int_equal(q.tc_tsa[3], QOS_TSA_ETS);
+	assert_int_equal(q.tc_tx_bw[3], 50);
+	assert_int_equal(q.pfc_enabled, 0x08);
+	assert_int_equal(q.pfc_delay, 7);
+	assert_false(qos_has(&q, QOS_PFC_WILLING) || qos_has(&q, QOS_TC_MAXRATE) ||
+		     qos_has(&q, QOS_BUFFER_SIZE));
+	free(s);
+}
+
+/* Cut anywhere: no field is invented and nothing is read beyond the end. */
+static void test_decode_cut(void **state)
+{
+	struct dcbnl_state *s = malloc(sizeof(*s));
+
+	(void)state;
+	for (size_t size = 0; size < sizeof(answer); size++) {
+		uint8_t *in = malloc(size ? size : 1);
+		struct qos q = {0};
+
+		memcpy(in, answer, size);
+		assert_int_equal(dcbnl_decode(in, size, s), size < 4 ? -EBADMSG : 0);
+		dcbnl_to_qos(s, &q);
+		if (size < 4 + 12 + 236)
+			assert_int_equal(q.has, 0);
+		free(in);
+	}
+	free(s);
+}
+
+/* Every byte replaced: range checks hold, whatever a driver says. */
+static void test_decode_wrong(void **state)
+{
+	struct dcbnl_state *s = malloc(sizeof(*s));
+	uint8_t in[sizeof(answer)];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(answer); i++) {
+		struct qos q = {0};
+
+		memcpy(in, answer, sizeof(in));
+		in[i] = 0xc7;
+		if (dcbnl_decode(in, sizeof(in), s))
+			continue;
+		dcbnl_to_qos(s, &q);
+		for (int p = 0; qos_has(&q, QOS_PRIO_TC) && p < QOS_PRIOS; p++)
+			assert_in_range(q.prio_tc[p], 0, 7);
+		for (int t = 0; qos_has(&q, QOS_TC_TX_BW) && t < QOS_TCS; t++)
+			assert_in_range(q.tc_tx_bw[t], 0, 100);
+		for (int d = 0; qos_has(&q, QOS_DSCP_PRIO) && d < QOS_DSCPS; d++)
+			assert_true(q.dscp_prio[d] < 8 || q.dscp_prio[d] == QOS_UNMAPPED);
+	}
+	free(s);
+}
+
+static void test_trust(void **state)
+{
+	static const struct {
+		const char *name;
+		struct dcb_app app[3];
+		unsigned int count;
+		uint8_t trust, prio26;
+	} cases[] = {
+		{"none",			       {{0}},			0, QOS_TRUST_PCP,  QOS_UNMAPPED},
+		{"a port alone",			 {{QOS_APP_DGRAM, 3, 4791}}, 1, QOS_TRUST_PCP,  QOS_UNMAPPED},
+		{"one DSCP",			     {{QOS_APP_DSCP, 3, 26}},    1, QOS_TRUST_DSCP, 3		  },
+		{"two priorities, the highest counts",
+		 {{QOS_APP_DSCP, 5, 26}, {QOS_APP_DSCP, 3, 26}},
+		 2,								   QOS_TRUST_DSCP,
+		 5												},
+		{"two priorities, other order",
+		 {{QOS_APP_DSCP, 3, 26}, {QOS_APP_DSCP, 5, 26}},
+		 2,								   QOS_TRUST_DSCP,
+		 5												},
+		{"no DSCP and no priority",
+		 {{QOS_APP_DSCP, 3, 64}, {QOS_APP_DSCP, 8, 26}},
+		 2,								   QOS_TRUST_PCP,
+		 QOS_UNMAPPED										     },
+	};
+	struct dcbnl_state *s = calloc(1, sizeof(*s));
+	struct err e = {0};
+
+	(void)state;
+	s->has_app = true;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct qos q = {0};
+
+		memcpy(s->app, cases[i].app, sizeof(cases[i].app));
+		s->app_count = cases[i].count;
+		dcbnl_to_qos(s, &q);
+		if (q.trust != cases[i].trust || q.dscp_prio[26] != cases[i].prio26)
+			fail_msg("%s: trust %u, DSCP 26 -> %u", cases[i].name, q.trust,
+				 q.dscp_prio[26]);
+		assert_int_equal(dcbnl_app_unique(s, &e),
+				 strstr(cases[i].name, "two") ? -ENOTUNIQ : 0);
+	}
+	free(s);
+}
+
+static void test_errno(void **state)
+{
+	static const struct {
+		const char *name;
+		uint8_t in;
+		int want;
+	} cases[] = {
+		{"success",		    0,		       0		},
+		{"ice: no change",	   1,		      0	       },
+		{"ice: changed",		 2,		    0	     },
+		{"EINVAL",		   (uint8_t)-EINVAL,     -EINVAL    },
+		{"EOPNOTSUPP",	       (uint8_t)-EOPNOTSUPP, -EOPNOTSUPP},
+		{"EEXIST",		   (uint8_t)-EEXIST,     -EEXIST    },
+		{"ENOENT",		   (uint8_t)-ENOENT,     -ENOENT    },
+		{"EBUSY",			  (uint8_t)-EBUSY,	   -EBUSY	 },
+		{"ENOTSUPP, 524 cut to 12", (uint8_t)-524,	   -EOPNOTSUPP},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (dcbnl_errno(cases[i].in) != cases[i].want)
+			fail_msg("%s: %d", cases[i].name, dcbnl_errno(cases[i].in));
+}
+
+static void test_fill(void **state)
+{
+	struct ieee_ets ets = {.cbs = 1, .tc_reco_bw = {7}, .tc_tx_bw = {100}, .prio_tc = {1}};
+	struct ieee_pfc pfc = {.mbc = 1, .pfc_en = 0xff, .delay = 9};
+	struct dcbnl_buffer buffer = {
+		.total_size = 5, .buffer_size = {1, 2},
+			.prio2buffer = {1}
+	  };
+	struct qos q = {
+		.prio_tc = {0,  0, 0, 3 },
+			 .tc_tx_bw = {50, 0, 0, 50},
+		     .pfc_enabled = 8
+	     };
+
+	(void)state;
+	dcbnl_fill_ets(&ets, &q, QOS_BIT(QOS_PRIO_TC));
+	assert_int_equal(ets.prio_tc[3], 3);
+	assert_int_equal(ets.prio_tc[0], 0);
+	assert_int_equal(ets.tc_tx_bw[0], 100); /* not asked for */
+	assert_true(ets.cbs == 1 && ets.tc_reco_bw[0] == 7);
+	dcbnl_fill_pfc(&pfc, &q, QOS_BIT(QOS_PFC_ENABLED));
+	assert_true(pfc.pfc_en == 8 && pfc.delay == 9 && pfc.mbc == 1);
+	dcbnl_fill_buffer(&buffer, &q, QOS_BIT(QOS_PRIO_BUFFER));
+	assert_true(buffer.prio2buffer[0] == 0 && buffer.buffer_size[1] == 2);
+	assert_int_equal(buffer.total_size, 5);
+}
+
+/* "+5:26=3 -5:26=4": the changes as text, so that a case is one line. */
+static void changes_text(const struct app_change *c, int n, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (int i = 0; i < n; i++)
+		used += snprintf(buf + used, size - used, "%s%c%u:%u=%u", i ? " " : "",
+				 c[i].add ? '+' : '-', c[i].app.selector, c[i].app.protocol,
+				 c[i].app.priority);
+}
+
+#define DSCP(prio, dscp)                                                                           \
+	{                                                                                          \
+		QOS_APP_DSCP, prio, dscp                                                           \
+	}
+#define UDP(prio, port)                                                                            \
+	{                                                                                          \
+		QOS_APP_DGRAM, prio, port                                                          \
+	}
+
+static void test_app_changes(void **state)
+{
+	static const struct {
+		const char *name;
+		struct dcb_app have[4];
+		unsigned int count;
+		uint8_t dscp26, dscp48; /* wanted */
+		uint16_t udp3;		/* port wanted at priority 3, 0 = none */
+		uint64_t mask;
+		bool replaces;
+		const char *want;
+	} cases[] = {
+		{"nothing to do",
+		 {DSCP(3, 26)},
+		 1,							 3,
+		 QOS_UNMAPPED,							       0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 false,													   ""		       },
+		{"two new",				       {{0}}, 0, 3,		 6, 0,    QOS_BIT(QOS_DSCP_PRIO), false, "+5:26=3 +5:48=6"	       },
+		{"old is deleted before the new is added",
+		 {DSCP(4, 26)},
+		 1,							 3,
+		 QOS_UNMAPPED,							       0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 false,													   "-5:26=4 +5:26=3"	  },
+		{"a driver that replaces is only told the new",
+		 {DSCP(4, 26)},
+		 1,							 3,
+		 QOS_UNMAPPED,							       0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 true,													    "+5:26=3"		  },
+		{"new entries come before the only old one goes",
+		 {DSCP(4, 26)},
+		 1,							 3,
+		 6,									  0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 false,													   "+5:48=6 -5:26=4 +5:26=3"},
+		{"what is not wanted goes last",
+		 {DSCP(1, 8), DSCP(4, 26)},
+		 2,							 3,
+		 QOS_UNMAPPED,							       0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 false,													   "-5:26=4 +5:26=3 -5:8=1" },
+		{"a second priority goes",
+		 {DSCP(3, 26), DSCP(4, 26)},
+		 2,							 3,
+		 QOS_UNMAPPED,							       0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 false,													   "-5:26=4"		  },
+		{"what a replacing driver left behind goes",
+		 {DSCP(3, 26), DSCP(4, 26)},
+		 2,							 3,
+		 QOS_UNMAPPED,							       0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 true,													    "-5:26=4"		  },
+		{"other selectors are not touched",
+		 {UDP(1, 80), DSCP(4, 26)},
+		 2,							 3,
+		 QOS_UNMAPPED,							       0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 false,													   "-5:26=4 +5:26=3"	  },
+		{"nor DSCPs by the others",
+		 {UDP(1, 80), DSCP(4, 26)},
+		 2,							 QOS_UNMAPPED,
+		 QOS_UNMAPPED,							       4791,
+		 QOS_BIT(QOS_APP),
+		 false,													   "+3:4791=3 -3:80=1"	    },
+		{"PCP trust: every DSCP goes",
+		 {DSCP(4, 26), UDP(1, 80)},
+		 2,							 QOS_UNMAPPED,
+		 QOS_UNMAPPED,							       0,
+		 QOS_BIT(QOS_TRUST),
+		 false,													   "-5:26=4"		  },
+		{"what struct qos cannot hold is left alone",
+		 {DSCP(3, 64), DSCP(9, 26), {255, 1, 2}, {0, 1, 2}},
+		 4,							 QOS_UNMAPPED,
+		 QOS_UNMAPPED,							       0,
+		 QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP),
+		 false,													   ""		       },
+	};
+	struct dcbnl_state *s = calloc(1, sizeof(*s));
+	struct app_change out[64];
+	char text[256];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct qos q = {.has = cases[i].mask, .trust = QOS_TRUST_PCP};
+		int n;
+
+		memset(q.dscp_prio, QOS_UNMAPPED, sizeof(q.dscp_prio));
+		q.dscp_prio[26] = cases[i].dscp26;
+		q.dscp_prio[48] = cases[i].dscp48;
+		if (cases[i].udp3)
+			q.app[q.app_count++] = (struct qos_app){QOS_APP_DGRAM, 3, cases[i].udp3};
+		memcpy(s->app, cases[i].have, sizeof(cases[i].have));
+		s->app_count = cases[i].count;
+		n = dcbnl_app_changes(s, &q, cases[i].mask, cases[i].replaces, out,
+				      ARRAY_SIZE(out));
+		changes_text(out, n, text, sizeof(text));
+		if (n < 0 || strcmp(text, cases[i].want))
+			fail_msg("%s: '%s', not '%s'", cases[i].name, text, cases[i].want);
+		assert_int_equal(dcbnl_app_changes(s, &q, cases[i].mask, cases[i].replaces, out, 0),
+				 n ? -ENOSPC : 0);
+	}
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_decode),	     cmocka_unit_test(test_decode_cut),
+		cmocka_unit_test(test_decode_wrong), cmocka_unit_test(test_trust),
+		cmocka_unit_test(test_errno),	     cmocka_unit_test(test_fill),
+		cmocka_unit_test(test_app_changes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
