@@ -72,7 +72,8 @@ PORT_CHECK(check_qos_sent_dscp)
 	}
 	finding_wish(out, s->profile, QOS_CM_TOS);
 	for (unsigned int i = 0; i < k->flow_count; i++)
-		if (subject_owns(s, k->flow[i].src))
+		/* QP 1 carries connection requests, which have no traffic class of their own. */
+		if (k->flow[i].dest_qpn > 1 && subject_owns(s, k->flow[i].src))
 			marks_add(&m, &k->flow[i], (unsigned int)tos >> 2);
 	if (!m.packets) {
 		finding_say(out, VERDICT_INCONCLUSIVE,
