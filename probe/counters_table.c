@@ -13,44 +13,44 @@
 #define PRIO true
 #define PORT false
 
+/* clang-format off */
 const struct metric_info metric_table[METRIC_COUNT] = {
-	[METRIC_PFC_RX_FRAMES] = {"pfc_rx_frames",	   PRIO, "frames",  "PFC pause frames received"	      },
-	[METRIC_PFC_TX_FRAMES] = {"pfc_tx_frames",	   PRIO, "frames",  "PFC pause frames sent"		  },
-	[METRIC_PFC_RX_PAUSE_US] = {"pfc_rx_pause_us",   PRIO, "us",	   "time the transmitter was held"	  },
-	[METRIC_PFC_TX_PAUSE_US] = {"pfc_tx_pause_us",   PRIO, "us",	   "time the peer was held"	   },
-	[METRIC_PRIO_RX_BYTES] = {"prio_rx_bytes",	   PRIO, "bytes",	  "bytes received"		  },
-	[METRIC_PRIO_TX_BYTES] = {"prio_tx_bytes",	   PRIO, "bytes",	  "bytes sent"		      },
-	[METRIC_PRIO_RX_PACKETS] = {"prio_rx_packets",   PRIO, "packets", "packets received"		  },
-	[METRIC_PRIO_TX_PACKETS] = {"prio_tx_packets",   PRIO, "packets", "packets sent"		      },
-	[METRIC_PRIO_RX_DISCARDS] = {"prio_rx_discards",	 PRIO, "packets",
-				     "dropped by the receiving host"					    },
-	[METRIC_RX_BYTES] = {"rx_bytes",		 PORT, "bytes",	"bytes received, all priorities"	},
-	[METRIC_TX_BYTES] = {"tx_bytes",		 PORT, "bytes",	"bytes sent, all priorities"	    },
-	[METRIC_RX_DISCARDS] = {"rx_discards",       PORT, "packets", "dropped by the receiving host"   },
-	[METRIC_RX_CRC_ERRORS] = {"rx_crc_errors",	   PORT, "packets", "frames with a bad FCS"	   },
-	[METRIC_GLOBAL_PAUSE_RX] = {"global_pause_rx",   PORT, "frames",  "link pause received"		    },
-	[METRIC_GLOBAL_PAUSE_TX] = {"global_pause_tx",   PORT, "frames",  "link pause sent"			},
-	[METRIC_PAUSE_STORM] = {"pause_storm",       PORT, "events",  "pause storms the NIC itself saw" },
-	[METRIC_LINK_DOWN] = {"link_down",	   PORT, "events",  "link losses"			},
-	[METRIC_RDMA_RX_PACKETS] = {"rdma_rx_packets",   PORT, "packets", "RDMA packets received"	       },
-	[METRIC_RDMA_TX_PACKETS] = {"rdma_tx_packets",   PORT, "packets", "RDMA packets sent"		   },
-	[METRIC_OUT_OF_SEQUENCE] = {"out_of_sequence",   PORT, "events",  "PSN gaps at the responder"	  },
-	[METRIC_SEQ_NAK_RX] = {"seq_nak_rx",	     PORT, "events",  "PSN sequence NAKs received"	 },
-	[METRIC_RETRANSMITS] = {"retransmits",       PORT, "events",  "times a requester started again" },
-	[METRIC_ACK_TIMEOUT] = {"ack_timeout",       PORT, "events",  "ACK timers that ran out"		},
-	[METRIC_DUPLICATE_REQUEST] = {"duplicate_request", PORT, "events",
-				      "requests the responder had seen"				       },
-	[METRIC_RNR_NAK_RX] = {"rnr_nak_rx",	     PORT, "events",  "receiver-not-ready NAKs received"},
-	[METRIC_RNR_NAK_TX] = {"rnr_nak_tx",	     PORT, "events",  "receiver-not-ready NAKs sent"	   },
-	[METRIC_RETRY_EXCEEDED] = {"retry_exceeded",    PORT, "events",  "QPs that ran out of retries"	  },
-	[METRIC_OUT_OF_BUFFER] = {"out_of_buffer",	   PORT, "packets", "no receive WQE posted"	   },
-	[METRIC_ICRC_ERRORS] = {"icrc_errors",       PORT, "packets", "bad invariant CRC"		   },
-	[METRIC_SEND_ERRORS] = {"send_errors",       PORT, "packets", "the host itself could not send"	},
-	[METRIC_ECN_MARKED_RX] = {"ecn_marked_rx",	   PORT, "packets", "CE-marked packets received"	},
-	[METRIC_CNP_TX] = {"cnp_tx",	     PORT, "packets", "congestion notifications sent"   },
-	[METRIC_CNP_RX] = {"cnp_rx",	     PORT, "packets", "congestion notifications obeyed" },
-	[METRIC_CNP_IGNORED] = {"cnp_ignored",       PORT, "packets", "congestion notifications ignored"},
+	[METRIC_PFC_RX_FRAMES] = {"pfc_rx_frames", PRIO, "frames", "PFC pause frames received"},
+	[METRIC_PFC_TX_FRAMES] = {"pfc_tx_frames", PRIO, "frames", "PFC pause frames sent"},
+	[METRIC_PFC_RX_PAUSE_US] = {"pfc_rx_pause_us", PRIO, "us", "time the transmitter was held"},
+	[METRIC_PFC_TX_PAUSE_US] = {"pfc_tx_pause_us", PRIO, "us", "time the peer was held"},
+	[METRIC_PRIO_RX_BYTES] = {"prio_rx_bytes", PRIO, "bytes", "bytes received"},
+	[METRIC_PRIO_TX_BYTES] = {"prio_tx_bytes", PRIO, "bytes", "bytes sent"},
+	[METRIC_PRIO_RX_PACKETS] = {"prio_rx_packets", PRIO, "packets", "packets received"},
+	[METRIC_PRIO_TX_PACKETS] = {"prio_tx_packets", PRIO, "packets", "packets sent"},
+	[METRIC_PRIO_RX_DISCARDS] = {"prio_rx_discards", PRIO, "packets", "dropped by this host"},
+	[METRIC_RX_BYTES] = {"rx_bytes", PORT, "bytes", "bytes received, all priorities"},
+	[METRIC_TX_BYTES] = {"tx_bytes", PORT, "bytes", "bytes sent, all priorities"},
+	[METRIC_RX_DISCARDS] = {"rx_discards", PORT, "packets", "dropped by this host"},
+	[METRIC_RX_CRC_ERRORS] = {"rx_crc_errors", PORT, "packets", "frames with a bad FCS"},
+	[METRIC_GLOBAL_PAUSE_RX] = {"global_pause_rx", PORT, "frames", "link pause received"},
+	[METRIC_GLOBAL_PAUSE_TX] = {"global_pause_tx", PORT, "frames", "link pause sent"},
+	[METRIC_PAUSE_STORM] = {"pause_storm", PORT, "events", "pause storms the NIC itself saw"},
+	[METRIC_LINK_DOWN] = {"link_down", PORT, "events", "link losses"},
+	[METRIC_RDMA_RX_PACKETS] = {"rdma_rx_packets", PORT, "packets", "RDMA packets received"},
+	[METRIC_RDMA_TX_PACKETS] = {"rdma_tx_packets", PORT, "packets", "RDMA packets sent"},
+	[METRIC_OUT_OF_SEQUENCE] = {"out_of_sequence", PORT, "events", "PSN gaps at the responder"},
+	[METRIC_SEQ_NAK_RX] = {"seq_nak_rx", PORT, "events", "PSN sequence NAKs received"},
+	[METRIC_RETRANSMITS] = {"retransmits", PORT, "events", "times a requester started again"},
+	[METRIC_ACK_TIMEOUT] = {"ack_timeout", PORT, "events", "ACK timers that ran out"},
+	[METRIC_DUPLICATE_REQUEST] = {"duplicate_request", PORT, "events", "requests seen before"},
+	[METRIC_RNR_NAK_RX] = {"rnr_nak_rx", PORT, "events", "receiver-not-ready NAKs received"},
+	[METRIC_RNR_NAK_TX] = {"rnr_nak_tx", PORT, "events", "receiver-not-ready NAKs sent"},
+	[METRIC_RETRY_EXCEEDED] = {"retry_exceeded", PORT, "events", "QPs that ran out of retries"},
+	[METRIC_OUT_OF_BUFFER] = {"out_of_buffer", PORT, "packets", "no receive WQE posted"},
+	[METRIC_ICRC_ERRORS] = {"icrc_errors", PORT, "packets", "bad invariant CRC"},
+	[METRIC_SEND_ERRORS] = {"send_errors", PORT, "packets", "the host itself could not send"},
+	[METRIC_ECN_MARKED_RX] = {"ecn_marked_rx", PORT, "packets", "CE-marked packets received"},
+	[METRIC_CNP_TX] = {"cnp_tx", PORT, "packets", "congestion notifications sent"},
+	[METRIC_CNP_RX] = {"cnp_rx", PORT, "packets", "congestion notifications obeyed"},
+	[METRIC_CNP_IGNORED] = {"cnp_ignored", PORT, "packets", "congestion notifications ignored"},
 };
+/* clang-format on */
 
 #define DCBNL_DRIVERS "mlx5_core, bnxt_en, ice, hns3 of Linux 6.12"
 #define MLX5	      "mlx5_core of Linux 6.12"
@@ -65,16 +65,13 @@ const struct metric_info metric_table[METRIC_COUNT] = {
 #define RXE	      "rdma_rxe, run on Linux 6.1 and 6.12"
 #define CORE	      "net core, run on Linux 6.1 and 6.12"
 
-#define SUM8(a, z)                                                                                 \
+/* clang-format off */
+#define SUM8(a, z) \
 	a "0" z "+" a "1" z "+" a "2" z "+" a "3" z "+" a "4" z "+" a "5" z "+" a "6" z "+" a "7" z
 
-/* metric, source, name, multiplier, tier, seen */
-#define ROW(m, source, name, tier, seen)                                                           \
-	{                                                                                          \
-		METRIC_##m, COUNTER_##source, name, 1, TIER_##tier, seen                           \
-	}
+#define ROW(m, source, name, tier, seen) \
+	{METRIC_##m, COUNTER_##source, name, 1, TIER_##tier, seen}
 
-/* clang-format off: one row a line */
 const struct counter_def counter_defs[] = {
 	ROW(PFC_RX_FRAMES, DCBNL, "indications", SOURCE, DCBNL_DRIVERS),
 	ROW(PFC_RX_FRAMES, ETHTOOL, "rx_prio%u_pause", SOURCE, MLX5),

@@ -32,47 +32,44 @@ struct member {
 	bool needed;
 };
 
-#define TEXT(s, m, kind, needed)                                                                   \
-	{                                                                                          \
-#m, MEMBER_##kind, offsetof(struct s, m), sizeof(((struct s *)0)->m), needed       \
-	}
+/* clang-format off */
+#define TEXT(s, key, m, kind, needed) \
+	{key, MEMBER_##kind, offsetof(struct s, m), sizeof(((struct s *)0)->m), needed}
+#define MEMBER(s, m, kind, max, needed) \
+	{#m, MEMBER_##kind, offsetof(struct s, m), max, needed}
 
-/* clang-format off: one row a line */
 static const struct member snapshot_members[] = {
-	TEXT(snapshot, host, NAME, true),
-	TEXT(snapshot, kernel, TEXT, false),
-	TEXT(snapshot, rdma_core, TEXT, false),
-	TEXT(snapshot, version, TEXT, false),
-	{"taken_unix_ns", MEMBER_S64,  offsetof(struct snapshot, taken_unix_ns), 0, true },
-	{"privileged",    MEMBER_BOOL, offsetof(struct snapshot, privileged),	   0, false},
+	TEXT(snapshot, "host", host, NAME, true),
+	TEXT(snapshot, "kernel", kernel, TEXT, false),
+	TEXT(snapshot, "rdma_core", rdma_core, TEXT, false),
+	TEXT(snapshot, "version", version, TEXT, false),
+	MEMBER(snapshot, taken_unix_ns, S64, 0, true),
+	MEMBER(snapshot, privileged, BOOL, 0, false),
 };
 
 static const struct member port_members[] = {
-	TEXT(port, netdev, NAME, true),
-	TEXT(port, ibdev, NAME, false),
-	{"ib_port",    MEMBER_U8,   offsetof(struct port, ib_port),    UINT8_MAX,  false},
-	TEXT(port, driver, TEXT, false),
-	TEXT(port, driver_version, TEXT, false),
-	TEXT(port, firmware, TEXT, false),
-	TEXT(port, bus, TEXT, false),
-	TEXT(port, rdma_driver, TEXT, false),
-	TEXT(port, mac, TEXT, false),
-	{"up",	       MEMBER_BOOL, offsetof(struct port, up),	       0,	  false},
-	{"ib_active",  MEMBER_BOOL, offsetof(struct port, ib_active),  0,		false},
-	{"speed_mbps", MEMBER_U32,  offsetof(struct port, speed_mbps), UINT32_MAX, false},
-	{"active_mtu", MEMBER_U32,  offsetof(struct port, active_mtu), 4096,	    false},
-	{"max_mtu",    MEMBER_U32,	offsetof(struct port, max_mtu),	4096,	      false},
-	{"dcb",	MEMBER_BOOL, offsetof(struct port, dcb),	 0,	    false},
+	TEXT(port, "netdev", netdev, NAME, true),
+	TEXT(port, "ibdev", ibdev, NAME, false),
+	MEMBER(port, ib_port, U8, UINT8_MAX, false),
+	TEXT(port, "driver", driver, TEXT, false),
+	TEXT(port, "driver_version", driver_version, TEXT, false),
+	TEXT(port, "firmware", firmware, TEXT, false),
+	TEXT(port, "bus", bus, TEXT, false),
+	TEXT(port, "rdma_driver", rdma_driver, TEXT, false),
+	TEXT(port, "mac", mac, TEXT, false),
+	MEMBER(port, up, BOOL, 0, false),
+	MEMBER(port, ib_active, BOOL, 0, false),
+	MEMBER(port, speed_mbps, U32, UINT32_MAX, false),
+	MEMBER(port, active_mtu, U32, 4096, false),
+	MEMBER(port, max_mtu, U32, 4096, false),
+	MEMBER(port, dcb, BOOL, 0, false),
 };
 
 /* The peer is an object of its own: {"name","port","dialect","qos"}. */
 static const struct member peer_members[] = {
-	{"name",	 MEMBER_TEXT, offsetof(struct port, peer_name),
-	 sizeof(((struct port *)0)->peer_name),	false},
-	{"port",	 MEMBER_TEXT, offsetof(struct port, peer_port),
-	 sizeof(((struct port *)0)->peer_port),	false},
-	{"dialect", MEMBER_TEXT, offsetof(struct port, peer_dialect),
-	 sizeof(((struct port *)0)->peer_dialect), false},
+	TEXT(port, "name", peer_name, TEXT, false),
+	TEXT(port, "port", peer_port, TEXT, false),
+	TEXT(port, "dialect", peer_dialect, TEXT, false),
 };
 /* clang-format on */
 

@@ -61,38 +61,40 @@ static void test_rows(void **state)
 
 static void test_index(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name, *pattern;
 		unsigned int prio;
 		bool found;
 		uint64_t want;
 	} cases[] = {
-		{"plain",			  "rx_bytes_phy",		  0, true,  100},
-		{"priority",		     "rx_prio%u_pause",		3, true,	 33 },
-		{"other priority",		   "rx_prio%u_pause",	      4, false, 0	 },
-		{"sum",			  "rx_bytes_phy+rx_prio3_pause", 0, true,	133},
-		{"sum, second is missing",	   "rx_bytes_phy+nothing",	   0, true,  100},
-		{"sum, first is missing",	  "nothing+rx_bytes_phy",	  0, false, 0  },
-		{"blank at the end was dropped", "storm_warning",		  0, true,  7  },
-		{"first of equal names",	 "twice",			  0, true,  1  },
-		{"prefix of a name",	     "rx_bytes",			 0, false, 0  },
-		{"longer than a name",	       "rx_bytes_physical",	    0, false, 0  },
-		{"sum that overflows",	       "huge+huge2",		     0, false, 0	},
+		{"plain", "rx_bytes_phy", 0, true, 100},
+		{"priority", "rx_prio%u_pause", 3, true, 33},
+		{"other priority", "rx_prio%u_pause", 4, false, 0},
+		{"sum", "rx_bytes_phy+rx_prio3_pause", 0, true, 133},
+		{"sum, second is missing", "rx_bytes_phy+nothing", 0, true, 100},
+		{"sum, first is missing", "nothing+rx_bytes_phy", 0, false, 0},
+		{"blank at the end was dropped", "storm_warning", 0, true, 7},
+		{"first of equal names", "twice", 0, true, 1},
+		{"prefix of a name", "rx_bytes", 0, false, 0},
+		{"longer than a name", "rx_bytes_physical", 0, false, 0},
+		{"sum that overflows", "huge+huge2", 0, false, 0},
 	};
 	static const struct {
 		const char *name;
 		uint64_t value;
 	} names[] = {
-		{"rx_bytes_phy",	 100	    },
-		{"rx_prio3_pause", 33	     },
-		{"storm_warning ", 7	    },
-		{"twice",	  1	   },
-		{"twice",	  2	   },
-		{"",		     9	      },
-		{"   ",		9	 },
-		{"huge",		 UINT64_MAX},
-		{"huge2",	  UINT64_MAX},
+		{"rx_bytes_phy", 100},
+		{"rx_prio3_pause", 33},
+		{"storm_warning ", 7},
+		{"twice", 1},
+		{"twice", 2},
+		{"", 9},
+		{"   ", 9},
+		{"huge", UINT64_MAX},
+		{"huge2", UINT64_MAX},
 	};
+	/* clang-format on */
 	struct counters_index index = {0};
 
 	(void)state;
@@ -134,6 +136,7 @@ static void test_index_large(void **state)
 
 static void test_delta(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name;
 		bool before_has, after_has;
@@ -141,13 +144,14 @@ static void test_delta(void **state)
 		bool has, reset;
 		uint64_t want;
 	} cases[] = {
-		{"grew",		 true,  true,  10, 25,	     true,  false, 15	    },
-		{"stood still",	true,  true,  10, 10,	    true,  false, 0		  },
-		{"went back",     true,  true,  10, 9,	 false, true,  0	       },
-		{"absent before", false, true,  0,  9,	     false, false, 0	    },
-		{"absent after",	 true,  false, 10, 0,	     false, false, 0	    },
-		{"large",	  true,	true,  1,	 INT64_MAX, true,  false, INT64_MAX - 1},
+		{"grew", true, true, 10, 25, true, false, 15},
+		{"stood still", true, true, 10, 10, true, false, 0},
+		{"went back", true, true, 10, 9, false, true, 0},
+		{"absent before", false, true, 0, 9, false, false, 0},
+		{"absent after", true, false, 10, 0, false, false, 0},
+		{"large", true, true, 1, INT64_MAX, true, false, INT64_MAX - 1},
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -219,28 +223,30 @@ static void test_json(void **state)
 
 static void test_json_hostile(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name, *in;
 		int want;
 	} cases[] = {
-		{"least",			  "{\"when_ns\": 0}",					      0      },
-		{"unknown key",			"{\"when_ns\": 0, \"warp\": 9}",				 0	  },
+		{"least", "{\"when_ns\": 0}", 0},
+		{"unknown key", "{\"when_ns\": 0, \"warp\": 9}", 0},
 		{"unknown source",
-		 "{\"when_ns\":0,\"rx_bytes\":1,\"sources\":{\"rx_bytes\":\"x\"}}",			    0	     },
+		 "{\"when_ns\":0,\"rx_bytes\":1,\"sources\":{\"rx_bytes\":\"x\"}}", 0},
 		{"source of another type",
-		 "{\"when_ns\":0,\"rx_bytes\":1,\"sources\":{\"rx_bytes\":[]}}",				 0	  },
-		{"no object",		      "[]",						      -EINVAL},
-		{"no time",			    "{}",						      -EINVAL},
-		{"negative",		     "{\"when_ns\": 0, \"rx_bytes\": -1}",			   -EINVAL},
-		{"real",			 "{\"when_ns\": 0, \"rx_bytes\": 1.5}",			-EINVAL},
-		{"array for a port metric",	    "{\"when_ns\": 0, \"rx_bytes\": [1]}",			   -EINVAL},
-		{"number for a priority metric", "{\"when_ns\": 0, \"pfc_rx_frames\": 1}",		   -EINVAL},
-		{"nine priorities",		    "{\"when_ns\":0,\"pfc_rx_frames\":[1,1,1,1,1,1,1,1,1]}",
-		 -EINVAL											   },
-		{"text in an array",	     "{\"when_ns\":0,\"pfc_rx_frames\":[1,1,1,\"1\",1,1,1,1]}",
-		 -EINVAL											   },
-		{"sources no object",	      "{\"when_ns\": 0, \"sources\": []}",			   -EINVAL},
+		 "{\"when_ns\":0,\"rx_bytes\":1,\"sources\":{\"rx_bytes\":[]}}", 0},
+		{"no object", "[]", -EINVAL},
+		{"no time", "{}", -EINVAL},
+		{"negative", "{\"when_ns\": 0, \"rx_bytes\": -1}", -EINVAL},
+		{"real", "{\"when_ns\": 0, \"rx_bytes\": 1.5}", -EINVAL},
+		{"array for a port metric", "{\"when_ns\": 0, \"rx_bytes\": [1]}", -EINVAL},
+		{"number for a priority metric", "{\"when_ns\": 0, \"pfc_rx_frames\": 1}", -EINVAL},
+		{"nine priorities", "{\"when_ns\":0,\"pfc_rx_frames\":[1,1,1,1,1,1,1,1,1]}",
+		 -EINVAL},
+		{"text in an array", "{\"when_ns\":0,\"pfc_rx_frames\":[1,1,1,\"1\",1,1,1,1]}",
+		 -EINVAL},
+		{"sources no object", "{\"when_ns\": 0, \"sources\": []}", -EINVAL},
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -15,25 +15,21 @@
 
 static void test_join(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name;
 		struct lldp_peer peer;
 		const char *want_name, *want_port, *want_dialect;
 	} cases[] = {
-		{"nothing heard", {.system = "x"},		   "", "",	   ""},
+		{"nothing heard", {.system = "x"}, "", "", ""},
 		{"system name",
-		 {.seen = true,
-		  .chassis = "02:00",
-		  .system = "leaf2",
-		  .port = "Eth1/7",
+		 {.seen = true, .chassis = "02:00", .system = "leaf2", .port = "Eth1/7",
 		  .dialect = "ieee"},
-		 "leaf2",					     "Eth1/7",
-		 "ieee"							   },
-		{"chassis alone",
-		 {.seen = true, .chassis = "02:00", .port = "7"},
-		 "02:00",					     "7",
-		 ""							       },
+		 "leaf2", "Eth1/7", "ieee"},
+		{"chassis alone", {.seen = true, .chassis = "02:00", .port = "7"}, "02:00", "7",
+		 ""},
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

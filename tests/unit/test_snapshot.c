@@ -152,6 +152,10 @@ static void test_bad_utf8(void **state)
 	snapshot_clear(&s);
 }
 
+/* A whole document with another host and ports. */
+#define HOST(host, ports)                                                                          \
+	"{\"schema\":\"rocecheck.snapshot/1\",\"taken_unix_ns\":1,\"host\":" host                  \
+	",\"ports\":" ports "}"
 #define HEAD "{\"schema\":\"rocecheck.snapshot/1\",\"host\":\"h\",\"taken_unix_ns\":1,\"ports\":["
 #define TAIL "]}"
 #define PORT HEAD "{\"netdev\":\"e\",\"kind\":\"ethernet\","
@@ -159,56 +163,50 @@ static void test_bad_utf8(void **state)
 
 static void test_hostile(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *name, *in, *want; /* want: in the error; NULL: accepted */
 	} cases[] = {
-		{"no port",		    HEAD TAIL,							  NULL		   },
-		{"unknown keys",		 PORT "\"warp\":9" PEND,						 NULL		     },
+		{"no port", HEAD TAIL, NULL},
+		{"unknown keys", PORT "\"warp\":9" PEND, NULL},
 		{"unknown GID type",
-		 PORT "\"gids\":[{\"index\":1,\"type\":\"v9\",\"gid\":\"::\"}]" PEND,			      NULL		  },
-		{"null peer and counters", PORT "\"peer\":null,\"counters\":null" PEND,			NULL		    },
-		{"array",		  "[]",							       "schema"		},
-		{"other schema",		 "{\"schema\":\"rocecheck.run/1\"}",				     "schema"	     },
+		 PORT "\"gids\":[{\"index\":1,\"type\":\"v9\",\"gid\":\"::\"}]" PEND, NULL},
+		{"null peer and counters", PORT "\"peer\":null,\"counters\":null" PEND, NULL},
+		{"array", "[]", "schema"},
+		{"other schema", "{\"schema\":\"rocecheck.run/1\"}", "schema"},
 		{"no host",
-		 "{\"schema\":\"rocecheck.snapshot/1\",\"taken_unix_ns\":1,\"ports\":[]}",			   "host"		 },
-		{"host is a path",
-		 "{\"schema\":\"rocecheck.snapshot/1\",\"host\":\"../"
-		 "x\",\"taken_unix_ns\":1,\"ports\":[]}",						      "host"	       },
-		{"host is an option",
-		 "{\"schema\":\"rocecheck.snapshot/"
-		 "1\",\"host\":\"-oX\",\"taken_unix_ns\":1,\"ports\":[]}",				     "host"	       },
-		{"empty host",
-		 "{\"schema\":\"rocecheck.snapshot/"
-		 "1\",\"host\":\"\",\"taken_unix_ns\":1,\"ports\":[]}",					"host"	       },
-		{"NUL in a name",	  HEAD "{\"netdev\":\"e\\u0000x\",\"kind\":\"iwarp\"}" TAIL,
-		 "ports[0]: netdev"											       },
-		{"escape in a name",	     HEAD "{\"netdev\":\"e\\u001b[m\",\"kind\":\"iwarp\"}" TAIL,
-		 "netdev"													 },
-		{"long name",	      HEAD "{\"netdev\":\"0123456789abcdef\",\"kind\":\"iwarp\"}" TAIL,
-		 "netdev"													 },
-		{"port no object",	   HEAD "1" TAIL,						      "ports[0]"	    },
-		{"ports no array",
-		 "{\"schema\":\"rocecheck.snapshot/"
-		 "1\",\"host\":\"h\",\"taken_unix_ns\":1,\"ports\":1}",					"ports"		},
-		{"no kind",		    HEAD "{\"netdev\":\"e\"}" TAIL,					    "kind"		  },
-		{"bad kind",		     HEAD "{\"netdev\":\"e\",\"kind\":\"warp\"}" TAIL,		       "kind"	     },
-		{"negative port",	  PORT "\"ib_port\":-1" PEND,					      "ib_port"	       },
-		{"port number 256",	    PORT "\"ib_port\":256" PEND,					 "ib_port"	  },
-		{"speed beyond 32 bits",	 PORT "\"speed_mbps\":4294967296" PEND,				"speed_mbps"	    },
-		{"MTU beyond IB",	  PORT "\"active_mtu\":8192" PEND,					   "active_mtu"       },
-		{"text for a flag",	    PORT "\"up\":\"yes\"" PEND,						"up"		    },
+		 "{\"schema\":\"rocecheck.snapshot/1\",\"taken_unix_ns\":1,\"ports\":[]}", "host"},
+		{"host is a path", HOST("\"../x\"", "[]"), "host"},
+		{"host is an option", HOST("\"-oX\"", "[]"), "host"},
+		{"empty host", HOST("\"\"", "[]"), "host"},
+		{"NUL in a name", HEAD "{\"netdev\":\"e\\u0000x\",\"kind\":\"iwarp\"}" TAIL,
+		 "ports[0]: netdev"},
+		{"escape in a name", HEAD "{\"netdev\":\"e\\u001b[m\",\"kind\":\"iwarp\"}" TAIL,
+		 "netdev"},
+		{"long name", HEAD "{\"netdev\":\"0123456789abcdef\",\"kind\":\"iwarp\"}" TAIL,
+		 "netdev"},
+		{"port no object", HEAD "1" TAIL, "ports[0]"},
+		{"ports no array", HOST("\"h\"", "1"), "ports"},
+		{"no kind", HEAD "{\"netdev\":\"e\"}" TAIL, "kind"},
+		{"bad kind", HEAD "{\"netdev\":\"e\",\"kind\":\"warp\"}" TAIL, "kind"},
+		{"negative port", PORT "\"ib_port\":-1" PEND, "ib_port"},
+		{"port number 256", PORT "\"ib_port\":256" PEND, "ib_port"},
+		{"speed beyond 32 bits", PORT "\"speed_mbps\":4294967296" PEND, "speed_mbps"},
+		{"MTU beyond IB", PORT "\"active_mtu\":8192" PEND, "active_mtu"},
+		{"text for a flag", PORT "\"up\":\"yes\"" PEND, "up"},
 		{"GID index",
 		 PORT "\"gids\":[{\"index\":65536,\"type\":\"ib\",\"gid\":\"::\"}]" PEND,
-		 "ports[0]: gids[0]: index"										       },
-		{"GID text",		     PORT "\"gids\":[{\"index\":1,\"type\":\"ib\",\"gid\":\"x\"}]" PEND,
-		 "gids[0]: gid"												   },
-		{"GIDs no array",	  PORT "\"gids\":{}" PEND,						   "gids"		 },
-		{"address text",		 PORT "\"addresses\":[\"198.18.0.1/24\"]" PEND,			"addresses[0]"     },
-		{"qos",			PORT "\"qos\":{\"mtu\":{\"netdev\":\"big\"}}" PEND,		    "qos"		 },
-		{"peer qos",		     PORT "\"peer\":{\"qos\":7}" PEND,				       "peer: qos"	  },
-		{"peer name",	      PORT "\"peer\":{\"name\":7}" PEND,					 "peer: name"	     },
-		{"counters",		     PORT "\"counters\":{\"when_ns\":-1}" PEND,				"counters: when_ns"},
+		 "ports[0]: gids[0]: index"},
+		{"GID text", PORT "\"gids\":[{\"index\":1,\"type\":\"ib\",\"gid\":\"x\"}]" PEND,
+		 "gids[0]: gid"},
+		{"GIDs no array", PORT "\"gids\":{}" PEND, "gids"},
+		{"address text", PORT "\"addresses\":[\"198.18.0.1/24\"]" PEND, "addresses[0]"},
+		{"qos", PORT "\"qos\":{\"mtu\":{\"netdev\":\"big\"}}" PEND, "qos"},
+		{"peer qos", PORT "\"peer\":{\"qos\":7}" PEND, "peer: qos"},
+		{"peer name", PORT "\"peer\":{\"name\":7}" PEND, "peer: name"},
+		{"counters", PORT "\"counters\":{\"when_ns\":-1}" PEND, "counters: when_ns"},
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -234,13 +232,15 @@ static void test_hostile(void **state)
 /* One entry more than there is room for. */
 static void test_too_many(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *key, *item;
 		unsigned int max;
 	} cases[] = {
-		{"gids",	 "{\"index\":1,\"type\":\"ib\",\"gid\":\"::\"}", PORT_GIDS_MAX },
-		{"addresses", "\"198.18.0.1\"",				PORT_ADDRS_MAX},
+		{"gids", "{\"index\":1,\"type\":\"ib\",\"gid\":\"::\"}", PORT_GIDS_MAX},
+		{"addresses", "\"198.18.0.1\"", PORT_ADDRS_MAX},
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases) * 2; i++) {
@@ -295,19 +295,21 @@ static void test_file(void **state)
 
 static void test_lookup(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *address;
 		int want; /* GID index, -1 none */
 		const char *text;
 	} cases[] = {
-		{"",		     3,	"198.18.0.1"},
-		{"198.18.0.1",	       3,  "198.18.0.1"},
-		{"::ffff:198.18.0.1", 3,	 "198.18.0.1"},
-		{"fe80::1",	    1,  "fe80::1"	},
-		{"198.18.0.2",	       -1, NULL	       },
-		{"fd00::7",	    -1, NULL	    }, /* there, but not RoCE v2 */
-		{"nonsense",	     -1, NULL	     },
+		{"", 3, "198.18.0.1"},
+		{"198.18.0.1", 3, "198.18.0.1"},
+		{"::ffff:198.18.0.1", 3, "198.18.0.1"},
+		{"fe80::1", 1, "fe80::1"},
+		{"198.18.0.2", -1, NULL},
+		{"fd00::7", -1, NULL}, /* there, but not RoCE v2 */
+		{"nonsense", -1, NULL},
 	};
+	/* clang-format on */
 	struct snapshot s;
 	char text[64];
 
@@ -332,21 +334,23 @@ static void test_lookup(void **state)
 
 static void test_kind(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		struct port_facts facts;
 		enum port_kind want;
 	} cases[] = {
-		{{.driver = "", .parent = ""},			       PORT_ETHERNET },
-		{{.driver = "mlx5_ib", .parent = "mlx5_core"},	       PORT_ROCE_PF  },
-		{{.vf = true, .driver = "mlx5_ib", .parent = "mlx5_core"}, PORT_ROCE_VF  },
-		{{.driver = "mana_ib", .parent = "mana"},		  PORT_GUEST    },
-		{{.driver = "20", .parent = "mana"},			     PORT_GUEST    },
-		{{.driver = "vmw_pvrdma", .parent = "vmw_pvrdma"},	   PORT_GUEST    },
-		{{.driver = "rxe", .parent = ""},			  PORT_SOFT_ROCE},
-		{{.iwarp = true, .driver = "irdma", .parent = "ice"},      PORT_IWARP	},
-		{{.iwarp = true, .driver = "siw", .parent = ""},		 PORT_IWARP	   },
-		{{.driver = "irdma", .parent = "ice"},		       PORT_ROCE_PF  },
+		{{.driver = "", .parent = ""}, PORT_ETHERNET},
+		{{.driver = "mlx5_ib", .parent = "mlx5_core"}, PORT_ROCE_PF},
+		{{.vf = true, .driver = "mlx5_ib", .parent = "mlx5_core"}, PORT_ROCE_VF},
+		{{.driver = "mana_ib", .parent = "mana"}, PORT_GUEST},
+		{{.driver = "20", .parent = "mana"}, PORT_GUEST},
+		{{.driver = "vmw_pvrdma", .parent = "vmw_pvrdma"}, PORT_GUEST},
+		{{.driver = "rxe", .parent = ""}, PORT_SOFT_ROCE},
+		{{.iwarp = true, .driver = "irdma", .parent = "ice"}, PORT_IWARP},
+		{{.iwarp = true, .driver = "siw", .parent = ""}, PORT_IWARP},
+		{{.driver = "irdma", .parent = "ice"}, PORT_ROCE_PF},
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
@@ -358,6 +362,7 @@ static void test_kind(void **state)
 
 static void test_fixtures(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		const char *path;
 		enum port_kind kind;
@@ -365,13 +370,14 @@ static void test_fixtures(void **state)
 		unsigned int prio;
 		const char *source;
 	} cases[] = {
-		{"tests/golden/snapshots/guest-mana.json", PORT_GUEST,   METRIC_CNP_RX,
-		 METRIC_PFC_RX_FRAMES, 0, "rdma received_cnps"	      },
-		{"tests/golden/snapshots/sriov-vf.json",	 PORT_ROCE_VF, METRIC_OUT_OF_SEQUENCE,
-		 METRIC_PFC_RX_FRAMES, 0, "rdma out_of_sequence"		},
-		{"tests/golden/snapshots/iwarp.json",      PORT_IWARP,	  METRIC_PFC_RX_FRAMES,
-		 METRIC_CNP_RX,	3, "ethtool rx_priority_3_xoff.nic"},
+		{"tests/golden/snapshots/guest-mana.json", PORT_GUEST, METRIC_CNP_RX,
+		 METRIC_PFC_RX_FRAMES, 0, "rdma received_cnps"},
+		{"tests/golden/snapshots/sriov-vf.json", PORT_ROCE_VF, METRIC_OUT_OF_SEQUENCE,
+		 METRIC_PFC_RX_FRAMES, 0, "rdma out_of_sequence"},
+		{"tests/golden/snapshots/iwarp.json", PORT_IWARP, METRIC_PFC_RX_FRAMES,
+		 METRIC_CNP_RX, 3, "ethtool rx_priority_3_xoff.nic"},
 	};
+	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

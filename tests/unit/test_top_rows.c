@@ -94,31 +94,33 @@ static void test_columns(void **state)
 
 static void test_cells(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		int prio;
 		enum top_column_id id;
 		const char *want;
 	} cases[] = {
-		{3,	    TOP_PORT,     "roce0" },
-		{3,	    TOP_PRIO,     "3"	 },
-		{3,	    TOP_TX,	    "192.0M"},
-		{3,	    TOP_RX,	    "n/a"	 },
-		{3,	    TOP_PFC_RX,	"449"   },
-		{3,	    TOP_PFC_TX,	"n/a"   },
-		{3,	    TOP_PAUSE_RX, "31.4"	},
-		{3,	    TOP_RETX,     ""	},
-		{4,	    TOP_PFC_RX,	"0"	   },
-		{4,	    TOP_TX,	    "0"     },
-		{4,	    TOP_PAUSE_RX, "0.0"   },
-		{TOP_ALL, TOP_PRIO,	    "all"	 },
-		{TOP_ALL, TOP_LINK,	    "200M"  },
-		{TOP_ALL, TOP_PFC_RX,   "449"   },
-		{TOP_ALL, TOP_PAUSE_RX, "31.4"  },
-		{TOP_ALL, TOP_RETX,	    "0"     },
-		{TOP_ALL, TOP_DROP,	    "reset" },
-		{TOP_ALL, TOP_CNP_TX,   "-"	 },
-		{TOP_ALL, TOP_CNP_RX,   "n/a"   },
+		{3, TOP_PORT, "roce0"},
+		{3, TOP_PRIO, "3"},
+		{3, TOP_TX, "192.0M"},
+		{3, TOP_RX, "n/a"},
+		{3, TOP_PFC_RX, "449"},
+		{3, TOP_PFC_TX, "n/a"},
+		{3, TOP_PAUSE_RX, "31.4"},
+		{3, TOP_RETX, ""},
+		{4, TOP_PFC_RX, "0"},
+		{4, TOP_TX, "0"},
+		{4, TOP_PAUSE_RX, "0.0"},
+		{TOP_ALL, TOP_PRIO, "all"},
+		{TOP_ALL, TOP_LINK, "200M"},
+		{TOP_ALL, TOP_PFC_RX, "449"},
+		{TOP_ALL, TOP_PAUSE_RX, "31.4"},
+		{TOP_ALL, TOP_RETX, "0"},
+		{TOP_ALL, TOP_DROP, "reset"},
+		{TOP_ALL, TOP_CNP_TX, "-"},
+		{TOP_ALL, TOP_CNP_RX, "n/a"},
 	};
+	/* clang-format on */
 	unsigned int n;
 	char text[64];
 
@@ -199,15 +201,17 @@ static unsigned int width_of(uint32_t show)
 
 static void test_widths(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		unsigned int width;
 		enum top_column_id shown, dropped;
 	} cases[] = {
-		{40,  TOP_PAUSE_RX, TOP_RX		 },
-		{60,  TOP_DROP,     TOP_RETX	       },
-		{80,  TOP_CNP_RX,	 TOP_ECN		},
-		{100, TOP_LINK,	TOP_COLUMN_COUNT},
+		{40, TOP_PAUSE_RX, TOP_RX},
+		{60, TOP_DROP, TOP_RETX},
+		{80, TOP_CNP_RX, TOP_ECN},
+		{100, TOP_LINK, TOP_COLUMN_COUNT},
 	};
+	/* clang-format on */
 	char line[TOP_LINE_MAX];
 
 	(void)state;
@@ -235,24 +239,26 @@ static void test_widths(void **state)
 
 static void test_numbers(void **state)
 {
+	/* clang-format off */
 	static const struct {
 		double value;
 		const char *want;
 	} cases[] = {
-		{0,	    "0"     },
-		  {0.01,	 "<0.1"  },
-		   {0.5,	 "0.5"   },
-		{1,	    "1"     },
-		{9.94,     "9.9"   },
-		  {9.96,	 "10"    },
-		   {999.4,	   "999"	},
-		{999.6,	"1.0k"  },
-		{18200,	"18.2k" },
-		  {2.1e6,	  "2.1M"	},
-		   {371.2e9,  "371.2G"},
-		{999.97e9, "1.0T"	 },
-		{9.9e18,	 "9.9E"  },
+		{0, "0"},
+		{0.01, "<0.1"},
+		{0.5, "0.5"},
+		{1, "1"},
+		{9.94, "9.9"},
+		{9.96, "10"},
+		{999.4, "999"},
+		{999.6, "1.0k"},
+		{18200, "18.2k"},
+		{2.1e6, "2.1M"},
+		{371.2e9, "371.2G"},
+		{999.97e9, "1.0T"},
+		{9.9e18, "9.9E"},
 	};
+	/* clang-format on */
 	char text[64];
 
 	(void)state;
