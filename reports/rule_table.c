@@ -10,18 +10,23 @@
 const struct rule rule_table[] = {
 	{ .id = "RC-ECN-004", .severity = SEVERITY_ERROR, .evidence = "HK",
 	  .title = "Data packets are not ECN capable",
-	  .reason = "A switch that marks at a threshold drops Not-ECT packets there, before PFC engages.",
-	  .advice = "set rdma.cm_default_tos to the profile's DSCP with ecn: ect0 (106 for DSCP 26)",
+	  .reason = "A switch that marks at a threshold drops Not-ECT packets there, before PFC "
+	            "engages.",
+	  .advice = "set rdma.cm_default_tos to the profile's DSCP with ecn: ect0 (106 for DSCP "
+	            "26)",
 	  .source = "RFC 3168 s5", .check_port = check_ecn_ect, .needs = NEED_ROCE | NEED_PRIO },
 	{ .id = "RC-ECN-006", .severity = SEVERITY_ERROR, .evidence = "CK",
 	  .title = "CE was received but no CNP was sent",
-	  .reason = "A mark nobody answers does not slow the sender: the queue grows until PFC or loss.",
-	  .advice = "enable the ECN notification point on the RoCE priority (congestion_control.np)",
+	  .reason = "A mark nobody answers does not slow the sender: the queue grows until PFC "
+	            "or loss.",
+	  .advice = "enable the ECN notification point on the RoCE priority "
+	            "(congestion_control.np)",
 	  .source = "IBTA vol 1, Annex A17", .check_port = check_ecn_cnp,
 	  .needs = NEED_ROCE | NEED_LOAD },
 	{ .id = "RC-ENV-001", .severity = SEVERITY_INFO, .evidence = "H",
 	  .title = "Guest or virtual function: QoS is set elsewhere",
-	  .reason = "A guest sees no PFC, ETS or trust of its port; judging what it shows would be a guess.",
+	  .reason = "A guest sees no PFC, ETS or trust of its port; judging what it shows would "
+	            "be a guess.",
 	  .advice = "validate the host that owns the physical port",
 	  .source = "rocecheck", .check_port = check_env_guest },
 	{ .id = "RC-ENV-005", .severity = SEVERITY_WARN, .evidence = "H",
@@ -37,7 +42,8 @@ const struct rule rule_table[] = {
 	  .causes = { "RC-ETS-005" } },
 	{ .id = "RC-ETS-002", .severity = SEVERITY_ERROR, .evidence = "H",
 	  .title = "Lossless and lossy priorities share a traffic class",
-	  .reason = "Pausing the class holds lossy traffic too, and lossy bursts eat the lossless buffer.",
+	  .reason = "Pausing the class holds lossy traffic too, and lossy bursts eat the "
+	            "lossless buffer.",
 	  .advice = "give the lossless priority a traffic class of its own in ets.prio_tc",
 	  .source = "802.1Q clause 37", .check_port = check_ets_shared, .needs = NEED_DCB,
 	  .causes = { "RC-ETS-003", "RC-ETS-004", "RC-ETS-005", "RC-PFC-010" } },
@@ -49,7 +55,8 @@ const struct rule rule_table[] = {
 	  .needs = NEED_DCB | NEED_PRIO, .causes = { "RC-ETS-005" } },
 	{ .id = "RC-ETS-004", .severity = SEVERITY_ERROR, .evidence = "H",
 	  .title = "RoCE's traffic class has less bandwidth than the profile wants",
-	  .reason = "Under load RoCE gets its share only; with too little of it senders are held by PFC.",
+	  .reason = "Under load RoCE gets its share only; with too little of it senders are held "
+	            "by PFC.",
 	  .advice = "set ets.tc_tx_bw of RoCE's class to the profile's share",
 	  .source = "802.1Q clause 37", .check_port = check_ets_share,
 	  .needs = NEED_DCB | NEED_PRIO, .causes = { "RC-ETS-001", "RC-ETS-005" } },
@@ -65,8 +72,10 @@ const struct rule rule_table[] = {
 	  .source = "IBTA vol 1, Annex A17", .check_port = check_gid_version, .needs = NEED_ROCE },
 	{ .id = "RC-GID-002", .severity = SEVERITY_ERROR, .evidence = "X",
 	  .title = "The same GID index means something else on another host",
-	  .reason = "Programs that are given one index for all hosts connect by different protocols.",
-	  .advice = "choose GIDs by address and type, or give all ports the same addresses in one order",
+	  .reason = "Programs that are given one index for all hosts connect by different "
+	            "protocols.",
+	  .advice = "choose GIDs by address and type, or give all ports the same addresses in "
+	            "one order",
 	  .source = "rocecheck", .check = check_gid_index },
 	{ .id = "RC-GID-004", .severity = SEVERITY_ERROR, .evidence = "H",
 	  .title = "No GID for the expected address",
@@ -94,7 +103,8 @@ const struct rule rule_table[] = {
 	  .causes = { "RC-GID-004", "RC-META-002", "RC-TRN-001" } },
 	{ .id = "RC-META-001", .severity = SEVERITY_WARN, .evidence = "C",
 	  .title = "An expected counter is absent",
-	  .reason = "What is not counted cannot be found to be zero: rules that need it are inconclusive.",
+	  .reason = "What is not counted cannot be found to be zero: rules that need it are "
+	            "inconclusive.",
 	  .advice = "see which rules it costs; --allow-inconclusive RULE accepts that",
 	  .source = "rocecheck", .check_port = check_meta_counters,
 	  .needs = NEED_ROCE | NEED_LOAD | NEED_DELTA },
@@ -117,7 +127,8 @@ const struct rule rule_table[] = {
 	  .needs = NEED_ROCE | NEED_LOAD | NEED_CAPTURE },
 	{ .id = "RC-META-005", .severity = SEVERITY_INFO, .evidence = "K",
 	  .title = "The capture point cannot see RoCE",
-	  .reason = "Offloaded RDMA bypasses the kernel, and so does not pass a capture on the netdev.",
+	  .reason = "Offloaded RDMA bypasses the kernel, and so does not pass a capture on the "
+	            "netdev.",
 	  .advice = "capture at a mirror port",
 	  .source = "rocecheck", .check_port = check_meta_visible,
 	  .needs = NEED_ROCE | NEED_LOAD | NEED_CAPTURE },
@@ -125,7 +136,8 @@ const struct rule rule_table[] = {
 	  .title = "Foreign traffic during the quiet baseline",
 	  .reason = "Counters then tell about somebody else's packets too.",
 	  .advice = "run when the ports are idle",
-	  .source = "rocecheck", .check_port = check_meta_foreign, .needs = NEED_ROCE | NEED_QUIET },
+	  .source = "rocecheck", .check_port = check_meta_foreign,
+	  .needs = NEED_ROCE | NEED_QUIET },
 	{ .id = "RC-META-007", .severity = SEVERITY_ERROR, .evidence = "H",
 	  .title = "A host is missing",
 	  .reason = "A host that did not answer was not judged, and that is not a pass.",
@@ -149,7 +161,8 @@ const struct rule rule_table[] = {
 	/* Error and not warn: a profile that states ib_min names the least it accepts. */
 	{ .id = "RC-MTU-002", .severity = SEVERITY_ERROR, .evidence = "H",
 	  .title = "The RDMA MTU is smaller than the profile accepts",
-	  .reason = "It follows from the netdev's MTU, and larger frames of other hosts are dropped here.",
+	  .reason = "It follows from the netdev's MTU, and larger frames of other hosts are "
+	            "dropped here.",
 	  .advice = "raise the netdev's MTU: 4096 needs about 4200",
 	  .source = "IBTA vol 1, 9.2", .check_port = check_mtu_rdma, .needs = NEED_ROCE,
 	  .causes = { "RC-MTU-001", "RC-MTU-003" } },
@@ -161,14 +174,16 @@ const struct rule rule_table[] = {
 	  .needs = NEED_ROCE | NEED_LOAD, .causes = { "RC-META-002", "RC-TRN-001" } },
 	{ .id = "RC-PFC-001", .severity = SEVERITY_ERROR, .evidence = "H",
 	  .title = "No priority is lossless",
-	  .reason = "The profile promises a lossless fabric; with PFC off congestion drops packets.",
+	  .reason = "The profile promises a lossless fabric; with PFC off congestion drops "
+	            "packets.",
 	  .advice = "enable PFC on the RoCE priority: rocecheck apply PROFILE",
 	  .source = "802.1Q clause 36", .check_port = check_pfc_none,
 	  .needs = NEED_DCB | NEED_LOSSLESS,
 	  .causes = { "RC-PFC-002", "RC-PFC-003", "RC-PFC-004", "RC-QOS-005", "RC-PFC-010" } },
 	{ .id = "RC-PFC-002", .severity = SEVERITY_ERROR, .evidence = "H",
 	  .title = "PFC mask differs from the profile",
-	  .reason = "RoCE on a priority without PFC is dropped; PFC on others pauses them needlessly.",
+	  .reason = "RoCE on a priority without PFC is dropped; PFC on others pauses them "
+	            "needlessly.",
 	  .advice = "set pfc.enabled to exactly the profile's priorities: rocecheck apply PROFILE",
 	  .source = "802.1Q clause 36", .check_port = check_pfc_mask, .needs = NEED_DCB,
 	  .causes = { "RC-PFC-003", "RC-PFC-004", "RC-QOS-005", "RC-PFC-010" } },
@@ -204,13 +219,15 @@ const struct rule rule_table[] = {
 	  .needs = NEED_DCB | NEED_LOAD | NEED_DELTA },
 	{ .id = "RC-PFC-013", .severity = SEVERITY_WARN, .evidence = "C",
 	  .title = "Pause with no congestion",
-	  .reason = "Pause while nothing is sent means a slow receiver, a storming NIC or wrong thresholds.",
+	  .reason = "Pause while nothing is sent means a slow receiver, a storming NIC or wrong "
+	            "thresholds.",
 	  .advice = "find who sends it: look at pfc_tx_frames of the hosts and of the switch",
 	  .source = "802.1Q clause 36", .check_port = check_pfc_idle_pause,
 	  .needs = NEED_DCB | NEED_QUIET },
 	{ .id = "RC-QOS-001", .severity = SEVERITY_ERROR, .evidence = "H",
 	  .title = "Trust differs from the profile",
-	  .reason = "With PCP trust untagged packets all fall into priority 0, whatever their DSCP.",
+	  .reason = "With PCP trust untagged packets all fall into priority 0, whatever their "
+	            "DSCP.",
 	  .advice = "set trust to the profile's: rocecheck apply PROFILE",
 	  .source = "RFC 2474", .check_port = check_qos_trust, .needs = NEED_DCB,
 	  .causes = { "RC-QOS-003", "RC-QOS-005", "RC-QOS-011", "RC-PFC-010" } },
@@ -218,7 +235,7 @@ const struct rule rule_table[] = {
 	  .title = "DSCP map differs from the profile",
 	  .reason = "Packets of these DSCPs are queued and paused as another class.",
 	  .advice = "set the DSCP entries of the profile: rocecheck apply PROFILE, or dcb app",
-	  .source = "802.1Q annex D (APP, selector 5)", .check_port = check_qos_map, .needs = NEED_DCB,
+	  .source = "802.1Q table D-9", .check_port = check_qos_map, .needs = NEED_DCB,
 	  .causes = { "RC-QOS-004", "RC-QOS-005", "RC-QOS-011", "RC-PFC-010" } },
 	{ .id = "RC-QOS-004", .severity = SEVERITY_ERROR, .evidence = "X",
 	  .title = "DSCP map differs across hosts",
@@ -234,7 +251,8 @@ const struct rule rule_table[] = {
 	{ .id = "RC-QOS-006", .severity = SEVERITY_ERROR, .evidence = "K",
 	  .title = "Traffic leaves with the wrong DSCP",
 	  .reason = "Every hop then treats RoCE as another class.",
-	  .advice = "set rdma.cm_default_tos, and the traffic class in NCCL_IB_TC or UCX_IB_TRAFFIC_CLASS",
+	  .advice = "set rdma.cm_default_tos, and the traffic class in NCCL_IB_TC or "
+	            "UCX_IB_TRAFFIC_CLASS",
 	  .source = "RFC 2474", .check_port = check_qos_sent_dscp,
 	  .needs = NEED_ROCE | NEED_PRIO | NEED_LOAD | NEED_CAPTURE,
 	  .causes = { "RC-QOS-011", "RC-PFC-010" } },
@@ -257,8 +275,8 @@ const struct rule rule_table[] = {
 	  .advice = "compare the receiver's DSCP map with the DSCP that arrives (capture)",
 	  .source = "802.1Q clause 36", .check_port = check_qos_arrival,
 	  .needs = NEED_DCB | NEED_PRIO | NEED_LOAD | NEED_DELTA, .causes = { "RC-PFC-010" } },
-	/* Error and not warn: with another DSCP the host's own map puts RoCE on a priority without PFC.
-	 * The ECN bits of the same byte are RC-ECN-004. */
+	/* Error and not warn: with another DSCP the host's own map puts RoCE on a priority without
+	 * PFC. The ECN bits of the same byte are RC-ECN-004. */
 	{ .id = "RC-QOS-013", .severity = SEVERITY_ERROR, .evidence = "H",
 	  .title = "rdma_cm hands out another DSCP than the profile's",
 	  .reason = "Programs that connect by rdma_cm and set nothing send with this DSCP.",
@@ -280,7 +298,8 @@ const struct rule rule_table[] = {
 	  .needs = NEED_ROCE | NEED_LOAD | NEED_DELTA },
 	{ .id = "RC-TRN-006", .severity = SEVERITY_ERROR, .evidence = "CKT",
 	  .title = "Corrupted packets or wrong contents",
-	  .reason = "The ICRC covers what no hop may change: a wrong one is corruption or a bad rewrite.",
+	  .reason = "The ICRC covers what no hop may change: a wrong one is corruption or a bad "
+	            "rewrite.",
 	  .advice = "look for a hop that rewrites headers, and for failing hardware",
 	  .source = "IBTA vol 1, Annex A17", .check_port = check_trn_icrc,
 	  .needs = NEED_ROCE | NEED_LOAD },

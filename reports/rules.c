@@ -20,6 +20,8 @@ enum weakness {
 	WEAK_FOREIGN = 1 << 3,
 };
 
+/* clang-format off */
+
 /* A violated META rule weakens what rules with one of these needs stand on. */
 static const struct {
 	const char *id;
@@ -28,15 +30,19 @@ static const struct {
 	bool demotes; /* PASS becomes INCONCLUSIVE; else the line says unreliable */
 	const char *text;
 } weaknesses[] = {
-	{"RC-META-002", WEAK_LOAD,	   NEED_LOAD,    true,  "the load was not reached (RC-META-002)"},
-	{"RC-META-003", WEAK_COUNTERS, NEED_DELTA,   true,	 "a counter was reset (RC-META-003)"	    },
-	{"RC-META-004", WEAK_CAPTURE,  NEED_CAPTURE, true,
-	 "the capture is incomplete (RC-META-004)"						  },
-	{"RC-META-005", WEAK_CAPTURE,  NEED_CAPTURE, true,
-	 "the capture cannot see RoCE (RC-META-005)"						    },
-	{"RC-META-006", WEAK_FOREIGN,  NEED_DELTA,	  false,
-	 "; unreliable: foreign traffic on the port (RC-META-006)"				  },
+	{"RC-META-002", WEAK_LOAD, NEED_LOAD, true,
+	 "the load was not reached (RC-META-002)"},
+	{"RC-META-003", WEAK_COUNTERS, NEED_DELTA, true,
+	 "a counter was reset (RC-META-003)"},
+	{"RC-META-004", WEAK_CAPTURE, NEED_CAPTURE, true,
+	 "the capture is incomplete (RC-META-004)"},
+	{"RC-META-005", WEAK_CAPTURE, NEED_CAPTURE, true,
+	 "the capture cannot see RoCE (RC-META-005)"},
+	{"RC-META-006", WEAK_FOREIGN, NEED_DELTA, false,
+	 "; unreliable: foreign traffic on the port (RC-META-006)"},
 };
+
+/* clang-format on */
 
 const struct rule *rule_find(const char *id)
 {

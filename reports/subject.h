@@ -15,13 +15,13 @@ struct subject {
 	const struct profile *profile;
 	const struct qos *wish;
 	const struct run_host *host;
-	const struct run_port
-		*run_port;	 /* NULL: no inventory, the port was found in the snapshot */
-	const struct port *port; /* NULL: the host has no such port */
-	const char *name;	 /* netdev */
-	unsigned int host_index, port_index; /* in run->host[].port[]; port_index of run_port */
-	int roce_prio;			     /* by the profile, -ENODATA when it does not say */
-	uint8_t prio_set;		     /* 1 << roce_prio, or 0 */
+	const struct run_port *run_port; /* NULL: no inventory names the port */
+	const struct port *port;	 /* NULL: the host has no such port */
+	const char *name;		 /* netdev */
+	unsigned int host_index;	 /* in run->host[] */
+	unsigned int port_index;	 /* of run_port, in run->host[].port[] */
+	int roce_prio;			 /* by the profile, -ENODATA when it does not say */
+	uint8_t prio_set;		 /* 1 << roce_prio, or 0 */
 };
 
 /* Walks the judged ports of all hosts that have a snapshot: those of the inventory, else every RDMA
