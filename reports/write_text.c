@@ -126,7 +126,7 @@ static void put_lead(const struct page *p, size_t place)
 
 	fputc('\n', p->out);
 	put_heading(p, f);
-	put_line(p, "", f->rule->title);
+	fprintf(p->out, "      %s\n", f->rule->title);
 	put_evidence(p, f);
 	if (f->wish_path[0]) {
 		fputs("      wish    ", p->out);
