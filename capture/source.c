@@ -9,11 +9,16 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <net/if_arp.h>
 #include <pcap/pcap.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,6 +36,7 @@ struct source {
 	char *buffer; /* of the FILE that libpcap owns: freed after it */
 	int fd;	      /* of a regular file, else -1; libpcap's */
 	bool live, ended;
+	uint8_t own_mac[6]; /* of a live Ethernet interface, else zero */
 	uint64_t frames;
 };
 
@@ -48,19 +54,19 @@ struct source {
 	" and ip6[60] & 0x60 != 0) or "                                                            \
 	"(ether proto 0x8915 and (ether[54] = 0x11 or ether[54] = 0xb1) and ether[66] & 0x60 != "  \
 	"0)"
-#define TAGGED_OR_NOT(f) "(" f ") or (vlan and (" f "))"
-/* A host's own advertisements would pass for a second neighbour's. */
-#define F_LLDP "(ether proto 0x88cc and inbound)"
-#define F_PFC  "ether proto 0x8808"
+#define TAGGED_OR_NOT(f)  "(" f ") or (vlan and (" f "))"
+#define UP_TO_TWO_TAGS(f) "(" f ") or (vlan and ((" f ") or (vlan and (" f "))))"
+#define F_LLDP		  "ether proto 0x88cc"
+#define F_PFC		  "ether proto 0x8808"
 
 static const struct {
 	const char *name, *filter;
 } filters[] = {
-	{"roce", F_LLDP " or " F_PFC " or " TAGGED_OR_NOT(F_ROCE)},
-	{"lldp", F_LLDP					  },
-	{"pfc",	F_PFC					   },
-	{"nak",	TAGGED_OR_NOT(F_NAK)			    },
-	{"cnp",	TAGGED_OR_NOT(F_CNP)			    },
+	{"roce", F_LLDP " or " F_PFC " or " UP_TO_TWO_TAGS(F_ROCE)},
+	{"lldp", F_LLDP					   },
+	{"pfc",	F_PFC					    },
+	{"nak",	TAGGED_OR_NOT(F_NAK)				    },
+	{"cnp",	TAGGED_OR_NOT(F_CNP)				    },
 };
 
 const char *source_filter(const char *name)
@@ -254,6 +260,20 @@ static int activate(struct source *s, unsigned int snaplen, struct err *e)
 	return status < 0 ? live_failed(s, status, e) : 0;
 }
 
+/* Left zero when the interface has none: then no frame is ours. */
+static void read_own_mac(struct source *s)
+{
+	struct ifreq ifr = {0};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", s->name);
+	if (!ioctl(fd, SIOCGIFHWADDR, &ifr) && ifr.ifr_hwaddr.sa_family == ARPHRD_ETHER)
+		memcpy(s->own_mac, ifr.ifr_hwaddr.sa_data, sizeof(s->own_mac));
+	close(fd);
+}
+
 int source_open_live(const char *ifname, const char *filter, unsigned int snaplen,
 		     struct source **out, struct err *e)
 {
@@ -279,6 +299,7 @@ int source_open_live(const char *ifname, const char *filter, unsigned int snaple
 		source_close(s);
 		return err;
 	}
+	read_own_mac(s);
 	*out = s;
 	return 0;
 }
@@ -296,6 +317,15 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* A host's own advertisements would pass for a neighbour's. The BPF word "inbound" cannot tell
+ * them: in the first ring block libpcap filters itself, does not know the direction, and drops the
+ * frame. */
+static bool is_own_lldp(const struct source *s, const struct pcap_pkthdr *h, const uint8_t *data)
+{
+	return h->caplen >= ETH_HLEN && data[12] == 0x88 && data[13] == 0xcc &&
+	       !memcmp(data + ETH_ALEN, s->own_mac, ETH_ALEN);
+}
+
 /* libpcap's answer: 1 a frame, 0 nothing, PCAP_ERROR_BREAK the end of the file. */
 static int next_live(struct source *s, int timeout_ms, struct pcap_pkthdr **h, const uint8_t **data)
 {
@@ -306,6 +336,8 @@ static int next_live(struct source *s, int timeout_ms, struct pcap_pkthdr **h, c
 		int64_t left;
 		int got = pcap_next_ex(s->pcap, h, data);
 
+		if (got == 1 && is_own_lldp(s, *h, *data))
+			continue;
 		if (got)
 			return got;
 		left = until - now_ms();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where frames come from: a pcap or pcapng file, standard input, or an interface. The live source is
- * non-blocking with poll, because a filtered libpcap read never returns while nothing matches.
+ * Where frames come from: a pcap or pcapng file, standard input, or an interface. The live source
+ * is non-blocking with poll, because a filtered libpcap read never returns while nothing matches.
  */
 #ifndef CAPTURE_SOURCE_H
 #define CAPTURE_SOURCE_H
@@ -10,28 +10,30 @@
 
 struct source; /* opaque */
 
-/* The live filters by name: "roce" (RoCE, CNP, PFC, LLDP; tagged or not), "lldp", "pfc", "nak", "cnp". */
+/* The live filters by name: "roce" (RoCE, CNP, PFC, LLDP; tagged or not), "lldp", "pfc", "nak",
+ * "cnp". */
 const char *source_filter(const char *name);
 
 /* path "-" is standard input. -EINVAL: not a capture file; -ENOTSUP: link type (named in e). */
 int source_open_file(const char *path, struct source **s, struct err *e);
 
-/* snaplen 0 = whole frames. filter is an expression of libpcap or NULL. 64 MB ring. Needs CAP_NET_RAW:
- * -EPERM with the next step in e. */
-int source_open_live(const char *ifname, const char *filter, unsigned int snaplen, struct source **s,
-		     struct err *e);
+/* snaplen 0 = whole frames. filter is an expression of libpcap or NULL. 64 MB ring. Needs
+ * CAP_NET_RAW: -EPERM with the next step in e. LLDP frames that the interface itself sends are left
+ * out. */
+int source_open_live(const char *ifname, const char *filter, unsigned int snaplen,
+		     struct source **s, struct err *e);
 void source_close(struct source *s);
 
 int source_link(const struct source *s); /* DLT number */
 
-/* One frame; *data stays valid until the next call. Returns 1, 0 at the end of the file or when nothing
- * came within timeout_ms (live), -errno; a file that breaks off gives -EPROTO once, with the frame number
- * after which it broke in e. */
+/* One frame; *data stays valid until the next call. Returns 1, 0 at the end of the file or when
+ * nothing came within timeout_ms (live), -errno; a file that breaks off gives -EPROTO once, with
+ * the frame number after which it broke in e. */
 int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
 		uint32_t *wire_len, uint64_t *time_ns, struct err *e);
 
-/* Live: kernel and interface drops; file: DROPS_UNKNOWN for pcap, from the interface statistics blocks
- * for pcapng when there are any. */
+/* Live: kernel and interface drops; file: DROPS_UNKNOWN for pcap, from the interface statistics
+ * blocks for pcapng when there are any. */
 enum capture_drops source_drops(struct source *s, uint64_t *dropped);
 
 /* Writing what was read, as nanosecond pcap, mode 0600, no symlink followed. */
