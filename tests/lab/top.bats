@@ -197,7 +197,7 @@ teardown_file()
 }
 
 @test "the screen shows the paused priority at 100x30 and 60x16, in colour, and q ends it" {
-	traffic 20
+	traffic 15
 	printf '%s\n' 'tests/lab/lab ssh h1 rocecheck top --interval 500ms' 'echo "exit $?"' 'exec sleep 100' \
 		>"$BATS_TEST_TMPDIR/run.sh"
 	mux -f /dev/null new-session -d -s t -x 100 -y 30 "bash $BATS_TEST_TMPDIR/run.sh"
