@@ -66,6 +66,20 @@ int run_init(struct run *r, const struct fabric *f)
 	return 0;
 }
 
+bool run_host_name_ok(const char *name)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+	static const char others[] = "0123456789._-";
+
+	if (!*name || *name == '.' || *name == '-')
+		return false;
+	for (const char *p = name; *p; p++) {
+		if (!strchr(letters, *p) && !strchr(others, *p))
+			return false;
+	}
+	return true;
+}
+
 void run_host_clear(struct run_host *h)
 {
 	if (h->has_before)

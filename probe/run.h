@@ -84,6 +84,9 @@ int run_load(const char *dir, const struct fabric *f, struct run *r, struct err 
  * caller calls fabric_clear(). */
 int run_make_fabric(const struct run *r, const struct profile *profile, struct fabric *f);
 
+/* Whether it can be a host's name in a run: it becomes part of file names. */
+bool run_host_name_ok(const char *name);
+
 /* Frees what one host holds and clears it. */
 void run_host_clear(struct run_host *h);
 

@@ -188,6 +188,8 @@ static int take_host(const json_t *json, struct run_host *h, struct err *e)
 {
 	int err = json_take_text(json, "name", h->name, sizeof(h->name), e);
 
+	if (!err && !run_host_name_ok(h->name))
+		err = err_set(e, -EINVAL, "'name': '%s' cannot be the name of a host", h->name);
 	if (!err)
 		err = json_take_bool(json, "reached", &h->reached, e);
 	if (!err)

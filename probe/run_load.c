@@ -39,17 +39,7 @@ static int add_ports(struct run_host *h)
 	return 0;
 }
 
-/* The file's name counts where the snapshot was taken of a host that calls itself otherwise. */
-static void name_host(struct run_host *h, const char *file)
-{
-	if (h->before.host[0])
-		snprintf(h->name, sizeof(h->name), "%s", h->before.host);
-	else
-		snprintf(h->name, sizeof(h->name), "%.*s", (int)(strlen(file) - strlen(".json")),
-			 file);
-}
-
-static int add_host(struct run *r, struct snapshot *s, const char *file, struct err *e)
+static int add_host(struct run *r, struct snapshot *s, struct err *e)
 {
 	struct run_host *list, *h;
 
@@ -65,7 +55,9 @@ static int add_host(struct run *r, struct snapshot *s, const char *file, struct 
 	h->has_before = h->reached = true;
 	memset(s, 0, sizeof(*s));
 	r->host_count++;
-	name_host(h, file);
+	snprintf(h->name, sizeof(h->name), "%s", h->before.host);
+	if (!run_host_name_ok(h->name))
+		return err_set(e, -EINVAL, "'%s' cannot be the name of a host", h->name);
 	snprintf(h->agent_version, sizeof(h->agent_version), "%s", h->before.version);
 	for (unsigned int i = 0; i + 1 < r->host_count; i++) {
 		if (!strcmp(r->host[i].name, h->name))
@@ -97,7 +89,7 @@ static int load_one(struct run *r, const char *dir, const char *file, struct err
 	json_decref(doc);
 	if (err)
 		return err_prefix(e, "%s", path);
-	err = add_host(r, &s, file, e);
+	err = add_host(r, &s, e);
 	snapshot_clear(&s);
 	return err ? err_prefix(e, "%s", path) : 0;
 }

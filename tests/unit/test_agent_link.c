@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The coordinator's end against agents that are shell scripts: good ones, silent ones, liars and
+ * the dead. Every one is an answer or a named error in time, never a hang.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probe/agent_link.h"
+
+#define HELLO "echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
+
+static struct loop *open_script(struct agent_link *k, const char *script, unsigned int timeout_ms)
+{
+	const char *const argv[] = {"/bin/sh", "-c", script, NULL};
+	struct err e = {0};
+	struct loop *l;
+
+	assert_int_equal(loop_open(&l, &e), 0);
+	link_open(k, l, "h1", argv, timeout_ms);
+	links_wait(l, k, 1, NULL);
+	return l;
+}
+
+static void end(struct loop *l, struct agent_link *k)
+{
+	link_close(k);
+	link_close(k);
+	loop_close(l);
+}
+
+static void test_connecting(void **state)
+{
+	static const struct {
+		const char *name, *script, *text, *hint;
+		enum link_state want;
+	} cases[] = {
+		{"good",			 HELLO "cat",				      "",					  "",	      LINK_READY},
+		{"refused",
+		 "echo 'ssh: connect to host h2 port 1: Connection refused' >&2; exit 255", "Connection refused",		       "sshd",   LINK_LOST },
+		{"two lines of complaint",
+		 "echo 'Warning: something' >&2; echo 'Host key verification failed.' >&2; exit "
+		 "255",								     "Host key verification failed.",		  "key",	 LINK_LOST },
+		{"exits",		  "exit 7",					"status 7",					"",	    LINK_LOST },
+		{"killed",		   "kill -9 $$",					 "signal 9",				     "",	 LINK_LOST },
+		{"silent",		   "exec sleep 60",				    "no answer to the connection within 0.5 s", "",
+		 LINK_LOST																  },
+		{"silent but complaining", "echo 'waiting for a token' >&2; exec sleep 60",
+		 "waiting for a token",												 "",	    LINK_LOST },
+		{"chatty login script",	"echo Welcome to h1; cat",			   "sent 'Welcome to h1'",			   "stdout",
+		 LINK_LOST																  },
+		{"other program",	  "echo '{\"hello\":\"other/1\"}'; cat",		 "no agent",				     "agent",
+		 LINK_LOST																  },
+		{"hello without build",	"echo '{\"hello\":\"rocecheck.agent/1\"}'; cat", "no agent",
+		 "agent",															 LINK_LOST },
+		{"hello is an array",      "echo '[]'; cat",				"sent '[]'",				     "",	 LINK_LOST },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct agent_link k;
+		struct loop *l = open_script(&k, cases[i].script, 500);
+
+		if (k.state != cases[i].want || !strstr(k.err.text, cases[i].text) ||
+		    !strstr(k.err.hint, cases[i].hint))
+			fail_msg("%s: state %d: %s (%s)", cases[i].name, k.state, k.err.text,
+				 k.err.hint);
+		end(l, &k);
+	}
+}
+
+static void test_missing_program(void **state)
+{
+	const char *const argv[] = {"/nonexistent/agent", NULL};
+	struct agent_link k;
+	struct err e = {0};
+	struct loop *l;
+
+	(void)state;
+	assert_int_equal(loop_open(&l, &e), 0);
+	link_open(&k, l, "h1", argv, 500);
+	links_wait(l, &k, 1, NULL);
+	assert_int_equal(k.state, LINK_LOST);
+	assert_non_null(strstr(k.err.text, "/nonexistent/agent"));
+	end(l, &k);
+}
+
+static void test_asking(void **state)
+{
+	static const struct {
+		const char *name, *script, *text;
+		enum link_state want;
+		bool answered;
+	} cases[] = {
+		{"good",			 "read x; echo '{\"id\":1,\"ok\":true,\"v\":7}'; cat", "",				   LINK_READY,
+		 true																  },
+		{"events and pings first",
+		 "read x; echo '{\"event\":1}'; echo '{\"id\":0,\"ok\":true}';"
+		 "echo '{\"id\":1,\"ok\":true,\"v\":7}'; cat",				   "",				  LINK_READY, true },
+		{"error",
+		 "read x; echo '{\"id\":1,\"error\":{\"code\":-2,\"text\":\"no such\"}}'; cat",	 "no such",			    LINK_READY, false},
+		{"error without a text",	 "read x; echo '{\"id\":1,\"error\":7}'; cat",	       "failed",
+		 LINK_READY,														      false},
+		{"other id",		     "read x; echo '{\"id\":2,\"ok\":true}'; cat",	   "what nobody asked",
+		 LINK_LOST,														       false},
+		{"id is a text",		 "read x; echo '{\"id\":\"1\"}'; cat",		       "what nobody asked",
+		 LINK_LOST,														       false},
+		{"no JSON",		    "read x; echo 'Segmentation fault'; cat",	      "Segmentation",		      LINK_LOST,
+		 false																 },
+		{"dies",			 "read x; exit 139",				     "lost during collect (status 139)",	 LINK_LOST,  false},
+		{"silent",		   "read x; exec sleep 60",				    "no answer to collect within 0.4 s", LINK_LOST,
+		 false																 },
+		{"too long a line",
+		 "read x; head -c 1100000 /dev/zero | tr '\\0' x; echo; exec sleep 60",		 "too long a line",		    LINK_LOST,  false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct agent_link k;
+		char script[512];
+		struct loop *l;
+
+		snprintf(script, sizeof(script), HELLO "%s", cases[i].script);
+		l = open_script(&k, script, 3000);
+		assert_int_equal(k.state, LINK_READY);
+		assert_string_equal(k.build, "0.1.0");
+		link_ask(&k, "collect", NULL, 400);
+		links_wait(l, &k, 1, NULL);
+		if (k.state != cases[i].want || !strstr(k.err.text, cases[i].text) ||
+		    !!k.reply != cases[i].answered)
+			fail_msg("%s: state %d: %s", cases[i].name, k.state, k.err.text);
+		if (cases[i].answered)
+			assert_int_equal(json_integer_value(json_object_get(k.reply, "v")), 7);
+		end(l, &k);
+	}
+}
+
+static void test_stop_flag(void **state)
+{
+	volatile int stop = 1;
+	struct agent_link k;
+	struct loop *l = open_script(&k, HELLO "exec sleep 60", 3000);
+
+	(void)state;
+	link_ask(&k, "collect", json_pack("{s:i}", "x", 1), 60000);
+	links_wait(l, &k, 1, &stop);
+	assert_true(link_busy(&k));
+	link_ping(&k, 3000);
+	end(l, &k);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_connecting),
+		cmocka_unit_test(test_missing_program),
+		cmocka_unit_test(test_asking),
+		cmocka_unit_test(test_stop_flag),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The agent protocol without an agent's life: lines in, answers out. Whatever the line, there is
+ * one answer with the right id, and the agent goes on.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <fcntl.h>
+
+#include "probe/agent_ops.h"
+#include "probe/loop.h"
+
+struct fixture {
+	struct agent_config config;
+	struct agent agent;
+	int read_fd;
+	char answer[65536];
+};
+
+static void make_agent(struct fixture *f)
+{
+	struct err e = {0};
+	int fd[2];
+
+	memset(f, 0, sizeof(*f));
+	assert_int_equal(pipe2(fd, O_NONBLOCK), 0);
+	f->read_fd = fd[0];
+	f->config.out_fd = fd[1];
+	f->config.build = "test";
+	f->config.self = "/nonexistent/rocecheck";
+	f->agent.config = &f->config;
+	assert_int_equal(loop_open(&f->agent.loop, &e), 0);
+}
+
+static void end_agent(struct fixture *f)
+{
+	agent_traffic_stop_all(&f->agent);
+	agent_capture_stop_all(&f->agent);
+	loop_close(f->agent.loop);
+	close(f->read_fd);
+	close(f->config.out_fd);
+}
+
+/* Exactly one line must come. */
+static json_t *ask(struct fixture *f, const char *line, size_t length)
+{
+	ssize_t n;
+	json_t *doc;
+
+	agent_line(&f->agent, line, length);
+	n = read(f->read_fd, f->answer, sizeof(f->answer) - 1);
+	assert_true(n > 1);
+	f->answer[n] = '\0';
+	assert_ptr_equal(strchr(f->answer, '\n'), f->answer + n - 1);
+	doc = json_loads(f->answer, JSON_REJECT_DUPLICATES, NULL);
+	assert_true(json_is_object(doc));
+	assert_false(f->agent.over);
+	return doc;
+}
+
+static void expect_error(struct fixture *f, const char *line, size_t length, json_int_t id)
+{
+	json_t *doc = ask(f, line, length);
+	const json_t *error = json_object_get(doc, "error");
+
+	if (!error || json_integer_value(json_object_get(doc, "id")) != id ||
+	    json_integer_value(json_object_get(error, "code")) >= 0 ||
+	    !json_string_length(json_object_get(error, "text")))
+		fail_msg("%.80s: %s", line ? line : "(too long)", f->answer);
+	json_decref(doc);
+}
+
+static void test_hostile_lines(void **state)
+{
+	static const struct {
+		const char *line;
+		json_int_t id;
+	} cases[] = {
+		{"",										 0				       },
+		{" ",										0				       },
+		{"x",										0				       },
+		{"{",										0				       },
+		{"[]",									       0				       },
+		{"7",										0				       },
+		{"null",									     0				       },
+		{"\"ping\"",									 0				       },
+		{"{}",									       0				       },
+		{"{\"id\":1}",								       1				       },
+		{"{\"op\":\"ping\"}",								0				       },
+		{"{\"id\":-1,\"op\":\"ping\"}",						      0					 },
+		{"{\"id\":\"1\",\"op\":\"ping\"}",						   0					    },
+		{"{\"id\":1.5,\"op\":\"ping\"}",						     0					  },
+		{"{\"id\":9223372036854775807,\"op\":\"ping\"}",					 0					  },
+		{"{\"id\":1,\"id\":2,\"op\":\"ping\"}",						0					 },
+		{"{\"id\":3,\"op\":7}",							      3					 },
+		{"{\"id\":3,\"op\":\"\"}",							   3					    },
+		{"{\"id\":3,\"op\":\"PING\"}",						       3					},
+		{"{\"id\":3,\"op\":\"rm -rf\"}",						     3					  },
+		{"{\"id\":4,\"op\":\"ping\",\"lease_ms\":1}",					      4				       },
+		{"{\"id\":4,\"op\":\"ping\",\"lease_ms\":\"soon\"}",				     4					      },
+		{"{\"id\":5,\"op\":\"collect\",\"ports\":7}",					      5				       },
+		{"{\"id\":5,\"op\":\"collect\",\"ports\":[7]}",					5					 },
+		{"{\"id\":5,\"op\":\"collect\",\"ports\":[\"0123456789abcdef\"]}",		   5					    },
+		{"{\"id\":6,\"op\":\"counters\"}",						   6					    },
+		{"{\"id\":6,\"op\":\"counters\",\"ports\":{}}",					6					 },
+		{"{\"id\":7,\"op\":\"traffic_open\"}",					       7					},
+		{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":[]}",				   7					    },
+		{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":{}}",				   7					    },
+		{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":0}",			       8					},
+		{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":64}",				8					 },
+		{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":-1}",				8					 },
+		{"{\"id\":9,\"op\":\"traffic_run\",\"handle\":4294967296}",			    9					     },
+		{"{\"id\":9,\"op\":\"traffic_close\"}",						9					 },
+		{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"/etc/passwd/with/a/long/name\"}",
+		 10															  },
+		{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"nonesuch0\",\"full\":1,\"max_"
+		 "bytes\":0}",										   10														},
+		{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"nonesuch0\",\"full\":true,\"max_"
+		 "bytes\":-1}",										  10	   },
+		{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"nonesuch0\",\"full\":true,\"max_"
+		 "bytes\":0}",10			    },
+		{"{\"id\":11,\"op\":\"capture_stop\",\"handle\":0}",								       11													      },
+		{"{\"id\":11,\"op\":\"capture_read\",\"handle\":15,\"offset\":0}",				   11},
+	};
+	struct fixture f;
+
+	(void)state;
+	make_agent(&f);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		expect_error(&f, cases[i].line, strlen(cases[i].line), cases[i].id);
+	expect_error(&f, NULL, 0, 0);
+	expect_error(&f, "{\"id\":1,\"op\":\"ping\"\0}", 21, 0);
+	end_agent(&f);
+}
+
+static void test_deep_nesting(void **state)
+{
+	struct fixture f;
+	char *line = malloc(100001);
+
+	(void)state;
+	assert_non_null(line);
+	memset(line, '[', 100000);
+	line[100000] = '\0';
+	make_agent(&f);
+	expect_error(&f, line, 100000, 0);
+	memcpy(line, "{\"id\":1,\"op\":", 13);
+	expect_error(&f, line, 100000, 0);
+	end_agent(&f);
+	free(line);
+}
+
+static const char spec_line[] =
+	"{\"id\":12,\"op\":\"traffic_open\",\"spec\":{\"role\":\"client\",\"verb\":\"write\","
+	"\"ibdev\":\"nonesuch\",\"ib_port\":1,\"gid_index\":1,\"tos\":106,\"message_bytes\":4096,"
+	"\"duration_ms\":1000,\"rate_bytes_per_s\":0,\"seed\":1,\"sl\":0,\"timeout\":0}}";
+
+/* A traffic process that cannot be started is an error, and leaves nothing behind. */
+static void test_no_traffic_process(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	make_agent(&f);
+	for (unsigned int i = 0; i < 2 * AGENT_TRAFFIC_MAX; i++)
+		expect_error(&f, spec_line, strlen(spec_line), 12);
+	for (unsigned int i = 0; i < AGENT_TRAFFIC_MAX; i++)
+		assert_null(f.agent.traffic[i]);
+	end_agent(&f);
+}
+
+static bool has_answer(void *arg)
+{
+	struct fixture *f = arg;
+	ssize_t n = read(f->read_fd, f->answer, sizeof(f->answer) - 1);
+
+	f->answer[n > 0 ? n : 0] = '\0';
+	return n > 0;
+}
+
+/* Traffic processes that are no such thing: each is answered with an error and gone. */
+static void test_strange_traffic_process(void **state)
+{
+	static const struct {
+		const char *self, *want;
+	} cases[] = {
+		{"/bin/false", "ended (status 1)"	 },
+		{"/bin/echo",  "no sensible answer"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fixture f;
+
+		make_agent(&f);
+		f.config.self = cases[i].self;
+		agent_line(&f.agent, spec_line, strlen(spec_line));
+		loop_run_until(f.agent.loop, has_answer, &f);
+		assert_non_null(strstr(f.answer, "\"id\":12"));
+		if (!strstr(f.answer, cases[i].want))
+			fail_msg("%s: %s", cases[i].self, f.answer);
+		assert_null(f.agent.traffic[0]);
+		end_agent(&f);
+	}
+}
+
+static void test_good_lines(void **state)
+{
+	struct fixture f;
+	json_t *doc;
+
+	(void)state;
+	make_agent(&f);
+	doc = ask(&f, "{\"id\":0,\"op\":\"ping\"}", 20);
+	assert_true(json_is_true(json_object_get(doc, "ok")));
+	assert_true(json_is_integer(json_object_get(doc, "id")));
+	json_decref(doc);
+	doc = ask(&f, "{\"id\":77,\"op\":\"traffic_close\",\"handle\":3}", 41);
+	assert_int_equal(json_integer_value(json_object_get(doc, "id")), 77);
+	assert_true(json_is_true(json_object_get(doc, "ok")));
+	json_decref(doc);
+	agent_line(&f.agent, "{\"id\":78,\"op\":\"quit\"}", 21);
+	assert_true(f.agent.over);
+	end_agent(&f);
+}
+
+/* Every row has a name of its own, a function and a help. */
+static void test_table(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < agent_op_count; i++) {
+		assert_true(agent_ops[i].name && *agent_ops[i].name && agent_ops[i].run);
+		assert_true(agent_ops[i].help && *agent_ops[i].help);
+		for (unsigned int k = 0; k < i; k++)
+			assert_string_not_equal(agent_ops[i].name, agent_ops[k].name);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_hostile_lines),
+		cmocka_unit_test(test_deep_nesting),
+		cmocka_unit_test(test_no_traffic_process),
+		cmocka_unit_test(test_strange_traffic_process),
+		cmocka_unit_test(test_good_lines),
+		cmocka_unit_test(test_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Command lines of the engines, and what must never get onto one.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probe/engine.h"
+#include "profiles/fabric.h"
+
+struct sample {
+	struct fabric f;
+	struct fabric_host host;
+};
+
+static void make_sample(struct sample *s, const char *engine, const char *target, const char *agent)
+{
+	memset(s, 0, sizeof(*s));
+	snprintf(s->f.engine, sizeof(s->f.engine), "%s", engine);
+	snprintf(s->f.agent, sizeof(s->f.agent), "%s", agent);
+	snprintf(s->host.name, sizeof(s->host.name), "h1");
+	snprintf(s->host.target, sizeof(s->host.target), "%s", target);
+	s->f.connect_timeout_s = 7;
+	s->f.host = &s->host;
+	s->f.host_count = 1;
+}
+
+static void join(const struct engine_argv *a, char *buf, size_t size)
+{
+	*buf = '\0';
+	for (unsigned int i = 0; a->argv[i]; i++) {
+		size_t used = strlen(buf);
+
+		snprintf(buf + used, size - used, "%s[%s]", i ? " " : "", a->argv[i]);
+	}
+}
+
+#define SSH_OPTIONS                                                                                \
+	"[-T] [-o] [BatchMode=yes] [-o] [ConnectTimeout=7] [-o] [ServerAliveInterval=2] "          \
+	"[-o] [ServerAliveCountMax=3] [--] "
+
+static void test_commands(void **state)
+{
+	static const struct {
+		const char *engine, *target, *config, *agent, *want;
+	} cases[] = {
+		{"ssh",	"",		    "",		"",			    "[ssh] " SSH_OPTIONS "[h1] [rocecheck] [agent]"  },
+		{"ssh",	"root@10.0.0.1", "",		     "/opt/rocecheck",
+		 "[ssh] " SSH_OPTIONS "[root@10.0.0.1] [/opt/rocecheck] [agent]"								},
+		{"ssh",	"h1",	      "/lab/ssh config", "/opt/my tools/rocecheck",
+		 "[ssh] [-F] [/lab/ssh config] " SSH_OPTIONS
+		 "[h1] ['/opt/my tools/rocecheck'] [agent]"									       },
+		{"ssh",	"h1",	      "",		  "$(reboot)",	       "[ssh] " SSH_OPTIONS "[h1] ['$(reboot)'] [agent]"},
+		{"local", "",	      "",		  "",			      "[rocecheck] [agent]"				   },
+		{"local", "",	      "",		  "/opt/my tools/rocecheck", "[/opt/my tools/rocecheck] [agent]"		},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct engine_argv a = {0};
+		struct err e = {0};
+		struct sample s;
+		char got[1024];
+
+		make_sample(&s, cases[i].engine, cases[i].target, cases[i].agent);
+		snprintf(s.f.ssh_config, sizeof(s.f.ssh_config), "%s", cases[i].config);
+		assert_int_equal(engine_find(cases[i].engine)->make(&s.f, 0, &a, &e), 0);
+		join(&a, got, sizeof(got));
+		assert_string_equal(got, cases[i].want);
+	}
+}
+
+static void test_host_agent_wins(void **state)
+{
+	struct engine_argv a = {0};
+	struct err e = {0};
+	struct sample s;
+
+	(void)state;
+	make_sample(&s, "local", "", "/usr/bin/rocecheck");
+	snprintf(s.host.agent, sizeof(s.host.agent), "/opt/rocecheck");
+	assert_int_equal(engine_find("local")->make(&s.f, 0, &a, &e), 0);
+	assert_string_equal(a.argv[0], "/opt/rocecheck");
+}
+
+static void test_refused(void **state)
+{
+	static const struct {
+		const char *engine, *target, *agent;
+	} cases[] = {
+		{"ssh",	"-oProxyCommand=reboot", ""	   },
+		{"ssh",	"-h1",		       ""	 },
+		{"ssh",	"h1 reboot",	     ""      },
+		{"ssh",	"h1;reboot",	     ""      },
+		{"ssh",	"$(reboot)",	     ""      },
+		{"ssh",	"h1\nh2",		  ""	    },
+		{"ssh",	"h1",		      "-V"	  },
+		{"ssh",	"h1",		      "a'b"   },
+		{"local", "",		      "--help"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct engine_argv a = {0};
+		struct err e = {0};
+		struct sample s;
+
+		make_sample(&s, cases[i].engine, cases[i].target, cases[i].agent);
+		if (engine_find(cases[i].engine)->make(&s.f, 0, &a, &e) != -EINVAL)
+			fail_msg("'%s' '%s' was taken", cases[i].target, cases[i].agent);
+		assert_true(e.text[0]);
+	}
+}
+
+static void test_table(void **state)
+{
+	(void)state;
+	assert_null(engine_find("telnet"));
+	assert_null(engine_find(""));
+	for (unsigned int i = 0; i < engine_count; i++)
+		assert_ptr_equal(engine_find(engines[i].name), &engines[i]);
+	assert_non_null(engine_hint("Host key verification failed."));
+	assert_non_null(engine_hint("ssh: connect to host h2 port 22: Connection refused"));
+	assert_null(engine_hint("something new"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_commands),
+		cmocka_unit_test(test_host_agent_wins),
+		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_table),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
