@@ -5,12 +5,12 @@
 #include "reports/checks.h"
 #include "reports/compare.h"
 
-/* Says INCONCLUSIVE when one of the fields is unknown. */
+/* Says so when one of the fields is unknown. */
 static bool fields_known(const struct subject *s, uint64_t fields, struct findings *out)
 {
 	if ((s->port->qos.has & fields) == fields)
 		return true;
-	finding_say(out, VERDICT_INCONCLUSIVE, "ETS cannot be read on this port");
+	subject_unreadable(s, out, "ETS");
 	return false;
 }
 

@@ -62,7 +62,7 @@ PORT_CHECK(check_pfc_peer)
 	char peer[64], host[64];
 
 	if (!qos_has(&p->qos, QOS_PFC_ENABLED)) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "pfc.enabled cannot be read on this port");
+		subject_unreadable(s, out, "pfc.enabled");
 		return;
 	}
 	if (!qos_has(&p->peer, QOS_PFC_ENABLED)) {
@@ -91,8 +91,8 @@ PORT_CHECK(check_pfc_global_pause)
 	uint64_t needed = QOS_BIT(QOS_PAUSE_RX) | QOS_BIT(QOS_PAUSE_TX) | QOS_BIT(QOS_PFC_ENABLED);
 
 	if ((q->has & needed) != needed) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "%s cannot be read on this port",
-			    qos_has(q, QOS_PFC_ENABLED) ? "link pause" : "pfc.enabled");
+		subject_unreadable(s, out,
+				   qos_has(q, QOS_PFC_ENABLED) ? "link pause" : "pfc.enabled");
 		return;
 	}
 	evidence_field(out, s, QOS_PAUSE_RX);

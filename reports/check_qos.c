@@ -95,8 +95,7 @@ PORT_CHECK(check_qos_lossy)
 	}
 	prio = qos_dscp_to_prio(q, (unsigned int)tos >> 2);
 	if (prio < 0 || !qos_has(q, QOS_PFC_ENABLED)) {
-		finding_say(out, VERDICT_INCONCLUSIVE,
-			    "trust, DSCP map or PFC mask cannot be read on this port");
+		subject_unreadable(s, out, "trust, DSCP map or PFC mask");
 		return;
 	}
 	finding_wish(out, s->profile, QOS_PFC_ENABLED);

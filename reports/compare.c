@@ -165,6 +165,18 @@ static void say_groups(const struct rule *rule, const struct members *m,
 			say_odd(rule, m, i, counterpart(m, i, best), what, out);
 }
 
+/* Fewer than two ports state it. One host has nothing to compare; of several hosts that is evidence
+ * that is missing, unless the profile skips what cannot be read. */
+static void say_alone(const struct rule *rule, const struct rule_context *c, size_t count,
+		      const struct comparison *what, struct findings *out)
+{
+	bool skip = c->run->host_count < 2 || c->fabric->profile.on_unsupported == CHOICE_SKIP;
+
+	finding_begin(out, rule, "", "", 0);
+	finding_say(out, skip ? VERDICT_SKIP : VERDICT_INCONCLUSIVE,
+		    "%s is known on %zu port: nothing to compare", what->noun, count);
+}
+
 void compare_hosts(const struct rule *rule, const struct rule_context *c,
 		   const struct comparison *what, struct findings *out)
 {
@@ -176,12 +188,9 @@ void compare_hosts(const struct rule *rule, const struct rule_context *c,
 		out->err = -ENOMEM;
 		return;
 	}
-	if (m.count > 1) {
+	if (m.count > 1)
 		say_groups(rule, &m, &known, out);
-	} else {
-		finding_begin(out, rule, "", "", 0);
-		finding_say(out, c->run->host_count > 1 ? VERDICT_INCONCLUSIVE : VERDICT_SKIP,
-			    "%s is known on %zu port: nothing to compare", what->noun, m.count);
-	}
+	else
+		say_alone(rule, c, m.count, what, out);
 	free(m.list);
 }

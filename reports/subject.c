@@ -237,6 +237,16 @@ const char *wish_text(const struct subject *s, enum qos_field_id id, char *buf, 
 	return buf;
 }
 
+void subject_unreadable(const struct subject *s, struct findings *out, const char *what)
+{
+	if (s->profile->on_unsupported == CHOICE_SKIP)
+		finding_say(out, VERDICT_SKIP,
+			    "%s cannot be read on this port, and the profile says to skip that",
+			    what);
+	else
+		finding_say(out, VERDICT_INCONCLUSIVE, "%s cannot be read on this port", what);
+}
+
 bool subject_knows(const struct subject *s, struct findings *out, enum qos_field_id id)
 {
 	const char *key = qos_fields[id].key;
@@ -248,12 +258,7 @@ bool subject_knows(const struct subject *s, struct findings *out, enum qos_field
 	}
 	if (qos_has(&s->port->qos, id))
 		return true;
-	if (s->profile->on_unsupported == CHOICE_SKIP)
-		finding_say(out, VERDICT_SKIP,
-			    "%s cannot be read on this port, and the profile says to skip that",
-			    key);
-	else
-		finding_say(out, VERDICT_INCONCLUSIVE, "%s cannot be read on this port", key);
+	subject_unreadable(s, out, key);
 	return false;
 }
 

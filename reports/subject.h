@@ -75,6 +75,10 @@ void evidence_counter(struct findings *out, const struct subject *s, const struc
 /* Whether wish and reality both know the field; says SKIP or INCONCLUSIVE when not. */
 bool subject_knows(const struct subject *s, struct findings *out, enum qos_field_id id);
 
+/* Says that `what` cannot be read on the port: INCONCLUSIVE, or SKIP where the profile's
+ * on_unsupported says so. */
+void subject_unreadable(const struct subject *s, struct findings *out, const char *what);
+
 /* Compares one field with the profile and says so, with evidence. True when it matches. Call
  * subject_knows() first. */
 bool subject_compare(const struct subject *s, struct findings *out, enum qos_field_id id);

@@ -147,37 +147,48 @@ static void put_violations(const struct page *p)
 	}
 }
 
-/* Findings of one port by verdict. */
+/* Findings of one port by verdict, and those without evidence that gate. */
 struct tally {
 	size_t by[VERDICT_FAIL + 1];
+	size_t blocking;
 };
 
-static struct tally tally_of(const struct findings *f, const char *host, const char *port)
+static struct tally tally_of(const struct report *r, const char *host, const char *port)
 {
-	struct tally t = {{0}};
+	struct tally t = {{0}, 0};
 
-	for (size_t i = 0; i < f->count; i++)
-		if (!strcmp(f->list[i].host, host) &&
-		    (!f->list[i].port[0] || !strcmp(f->list[i].port, port)))
-			t.by[f->list[i].verdict]++;
+	for (size_t i = 0; i < r->findings->count; i++) {
+		const struct finding *f = &r->findings->list[i];
+
+		if (strcmp(f->host, host) || (f->port[0] && strcmp(f->port, port)))
+			continue;
+		t.by[f->verdict]++;
+		t.blocking += finding_blocks(f, r->allow, r->allow_count);
+	}
 	return t;
+}
+
+static enum verdict worst_of(const struct tally *t)
+{
+	if (t->by[VERDICT_FAIL])
+		return VERDICT_FAIL;
+	if (t->blocking)
+		return VERDICT_INCONCLUSIVE;
+	return t->by[VERDICT_WARN] ? VERDICT_WARN : VERDICT_PASS;
 }
 
 static void put_port(const struct page *p, const struct run_host *h, const char *name)
 {
 	const struct port *port = h->has_before && name[0] ? snapshot_port(&h->before, name) : NULL;
-	struct tally t = tally_of(p->f, h->name, name);
-	enum verdict worst = VERDICT_FAIL;
+	struct tally t = tally_of(p->r, h->name, name);
 	char *host = clean_text(h->name), *netdev = clean_text(name);
 	char *ibdev = clean_text(port && port->ibdev[0] ? port->ibdev : "-");
 
-	while (worst > VERDICT_PASS && !t.by[worst])
-		worst--;
 	fprintf(p->out, "%-16s %-15s %-12s %6u %5zu %5zu %5zu %5zu  ", host ? host : "?",
 		netdev && netdev[0] ? netdev : "-", ibdev ? ibdev : "?",
 		port ? port->active_mtu : 0, t.by[VERDICT_PASS], t.by[VERDICT_WARN],
 		t.by[VERDICT_FAIL], t.by[VERDICT_INCONCLUSIVE]);
-	put_coloured(p, worst, verdict_word(worst == VERDICT_SKIP ? VERDICT_PASS : worst));
+	put_coloured(p, worst_of(&t), verdict_word(worst_of(&t)));
 	fputc('\n', p->out);
 	free(host);
 	free(netdev);
