@@ -9,6 +9,8 @@ SAN        ?=
 BUILD      ?= $(if $(SAN),build/san,build)
 CFLAGS     ?= -O2 -g
 FAULT      ?=
+V          ?=
+Q          := $(if $(V),,@)
 
 LAYERS := profiles dcb capture probe reports cmd
 PKGS   := yaml-0.1 jansson libnl-3.0 libnl-genl-3.0 libpcap libdeflate libibverbs libuv \
@@ -35,23 +37,27 @@ COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
 all: $(BUILD)/rocecheck $(TOOLS)
 
 $(BUILD)/rocecheck: $(BUILD)/cmd/main.o $(LIB)
-	$(CC) $(CFLAGS) $(LDFLAGS) -o $@.tmp $^ $(PKG_LIBS) $(LDLIBS) && mv $@.tmp $@
+	@echo "  LD  $@"
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@.tmp $^ $(PKG_LIBS) $(LDLIBS) && mv $@.tmp $@
 
 $(LIB): $(filter-out $(BUILD)/cmd/main.o,$(OBJS))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(COMPILE) -c -o $@ $<
+	@echo "  CC  $@"
+	$(Q)$(COMPILE) -c -o $@ $<
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)
-	$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(PKG_LIBS) -lcmocka $(LDLIBS)
+	@echo "  CC  $@"
+	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(PKG_LIBS) -lcmocka $(LDLIBS)
 
 $(BUILD)/tools/%: tests/lab/tools/%.c
 	@mkdir -p $(@D)
-	$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
+	@echo "  CC  $@"
+	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
 
 # Set-up: Debian packages of tests/packages, installed only when missing.
 setup:

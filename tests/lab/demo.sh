@@ -53,9 +53,14 @@ for host in h1 h2; do
 done
 [ -z "$fault" ] || inject "$fault"
 
-echo "== rocecheck validate tests/lab/fabric.yaml"
+fabric=tests/lab/fabric.yaml
+if [ "$LAB_DIR" != "$PWD/build/lab" ]; then # beside another lab: the inventory with its ssh_config
+	sed "s#\.\./\.\./build/lab#$LAB_DIR#" "$fabric" >"$LAB_DIR/fabric.yaml"
+	fabric=$LAB_DIR/fabric.yaml
+fi
+echo "== rocecheck validate $fabric"
 set +e
-build/rocecheck validate tests/lab/fabric.yaml --out "$out" "${allow[@]/#/--allow-inconclusive=}"
+build/rocecheck validate "$fabric" --out "$out" "${allow[@]/#/--allow-inconclusive=}"
 rc=$?
 set -e
 echo "== $out: $(cd "$out" && ls -d -- * captures/* 2>/dev/null | tr '\n' ' ')"
