@@ -138,6 +138,6 @@ static int run(int argc, char **argv)
 const struct command cmd_completion = {
 	.name = "completion",
 	.args = "bash|zsh|fish",
-	.help = "Print a completion script for a shell.",
+	.help = "print a completion script for a shell",
 	.run = run,
 };

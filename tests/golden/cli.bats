@@ -10,6 +10,11 @@ setup() {
 	tmp=$BATS_TEST_TMPDIR
 }
 
+# The names of the usage's first column, "capture decode" and its like included.
+commands() {
+	"$rc" --help | sed -n '/^Commands:/,/^$/s/^  \(.\{18\}\) .*/\1/p' | sed 's/ *$//'
+}
+
 @test "no command: usage on stderr, exit 2" {
 	run --separate-stderr "$rc"
 	[ "$status" -eq 2 ]
@@ -26,7 +31,7 @@ setup() {
 }
 
 @test "every command answers --help with its usage" {
-	"$rc" --help | sed -n '/^Commands:/,/^$/s/^  \(.*[^ ]\)   *[A-Z].*/\1/p' >"$tmp/commands"
+	commands >"$tmp/commands"
 	[ "$(wc -l <"$tmp/commands")" -ge 13 ]
 	while read -r c; do
 		# shellcheck disable=SC2086
@@ -91,7 +96,7 @@ setup() {
 		for o in $("$rc" $c --help | grep -oE -- '--[a-z-]+' | sort -u); do
 			grep -qF -- "$o" "$tmp/man" || { echo "not in the manual: $c $o"; return 1; }
 		done
-	done < <("$rc" --help | sed -n '/^Commands:/,/^$/s/^  \(.*[^ ]\)   *[A-Z].*/\1/p')
+	done < <(commands)
 }
 
 @test "layers: a planted wrong include is rejected" {
