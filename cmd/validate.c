@@ -171,21 +171,39 @@ static int gather(const struct fabric *f, const char *dir, struct run *r, int *a
 	return cmd_fail(cmd_exit_for(&e, err == -EINVAL ? EXIT_USAGE : EXIT_ENVIRONMENT), &e);
 }
 
-/* Everything that is saved, each failure told; the files that can be written are. */
-static int save_all(const struct report *report, const struct choice *c, const char *dir)
+/* The report files of a run folder. The first failure stays in e: a full disk is one error, not
+ * four. */
+static int save_reports(const struct report *report, const char *dir, struct err *e)
 {
-	struct err e = {0};
-	int code = EXIT_OK;
+	int err = 0;
 
-	if (dir && run_save(report->run, dir, &e))
-		code = cmd_fail(EXIT_ENVIRONMENT, &e);
-	for (unsigned int i = 0; dir && i < writer_count; i++) {
+	for (unsigned int i = 0; i < writer_count; i++) {
+		struct err one = {0};
 		char path[PATH_MAX];
 
 		if (snprintf(path, sizeof(path), "%s/%s", dir, writers[i].file) >=
 		    (int)sizeof(path))
-			continue; /* run_save() has said so */
-		if (report_save(report, &writers[i], path, &e))
+			return err_sys(e, -ENAMETOOLONG, "%s", dir);
+		if (report_save(report, &writers[i], path, &one) && !err) {
+			err = one.code;
+			*e = one;
+		}
+	}
+	return err;
+}
+
+/* Saves what can be saved, and tells the first failure of the folder and that of each file. */
+static int save_all(const struct report *report, const struct choice *c, const char *dir)
+{
+	struct err e = {0}, report_err = {0};
+	int code = EXIT_OK;
+
+	if (dir) {
+		int err = run_save(report->run, dir, &e);
+
+		if (save_reports(report, dir, &report_err) && !err)
+			e = report_err;
+		if (e.code)
 			code = cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	for (unsigned int i = 0; i < c->saves; i++) {
