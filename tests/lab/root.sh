@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# root.sh [--print-key]: make the root file system of the lab's guests and print where it is.
+# root.sh: make the root file system of the lab's guests and print where it is.
+# root.sh --sources DIR OUT: only write which apt sources of DIR (/etc/apt) it uses.
 #
 # Fetches the packages of the sections lab-guest and lab-kernel of tests/packages with an apt
 # configuration of its own (the host's mirrors, an empty dpkg status, own state and cache) and
@@ -55,29 +56,40 @@ key()
 	} | sha256sum | cut -c1-16
 }
 
-# The host's sources of this release, in the form they have; others (a vendor's tools) are
-# left out, because a dead one would stop the update.
+# write_sources DIR OUT: the host's sources of Debian's suites, in the form they have. Others (a
+# vendor's tools) are left out: each costs time, and may be dead.
 write_sources()
 {
-	local release=$1 out=$2 file
+	local etc=$1 out=$2 file suite
 
-	for file in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do
+	suite="^($(codename)|stable|oldstable|testing|unstable|sid)"
+	suite+="(-updates|-security|-backports|/updates)?\$"
+	for file in "$etc"/sources.list "$etc"/sources.list.d/*.list; do
 		[ -r "$file" ] || continue
-		awk -v r="$release" '/^[ \t]*deb[ \t]/ {
-			n = 2; if ($2 ~ /^\[/) while ($n !~ /\]$/) n++;
-			if ($2 ~ /^\[/) n++
-			if (index($(n + 1), r) == 1) print }' "$file"
+		awk -v suite="$suite" '$1 == "deb" {
+			n = 2
+			if ($n ~ /^\[/) {
+				while (n <= NF && $n !~ /\]$/) n++
+				n++
+			}
+			if ($(n + 1) ~ suite) print }' "$file"
 	done >"$out/host.list"
-	for file in /etc/apt/sources.list.d/*.sources; do
+	for file in "$etc"/sources.list.d/*.sources; do
 		[ -r "$file" ] || continue
-		awk -v r="$release" 'BEGIN { RS = ""; ORS = "\n\n" } {
-			n = split($0, line, "\n"); text = ""; good = 0
+		awk -v suite="$suite" 'BEGIN { RS = "" } {
+			n = split($0, line, "\n"); text = key = ""; good = 0
 			for (i = 1; i <= n; i++) {
 				if (line[i] ~ /^#/) continue
-				if (line[i] ~ "^Suites:.*[ \t]" r) good = 1
-				text = text line[i] "\n"
+				text = text line[i] "\n"; values = line[i]
+				if (values !~ /^[ \t]/) {
+					key = tolower(values); sub(/[ \t]*:.*/, "", key)
+					sub(/^[^:]*:/, "", values)
+				}
+				m = split(values, word, " ")
+				for (j = 1; key == "suites" && j <= m; j++)
+					if (word[j] ~ suite) good = 1
 			}
-			if (good) printf "%s\n", text }' "$file"
+			if (good) print text }' "$file"
 	done >"$out/host.sources"
 	[ -s "$out/host.list" ] || [ -s "$out/host.sources" ]
 }
@@ -113,9 +125,14 @@ run()
 	local what=$1
 
 	shift
-	"$@" >>"$tmp/log" 2>&1 && return
+	"$@" >>"$tmp/log" 2>&1 || cannot "$what"
+}
+
+# cannot WHAT: end, with what apt said.
+cannot()
+{
 	cp "$tmp/log" "$cache/root.log"
-	die "cannot $what: $(grep -m1 '^[EW]: ' "$tmp/log" || tail -n1 "$tmp/log")
+	die "cannot $1: $(grep -m1 '^E: ' "$tmp/log" || grep -m1 '^W: ' "$tmp/log" || tail -n1 "$tmp/log")
      Next: see that 'apt-get update' works here, then run this again. Log: $cache/root.log"
 }
 
@@ -127,14 +144,15 @@ depends()
 
 fetch()
 {
-	local release image headers kbuild
+	local image headers kbuild
 
-	release=$(codename)
-	write_sources "$release" "$tmp/apt/sources" ||
-		die "no apt source of release '$release' in /etc/apt: nothing to fetch packages from"
-	run "read the package lists" apt-get update -q --error-on=any
+	write_sources /etc/apt "$tmp/apt/sources" ||
+		die "no apt source of release '$(codename)' in /etc/apt: nothing to fetch packages from"
+	# A source that fails does no harm as long as the packages are found in others.
+	apt-get update -q >>"$tmp/log" 2>&1 || say "some package lists cannot be read"
 	image=$(depends linux-image-amd64 'linux-image-[0-9].*')
 	headers=$(depends linux-headers-amd64 'linux-headers-[0-9].*')
+	[ -n "$(apt-cache pkgnames bash)" ] || cannot "read the package lists"
 	[ -n "$image" ] && [ -n "$headers" ] ||
 		die "no linux-image-amd64 or linux-headers-amd64 in the sources of this host: the lab
      runs on Debian's kernel. Next: run it on a Debian host or in a Debian container."
@@ -269,6 +287,13 @@ make_all()
 		die "cannot move the new root to $final"
 }
 
+if [ "${1:-}" = --sources ] && [ $# = 3 ]; then
+	write_sources "$2" "$3"
+	exit
+elif [ $# -gt 0 ]; then
+	echo "usage: root.sh [--sources DIR OUT]" >&2
+	exit 2
+fi
 PATH=$PATH:/usr/sbin:/sbin
 final=$cache/lab-$(key)
 [ -s "$final/version" ] || make_all

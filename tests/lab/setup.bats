@@ -1,0 +1,164 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Set-up on machines that differ: what is installed, who runs it, which apt sources there are.
+# Nothing is installed and nothing fetched: dpkg-query, apt-get and id are stand-ins.
+
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	local tool
+
+	bin=$BATS_TEST_TMPDIR/bin
+	mkdir -p "$bin"
+	for tool in bash sh awk sed sort tr dirname mktemp env rm tail cat; do
+		ln -s "$(command -v "$tool")" "$bin/$tool"
+	done
+	stand_in dpkg-query 'awk "/^[a-z]/ { print \"installed\", \$1 }" tests/packages'
+	stand_in apt-get "echo \"\$DEBIAN_FRONTEND \$*\" >>$BATS_TEST_TMPDIR/apt"
+	stand_in id 'echo 0'
+}
+
+# stand_in NAME SCRIPT
+stand_in()
+{
+	printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
+	chmod +x "$bin/$1"
+}
+
+sections()
+{
+	sed -n 's,.*tests/lab/setup\.sh ,,p' Makefile
+}
+
+@test "setup knows the sections that the Makefile asks for, and is silent when all is there" {
+	[ "$(sections | wc -l)" -ge 2 ]
+	while read -r -a names; do
+		PATH=$bin run tests/lab/setup.sh "${names[@]}"
+		[ "$status" = 0 ]
+		[ -z "$output" ]
+	done < <(sections)
+	[ ! -e "$BATS_TEST_TMPDIR/apt" ]
+}
+
+@test "setup takes a renamed package for what it provides" {
+	stand_in dpkg-query 'awk "/^[a-z]/ && \$1 != \"libelf1\" { print \"installed\", \$1 }" tests/packages
+		echo "installed libelf1t64 libelf1 (= 0.192-4), libelf"'
+	PATH=$bin run tests/lab/setup.sh lab-host
+	[ "$status" = 0 ]
+	[ -z "$output" ]
+}
+
+@test "setup installs what is missing, without a question" {
+	stand_in dpkg-query 'echo "installed gcc"; echo "deinstalled make"'
+	PATH=$bin run tests/lab/setup.sh build
+	[ "$status" = 0 ]
+	grep -q '^noninteractive install -y .* make' "$BATS_TEST_TMPDIR/apt"
+	! grep -q ' gcc' "$BATS_TEST_TMPDIR/apt"
+}
+
+@test "setup installs although a package list cannot be read" {
+	stand_in dpkg-query true
+	stand_in apt-get '[ "$1" != update ] || exit 100'
+	PATH=$bin run tests/lab/setup.sh build
+	[ "$status" = 0 ]
+}
+
+@test "setup without root and sudo says what to do" {
+	stand_in dpkg-query true
+	stand_in id 'echo 1000'
+	PATH=$bin run tests/lab/setup.sh build
+	[ "$status" = 3 ]
+	[[ $output == *"as root, apt-get install"*libyaml-dev* ]]
+	[ ! -e "$BATS_TEST_TMPDIR/apt" ]
+}
+
+@test "setup shows what apt said when it fails" {
+	stand_in dpkg-query true
+	stand_in apt-get 'echo "E: no room"; exit 100'
+	PATH=$bin run tests/lab/setup.sh build
+	[ "$status" = 3 ]
+	[[ $output == *"E: no room"*apt-get\ install* ]]
+}
+
+@test "setup refuses a section that is not there" {
+	PATH=$bin run tests/lab/setup.sh nosuch
+	[ "$status" = 2 ]
+}
+
+# sources: what root.sh keeps of the folder $etc, in $out.
+sources()
+{
+	mkdir -p "$BATS_TEST_TMPDIR/out"
+	out=$BATS_TEST_TMPDIR/out
+	timeout 10 tests/lab/root.sh --sources "$etc" "$out"
+}
+
+@test "the guests' packages come from sources in the one-line form" {
+	etc=$BATS_TEST_TMPDIR/etc release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	mkdir -p "$etc/sources.list.d"
+	cat >"$etc/sources.list" <<-EOF
+		# deb http://comment.example/debian $release main
+		deb http://plain.example/debian $release main
+		deb [arch=amd64 signed-by=/k.gpg] https://signed.example/debian $release-security main
+		deb [ trusted=yes ] https://spaced.example/debian	$release-updates main
+		deb-src http://source.example/debian $release main
+		deb [broken http://broken.example/debian $release main
+	EOF
+	cat >"$etc/sources.list.d/vendor.list" <<-EOF
+		deb https://cloud.example/apt cloud-sdk-$release main
+		deb https://pgdg.example/apt $release-pgdg main
+		deb https://flat.example/apt ./
+	EOF
+	sources
+	[ "$(grep -o '[a-z]*\.example' "$out/host.list" | tr '\n' ' ')" = \
+		"plain.example signed.example spaced.example " ]
+	[ ! -s "$out/host.sources" ]
+}
+
+@test "the guests' packages come from sources in the deb822 form" {
+	etc=$BATS_TEST_TMPDIR/etc release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	mkdir -p "$etc/sources.list.d"
+	cat >"$etc/sources.list.d/debian.sources" <<-EOF
+		Types: deb deb-src
+		URIs: https://first.example/debian
+		# Suites: a comment
+		Suites: $release $release-updates
+		Components: main
+		Signed-By:
+		 -----BEGIN PGP PUBLIC KEY BLOCK-----
+		 .
+		 abc
+
+		types: deb
+		uris: https://folded.example/debian
+		suites:
+		 $release-security
+		components: main
+
+		Types: deb
+		URIs: https://alias.example/debian
+		Suites:stable
+		Components: main
+	EOF
+	cat >"$etc/sources.list.d/vendor.sources" <<-EOF
+		Types: deb
+		URIs: https://node.example/$release/
+		Suites: nodistro
+		Components: main
+	EOF
+	sources
+	[ "$(grep -io '[a-z]*\.example' "$out/host.sources" | tr '\n' ' ')" = \
+		"first.example folded.example alias.example " ]
+	grep -qx ' abc' "$out/host.sources"
+	[ "$(grep -c '^$' "$out/host.sources")" -ge 2 ]
+	[ ! -s "$out/host.list" ]
+}
+
+@test "no source of Debian is an error" {
+	etc=$BATS_TEST_TMPDIR/etc
+	mkdir -p "$etc"
+	run sources
+	[ "$status" != 0 ]
+}
