@@ -1,0 +1,264 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# show, plan, apply and rollback on the lab's NIC. The oracles are dcb, ethtool and ip in the guest, and the
+# kernel's own announcements of DCB changes. Runs from the root of the tree; the lab is one of its own.
+
+bats_require_minimum_version 1.5.0
+
+lab()
+{
+	tests/lab/lab "$@" 3>&-
+}
+
+on()
+{
+	lab run h1 -- "$@"
+}
+
+setup_file()
+{
+	export LAB_DIR=$PWD/build/lab-apply
+	export TOOLS=/rocecheck/build/tools
+	lab down
+	lab up 1
+	# What only a shell in the guest can do: everything that can be read of the port, as text.
+	on tee /tmp/state >/dev/null <<-'EOF'
+		#!/bin/bash -e
+		rocecheck show -i roce0 --json
+		# One process each: dcb 6.1 reads the answers of the second in a batch wrong.
+		for object in ets pfc app dcbx buffer maxrate; do
+			dcb -j "$object" show dev roce0
+		done
+		ethtool -a roce0
+		echo "mtu $(</sys/class/net/roce0/mtu)" /sys/kernel/config/rdma_cm/*
+	EOF
+	on chmod 755 /tmp/state
+	on tee /tmp/small.yaml >/dev/null <<-'EOF'
+		schema: rocecheck.profile/1
+		name: small
+		intent: lossless
+		trust: dscp
+		app:
+		  dscp: {26: 3, 48: 6}
+		  udp: {4791: 3}
+		ets:
+		  prio_tc: [0, 0, 0, 3, 0, 0, 6, 0]
+		  tc_tsa: {0: ets, 3: ets, 6: strict}
+		  tc_tx_bw: {0: 50, 3: 50}
+		pfc:
+		  enabled: [3]
+		link_pause: {rx: off, tx: off}
+		mtu: {netdev: 4096}
+		rdma:
+		  roce_version: v2
+		  cm_default_tos: {dscp: 26, ecn: ect0}
+	EOF
+}
+
+teardown_file()
+{
+	lab down
+}
+
+# reset PRIO_TC TSA BW PFC DELAY: the port so, and no transactions. dcb 6.1 may take the kernel's
+# answer to its read for the one to its set, and fail though nothing is wrong: once more.
+reset()
+{
+	on bash -ec 'again() { "$@" || "$@" || "$@"; }
+		rm -rf /var/lib/rocecheck/tx
+		again dcb app flush dev roce0
+		again dcb ets set dev roce0 prio-tc $1 tc-tsa $2 tc-bw $3
+		again dcb pfc set dev roce0 prio-pfc $4 delay $5
+		ethtool -A roce0 rx on tx on || true
+		ip link set roce0 mtu 4200
+		rmdir /sys/kernel/config/rdma_cm/rxe0 2>/dev/null || true' -- "$@"
+}
+
+clean()
+{
+	reset all:0 all:strict all:0 all:off 0
+}
+
+# A port that somebody has set before, so that there is something to put back.
+dirty()
+{
+	reset "all:0 4:2" "all:strict 0:ets 2:ets" "all:0 0:30 2:70" "all:off 4:on" 5
+	on dcb app add dev roce0 dscp-prio 26:4 8:1 dgram-port-prio 4791:2 stream-port-prio 3260:4
+	[ "$(on dcb -j pfc show dev roce0 | jq -c '[.prio_pfc[4], .delay]')" = "[true,5]" ]
+}
+
+@test "show says what dcb, ethtool and ip say, field by field" {
+	local ours theirs
+
+	dirty
+	on dcb app add dev roce0 ethtype-prio 35093:3 default-prio 1
+	on rocecheck show -i roce0 --json >"$BATS_TEST_TMPDIR/show"
+	ours=$(jq -cS '.ports[0].qos | {ets: {willing: .ets.willing, cap: .ets.cap, bw: .ets.tc_tx_bw,
+			tsa: .ets.tc_tsa, prio_tc: .ets.prio_tc},
+		pfc: {cap: .pfc.cap, delay: .pfc.delay, enabled: .pfc.enabled},
+		dscp: .app.dscp, apps: [.app.entries[] | [.selector, .protocol, .prio]] | sort,
+		dcbx: .dcbx.mode | sort, prio_buffer: .buffer.prio2buffer, size: .buffer.size,
+		mtu: .mtu.netdev}' "$BATS_TEST_TMPDIR/show")
+	theirs=$(on bash -c 'for o in ets pfc app dcbx buffer; do dcb -j $o show dev roce0; done
+			ip -j link show roce0' |
+		jq -csS '{ets: (.[0] | {willing, cap: .ets_cap, bw: .tc_bw, tsa: .tc_tsa, prio_tc}),
+		pfc: (.[1] | {cap: .pfc_cap, delay, enabled: [.prio_pfc | to_entries[] |
+			select(.value) | .key]}),
+		dscp: (.[2] | [.dscp_prio[] | {(.[0] | tostring): .[1]}] | add),
+		apps: (.[2] | [(.ethtype_prio[] | ["ethertype", .[0], .[1]]),
+			(.default_prio[] | ["ethertype", 0, .]),
+			(.stream_port_prio[] | ["tcp", .[0], .[1]]),
+			(.dgram_port_prio[] | ["udp", .[0], .[1]])] | sort),
+		dcbx: (.[3] | [to_entries[] | select(.value) | .key] | sort),
+		prio_buffer: .[4].prio_buffer, size: .[4].buffer_size, mtu: .[5][0].mtu}')
+	[ "$ours" = "$theirs" ] || { diff <(jq . <<<"$ours") <(jq . <<<"$theirs"); false; }
+	# The JSON of this ethtool has autoneg wrong, its text is right.
+	theirs=$(on ethtool -a roce0 | awk '/^RX|^TX|^Auto/ { printf "%s ", $2 }')
+	ours=$(jq -r '.ports[0].qos.link_pause | [.autoneg, .rx, .tx] |
+		map(if . then "on" else "off" end) | join(" ")' "$BATS_TEST_TMPDIR/show")
+	[ "$ours " = "$theirs" ]
+	on ibv_devinfo -d rxe0 | grep -q "active_mtu:.*$(jq '.ports[0].qos.mtu.ib_min' "$BATS_TEST_TMPDIR/show")"
+}
+
+@test "apply makes the port what the profile says, and a second plan is empty" {
+	clean
+	run -1 on rocecheck plan lab --exit-code
+	[[ $output == *"~ pfc.enabled"*"[] -> [3]"*"lab:"[0-9]* ]]
+	[[ $output == *"Nothing written."* ]]
+	run -0 on rocecheck apply lab --auto-approve
+	[[ $output == *"Read back: 10 of 10 match. Transaction "* ]]
+	run -0 on rocecheck plan lab --exit-code
+	[[ $output == *"in sync"* ]]
+	on dcb pfc show dev roce0 prio-pfc | grep -q '3:on'
+	[ "$(on dcb -j app show dev roce0 | jq -c '.dscp_prio[26]')" = "[26,3]" ]
+	[ "$(on cat /sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos)" = 106 ]
+	# Once more changes nothing at all.
+	run -0 on "$TOOLS/dcbmon" rocecheck apply lab --auto-approve
+	[[ $output == *"changes 0"* ]]
+	run -0 on rocecheck rollback --list --json
+	[ "$(jq -r '.transactions[].state' <<<"$output")" = "done" ]
+}
+
+@test "rollback puts everything back, byte for byte" {
+	dirty
+	on /tmp/state >"$BATS_TEST_TMPDIR/before"
+	on rocecheck apply /tmp/small.yaml --auto-approve
+	on /tmp/state >"$BATS_TEST_TMPDIR/after"
+	run ! cmp -s "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
+	run -0 on rocecheck rollback
+	[[ $output == *"is undone"* ]]
+	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
+	run -0 on rocecheck rollback
+	[[ $output == "Nothing to roll back"* ]]
+	run -2 on rocecheck rollback 20000101-000000-00
+}
+
+# Killed before each of its system calls that change anything: files, directories, netlink sets.
+@test "apply killed at any step is rolled back to the byte" {
+	dirty
+	on tee /tmp/kill-all >/dev/null <<-'EOF'
+		#!/bin/bash
+		# Prints one line for each point at which the state did not come back.
+		/tmp/state >/tmp/before && grep -q '"prio_pfc"' /tmp/before || exit 1
+		for ((n = 1; n < 400; n++)); do
+			"$1" $n rocecheck apply /tmp/small.yaml --auto-approve >/tmp/apply.log 2>&1
+			killed=$?
+			[ $killed = 1 ] || [ $killed = 0 ] || echo "killat failed at $n: $killed"
+			rocecheck rollback >/tmp/rollback.log 2>&1 || { echo "rollback at $n: $?"; cat /tmp/rollback.log; }
+			/tmp/state >/tmp/after || echo "no state at $n"
+			cmp -s /tmp/before /tmp/after || { echo "at $n:"; diff /tmp/before /tmp/after; }
+			rm -rf /var/lib/rocecheck/tx
+			[ $killed = 0 ] || break
+		done
+		echo "points $n"
+	EOF
+	run -0 on bash /tmp/kill-all "$TOOLS/killat"
+	echo "$output"
+	[[ $output =~ ^points\ ([0-9]+)$ ]]
+	[ "${BASH_REMATCH[1]}" -ge 20 ]
+}
+
+@test "what the NIC refuses is undone, exit 5" {
+	dirty
+	on /tmp/state >"$BATS_TEST_TMPDIR/before"
+	on sh -c 'sed "s/6: strict/6: cbs/" /tmp/small.yaml >/tmp/cbs.yaml'
+	run -5 on rocecheck apply /tmp/cbs.yaml --auto-approve
+	[[ $output == *"does not support this value"* ]]
+	[[ $output == *"the host is as before"* ]]
+	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
+	run -0 on rocecheck rollback --list
+	[[ $output == *" undone "* ]]
+}
+
+@test "reading changes nothing: no DCB set, no configfs directory, no lldpad" {
+	dirty
+	for command in "show" "show -i eth0" "plan lab" "plan lab --json" "collect"; do
+		# shellcheck disable=SC2086
+		run -0 on "$TOOLS/dcbmon" rocecheck $command
+		[[ $output == *"changes 0" ]]
+	done
+	# And the listener does hear a change.
+	run -0 on "$TOOLS/dcbmon" dcb pfc set dev roce0 prio-pfc 5:off
+	[[ $output == *"changes 1" ]]
+	[ -z "$(on ls /sys/kernel/config/rdma_cm)" ]
+	run -1 on pidof lldpad
+	run ! on test -e /var/lib/rocecheck/tx
+}
+
+@test "an unknown device, a netdev without DCB, nobody's rights" {
+	clean
+	run -3 on rocecheck show -i nope0
+	[[ $output == *"nope0: no such"* ]]
+	run -3 on rocecheck plan lab -i nope0
+	run -3 on rocecheck show -d nope_0
+	run -0 on rocecheck show -i eth0
+	[[ $output == *"no DCB"* && $output == *"pfc.enabled"*"?"* ]]
+	run -0 on rocecheck plan lab -i eth0
+	[[ $output == *"! pfc.enabled"*"cannot: the device does not offer it"* ]]
+	on /tmp/state >"$BATS_TEST_TMPDIR/before"
+	run -3 on rocecheck apply lab -i eth0 --auto-approve
+	[[ $output == *"not possible here"* ]]
+	run -0 on setpriv --reuid 65534 --regid 65534 --clear-groups rocecheck plan lab
+	run -3 on setpriv --reuid 65534 --regid 65534 --clear-groups rocecheck apply lab --auto-approve
+	[[ $output == *"CAP_NET_ADMIN"* ]]
+	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
+}
+
+@test "nobody is asked off a terminal, and --dry-run stops after the plan" {
+	clean
+	on /tmp/state >"$BATS_TEST_TMPDIR/before"
+	run -2 on rocecheck apply lab
+	[[ $output == *"--auto-approve"* ]]
+	run -0 on rocecheck apply lab --dry-run
+	[[ $output == *"Nothing written."* ]]
+	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
+}
+
+@test "a DSCP with two priorities is not touched" {
+	clean
+	on dcb app add dev roce0 dscp-prio 26:3 26:5
+	on /tmp/state >"$BATS_TEST_TMPDIR/before"
+	run -3 on rocecheck apply lab --auto-approve
+	[[ $output == *"DSCP 26 has priorities"* ]]
+	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
+}
+
+@test "a running lldpad stops apply" {
+	clean
+	on bash -c 'lldpad -d; until grep -q @/com/intel/lldpad$ /proc/net/unix; do sleep 0.1; done'
+	run -3 on rocecheck apply lab --auto-approve
+	[[ $output == *"lldpad (pid "* ]]
+	on rocecheck plan lab 2>&1 | grep -q 'warning: lldpad'
+	on bash -c 'kill $(pidof lldpad); while pidof -q lldpad; do sleep 0.1; done; rm -f /dev/shm/lldpad.state'
+	run -0 on rocecheck apply lab --auto-approve
+	on rocecheck rollback
+}
+
+@test "two at once: the second waits for nobody" {
+	clean
+	on bash -c 'mkdir -p /var/lib/rocecheck; flock /var/lib/rocecheck/lock sleep 5 >/dev/null 2>&1 &
+		until ! flock -n /var/lib/rocecheck/lock true; do sleep 0.05; done'
+	run -3 on rocecheck apply lab --auto-approve
+	[[ $output == *"another apply or rollback is running"* ]]
+}

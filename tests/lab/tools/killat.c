@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * killat N CMD...: runs a command and kills it with SIGKILL at the entry of its Nth system call
+ * that changes something, so that this call is not carried out: writing to files, making or
+ * removing directories, a netlink set. (A death at fsync leaves what one at the next such call
+ * leaves: the page cache outlives the process.) Exit 0 when it was killed, 1 when it ended by
+ * itself, 125 for errors.
+ */
+#include <elf.h>
+#include <linux/ethtool_netlink.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A netlink message: its first type, and the command if it is generic. */
+struct message {
+	struct nlmsghdr h;
+	struct genlmsghdr g;
+};
+
+static bool is_set(pid_t pid, uint64_t address)
+{
+	struct message m = {0};
+	struct iovec to = {&m, sizeof(m)}, from = {(void *)(uintptr_t)address, sizeof(m)};
+
+	if (process_vm_readv(pid, &to, 1, &from, 1, 0) < (ssize_t)sizeof(m))
+		return false;
+	/* 16 is also the number of generic netlink's control: one point more, at its lookup. */
+	if (m.h.nlmsg_type == RTM_SETDCB || m.h.nlmsg_type == RTM_NEWLINK)
+		return true;
+	return m.h.nlmsg_type != RTM_GETLINK && m.h.nlmsg_type != RTM_GETDCB &&
+	       m.g.cmd == ETHTOOL_MSG_PAUSE_SET;
+}
+
+static bool changes(pid_t pid, const struct __ptrace_syscall_info *s)
+{
+	switch (s->entry.nr) {
+	case SYS_mkdir:
+	case SYS_mkdirat:
+	case SYS_rmdir:
+	case SYS_unlinkat:
+	case SYS_ftruncate:
+		return true;
+	case SYS_write:
+		return s->entry.args[0] > 2;
+	case SYS_sendto:
+		return is_set(pid, s->entry.args[1]);
+	default:
+		return false;
+	}
+}
+
+/* One stop at a call. True when it was the one. */
+static bool count(pid_t pid, unsigned int *left)
+{
+	struct __ptrace_syscall_info s = {0};
+
+	if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(s), &s) <= 0)
+		return false;
+	if (s.op != PTRACE_SYSCALL_INFO_ENTRY || !changes(pid, &s))
+		return false;
+	return --*left == 0;
+}
+
+static int follow(pid_t pid, unsigned int left)
+{
+	int status, sig = 0;
+
+	if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) ||
+	    ptrace(PTRACE_SETOPTIONS, pid, 0, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL))
+		return 125;
+	for (;;) {
+		if (ptrace(PTRACE_SYSCALL, pid, 0, sig))
+			return 125;
+		if (waitpid(pid, &status, 0) != pid)
+			return 125;
+		if (!WIFSTOPPED(status))
+			return 1;
+		sig = WSTOPSIG(status);
+		if (sig == SIGTRAP)
+			sig = 0; /* exec, not for the command */
+		if (sig != (SIGTRAP | 0x80))
+			continue;
+		sig = 0;
+		if (!count(pid, &left))
+			continue;
+		kill(pid, SIGKILL);
+		return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? 0 : 125;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	unsigned int n = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
+	pid_t pid;
+
+	if (!n) {
+		fputs("usage: killat N CMD...\n", stderr);
+		return 125;
+	}
+	pid = fork();
+	if (!pid) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		raise(SIGSTOP);
+		execvp(argv[2], argv + 2);
+		perror(argv[2]);
+		_exit(127);
+	}
+	return pid < 0 ? 125 : follow(pid, n);
+}
