@@ -5,12 +5,13 @@
 #include "probe/json_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "probe/outfile.h"
 
 int json_file_load(const char *path, json_t **doc, struct err *e)
 {
@@ -31,44 +32,22 @@ int json_file_load(const char *path, json_t **doc, struct err *e)
 	return 0;
 }
 
-static int write_all(int fd, const json_t *doc)
-{
-	FILE *out = fdopen(fd, "w");
-	int err = 0;
-
-	if (!out) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
-	errno = 0;
-	if (json_dumpf(doc, out, JSON_INDENT(1)) || fputc('\n', out) == EOF || fflush(out) ||
-	    fchmod(fd, 0644) || fsync(fd))
-		err = errno ? -errno : -EIO;
-	if (fclose(out) && !err)
-		err = -errno;
-	return err;
-}
-
 int json_file_save(json_t *doc, const char *path, struct err *e)
 {
-	char *temp = NULL;
-	int fd, err = -ENOMEM;
+	struct outfile out;
+	int err = doc ? outfile_open(path, &out, e) : err_sys(e, -ENOMEM, "%s", path);
+	bool written;
 
-	if (!doc || asprintf(&temp, "%s.XXXXXX", path) < 0) {
-		temp = NULL;
-		goto out;
+	if (!err) {
+		written = !json_dumpf(doc, out.stream, JSON_INDENT(1)) &&
+			  fputc('\n', out.stream) != EOF;
+		/* A stream that failed says why when it is closed. */
+		err = outfile_close(&out, written || ferror(out.stream), e);
+		if (!err && !written)
+			err = err_sys(e, -ENOMEM, "%s", path);
 	}
-	fd = mkostemp(temp, O_CLOEXEC);
-	err = fd < 0 ? -errno : write_all(fd, doc);
-	if (!err && rename(temp, path))
-		err = -errno;
-	if (err && fd >= 0)
-		unlink(temp);
-out:
 	json_decref(doc);
-	free(temp);
-	return err ? err_sys(e, err, "%s", path) : 0;
+	return err;
 }
 
 int folder_make(const char *path, struct err *e)

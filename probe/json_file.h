@@ -12,7 +12,7 @@
 /* *doc is an object; -EINVAL with file, line and column when it is none. */
 int json_file_load(const char *path, json_t **doc, struct err *e);
 
-/* Atomic: a file beside it, synced, renamed; mode 0644. Owns doc (NULL: -ENOMEM). */
+/* Whole or not at all, see outfile.h. Owns doc (NULL: -ENOMEM). */
 int json_file_save(json_t *doc, const char *path, struct err *e);
 
 /* mkdir -p of one path, mode 0755. An existing folder is fine. */

@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The writer table, and saving a report: a file beside the wanted one, synced, then renamed over
- * it, so that nobody ever reads half a report.
+ * The writer table, and saving a report.
  */
 #include "reports/writer.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+#include "probe/outfile.h"
 #include "reports/writers.h"
 
 const struct writer writers[] = {
@@ -44,44 +40,17 @@ int writer_put(FILE *out, const char *document, size_t size, struct err *e)
 	return 0;
 }
 
-static int save_stream(const struct report *r, const struct writer *w, int fd, struct err *e)
-{
-	FILE *out = fdopen(fd, "w");
-	int err;
-
-	if (!out) {
-		err = err_sys(e, -errno, "report");
-		close(fd);
-		return err;
-	}
-	err = w->write(r, out, e);
-	if (!err && (fchmod(fd, 0644) || fsync(fd)))
-		err = err_sys(e, -errno, "report");
-	if (fclose(out) && !err)
-		err = err_sys(e, -errno, "report");
-	return err;
-}
-
 int report_save(const struct report *r, const struct writer *w, const char *path, struct err *e)
 {
-	char *temp = NULL;
-	int fd, err;
+	struct outfile out;
+	int err = outfile_open(path, &out, e);
 
-	if (asprintf(&temp, "%s.XXXXXX", path) < 0)
-		return err_sys(e, -ENOMEM, "%s", path);
-	fd = mkostemp(temp, O_CLOEXEC);
-	if (fd < 0) {
-		err = err_sys(e, -errno, "%s", path);
-		free(temp);
+	if (err)
 		return err;
+	err = w->write(r, out.stream, e);
+	if (err) {
+		(void)outfile_close(&out, false, NULL); /* nothing is kept */
+		return err_prefix(e, "%s", path);
 	}
-	err = save_stream(r, w, fd, e);
-	if (err)
-		err_prefix(e, "%s", path);
-	else if (rename(temp, path))
-		err = err_sys(e, -errno, "%s", path);
-	if (err)
-		(void)unlink(temp); /* the error that led here is the one to tell */
-	free(temp);
-	return err;
+	return outfile_close(&out, true, e);
 }
