@@ -70,8 +70,7 @@ static bool is_control(const unsigned char *text)
 	return text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0);
 }
 
-/* A copy in which everything a terminal or JSON must not see is a question mark. */
-static char *copy_safe(const char *text)
+char *diag_safe_text(const char *text)
 {
 	char *copy = strdup(text);
 	size_t from = 0, to = 0;
@@ -96,7 +95,7 @@ static char *copy_safe(const char *text)
 /* Copies a string that may be absent; false when memory ran out. */
 static bool copy_string(char **to, const char *from)
 {
-	*to = from ? copy_safe(from) : NULL;
+	*to = from ? diag_safe_text(from) : NULL;
 	return *to || !from;
 }
 
@@ -124,6 +123,17 @@ int diags_add(struct diags *d, const struct diag *one)
 	}
 	d->count++;
 	d->errors += one->level == DIAG_ERROR;
+	return 0;
+}
+
+int diag_set_source(struct diag *one, const char *source)
+{
+	char *copy = diag_safe_text(source);
+
+	if (!copy)
+		return -ENOMEM;
+	free(one->source);
+	one->source = copy;
 	return 0;
 }
 

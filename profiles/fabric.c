@@ -110,7 +110,6 @@ static int fill_target(struct fabric_host *host, const char *form)
 static int spell_out(const struct load *l, const struct fabric_host *set, unsigned int i,
 		     struct fabric_host *host)
 {
-	size_t ports_size = set->port_count * sizeof(*set->port);
 	int err;
 
 	*host = *set;
@@ -122,10 +121,11 @@ static int spell_out(const struct load *l, const struct fabric_host *set, unsign
 		return err;
 	if (!host->agent[0])
 		memcpy(host->agent, l->f->agent, sizeof(host->agent));
-	host->port = malloc(ports_size);
+	host->port = calloc(set->port_count + 1, sizeof(*host->port));
 	if (!host->port)
 		return -ENOMEM;
-	memcpy(host->port, set->port, ports_size);
+	for (unsigned int p = 0; p < set->port_count; p++)
+		host->port[p] = set->port[p];
 	return 0;
 }
 
@@ -156,7 +156,7 @@ static int append_set(struct load *l, const struct yaml_node *node, const struct
 	into->host = grown;
 	for (int i = 0; i < count; i++) {
 		struct fabric_host *host = &into->host[into->host_count];
-		int err = spell_out(l, set, i, host);
+		int err = spell_out(l, set, i, host); /* one finding a set is enough */
 
 		if (err == -ENAMETOOLONG)
 			err = report(l, node, "RC-INP-013", NULL, "name or target is too long");
@@ -170,54 +170,62 @@ static int append_set(struct load *l, const struct yaml_node *node, const struct
 	return 0;
 }
 
-/* Each interface of a host once, each address of the fabric once. */
-static int check_ports(struct load *l, const struct yaml_node *hosts, unsigned int i)
+static bool interface_taken(const struct fabric_host *host, unsigned int p)
 {
-	const struct fabric_host *host = &l->f->host[i];
-	const struct yaml_node *ports = yaml_get(hosts->item[i], "ports");
+	for (unsigned int i = 0; i < p; i++)
+		if (!strcmp(host->port[i].interface, host->port[p].interface))
+			return true;
+	return false;
+}
+
+/* Whether a port before port p of host h has its address, or the host is a set, whose hosts cannot
+ * share it. Hosts are as they stand in the file. */
+static bool address_taken(const struct fabric *f, unsigned int h, unsigned int p)
+{
+	const char *address = f->host[h].port[p].address;
+
+	if (!address[0])
+		return false;
+	for (unsigned int i = 0; i <= h; i++)
+		for (unsigned int k = 0; k < (i < h ? f->host[i].port_count : p); k++)
+			if (!strcmp(f->host[i].port[k].address, address))
+				return true;
+	return nodeset_count(f->host[h].name, NULL) > 1;
+}
+
+/* Each interface of a host once, each address of the fabric once. */
+static int check_port(struct load *l, const struct yaml_node *node, unsigned int h, unsigned int p)
+{
+	const struct fabric_host *host = &l->f->host[h];
+	char text[160];
+	int bad = 0;
+
+	if (interface_taken(host, p) &&
+	    schema_stop(report(l, yaml_get(node, "interface"), "RC-INP-014", NULL,
+			       "this port is given twice"),
+			&bad))
+		return bad;
+	if (!address_taken(l->f, h, p))
+		return bad;
+	snprintf(text, sizeof(text), "%s: another port has address %s", host->name,
+		 host->port[p].address);
+	return report(l, yaml_get(node, "address"), "RC-INP-014", NULL, text);
+}
+
+static int check_ports(struct load *l, const struct yaml_node *node, unsigned int h)
+{
+	const struct fabric_host *host = &l->f->host[h];
+	const struct yaml_node *ports = yaml_get(node, "ports");
+	int bad = 0;
 
 	if (!host->port_count)
 		return report(l, ports, "RC-INP-006", NULL, "a host needs at least one port");
 	if (host->port_count > PORTS_MAX)
 		return report(l, ports, "RC-INP-005", NULL, "more than 64 ports on one host");
-	for (unsigned int a = 0; a < host->port_count; a++)
-		for (unsigned int b = 0; b < a; b++)
-			if (!strcmp(host->port[a].interface, host->port[b].interface))
-				return report(l, yaml_get(ports->item[a], "interface"),
-					      "RC-INP-014", NULL, "this port is given twice");
-	return 0;
-}
-
-/* Whether a port before port p of host h has its address. */
-static bool address_taken(const struct fabric *f, unsigned int h, unsigned int p)
-{
-	const char *address = f->host[h].port[p].address;
-
-	for (unsigned int i = 0; i <= h; i++)
-		for (unsigned int k = 0; k < (i < h ? f->host[i].port_count : p); k++)
-			if (!strcmp(f->host[i].port[k].address, address))
-				return true;
-	return false;
-}
-
-static int check_addresses(struct load *l)
-{
-	const struct fabric *f = l->f;
-	char text[160];
-
-	for (unsigned int h = 0; h < f->host_count; h++) {
-		for (unsigned int p = 0; p < f->host[h].port_count; p++) {
-			const struct fabric_port *port = &f->host[h].port[p];
-			struct yaml_node at = {.line = port->line, .column = 1, .width = 1};
-
-			if (!port->address[0] || !address_taken(f, h, p))
-				continue;
-			snprintf(text, sizeof(text), "%s: another port has address %s",
-				 f->host[h].name, port->address);
-			return report(l, &at, "RC-INP-014", NULL, text);
-		}
-	}
-	return 0;
+	for (unsigned int p = 0; p < host->port_count; p++)
+		if (schema_stop(check_port(l, ports->item[p], h, p), &bad))
+			return bad;
+	return bad;
 }
 
 /* The hosts as they stand in the file become the hosts they stand for. */
@@ -225,22 +233,22 @@ static int expand_hosts(struct load *l)
 {
 	const struct yaml_node *hosts = yaml_find(&l->file, "hosts");
 	struct fabric spelled = {.host = NULL};
-	int err = 0;
+	int bad = 0;
 
 	if (!l->f->host_count)
 		return report(l, hosts, "RC-INP-006", NULL, "a fabric needs at least one host");
-	for (unsigned int i = 0; !err && i < l->f->host_count; i++)
-		err = check_ports(l, hosts, i);
-	for (unsigned int i = 0; !err && i < l->f->host_count; i++)
-		err = append_set(l, hosts->item[i], &l->f->host[i], &spelled);
-	if (err) {
+	for (unsigned int i = 0; i < l->f->host_count; i++)
+		if (schema_stop(check_ports(l, hosts->item[i], i), &bad) ||
+		    schema_stop(append_set(l, hosts->item[i], &l->f->host[i], &spelled), &bad))
+			break;
+	if (bad) {
 		fabric_clear(&spelled);
-		return err;
+		return bad;
 	}
 	fabric_clear(l->f);
 	l->f->host = spelled.host;
 	l->f->host_count = spelled.host_count;
-	return check_addresses(l);
+	return 0;
 }
 
 /* Paths that stand in the inventory are relative to it. */

@@ -171,26 +171,35 @@ static int read_apps(struct schema_load *l, const struct schema_row *row,
 	return profile_read_apps(l, selector, node, &p->qos);
 }
 
+/* "2: 3" of a map. */
+static int add_vlan_prio(struct schema_load *l, struct yaml_node *const *pair, struct profile *p)
+{
+	uint64_t skb_prio = 0, prio = 0;
+	int err = schema_number(l, pair[0], 0, PROFILE_SKB_PRIOS - 1, &skb_prio);
+
+	if (!err)
+		err = schema_number(l, pair[1], 0, QOS_PRIOS - 1, &prio);
+	if (!err)
+		p->vlan_prio[skb_prio] = prio;
+	return err;
+}
+
 static int read_vlan_map(struct schema_load *l, const struct schema_row *row,
 			 const struct yaml_node *node, void *target)
 {
 	struct profile *p = l->target;
+	int bad = 0;
 
 	(void)row;
 	(void)target;
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of socket priorities, such as {2: 3}");
 	memset(p->vlan_prio, 0, sizeof(p->vlan_prio));
-	for (size_t i = 0; i < node->count; i += 2) {
-		uint64_t skb_prio = 0, prio = 0;
-		int err = schema_number(l, node->item[i], 0, PROFILE_SKB_PRIOS - 1, &skb_prio);
-
-		if (!err)
-			err = schema_number(l, node->item[i + 1], 0, QOS_PRIOS - 1, &prio);
-		if (err)
-			return err;
-		p->vlan_prio[skb_prio] = prio;
-	}
+	for (size_t i = 0; i < node->count; i += 2)
+		if (schema_stop(add_vlan_prio(l, &node->item[i], p), &bad))
+			return bad;
+	if (bad)
+		return bad;
 	p->has_vlan_prio = node->count > 0;
 	return schema_warn(l, node, "RC-INP-016", "used to check the profile, not applied");
 }
@@ -200,32 +209,33 @@ static int read_params(struct schema_load *l, const struct schema_row *row,
 		       const struct yaml_node *node, void *target)
 {
 	uint64_t value;
+	int bad = 0;
 
 	(void)row;
 	(void)target;
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of parameters to numbers");
-	for (size_t i = 0; i < node->count; i += 2) {
-		int err = schema_number(l, node->item[i + 1], 0, UINT32_MAX, &value);
-
-		if (err)
-			return err;
-	}
-	return 0;
+	for (size_t i = 0; i < node->count; i += 2)
+		if (schema_stop(schema_number(l, node->item[i + 1], 0, UINT32_MAX, &value), &bad))
+			return bad;
+	return bad;
 }
 
 /* Blocks of a driver: {ice: {fw_lldp_agent: off}}. */
 static int read_vendor(struct schema_load *l, const struct schema_row *row,
 		       const struct yaml_node *node, void *target)
 {
+	int bad = 0;
+
 	(void)row;
 	(void)target;
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of drivers");
 	for (size_t i = 0; i < node->count; i += 2)
-		if (node->item[i + 1]->kind != YAML_MAP)
-			return schema_expect(l, node->item[i + 1], "a map of settings");
-	return 0;
+		if (node->item[i + 1]->kind != YAML_MAP &&
+		    schema_stop(schema_expect(l, node->item[i + 1], "a map of settings"), &bad))
+			return bad;
+	return bad;
 }
 
 static int read_match(struct schema_load *l, const struct schema_row *row,
@@ -233,23 +243,21 @@ static int read_match(struct schema_load *l, const struct schema_row *row,
 {
 	static const struct qos_word objects[] = {
 		{"pfc", 0},
-		    {"ets", 1},
+		{"ets", 1},
 		{"app", 2},
-		    {NULL,  0}
-	     };
+		{NULL, 0},
+	};
 	uint8_t value;
+	int bad = 0;
 
 	(void)row;
 	(void)target;
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of pfc, ets and app");
-	for (size_t i = 0; i < node->count; i++) {
-		int err = schema_word(l, node->item[i], objects, &value);
-
-		if (err)
-			return err;
-	}
-	return 0;
+	for (size_t i = 0; i < node->count; i++)
+		if (schema_stop(schema_word(l, node->item[i], objects, &value), &bad))
+			return bad;
+	return bad;
 }
 
 static int read_field(struct schema_load *l, enum qos_field_id id, const struct yaml_node *node)

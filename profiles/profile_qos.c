@@ -45,18 +45,17 @@ static int read_flags(struct schema_load *l, const struct qos_field *f,
 		      const struct yaml_node *node, void *member)
 {
 	uint8_t flags = 0, flag = 0;
+	int bad = 0;
 
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of words");
 	for (size_t i = 0; i < node->count; i++) {
-		int err = schema_word(l, node->item[i], f->words, &flag);
-
-		if (err)
-			return err;
+		if (schema_stop(schema_word(l, node->item[i], f->words, &flag), &bad))
+			return bad;
 		flags |= flag;
 	}
 	*(uint8_t *)member = flags;
-	return 0;
+	return bad;
 }
 
 static int report_twice(struct schema_load *l, const struct yaml_node *node, const char *what)
@@ -80,27 +79,34 @@ static int read_range(struct schema_load *l, const struct yaml_node *node, unsig
 	return 0;
 }
 
+/* Adds the priorities of one item. */
+static int add_prios(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
+		     uint8_t *set)
+{
+	unsigned int first = 0, last = 0;
+	int err = read_range(l, node, f->max, &first, &last);
+
+	for (unsigned int prio = first; !err && prio <= last; prio++) {
+		if (*set & (1u << prio))
+			return report_twice(l, node, "priority");
+		*set |= 1u << prio;
+	}
+	return err;
+}
+
 static int read_prio_set(struct schema_load *l, const struct qos_field *f,
 			 const struct yaml_node *node, void *member)
 {
 	uint8_t set = 0;
+	int bad = 0;
 
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of priorities, such as [3]");
-	for (size_t i = 0; i < node->count; i++) {
-		unsigned int first = 0, last = 0;
-		int err = read_range(l, node->item[i], f->max, &first, &last);
-
-		if (err)
-			return err;
-		for (unsigned int prio = first; prio <= last; prio++) {
-			if (set & (1u << prio))
-				return report_twice(l, node->item[i], "priority");
-			set |= 1u << prio;
-		}
-	}
+	for (size_t i = 0; i < node->count; i++)
+		if (schema_stop(add_prios(l, f, node->item[i], &set), &bad))
+			return bad;
 	*(uint8_t *)member = set;
-	return 0;
+	return bad;
 }
 
 /* One element of an array by priority or traffic class, each with its own width. */
@@ -133,26 +139,49 @@ static int read_element(struct schema_load *l, const struct qos_field *f,
 	return 0;
 }
 
+/* "3: 6" of a map. */
+static int read_pair(struct schema_load *l, const struct qos_field *f,
+		     struct yaml_node *const *pair, void *member)
+{
+	uint64_t at = 0;
+	int err = schema_number(l, pair[0], 0, QOS_PRIOS - 1, &at);
+
+	return err ? err : read_element(l, f, pair[1], member, at);
+}
+
 /* [0, 0, 0, 3, 0, 0, 6, 0], or {3: 3, 6: 6} in which what is not listed is 0 (strict). */
 static int read_array(struct schema_load *l, const struct qos_field *f,
 		      const struct yaml_node *node, void *member)
 {
+	int bad = 0;
+
 	if (node->kind == YAML_TEXT || (node->kind == YAML_LIST && node->count != QOS_PRIOS))
 		return schema_expect(l, node, "a list of 8 values or a map of 0 to 7");
-	for (size_t i = 0; node->kind == YAML_LIST && i < node->count; i++) {
-		int err = read_element(l, f, node->item[i], member, i);
+	for (size_t i = 0; node->kind == YAML_LIST && i < node->count; i++)
+		if (schema_stop(read_element(l, f, node->item[i], member, i), &bad))
+			return bad;
+	for (size_t i = 0; node->kind == YAML_MAP && i < node->count; i += 2)
+		if (schema_stop(read_pair(l, f, &node->item[i], member), &bad))
+			return bad;
+	return bad;
+}
 
-		if (err)
-			return err;
-	}
-	for (size_t i = 0; node->kind == YAML_MAP && i < node->count; i += 2) {
-		uint64_t at = 0;
-		int err = schema_number(l, node->item[i], 0, QOS_PRIOS - 1, &at);
+/* "24-31: 3" of a map. */
+static int add_dscps(struct schema_load *l, const struct qos_field *f,
+		     struct yaml_node *const *pair, uint8_t *prio)
+{
+	unsigned int first = 0, last = 0;
+	uint64_t value = 0;
+	int err = read_range(l, pair[0], QOS_DSCPS - 1, &first, &last);
+	int bad = 0;
 
-		if (!err)
-			err = read_element(l, f, node->item[i + 1], member, at);
-		if (err)
-			return err;
+	if (schema_stop(err, &bad) ||
+	    schema_stop(schema_number(l, pair[1], f->min, f->max, &value), &bad) || bad)
+		return bad;
+	for (unsigned int dscp = first; dscp <= last; dscp++) {
+		if (prio[dscp] != QOS_UNMAPPED)
+			return report_twice(l, pair[0], "DSCP");
+		prio[dscp] = value;
 	}
 	return 0;
 }
@@ -160,27 +189,15 @@ static int read_array(struct schema_load *l, const struct qos_field *f,
 static int read_dscp_map(struct schema_load *l, const struct qos_field *f,
 			 const struct yaml_node *node, void *member)
 {
-	uint8_t *prio = member;
+	int bad = 0;
 
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of DSCPs to priorities, such as {26: 3}");
-	memset(prio, QOS_UNMAPPED, QOS_DSCPS);
-	for (size_t i = 0; i < node->count; i += 2) {
-		unsigned int first = 0, last = 0;
-		uint64_t value = 0;
-		int err = read_range(l, node->item[i], QOS_DSCPS - 1, &first, &last);
-
-		if (!err)
-			err = schema_number(l, node->item[i + 1], f->min, f->max, &value);
-		if (err)
-			return err;
-		for (unsigned int dscp = first; dscp <= last; dscp++) {
-			if (prio[dscp] != QOS_UNMAPPED)
-				return report_twice(l, node->item[i], "DSCP");
-			prio[dscp] = value;
-		}
-	}
-	return 0;
+	memset(member, QOS_UNMAPPED, QOS_DSCPS);
+	for (size_t i = 0; i < node->count; i += 2)
+		if (schema_stop(add_dscps(l, f, &node->item[i], member), &bad))
+			return bad;
+	return bad;
 }
 
 /* {dscp: 26, ecn: ect0}: both keys and no other. */
@@ -240,31 +257,42 @@ static void begin_apps(struct qos *q)
 	q->has |= QOS_BIT(QOS_APP);
 }
 
+/* "4791: 3" or "4791: [3, 4]" of a map. */
+static int add_protocol(struct schema_load *l, uint8_t selector, struct yaml_node *const *pair,
+			struct qos *q)
+{
+	const struct yaml_node *prios = pair[1];
+	uint64_t protocol = 0;
+	int err = schema_number(l, pair[0], 0, UINT16_MAX, &protocol), bad = 0;
+	struct qos_app app = {.selector = selector, .protocol = protocol};
+
+	if (err || prios->kind != YAML_LIST)
+		return err ? err : add_app(l, prios, app, q);
+	for (size_t k = 0; k < prios->count; k++)
+		if (schema_stop(add_app(l, prios->item[k], app, q), &bad))
+			return bad;
+	return bad;
+}
+
 int profile_read_apps(struct schema_load *l, uint8_t selector, const struct yaml_node *node,
 		      struct qos *q)
 {
+	int bad = 0;
+
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of numbers to priorities, such as {4791: 3}");
 	begin_apps(q);
-	for (size_t i = 0; i < node->count; i += 2) {
-		const struct yaml_node *prios = node->item[i + 1];
-		uint64_t protocol = 0;
-		int err = schema_number(l, node->item[i], 0, UINT16_MAX, &protocol);
-		struct qos_app app = {.selector = selector, .protocol = protocol};
-
-		if (!err && prios->kind != YAML_LIST)
-			err = add_app(l, prios, app, q);
-		for (size_t k = 0; !err && prios->kind == YAML_LIST && k < prios->count; k++)
-			err = add_app(l, prios->item[k], app, q);
-		if (err)
-			return err;
-	}
-	return 0;
+	for (size_t i = 0; i < node->count; i += 2)
+		if (schema_stop(add_protocol(l, selector, &node->item[i], q), &bad))
+			return bad;
+	return bad;
 }
 
 /* {udp: {4791: 3}, ethertype: {35093: 3}} */
 static int read_entries(struct schema_load *l, const struct yaml_node *node, struct qos *q)
 {
+	int bad = 0;
+
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map such as {udp: {4791: 3}}");
 	begin_apps(q);
@@ -274,10 +302,10 @@ static int read_entries(struct schema_load *l, const struct yaml_node *node, str
 
 		if (!err)
 			err = profile_read_apps(l, selector, node->item[i + 1], q);
-		if (err)
-			return err;
+		if (schema_stop(err, &bad))
+			return bad;
 	}
-	return 0;
+	return bad;
 }
 
 typedef int qos_reader(struct schema_load *l, const struct qos_field *f,

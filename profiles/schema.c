@@ -45,6 +45,13 @@ int schema_warn(struct schema_load *l, const struct yaml_node *node, const char 
 	return err == -EINVAL ? 0 : err;
 }
 
+bool schema_stop(int err, int *bad)
+{
+	if (err)
+		*bad = err;
+	return err && err != -EINVAL;
+}
+
 int schema_number(struct schema_load *l, const struct yaml_node *node, uint64_t min, uint64_t max,
 		  uint64_t *value)
 {
@@ -106,6 +113,15 @@ bool schema_name_ok(const char *name)
 	return true;
 }
 
+/* Quoted texts can hold "\e": names and commands end on terminals and in command lines. */
+static bool has_control(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			return true;
+	return false;
+}
+
 static int read_text(struct schema_load *l, const struct schema_row *row,
 		     const struct yaml_node *node, void *target)
 {
@@ -113,6 +129,10 @@ static int read_text(struct schema_load *l, const struct schema_row *row,
 
 	if (node->kind != YAML_TEXT)
 		return schema_expect(l, node, "a text");
+	if (has_control(node->text)) {
+		err_set(&e, -EINVAL, "a control character in a text");
+		return schema_refuse(l, node, &e);
+	}
 	if (!node->text[0] || strlen(node->text) >= row->size) {
 		err_set(&e, -ERANGE, "a text of %zu characters", strlen(node->text));
 		err_hint(&e, "1 to %zu characters", row->size - 1);
@@ -208,7 +228,7 @@ static int read_texts(struct schema_load *l, const struct schema_row *row,
 		      const struct yaml_node *node, void *target)
 {
 	struct err e;
-	int err = 0;
+	int bad = 0;
 
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of texts");
@@ -217,11 +237,13 @@ static int read_texts(struct schema_load *l, const struct schema_row *row,
 		err_hint(&e, "at most %u", row->max);
 		return schema_refuse(l, node, &e);
 	}
-	for (size_t i = 0; !err && i < node->count; i++)
-		err = read_text(l, row, node->item[i], (char *)target + i * row->size);
-	if (!err)
+	for (size_t i = 0; i < node->count; i++)
+		if (schema_stop(read_text(l, row, node->item[i], (char *)target + i * row->size),
+				&bad))
+			return bad;
+	if (!bad)
 		*(unsigned int *)((char *)l->target + row->count_offset) = node->count;
-	return err;
+	return bad;
 }
 
 /* Appends one loaded item to the array whose pointer is at target. */
@@ -249,14 +271,13 @@ static int read_map_item(struct schema_load *l, const struct schema_row *row,
 static int read_maps(struct schema_load *l, const struct schema_row *row,
 		     const struct yaml_node *node, void *target)
 {
+	int bad = 0;
+
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of maps");
-	for (size_t i = 0; i < node->count; i++) {
-		int err = read_map_item(l, row, node->item[i], target);
-
-		if (err && err != -EINVAL)
-			return err;
-	}
+	for (size_t i = 0; i < node->count; i++)
+		if (schema_stop(read_map_item(l, row, node->item[i], target), &bad))
+			return bad;
 	return 0;
 }
 
@@ -414,12 +435,11 @@ static int load_value(struct schema_load *l, const char *prefix, const struct ya
 
 static int load_keys(struct schema_load *l, const char *prefix, const struct yaml_node *map)
 {
-	for (size_t i = 0; i < map->count; i += 2) {
-		int err = load_value(l, prefix, map->item[i], map->item[i + 1]);
+	int bad = 0;
 
-		if (err && err != -EINVAL)
-			return err;
-	}
+	for (size_t i = 0; i < map->count; i += 2)
+		if (schema_stop(load_value(l, prefix, map->item[i], map->item[i + 1]), &bad))
+			return bad;
 	return 0;
 }
 

@@ -78,6 +78,10 @@ int schema_refuse(struct schema_load *l, const struct yaml_node *node, const str
 int schema_warn(struct schema_load *l, const struct yaml_node *node, const char *rule,
 		const char *text);
 
+/* For readers that go on after a bad item, so that all of them are reported: remembers a failure in
+ * *bad, and is true when it ends the walk (memory ran out). */
+bool schema_stop(int err, int *bad);
+
 /* For readers: a text that is a number; one of the words. */
 int schema_number(struct schema_load *l, const struct yaml_node *node, uint64_t min, uint64_t max,
 		  uint64_t *value);

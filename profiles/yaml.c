@@ -43,7 +43,15 @@ void yaml_close(struct yaml_file *f)
 	node_free(f->root);
 	free(f->path);
 	free(f->text);
+	free(f->lines);
 	*f = (struct yaml_file){.path = NULL};
+}
+
+static int source_line(const struct yaml_file *f, int line, char *source, size_t size)
+{
+	if (line < 1 || (size_t)line > f->line_count)
+		return -ENOENT;
+	return yaml_copy_line(f->text + f->lines[line - 1], source, size);
 }
 
 int yaml_report(const struct yaml_file *f, const struct yaml_node *node,
@@ -70,7 +78,7 @@ int yaml_report(const struct yaml_file *f, const struct yaml_node *node,
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	snprintf(one.rule, sizeof(one.rule), "%s", what->rule);
-	if (!yaml_source_line(f->text, at->line, source, sizeof(source)))
+	if (!source_line(f, at->line, source, sizeof(source)))
 		one.source = source;
 	err = diags_add(d, &one);
 	return err ? err : -EINVAL;
@@ -85,10 +93,9 @@ int yaml_attach_source(const struct yaml_file *f, struct diags *d, size_t first)
 
 		if (one->source || strcmp(one->path, f->path))
 			continue;
-		if (yaml_source_line(f->text, one->line, source, sizeof(source)))
+		if (source_line(f, one->line, source, sizeof(source)))
 			continue;
-		one->source = strdup(source);
-		if (!one->source)
+		if (diag_set_source(one, source))
 			return -ENOMEM;
 	}
 	return 0;
@@ -357,22 +364,26 @@ static int read_tree(struct yaml_file *f, size_t size, struct diags *d)
 	return err;
 }
 
-static int report_size(struct yaml_file *f, struct diags *d)
+/* A file that was not read, because it is too large (-EFBIG) or no file. */
+static int report_unread(const char *shown, int why, struct diags *d)
 {
 	struct yaml_finding what = {.level = DIAG_ERROR, .rule = "RC-INP-007"};
+	struct yaml_file file = {.path = (char *)shown};
 
-	return yaml_report(f, NULL, &what, d, "the file is larger than 1 MiB");
+	return yaml_report(&file, NULL, &what, d, "%s",
+			   why == -EFBIG ? "the file is larger than 1 MiB" : "not a regular file");
 }
 
-/* Takes text, which is terminated behind size; NULL: it is too large to have been read. */
+/* Takes text, which is terminated behind size. */
 static int parse_owned(const char *shown, char *text, size_t size, struct yaml_file *f,
 		       struct diags *d, struct err *e)
 {
 	struct yaml_file file = {.path = strdup(shown), .text = text};
 	int err = -ENOMEM;
 
-	if (file.path)
-		err = text ? read_tree(&file, size, d) : report_size(&file, d);
+	file.lines = yaml_find_lines(text, &file.line_count);
+	if (file.path && file.lines)
+		err = read_tree(&file, size, d);
 	if (err) {
 		yaml_close(&file);
 		return err == -ENOMEM ? err_sys(e, err, "%s", shown) : err;
@@ -384,15 +395,15 @@ static int parse_owned(const char *shown, char *text, size_t size, struct yaml_f
 int yaml_parse(const char *shown, const char *text, size_t size, struct yaml_file *f,
 	       struct diags *d, struct err *e)
 {
-	char *copy = NULL;
+	char *copy;
 
-	if (size <= YAML_SIZE_MAX) {
-		copy = malloc(size + 1);
-		if (!copy)
-			return err_sys(e, -ENOMEM, "%s", shown);
-		memcpy(copy, text, size);
-		copy[size] = '\0';
-	}
+	if (size > YAML_SIZE_MAX)
+		return report_unread(shown, -EFBIG, d);
+	copy = malloc(size + 1);
+	if (!copy)
+		return err_sys(e, -ENOMEM, "%s", shown);
+	memcpy(copy, text, size);
+	copy[size] = '\0';
 	return parse_owned(shown, copy, size, f, d, e);
 }
 
@@ -403,7 +414,9 @@ int yaml_open(const char *path, const char *shown, struct yaml_file *f, struct d
 	char *text;
 	int err = yaml_read_text(path, &text, &size, e);
 
-	if (err && err != -EFBIG)
+	if (err == -EFBIG || err == -ENOTSUP)
+		return report_unread(shown, err, d);
+	if (err)
 		return err;
 	return parse_owned(shown, text, size, f, d, e);
 }

@@ -30,8 +30,10 @@ struct yaml_node {
 };
 
 struct yaml_file {
-	char *path;		/* owned: what findings call it */
-	char *text;		/* owned, terminated: the file as it is */
+	char *path;	 /* owned: what findings call it */
+	char *text;	 /* owned, terminated: the file as it is */
+	uint32_t *lines; /* owned: where each line of the text begins */
+	size_t line_count;
 	struct yaml_node *root; /* owned; a YAML_MAP */
 };
 

@@ -44,7 +44,11 @@ static int read_limited(int fd, char **text, size_t *size)
 
 	if (fstat(fd, &st))
 		return -errno;
-	if (S_ISREG(st.st_mode) && st.st_size > YAML_SIZE_MAX)
+	if (S_ISDIR(st.st_mode))
+		return -EISDIR;
+	if (!S_ISREG(st.st_mode))
+		return -ENOTSUP;
+	if (st.st_size > YAML_SIZE_MAX)
 		return -EFBIG;
 	buf = malloc(room + 1);
 	if (!buf)
@@ -64,7 +68,7 @@ static int read_limited(int fd, char **text, size_t *size)
 
 int yaml_read_text(const char *path, char **text, size_t *size, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int err;
 
 	*text = NULL;
@@ -72,24 +76,59 @@ int yaml_read_text(const char *path, char **text, size_t *size, struct err *e)
 		return err_sys(e, -errno, "%s", path);
 	err = read_limited(fd, text, size);
 	close(fd);
-	if (err && err != -EFBIG)
+	if (err && err != -EFBIG && err != -ENOTSUP)
 		return err_sys(e, err, "%s", path);
 	return err;
 }
 
-int yaml_source_line(const char *text, int line, char *source, size_t size)
+/* Bytes of the line break at text, 0 when there is none: YAML 1.1 s4.1.4, as libyaml counts. */
+static size_t break_length(const char *text)
 {
-	size_t length;
+	static const char *const breaks[] = {"\r\n",	 "\r",		 "\n",
+					     "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
 
-	if (line < 1)
-		return -ENOENT;
-	while (--line) {
-		text = strchr(text, '\n');
-		if (!text)
-			return -ENOENT;
+	for (size_t i = 0; i < ARRAY_SIZE(breaks); i++)
+		if (!strncmp(text, breaks[i], strlen(breaks[i])))
+			return strlen(breaks[i]);
+	return 0;
+}
+
+/* The line break that ends this line, or the end of the text. */
+static const char *line_end(const char *text)
+{
+	/* Bytes that no break begins with are passed over fast. */
+	while (*(text += strcspn(text, "\r\n\xc2\xe2")) && !break_length(text))
 		text++;
-	}
-	length = strcspn(text, "\r\n");
+	return text;
+}
+
+static const char *next_line(const char *text)
+{
+	const char *end = line_end(text);
+
+	return end + break_length(end);
+}
+
+uint32_t *yaml_find_lines(const char *text, size_t *count)
+{
+	size_t room = 1;
+	uint32_t *lines;
+
+	for (const char *at = text; *at; at = next_line(at))
+		room++;
+	lines = calloc(room, sizeof(*lines));
+	if (!lines)
+		return NULL;
+	*count = 0;
+	for (const char *at = text; *at; at = next_line(at))
+		lines[(*count)++] = at - text;
+	return lines;
+}
+
+int yaml_copy_line(const char *text, char *source, size_t size)
+{
+	size_t length = line_end(text) - text;
+
 	if (length >= size)
 		return -ENOENT;
 	memcpy(source, text, length);

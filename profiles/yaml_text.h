@@ -10,14 +10,18 @@
 
 #define YAML_SOURCE_MAX 400 /* longer lines are not shown */
 
-/* Reads a file of at most YAML_SIZE_MAX bytes; *text is terminated and the caller's to free. -EFBIG
- * with *text NULL when it is larger, which a regular file's size tells before it is read; -errno
- * with e filled when it cannot be read. */
+/* Reads a regular file of at most YAML_SIZE_MAX bytes; *text is terminated and the caller's to
+ * free. -EFBIG with *text NULL when it is larger, which its size tells before it is read; -ENOTSUP,
+ * too, when it is a pipe or a device, which are not even waited for; another -errno with e filled
+ * when it cannot be read. */
 int yaml_read_text(const char *path, char **text, size_t *size, struct err *e);
 
-/* Copies line number `line` without its end. -ENOENT when there is none or it is longer than size.
- */
-int yaml_source_line(const char *text, int line, char *source, size_t size);
+/* Where the lines of a text begin, counted as the parser counts them; the caller's to free. NULL
+ * when memory ran out. */
+uint32_t *yaml_find_lines(const char *text, size_t *count);
+
+/* Copies the line that begins at text without its end. -ENOENT when it is longer than size. */
+int yaml_copy_line(const char *text, char *source, size_t size);
 
 /* Line and column (characters, from 1) of a byte. */
 void yaml_offset_place(const char *text, size_t offset, int *line, int *column);

@@ -170,8 +170,6 @@ static void test_sets_of_hosts(void **state)
 	diags_clear(&d);
 }
 
-/* clang-format off */
-
 static void test_refused(void **state)
 {
 	static const struct {
@@ -246,9 +244,37 @@ static void test_refused(void **state)
 	}
 }
 
-/* clang-format on */
-
 /* Findings of the inventory and of its profile come in one run, each with its file. */
+/* What is wrong with one host does not hide what is wrong with the next. */
+static void test_all_findings_at_once(void **state)
+{
+	static const char text[] = HEAD "hosts:\n"
+					"  - {name: a, ports: [{interface: e0}, {interface: e0}]}\n"
+					"  - {name: a, ports: []}\n"
+					"  - name: b\n"
+					"    ports: [{interface: e0, address: 198.18.0.1}]\n"
+					"  - name: 'c[1-4000]'\n"
+					"    ports: [{interface: e0, address: 198.18.0.2}]\n"
+					"  - {name: 'c[7-90]', " PORT "}\n"
+					"  - name: d\n"
+					"    ports: [{interface: e0, address: 198.18.0.1}]\n";
+	static const char *const want[] = {
+		"this port is given twice", "a host needs at least one port",
+		"host 'a' is given twice",  "c[1-4000]: another port has address 198.18.0.2",
+		"host 'c7' is given twice", "d: another port has address 198.18.0.1",
+	};
+	struct fabric f;
+	struct diags d;
+
+	(void)state;
+	assert_int_equal(load(text, &f, &d), -EINVAL);
+	for (size_t i = 0; i < ARRAY_SIZE(want); i++)
+		assert_string_equal(d.list[i].text, want[i]);
+	assert_int_equal(d.count, ARRAY_SIZE(want));
+	assert_int_equal(d.list[5].column, 38);
+	diags_clear(&d);
+}
+
 static void test_profile_of_the_inventory(void **state)
 {
 	static const char hosts[] = "hosts: [{name: h1, " PORT "}]\n";
@@ -304,13 +330,13 @@ static void test_nodeset(void **state)
 		int count;
 		const char *first, *last;
 	} cases[] = {
-		{"h1",	       1,	  "h1",	"h1"   },
-		{"h[1-3]",	   3,    "h1",    "h3"	},
-		{"h[08-11]",	     4,	"h08",   "h11"  },
-		{"h[1-2,7]x",      3,	 "h1x",	"h7x"  },
-		{"r[1-2]n[01-04]", 8,    "r1n01", "r2n04"},
-		{"[1-2][3-4]",     4,	  "13",	"24"   },
-		{"h[1-4096]",      4096, "h1",	  "h4096"},
+		{"h1", 1, "h1", "h1"},
+		{"h[1-3]", 3, "h1", "h3"},
+		{"h[08-11]", 4, "h08", "h11"},
+		{"h[1-2,7]x", 3, "h1x", "h7x"},
+		{"r[1-2]n[01-04]", 8, "r1n01", "r2n04"},
+		{"[1-2][3-4]", 4, "13", "24"},
+		{"h[1-4096]", 4096, "h1", "h4096"},
 	};
 	char name[32];
 
@@ -337,22 +363,22 @@ static void test_bad_nodesets(void **state)
 		const char *in;
 		int want;
 	} cases[] = {
-		{"h[",	       -EINVAL},
-		{"h]",	       -EINVAL},
-		{"h[]",		-EINVAL},
-		{"h[1",		-EINVAL},
-		{"h[a]",		 -EINVAL},
-		{"h[3-1]",	   -EINVAL},
-		{"h[1-]",		  -EINVAL},
-		{"h[-1]",		  -EINVAL},
-		{"h[1,]",		  -EINVAL},
-		{"h[,1]",		  -EINVAL},
-		{"h[1--2]",	    -EINVAL},
-		{"h[[1]]",	   -EINVAL},
-		{"h[1-4097]",	      -ERANGE},
+		{"h[", -EINVAL},
+		{"h]", -EINVAL},
+		{"h[]", -EINVAL},
+		{"h[1", -EINVAL},
+		{"h[a]", -EINVAL},
+		{"h[3-1]", -EINVAL},
+		{"h[1-]", -EINVAL},
+		{"h[-1]", -EINVAL},
+		{"h[1,]", -EINVAL},
+		{"h[,1]", -EINVAL},
+		{"h[1--2]", -EINVAL},
+		{"h[[1]]", -EINVAL},
+		{"h[1-4097]", -ERANGE},
 		{"h[1-100][1-100]", -ERANGE},
-		{"h[1 2]",	   -EINVAL},
-		{"h[1-9999999]",	 -EINVAL},
+		{"h[1 2]", -EINVAL},
+		{"h[1-9999999]", -EINVAL},
 		{"[1][1][1][1][1]", -EINVAL},
 	};
 
@@ -387,6 +413,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_sets_of_hosts),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_all_findings_at_once),
 		cmocka_unit_test(test_profile_of_the_inventory),
 		cmocka_unit_test(test_kind_of_file),
 		cmocka_unit_test(test_nodeset),

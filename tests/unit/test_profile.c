@@ -254,14 +254,9 @@ static void test_all_findings_at_once(void **state)
 	static const struct {
 		const char *rule, *suggestion;
 	} want[] = {
-		{"RC-INP-003", NULL	   },
-		    {"RC-INP-010", NULL      },
-		       {"RC-INP-002", "name"    },
-		{"RC-INP-009", "lossless"},
-		    {"RC-INP-002", "enabled" },
-		       {"RC-INP-009", NULL	  },
-		{"RC-INP-004", NULL	   },
-		    {"RC-INP-006", NULL      },
+		{"RC-INP-003", NULL},	    {"RC-INP-010", NULL},      {"RC-INP-002", "name"},
+		{"RC-INP-009", "lossless"}, {"RC-INP-002", "enabled"}, {"RC-INP-009", NULL},
+		{"RC-INP-004", NULL},	    {"RC-INP-006", NULL},
 	};
 	struct profile p;
 	struct diags d;
@@ -276,6 +271,40 @@ static void test_all_findings_at_once(void **state)
 			assert_string_equal(d.list[i].suggestion, want[i].suggestion);
 	}
 	diags_clear(&d);
+}
+
+/* Nor does one item of a list or map hide the next. */
+static void test_all_items_at_once(void **state)
+{
+	static const struct {
+		const char *in;
+		size_t findings;
+	} cases[] = {
+		{"pfc: {enabled: [9, 3, x, 3]}\n", 3},
+		{"ets: {prio_tc: [0, 9, 10, 3, 0, 0, 6, 77]}\n", 3},
+		{"ets: {prio_tc: {3: 9, 8: 1, x: 1}}\n", 3},
+		{"app: {dscp: {26: 9, 99: 3, 40-41: 6, 41: 3, x: y}}\n", 5},
+		{"app: {udp: {4791: 9, 99999: 3, 1: [8, 3, x]}}\n", 4},
+		{"app: {entries: {upd: {1: 1}, udp: {1: 9}, tcp: [1]}}\n", 3},
+		{"select: {interfaces: [[], {}, '']}\n", 3},
+		{"vlan: {egress_qos_map: {x: 1, 3: 8, 2: 2}}\n", 2},
+		{"dcbx: {peer: {match: [pcf, ets, x]}}\n", 2},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct profile p;
+		struct diags d;
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			 "schema: rocecheck.profile/1\nname: x\nintent: lossy\n%s", cases[i].in);
+		assert_int_equal(load(text, &p, &d), -EINVAL);
+		if (d.count != cases[i].findings)
+			fail_msg("%s: %zu findings, the first: %s", cases[i].in, d.count,
+				 d.list[0].text);
+		diags_clear(&d);
+	}
 }
 
 /* clang-format off */
@@ -430,14 +459,14 @@ static void test_extends_wrongly(void **state)
 	static const struct {
 		const char *base, *extends, *rule;
 	} cases[] = {
-		{HEAD,			 "./nowhere.yaml",	 "RC-INP-011"},
-		{HEAD,			 "no-such-profile", "RC-INP-011"},
-		{HEAD,			 "'../..'",	  "RC-INP-011"},
-		{HEAD,			 "'$x'",	       "RC-INP-011"},
-		{HEAD "pfc: {enabeld: [3]}\n", "./base.yaml",     "RC-INP-002"},
-		{HEAD,			 "./p.yaml",	   "RC-INP-012"},
-		{HEAD "extends: ./p.yaml\n",   "./base.yaml",	    "RC-INP-012"},
-		{"[",			  "./base.yaml",     "RC-INP-001"},
+		{HEAD, "./nowhere.yaml", "RC-INP-011"},
+		{HEAD, "no-such-profile", "RC-INP-011"},
+		{HEAD, "'../..'", "RC-INP-011"},
+		{HEAD, "'$x'", "RC-INP-011"},
+		{HEAD "pfc: {enabeld: [3]}\n", "./base.yaml", "RC-INP-002"},
+		{HEAD, "./p.yaml", "RC-INP-012"},
+		{HEAD "extends: ./p.yaml\n", "./base.yaml", "RC-INP-012"},
+		{"[", "./base.yaml", "RC-INP-001"},
 	};
 
 	(void)state;
@@ -510,14 +539,14 @@ static void test_names_and_paths(void **state)
 		int want;
 	} cases[] = {
 		{"no-such-profile", -ENOENT},
-		{"",		     -EINVAL},
-		{"-x",	       -EINVAL},
-		{"..",	       -EINVAL},
-		{"a b",		-EINVAL},
-		{"/nonexistent",	 -ENOENT},
-		{"./nonexistent",	  -ENOENT},
-		{"gone.yaml",	      -ENOENT},
-		{"/",		      -EISDIR},
+		{"", -EINVAL},
+		{"-x", -EINVAL},
+		{"..", -EINVAL},
+		{"a b", -EINVAL},
+		{"/nonexistent", -ENOENT},
+		{"./nonexistent", -ENOENT},
+		{"gone.yaml", -ENOENT},
+		{"/", -EISDIR},
 	};
 	char path[24];
 
@@ -570,6 +599,7 @@ int main(void)
 		cmocka_unit_test(test_other_forms),
 		cmocka_unit_test(test_wrong_values),
 		cmocka_unit_test(test_all_findings_at_once),
+		cmocka_unit_test(test_all_items_at_once),
 		cmocka_unit_test(test_cross_field_rules),
 		cmocka_unit_test(test_defaults_and_policy),
 		cmocka_unit_test(test_extends),

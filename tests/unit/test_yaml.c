@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -160,13 +162,13 @@ static void test_limits(void **state)
 		unsigned int count;
 		const char *text; /* NULL: accepted */
 	} cases[] = {
-		{"a: ",	"[",	     2000,   "deeper"},
-		{"a: ",	"{b: ",		40,	    "deeper"},
-		{"",	     "- - - - ",	 20,     "deeper"},
-		{"a:\n",	 "- 1\n",	  9000,	NULL    },
-		{"a:\n",	 "- 1\n",	  10000,	 "10000" },
-		{"a: |\n", " 123456789\n", 90000,  NULL    },
-		{"a: |\n", " 123456789\n", 100000, "1 MiB" },
+		{"a: ", "[", 2000, "deeper"},
+		{"a: ", "{b: ", 40, "deeper"},
+		{"", "- - - - ", 20, "deeper"},
+		{"a:\n", "- 1\n", 9000, NULL},
+		{"a:\n", "- 1\n", 10000, "10000"},
+		{"a: |\n", " 123456789\n", 90000, NULL},
+		{"a: |\n", " 123456789\n", 100000, "1 MiB"},
 	};
 
 	(void)state;
@@ -232,8 +234,72 @@ static void test_files(void **state)
 	assert_string_equal(d.list[0].rule, "RC-INP-007");
 	assert_int_equal(yaml_open("/dev/zero", "x", &f, &d, &e), -EINVAL);
 	assert_int_equal(d.count, 2);
+	assert_string_equal(d.list[1].text, "not a regular file");
 	close(fd);
 	unlink(name);
+	/* Nobody writes to it: opening it must not wait. */
+	assert_int_equal(mkfifo(name, 0600), 0);
+	assert_int_equal(yaml_open(name, name, &f, &d, &e), -EINVAL);
+	assert_string_equal(d.list[2].text, "not a regular file");
+	unlink(name);
+	diags_clear(&d);
+}
+
+/* Lines end where the parser says, or findings would show the wrong one. */
+static void test_line_breaks(void **state)
+{
+	static const struct {
+		const char *in;
+		int line;
+	} cases[] = {
+		{"a: 1\nb: 2", 2},
+		{"a: 1\r\n\r\nb: 2\r\n", 3},
+		{"a: 1\r\rb: 2\r", 3},
+		{"# \xc2\x85"
+		 "b: 2\n",
+		 2},
+		{"# \xe2\x80\xa8# \xe2\x80\xa9"
+		 "b: 2\n",
+		 3},
+		{"# \xc3\xa4\xe2\x82\xac\nb: 2\n", 2},
+		{"b: 2", 1},
+	};
+	struct yaml_finding what = {DIAG_ERROR, "RC-INP-016", NULL, NULL};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct yaml_file f;
+		struct diags d;
+
+		assert_int_equal(parse(cases[i].in, strlen(cases[i].in), &f, &d), 0);
+		assert_int_equal(yaml_find(&f, "b")->line, cases[i].line);
+		(void)yaml_report(&f, yaml_find(&f, "b"), &what, &d, "x");
+		assert_string_equal(d.list[0].source, "b: 2");
+		yaml_close(&f);
+		diags_clear(&d);
+	}
+}
+
+/* Findings far down a file of many lines: a minute when each counts the lines anew. */
+static void test_many_findings(void **state)
+{
+	static char text[1000000];
+	size_t used = 900000;
+	struct timespec start, end;
+	struct yaml_file f;
+	struct diags d;
+
+	(void)state;
+	memset(text, '\n', used);
+	for (unsigned int i = 0; i < 4000; i++)
+		used += sprintf(text + used, "k%u: 1\n", i % 1000);
+	clock_gettime(CLOCK_MONOTONIC, &start);
+	assert_int_equal(parse(text, used, &f, &d), 0);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	assert_int_equal(d.count, 3000);
+	assert_string_equal(d.list[2999].source, "k999: 1");
+	assert_true(end.tv_sec - start.tv_sec < 10);
+	yaml_close(&f);
 	diags_clear(&d);
 }
 
@@ -257,6 +323,8 @@ static void test_report(void **state)
 	assert_int_equal(yaml_attach_source(&f, &d, 0), 0);
 	assert_string_equal(d.list[0].source, "  b: c");
 	assert_null(d.list[1].source);
+	assert_int_equal(diag_set_source(&d.list[0], "a\033[2J\xff"), 0);
+	assert_string_equal(d.list[0].source, "a?[2J?");
 	yaml_close(&f);
 	diags_clear(&d);
 }
@@ -264,10 +332,11 @@ static void test_report(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),	     cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_duplicate),    cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_every_prefix), cmocka_unit_test(test_files),
-		cmocka_unit_test(test_report),
+		cmocka_unit_test(test_places),	      cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_duplicate),     cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_every_prefix),  cmocka_unit_test(test_files),
+		cmocka_unit_test(test_report),	      cmocka_unit_test(test_line_breaks),
+		cmocka_unit_test(test_many_findings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
