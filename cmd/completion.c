@@ -119,9 +119,9 @@ static int run(int argc, char **argv)
 		void (*print)(void);
 	} shells[] = {
 		{"bash", print_bash},
-		      {"zsh",  print_zsh },
-		  {"fish", print_fish}
-	      };
+		{"zsh", print_zsh},
+		{"fish", print_fish},
+	};
 
 	if (argc != 1)
 		return cmd_usage(&cmd_completion, "one shell is needed: bash, zsh or fish");

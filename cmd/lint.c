@@ -16,16 +16,12 @@ static const char *format = "text";
 static const char *const formats[] = {"text", "gcc", "json", NULL};
 static bool strict;
 
-/* clang-format off */
-
 static const struct opt lint_opts[] = {
 	{"format", 0, OPT_STRING, &format, .arg = "FORMAT", .words = formats,
 	 .help = "text, gcc (one line a finding, for editors) or json"},
 	{"strict", 0, OPT_FLAG, &strict, .help = "warnings fail as well"},
 	{.name = NULL},
 };
-
-/* clang-format on */
 
 static int load(const char *name, struct diags *d, struct err *e)
 {

@@ -27,14 +27,14 @@ static const char *const colour_words[] = {"auto", "always", "never", NULL};
 static bool verbose_flag;
 
 static const struct opt global_opts[] = {
-	{"json",				 'j', OPT_FLAG, &state.json, .help = "one JSON document on stdout"},
-	{"quiet",			      'q', OPT_FLAG, &state.quiet, .help = "errors only on stderr"},
+	{"json", 'j', OPT_FLAG, &state.json, .help = "one JSON document on stdout"},
+	{"quiet", 'q', OPT_FLAG, &state.quiet, .help = "errors only on stderr"},
 	{"verbose", 'v', OPT_FLAG, &verbose_flag, .help = "more on stderr"},
-	{"color",				0, OPT_STRING, &colour_word, .arg = "WHEN", .help = "colour and signs",
+	{"color", 0, OPT_STRING, &colour_word, .arg = "WHEN", .help = "colour and signs",
 	 .words = colour_words},
-	{"version",			      'V', OPT_FLAG, &want_version, .help = "print the version"},
-	{"help",	 'h', OPT_FLAG, &want_help, .help = "print this, or the usage of a command"},
-	{.name = NULL			     },
+	{"version", 'V', OPT_FLAG, &want_version, .help = "print the version"},
+	{"help", 'h', OPT_FLAG, &want_help, .help = "print this, or the usage of a command"},
+	{.name = NULL},
 };
 
 static bool colour_for(int fd)
@@ -77,14 +77,25 @@ static void print_command_usage(const struct command *c, FILE *out)
 	}
 }
 
+/* Texts hold names from users, hosts and kernels: one line, and no terminal takes orders from them. */
+static void put_clean(const char *text)
+{
+	for (; *text; text++)
+		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, stderr);
+	fputc('\n', stderr);
+}
+
 int cmd_fail(int code, const struct err *e)
 {
 	const char *red = state.colour_err ? "\033[31m" : "";
 	const char *off = state.colour_err ? "\033[0m" : "";
 
-	fprintf(stderr, "rocecheck: %serror:%s %s\n", red, off, e->text);
-	if (e->hint[0])
-		fprintf(stderr, "   = help: %s\n", e->hint);
+	fprintf(stderr, "rocecheck: %serror:%s ", red, off);
+	put_clean(e->text);
+	if (e->hint[0]) {
+		fputs("   = help: ", stderr);
+		put_clean(e->hint);
+	}
 	return code;
 }
 
@@ -187,12 +198,37 @@ static const struct command *find_command(int argc, char **argv, int *words)
 	return NULL;
 }
 
+/* "capture" alone, or with --help, is a question about its subcommands. */
+static int group_usage(const char *group, bool asked)
+{
+	FILE *out = asked ? stdout : stderr;
+	size_t len = strlen(group);
+	bool found = false;
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
+		const struct command *c = commands[i];
+
+		if (strncmp(c->name, group, len) || c->name[len] != ' ')
+			continue;
+		fprintf(out, "%s rocecheck %s%s %s\n", found ? "      " : "usage:", c->name,
+			c->opts ? " [OPTIONS]" : "", c->args);
+		found = true;
+	}
+	if (!found)
+		return -ENOENT;
+	return asked ? EXIT_OK : EXIT_USAGE;
+}
+
 static int unknown_command(int argc, char **argv)
 {
 	const char *names[ARRAY_SIZE(commands) + 1];
+	bool asked = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
 	const char *near;
 	char got[64];
+	int rc = argc < 2 || asked ? group_usage(argv[0], asked) : -ENOENT;
 
+	if (rc >= 0)
+		return rc;
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		names[i] = commands[i]->name;
 	names[ARRAY_SIZE(commands)] = NULL;

@@ -70,11 +70,11 @@ static int parse_duration(const struct opt *o, const char *text, unsigned int *m
 		const char *unit;
 		unsigned int ms;
 	} units[] = {
-		{"ms", 1	},
-		   {"s",	 1000   },
-		{"m",  60000  },
-		      {"h",  3600000}
-	    };
+		{"ms", 1},
+		{"s", 1000},
+		{"m", 60000},
+		{"h", 3600000},
+	};
 	char *end;
 	unsigned long v;
 

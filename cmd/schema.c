@@ -13,7 +13,7 @@ static const struct kind {
 	json_t *(*make)(void);
 } kinds[] = {
 	{"profile", profile_schema},
-	{"fabric",  fabric_schema },
+	{"fabric", fabric_schema},
 };
 
 static int run_schema(int argc, char **argv)

@@ -102,13 +102,13 @@ int screen_key(int timeout_ms)
 	static const struct {
 		int curses, key;
 	} keys[] = {
-		{ERR,	      SCREEN_KEY_NONE     },
-		{KEY_UP,	 SCREEN_KEY_UP	      },
-		{KEY_DOWN,   SCREEN_KEY_DOWN	  },
-		{KEY_PPAGE,  SCREEN_KEY_PAGE_UP  },
-		{KEY_NPAGE,  SCREEN_KEY_PAGE_DOWN},
-		{KEY_HOME,   SCREEN_KEY_HOME	  },
-		{KEY_RESIZE, SCREEN_KEY_RESIZE   },
+		{ERR, SCREEN_KEY_NONE},
+		{KEY_UP, SCREEN_KEY_UP},
+		{KEY_DOWN, SCREEN_KEY_DOWN},
+		{KEY_PPAGE, SCREEN_KEY_PAGE_UP},
+		{KEY_NPAGE, SCREEN_KEY_PAGE_DOWN},
+		{KEY_HOME, SCREEN_KEY_HOME},
+		{KEY_RESIZE, SCREEN_KEY_RESIZE},
 	};
 	int got;
 

@@ -22,15 +22,15 @@ static bool batch;
 static const char *prio_list;
 
 static const struct opt top_opts[] = {
-	{"interface",     'i', OPT_LIST, &ifaces, .arg = "IFACE",
+	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
 	 .help = "only this netdev or RDMA device; may be given again"},
-	{"interval",	     'd', OPT_DURATION, &interval_ms, .arg = "TIME",
+	{"interval", 'd', OPT_DURATION, &interval_ms, .arg = "TIME",
 	 .help = "time between readings (1s)"},
 	{"batch", 'b', OPT_FLAG, &batch, .help = "lines instead of a screen"},
-	{"count",		  'n', OPT_UINT, &count, .min = 1, .max = 1000000, .arg = "COUNT",
+	{"count", 'n', OPT_UINT, &count, .min = 1, .max = 1000000, .arg = "COUNT",
 	 .help = "end after COUNT intervals"},
-	{"prio",	 0, OPT_STRING, &prio_list, .arg = "LIST", .help = "priorities shown: 3,4"},
-	{.name = NULL  },
+	{"prio", 0, OPT_STRING, &prio_list, .arg = "LIST", .help = "priorities shown: 3,4"},
+	{.name = NULL},
 };
 
 /* "3,4" as a bitmap; false when it is no such list. */

@@ -29,20 +29,20 @@ static const struct {
 	uint32_t id;
 	const char *name;
 } driver_names[] = {
-	{RDMA_DRIVER_MLX5,	   "mlx5_ib"   },
-	{RDMA_DRIVER_MLX4,	   "mlx4_ib"   },
-	{RDMA_DRIVER_CXGB4,	    "iw_cxgb4"  },
-	{RDMA_DRIVER_BNXT_RE,    "bnxt_re"   },
-	{RDMA_DRIVER_HNS,	  "hns_roce"  },
-	{RDMA_DRIVER_IRDMA,	    "irdma"	   },
-	{RDMA_DRIVER_QEDR,	   "qedr"	 },
-	{RDMA_DRIVER_OCRDMA,     "ocrdma"    },
+	{RDMA_DRIVER_MLX5, "mlx5_ib"},
+	{RDMA_DRIVER_MLX4, "mlx4_ib"},
+	{RDMA_DRIVER_CXGB4, "iw_cxgb4"},
+	{RDMA_DRIVER_BNXT_RE, "bnxt_re"},
+	{RDMA_DRIVER_HNS, "hns_roce"},
+	{RDMA_DRIVER_IRDMA, "irdma"},
+	{RDMA_DRIVER_QEDR, "qedr"},
+	{RDMA_DRIVER_OCRDMA, "ocrdma"},
 	{RDMA_DRIVER_VMW_PVRDMA, "vmw_pvrdma"},
-	{RDMA_DRIVER_RXE,	  "rxe"       },
-	{RDMA_DRIVER_SIW,	  "siw"       },
-	{RDMA_DRIVER_EFA,	  "efa"       },
-	{RDMA_DRIVER_ERDMA,	    "erdma"	   },
-	{DRIVER_ID_MANA,	 "mana_ib"	  },
+	{RDMA_DRIVER_RXE, "rxe"},
+	{RDMA_DRIVER_SIW, "siw"},
+	{RDMA_DRIVER_EFA, "efa"},
+	{RDMA_DRIVER_ERDMA, "erdma"},
+	{DRIVER_ID_MANA, "mana_ib"},
 };
 
 /* One answer as a stream of attributes: the attribute asked for, copied out. */

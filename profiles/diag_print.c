@@ -16,13 +16,12 @@ struct palette {
 	const char *bold, *level[2], *frame, *end;
 };
 
-static const struct palette plain = {
-	"", {"", ""},
-	      "", ""
-};
+static const struct palette plain = {"", {"", ""}, "", ""};
 static const struct palette colours = {
-	"\033[1m", {"\033[1;31m", "\033[1;33m"},
-	 "\033[34m", "\033[0m"
+	.bold = "\033[1m",
+	.level = {"\033[1;31m", "\033[1;33m"},
+	.frame = "\033[34m",
+	.end = "\033[0m",
 };
 
 static const char *const level_words[] = {

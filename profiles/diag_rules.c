@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-/* clang-format off */
-
 const struct diag_rule diag_rules[] = {
 	{
 		.id = "RC-INP-001",
@@ -211,8 +209,6 @@ const struct diag_rule diag_rules[] = {
 	},
 	{.id = NULL},
 };
-
-/* clang-format on */
 
 const struct diag_rule *diag_rule_find(const char *id)
 {

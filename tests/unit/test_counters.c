@@ -61,7 +61,6 @@ static void test_rows(void **state)
 
 static void test_index(void **state)
 {
-	/* clang-format off */
 	static const struct {
 		const char *name, *pattern;
 		unsigned int prio;
@@ -94,7 +93,6 @@ static void test_index(void **state)
 		{"huge", UINT64_MAX},
 		{"huge2", UINT64_MAX},
 	};
-	/* clang-format on */
 	struct counters_index index = {0};
 
 	(void)state;
@@ -136,7 +134,6 @@ static void test_index_large(void **state)
 
 static void test_delta(void **state)
 {
-	/* clang-format off */
 	static const struct {
 		const char *name;
 		bool before_has, after_has;
@@ -151,7 +148,6 @@ static void test_delta(void **state)
 		{"absent after", true, false, 10, 0, false, false, 0},
 		{"large", true, true, 1, INT64_MAX, true, false, INT64_MAX - 1},
 	};
-	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -223,7 +219,6 @@ static void test_json(void **state)
 
 static void test_json_hostile(void **state)
 {
-	/* clang-format off */
 	static const struct {
 		const char *name, *in;
 		int want;
@@ -246,7 +241,6 @@ static void test_json_hostile(void **state)
 		 -EINVAL},
 		{"sources no object", "{\"when_ns\": 0, \"sources\": []}", -EINVAL},
 	};
-	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {

@@ -213,20 +213,21 @@ static void test_hostile_quotes(void **state)
 	static const struct {
 		const char *in, *want;
 	} cases[] = {
-		{"a\033[31mb",			       "a?[31mb"				},
-		{"a\x07\x7f\nb",			 "a???b"				},
-		{"a\tb",				 "a\tb"				},
+		{"a\033[31mb", "a?[31mb"},
+		{"a\x07\x7f\nb", "a???b"},
+		{"a\tb", "a\tb"},
 		{"\xc2\x9b"
-		 "31m",		 "?31m"				},
+		 "31m",
+		 "?31m"},
 		{"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
-		{"\xff\xfe",			     "??"				  },
-		{"\xc3",				 "?"				   },
-		{"\xe2\x82",			     "??"				  },
-		{"\xc0\xaf",			     "??"				  },
-		{"\xed\xa0\x80",			 "???"				      },
-		{"\xf4\x90\x80\x80",		     "????"				   },
-		{"\xe0\x80\x80",			 "???"				      },
-		{"\xf0\x80\x80\x80",		     "????"				   },
+		{"\xff\xfe", "??"},
+		{"\xc3", "?"},
+		{"\xe2\x82", "??"},
+		{"\xc0\xaf", "??"},
+		{"\xed\xa0\x80", "???"},
+		{"\xf4\x90\x80\x80", "????"},
+		{"\xe0\x80\x80", "???"},
+		{"\xf0\x80\x80\x80", "????"},
 	};
 
 	(void)state;
@@ -254,19 +255,19 @@ static void test_nearest(void **state)
 	static const struct {
 		const char *in, *want;
 	} cases[] = {
-		{"enabeld",					   "enabled"},
-		{"enable",					    "enabled"},
-		{"enabled",					   "enabled"},
-		{"dleay",					     "delay"	 },
-		{"wiling",					    "willing"},
-		{"cpa",					       "cap"    },
-		{"",						  NULL	 },
-		{"mtu",					       NULL	    },
-		{"xy",						NULL	   },
-		{"r",						 NULL	  },
-		{"rxx",					       "rx"	    },
-		{"enablement",					NULL	   },
-		{"enabledenabledenabledenabledenabledenabledenabled", NULL	  },
+		{"enabeld", "enabled"},
+		{"enable", "enabled"},
+		{"enabled", "enabled"},
+		{"dleay", "delay"},
+		{"wiling", "willing"},
+		{"cpa", "cap"},
+		{"", NULL},
+		{"mtu", NULL},
+		{"xy", NULL},
+		{"r", NULL},
+		{"rxx", "rx"},
+		{"enablement", NULL},
+		{"enabledenabledenabledenabledenabledenabledenabled", NULL},
 	};
 
 	(void)state;

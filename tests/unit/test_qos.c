@@ -109,7 +109,6 @@ static void test_diff_each_field(void **state)
 
 static void test_text(void **state)
 {
-	/* clang-format off */
 	static const struct {
 		enum qos_field_id id;
 		const char *want;
@@ -128,7 +127,6 @@ static void test_text(void **state)
 		{QOS_ROCE_VERSION, "v2"},
 		{QOS_CM_TOS, "{dscp: 26, ecn: ect0}"},
 	};
-	/* clang-format on */
 	struct qos q;
 	char text[128];
 
@@ -176,12 +174,7 @@ static void test_prio_set_text(void **state)
 	static const struct {
 		uint8_t set;
 		const char *want;
-	} cases[] = {
-		{0,    "none"		  },
-		     {0x08, "3"	       },
-		  {0x18, "3,4"	      },
-		 {0xff, "0,1,2,3,4,5,6,7"}
-	  };
+	} cases[] = {{0, "none"}, {0x08, "3"}, {0x18, "3,4"}, {0xff, "0,1,2,3,4,5,6,7"}};
 	char text[16];
 
 	(void)state;
@@ -210,13 +203,8 @@ static void test_meaning_of_dcbx(void **state)
 		uint8_t want, have;
 		bool differs;
 	} cases[] = {
-		{0x09, 0x09, false},
-		     {0x09, 0x0d, false},
-		  {0x09, 0x08, true },
-		      {0x09, 0x0b, true },
-		{0x0a, 0x0a, false},
-		     {0x09, 0x19, false},
-		  {0x00, 0x02, true },
+		{0x09, 0x09, false}, {0x09, 0x0d, false}, {0x09, 0x08, true}, {0x09, 0x0b, true},
+		{0x0a, 0x0a, false}, {0x09, 0x19, false}, {0x00, 0x02, true},
 	};
 
 	(void)state;

@@ -163,7 +163,6 @@ static void test_bad_utf8(void **state)
 
 static void test_hostile(void **state)
 {
-	/* clang-format off */
 	static const struct {
 		const char *name, *in, *want; /* want: in the error; NULL: accepted */
 	} cases[] = {
@@ -206,7 +205,6 @@ static void test_hostile(void **state)
 		{"peer name", PORT "\"peer\":{\"name\":7}" PEND, "peer: name"},
 		{"counters", PORT "\"counters\":{\"when_ns\":-1}" PEND, "counters: when_ns"},
 	};
-	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -232,7 +230,6 @@ static void test_hostile(void **state)
 /* One entry more than there is room for. */
 static void test_too_many(void **state)
 {
-	/* clang-format off */
 	static const struct {
 		const char *key, *item;
 		unsigned int max;
@@ -240,7 +237,6 @@ static void test_too_many(void **state)
 		{"gids", "{\"index\":1,\"type\":\"ib\",\"gid\":\"::\"}", PORT_GIDS_MAX},
 		{"addresses", "\"198.18.0.1\"", PORT_ADDRS_MAX},
 	};
-	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases) * 2; i++) {
@@ -295,7 +291,6 @@ static void test_file(void **state)
 
 static void test_lookup(void **state)
 {
-	/* clang-format off */
 	static const struct {
 		const char *address;
 		int want; /* GID index, -1 none */
@@ -309,7 +304,6 @@ static void test_lookup(void **state)
 		{"fd00::7", -1, NULL}, /* there, but not RoCE v2 */
 		{"nonsense", -1, NULL},
 	};
-	/* clang-format on */
 	struct snapshot s;
 	char text[64];
 
@@ -334,7 +328,6 @@ static void test_lookup(void **state)
 
 static void test_kind(void **state)
 {
-	/* clang-format off */
 	static const struct {
 		struct port_facts facts;
 		enum port_kind want;
@@ -350,7 +343,6 @@ static void test_kind(void **state)
 		{{.iwarp = true, .driver = "siw", .parent = ""}, PORT_IWARP},
 		{{.driver = "irdma", .parent = "ice"}, PORT_ROCE_PF},
 	};
-	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
@@ -362,7 +354,6 @@ static void test_kind(void **state)
 
 static void test_fixtures(void **state)
 {
-	/* clang-format off */
 	static const struct {
 		const char *path;
 		enum port_kind kind;
@@ -377,7 +368,6 @@ static void test_fixtures(void **state)
 		{"tests/golden/snapshots/iwarp.json", PORT_IWARP, METRIC_PFC_RX_FRAMES,
 		 METRIC_CNP_RX, 3, "ethtool rx_priority_3_xoff.nic"},
 	};
-	/* clang-format on */
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
