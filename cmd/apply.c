@@ -122,7 +122,7 @@ static int get_consent(const struct apply *a)
 	const struct consent list[] = {
 		{!auto_approve,								      "Apply writes to this host", "auto-approve"	   },
 		{unproven(&a->plans) && !accept_unproven,
-		 "A driver is known from its source alone, not from a run",							    "accept-unproven"  },
+		 "A driver is known from source code alone, not from a run on its hardware",							    "accept-unproven"  },
 		{disrupts(&a->plans) && !accept_disruption && a->profile.disruption != CHOICE_ALLOW,
 		 "Steps flap a link or reset a port",									     "accept-disruption"},
 	};

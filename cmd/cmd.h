@@ -68,6 +68,11 @@ int cmd_usage(const struct command *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Prints one JSON document to stdout with a newline and frees it. Returns 0 or EXIT_ENVIRONMENT. */
 int cmd_print_json(json_t *doc);
 
+/* One rule as an object of `rules --json`. New references, NULL on -ENOMEM. */
+struct rule;
+json_t *cmd_rule_json(const struct rule *rule);
+json_t *cmd_input_rule_json(const struct diag_rule *d);
+
 /* Loads a profile and prints its diagnostics to stderr. Returns 0 or an exit code. */
 struct profile;
 int cmd_load_profile(const char *name, struct profile *p);

@@ -110,6 +110,10 @@ static int run_explain(int argc, char **argv)
 		return cmd_usage(&cmd_explain, "one rule id is needed");
 	rule = rule_find(argv[0]);
 	input = input_rule(argv[0]);
+	if (globals->json && (rule || input))
+		return cmd_print_json(json_pack("{s:s, s:o}", "schema", "rocecheck.rule/1", "rule",
+						rule ? cmd_rule_json(rule)
+						     : cmd_input_rule_json(input)));
 	if (rule) {
 		print_rule(rule);
 		return EXIT_OK;

@@ -209,7 +209,7 @@ static void print_plan(const struct plan *p, const char *path, FILE *out, bool c
 	fprintf(out, "%s", p->ifname);
 	if (p->ibdev[0])
 		fprintf(out, " (%s)", p->ibdev);
-	fprintf(out, "  %s, known by %s\n", p->driver[0] ? p->driver : "driver unknown",
+	fprintf(out, "  %s, tier %s\n", p->driver[0] ? p->driver : "driver unknown",
 		plan_tier_word(p->tier));
 	if (!p->count)
 		fputs("    in sync\n", out);

@@ -37,6 +37,8 @@ int cmd_take_ports(struct dcb *dcb, const char *name, struct snapshot *s, struct
 
 	memset(s, 0, sizeof(*s));
 	err = snapshot_take(dcb, &name, name ? 1 : 0, s, e);
+	if (err == -ENODEV)
+		err_set(e, err, "'%s': no such netdev or RDMA device", name);
 	for (unsigned int i = 0; !err && i < s->port_count; i++) {
 		if (!is_chosen(&s->port[i], name))
 			continue;
@@ -46,7 +48,7 @@ int cmd_take_ports(struct dcb *dcb, const char *name, struct snapshot *s, struct
 	}
 	if (!err && !kept) {
 		if (name)
-			err = err_set(e, -ENODEV, "%s: no such port", name);
+			err = err_set(e, -ENODEV, "'%s': no such port", name);
 		else
 			err = err_set(e, -ENODEV, "no RoCE port on this host");
 		err_hint(e, "name a netdev with -i; 'rdma link' lists RDMA devices");

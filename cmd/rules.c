@@ -17,7 +17,7 @@ static json_t *causes_json(const struct rule *rule)
 	return list;
 }
 
-static json_t *rule_json(const struct rule *rule)
+json_t *cmd_rule_json(const struct rule *rule)
 {
 	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "id", rule->id, "severity",
 			 severity_word(rule->severity), "evidence", rule->evidence, "title",
@@ -25,16 +25,20 @@ static json_t *rule_json(const struct rule *rule)
 			 rule->source, "causes", causes_json(rule));
 }
 
+json_t *cmd_input_rule_json(const struct diag_rule *d)
+{
+	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", d->id, "severity", "error", "evidence", "",
+			 "title", d->title, "reason", d->explain);
+}
+
 static int print_json(void)
 {
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < rule_count; i++)
-		json_array_append_new(list, rule_json(&rule_table[i]));
+		json_array_append_new(list, cmd_rule_json(&rule_table[i]));
 	for (const struct diag_rule *d = diag_rules; d->id; d++)
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", d->id,
-						      "severity", "error", "evidence", "", "title",
-						      d->title, "reason", d->explain));
+		json_array_append_new(list, cmd_input_rule_json(d));
 	return cmd_print_json(
 		json_pack("{s:s, s:o}", "schema", "rocecheck.rules/1", "rules", list));
 }

@@ -66,6 +66,9 @@ int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned i
 /* Newest transaction that is running, lost or done. -ENOENT when there is none. */
 int journal_newest(const char *state_dir, struct tx *tx, struct err *e);
 
+/* The error of a missing transaction: -ENOENT with its id (NULL: any) and the next step. */
+int journal_none(const char *state_dir, const char *id, struct err *e);
+
 /* Writing. */
 
 struct journal; /* opaque: an open journal of a running transaction */

@@ -286,6 +286,16 @@ int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned i
 	return 0;
 }
 
+int journal_none(const char *state_dir, const char *id, struct err *e)
+{
+	if (id)
+		err_set(e, -ENOENT, "there is no transaction %.*s in %s", JOURNAL_ID_MAX, id, state_dir);
+	else
+		err_set(e, -ENOENT, "there is no transaction to roll back in %s", state_dir);
+	err_hint(e, "'rocecheck rollback --list' lists them");
+	return -ENOENT;
+}
+
 int journal_newest(const char *state_dir, struct tx *tx, struct err *e)
 {
 	char(*ids)[JOURNAL_ID_MAX];
@@ -301,7 +311,7 @@ int journal_newest(const char *state_dir, struct tx *tx, struct err *e)
 		tx_clear(tx);
 	}
 	if (!err && !tx->port)
-		err = err_set(e, -ENOENT, "there is no transaction to roll back in %s", state_dir);
+		err = journal_none(state_dir, NULL, e);
 	free(ids);
 	return err;
 }

@@ -78,7 +78,7 @@ const struct driver_quirk driver_quirks[] = {
 		.driver = NULL,
 		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
-		.tier = PLAN_TIER_RECORDED,
+		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 6.1 net/dcb/dcbnl.c",
 	 },
 };

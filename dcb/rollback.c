@@ -200,7 +200,7 @@ int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, str
 	memset(tx, 0, sizeof(*tx));
 	*outcome = APPLY_LOST;
 	if (access(state_dir, F_OK) && errno == ENOENT)
-		return err_set(e, -ENOENT, "there is no transaction to roll back in %s", state_dir);
+		return journal_none(state_dir, id, e);
 	err = journal_lock(state_dir, &lock, e);
 	if (err)
 		return err;

@@ -37,7 +37,7 @@ struct run_port {
 struct run_host {
 	char name[FABRIC_NAME_MAX];
 	bool reached;
-	char error[256]; /* why not reached, or why it was lost in mid-run */
+	char error[640]; /* why not reached, or why it was lost in mid-run */
 	char agent_version[32];
 	bool has_before, has_after;
 	struct snapshot before, after; /* owned */

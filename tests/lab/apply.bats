@@ -126,7 +126,7 @@ dirty()
 	run -1 on rocecheck plan lab --exit-code
 	[[ $output == *"~ pfc.enabled"*"[] -> [3]"*"lab:"[0-9]* ]]
 	[[ $output == *"Nothing written."* ]]
-	run -0 on rocecheck apply lab --auto-approve
+	run -0 on rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"Read back: 10 of 10 match. Transaction "* ]]
 	run -0 on rocecheck plan lab --exit-code
 	[[ $output == *"in sync"* ]]
@@ -134,7 +134,7 @@ dirty()
 	[ "$(on dcb -j app show dev roce0 | jq -c '.dscp_prio[26]')" = "[26,3]" ]
 	[ "$(on cat /sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos)" = 106 ]
 	# Once more changes nothing at all.
-	run -0 on "$TOOLS/dcbmon" rocecheck apply lab --auto-approve
+	run -0 on "$TOOLS/dcbmon" rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"changes 0"* ]]
 	run -0 on rocecheck rollback --list --json
 	[ "$(jq -r '.transactions[].state' <<<"$output")" = "done" ]
@@ -143,7 +143,7 @@ dirty()
 @test "rollback puts everything back, byte for byte" {
 	dirty
 	on /tmp/state >"$BATS_TEST_TMPDIR/before"
-	on rocecheck apply /tmp/small.yaml --auto-approve
+	on rocecheck apply /tmp/small.yaml --auto-approve --accept-unproven
 	on /tmp/state >"$BATS_TEST_TMPDIR/after"
 	run ! cmp -s "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
 	run -0 on rocecheck rollback
@@ -162,7 +162,7 @@ dirty()
 		# Prints one line for each point at which the state did not come back.
 		/tmp/state >/tmp/before && grep -q '"prio_pfc"' /tmp/before || exit 1
 		for ((n = 1; n < 400; n++)); do
-			"$1" $n rocecheck apply /tmp/small.yaml --auto-approve >/tmp/apply.log 2>&1
+			"$1" $n rocecheck apply /tmp/small.yaml --auto-approve --accept-unproven >/tmp/apply.log 2>&1
 			killed=$?
 			[ $killed = 1 ] || [ $killed = 0 ] || echo "killat failed at $n: $killed"
 			rocecheck rollback >/tmp/rollback.log 2>&1 || { echo "rollback at $n: $?"; cat /tmp/rollback.log; }
@@ -183,7 +183,7 @@ dirty()
 	dirty
 	on /tmp/state >"$BATS_TEST_TMPDIR/before"
 	on sh -c 'sed "s/6: strict/6: cbs/" /tmp/small.yaml >/tmp/cbs.yaml'
-	run -5 on rocecheck apply /tmp/cbs.yaml --auto-approve
+	run -5 on rocecheck apply /tmp/cbs.yaml --auto-approve --accept-unproven
 	[[ $output == *"does not support this value"* ]]
 	[[ $output == *"the host is as before"* ]]
 	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
@@ -217,10 +217,10 @@ dirty()
 	run -0 on rocecheck plan lab -i eth0
 	[[ $output == *"! pfc.enabled"*"cannot: the device does not offer it"* ]]
 	on /tmp/state >"$BATS_TEST_TMPDIR/before"
-	run -3 on rocecheck apply lab -i eth0 --auto-approve
+	run -3 on rocecheck apply lab -i eth0 --auto-approve --accept-unproven
 	[[ $output == *"not possible here"* ]]
 	run -0 on setpriv --reuid 65534 --regid 65534 --clear-groups rocecheck plan lab
-	run -3 on setpriv --reuid 65534 --regid 65534 --clear-groups rocecheck apply lab --auto-approve
+	run -3 on setpriv --reuid 65534 --regid 65534 --clear-groups rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"CAP_NET_ADMIN"* ]]
 	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
 }
@@ -239,7 +239,7 @@ dirty()
 	clean
 	on dcb app add dev roce0 dscp-prio 26:3 26:5
 	on /tmp/state >"$BATS_TEST_TMPDIR/before"
-	run -3 on rocecheck apply lab --auto-approve
+	run -3 on rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"DSCP 26 has priorities"* ]]
 	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
 }
@@ -247,11 +247,11 @@ dirty()
 @test "a running lldpad stops apply" {
 	clean
 	on bash -c 'lldpad -d; until grep -q @/com/intel/lldpad$ /proc/net/unix; do sleep 0.1; done'
-	run -3 on rocecheck apply lab --auto-approve
+	run -3 on rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"lldpad (pid "* ]]
 	on rocecheck plan lab 2>&1 | grep -q 'warning: lldpad'
 	on bash -c 'kill $(pidof lldpad); while pidof -q lldpad; do sleep 0.1; done; rm -f /dev/shm/lldpad.state'
-	run -0 on rocecheck apply lab --auto-approve
+	run -0 on rocecheck apply lab --auto-approve --accept-unproven
 	on rocecheck rollback
 }
 
@@ -259,6 +259,6 @@ dirty()
 	clean
 	on bash -c 'mkdir -p /var/lib/rocecheck; flock /var/lib/rocecheck/lock sleep 5 >/dev/null 2>&1 &
 		until ! flock -n /var/lib/rocecheck/lock true; do sleep 0.05; done'
-	run -3 on rocecheck apply lab --auto-approve
+	run -3 on rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"another apply or rollback is running"* ]]
 }

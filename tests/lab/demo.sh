@@ -49,7 +49,7 @@ echo "== two lab hosts"
 $lab up
 for host in h1 h2; do
 	echo "== $host: rocecheck apply lab"
-	$lab run "$host" -- rocecheck apply lab --auto-approve
+	$lab run "$host" -- rocecheck apply lab --auto-approve --accept-unproven
 done
 [ -z "$fault" ] || inject "$fault"
 

@@ -180,7 +180,7 @@ static void test_disruption(void **state)
 		{"mlx5_core", DISRUPT_LINK_FLAP,	 DISRUPT_NONE,       READBACK_REGISTER, PLAN_TIER_SOURCE  },
 		{"bnxt_en",   DISRUPT_PORT_RESET, DISRUPT_NONE,	      READBACK_CACHE,    PLAN_TIER_SOURCE  },
 		{"ice",	DISRUPT_PORT_RESET, DISRUPT_PORT_RESET, READBACK_CACHE,	PLAN_TIER_SOURCE	},
-		{"labnic",	   DISRUPT_NONE,	 DISRUPT_NONE,       READBACK_CACHE,    PLAN_TIER_RECORDED},
+		{"labnic",	   DISRUPT_NONE,	 DISRUPT_NONE,       READBACK_CACHE,    PLAN_TIER_SOURCE},
 	};
 	struct qos want = parse("'app':{'dscp':{'26':3}},'pfc':{'enabled':[3]}");
 	struct qos have = parse(PORT);
