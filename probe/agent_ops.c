@@ -6,6 +6,7 @@
 #include "probe/agent_ops.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <string.h>
 
 #include "dcb/dcb.h"
@@ -122,7 +123,9 @@ int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **
 		also[count] = json_string_value(json_array_get(ports, i));
 		if (!also[count] || strlen(also[count]) > 15)
 			return err_set(e, -EINVAL, "'ports': no name of a netdev");
-		count++;
+		/* One that is not there is missing in the snapshot: that is for the rules to say. */
+		if (if_nametoindex(also[count]))
+			count++;
 	}
 	if (!err)
 		err = agent_dcb(a, &dcb, e);

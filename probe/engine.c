@@ -134,6 +134,7 @@ static const struct {
 	{"timed out",			      "the host does not answer: check that it runs and its address" },
 	{"No route to host",			     "the host does not answer: check that it runs and its address" },
 	{"command not found",		      "install rocecheck on the host or set 'agent' in the inventory"},
+	{"Can't open user config file", "'ssh.config' of the inventory names a file that is not there"},
 	{"No such file or directory",
 	 "install rocecheck on the host or set 'agent' in the inventory"						},
 };

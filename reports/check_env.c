@@ -4,6 +4,9 @@
  * up. A guest's port or an iWARP port cannot be judged by its DCB settings, and a report says so.
  */
 #include "reports/checks.h"
+
+#include <string.h>
+
 #include "reports/subject.h"
 
 static const char *const kind_words[] = {
@@ -46,6 +49,8 @@ PORT_CHECK(check_env_iwarp)
 
 PORT_CHECK(check_env_device)
 {
+	const struct fabric_port *entry = subject_entry(s);
+
 	if (!s->port) {
 		finding_say(out, VERDICT_FAIL, "the inventory names %s, the host has no such port",
 			    s->name);
@@ -56,6 +61,9 @@ PORT_CHECK(check_env_device)
 	evidence_kind(s, out);
 	if (!s->port->ibdev[0])
 		finding_say(out, VERDICT_FAIL, "%s has no RDMA device", s->name);
+	else if (entry && entry->rdma[0] && strcmp(entry->rdma, s->port->ibdev))
+		finding_say(out, VERDICT_FAIL, "%s has the RDMA device %s, the inventory says %s",
+			    s->name, s->port->ibdev, entry->rdma);
 	else
 		finding_say(out, VERDICT_PASS, "RDMA device %s port %u", s->port->ibdev,
 			    s->port->ib_port);

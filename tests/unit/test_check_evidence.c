@@ -163,6 +163,12 @@ static void no_rdma(struct fabric_run *f)
 	f->before[1].ibdev[0] = '\0';
 }
 
+static void other_rdma(struct fabric_run *f)
+{
+	snprintf(f->before[1].ibdev, sizeof(f->before[1].ibdev), "rxe9");
+	snprintf(f->fabric.host[1].port[0].rdma, sizeof(f->fabric.host[1].port[0].rdma), "rxe0");
+}
+
 static void down(struct fabric_run *f)
 {
 	f->before[1].up = false;
@@ -209,6 +215,7 @@ static const struct rule_case cases[] = {
 	{ "RC-HST-008", NULL, "h2", VERDICT_PASS, "rxe0" },
 	{ "RC-HST-008", absent_port, "h2", VERDICT_FAIL, "no such port" },
 	{ "RC-HST-008", no_rdma, "h2", VERDICT_FAIL, "no RDMA device" },
+	{ "RC-HST-008", other_rdma, "h2", VERDICT_FAIL, "the inventory says rxe0" },
 	{ "RC-LNK-001", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-LNK-001", down, "h2", VERDICT_FAIL, "netdev down" },
  /* Weak evidence: a PASS that stands on it is none. */
