@@ -9,12 +9,12 @@ SAN        ?=
 BUILD      ?= $(if $(SAN),build/san,build)
 CFLAGS     ?= -O2 -g
 FAULT      ?=
+JOBS       ?= $(shell nproc)
 V          ?=
 Q          := $(if $(V),,@)
 
 LAYERS := profiles dcb capture probe reports cmd
-PKGS   := yaml-0.1 jansson libnl-3.0 libnl-genl-3.0 libpcap libdeflate libibverbs libuv \
-          libxml-2.0 ncursesw libcap-ng
+PKGS   := yaml-0.1 jansson libnl-3.0 libpcap libdeflate libibverbs libuv libxml-2.0 ncursesw
 
 CPPFLAGS += -I. -D_GNU_SOURCE -DROCECHECK_VERSION='"$(VERSION)"' \
             -DROCECHECK_DATA='"$(PREFIX)/share/rocecheck"'
@@ -70,15 +70,15 @@ unit: $(UNITS)
 
 # The whole proof without hardware; ends in "N passed, N failed, N skipped".
 check: setup
-	@$(MAKE) --no-print-directory all
-	@$(MAKE) --no-print-directory SAN=1 BUILD=build/san build/san/units
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@$(MAKE) --no-print-directory -j$(JOBS) SAN=1 BUILD=build/san build/san/units
 	@tests/run.sh build/check tests/layers.sh $(UNITS:$(BUILD)/%=build/san/%) \
 	        $(sort $(wildcard tests/golden/*.bats)) $(sort $(wildcard tests/lab/*.bats))
 $(BUILD)/units: $(UNITS)
 
 # A profile applied to two lab hosts, validated; everything it leaves is under build/demo/.
 demo: setup-lab
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@tests/lab/demo.sh $(FAULT)
 
 layers:
@@ -88,6 +88,9 @@ install: all
 	install -Dm755 $(BUILD)/rocecheck $(DESTDIR)$(PREFIX)/bin/rocecheck
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/rocecheck/profiles profiles/*.yaml
 	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man8 cmd/rocecheck.8
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+	$(BUILD)/rocecheck completion bash \
+	        >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecheck
 
 clean:
 	rm -rf build
