@@ -149,6 +149,9 @@ static int run(struct top_sample *s, uint8_t prio_set, struct err *e)
 	if (err)
 		return err;
 	err = top_ports_find(dcb, ifaces.item, ifaces.count, s, e);
+	if (!err && s->left_out && !globals->quiet)
+		fprintf(stderr, "rocecheck: note: %u more ports are not shown; name some with -i\n",
+			s->left_out);
 	if (!err && screen)
 		return run_screen(dcb, s, prio_set, e);
 	if (!err)

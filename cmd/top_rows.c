@@ -321,12 +321,12 @@ static json_t *rates_to_json(const struct top_port *p)
 
 json_t *top_port_to_json(const struct top_port *p, uint64_t number, int64_t unix_ns, bool stale)
 {
-	json_t *totals = counters_to_json(&p->total), *rates = rates_to_json(p);
+	json_t *speed = p->speed_mbps ? json_integer(p->speed_mbps) : json_null();
+	json_t *interval = p->ready ? json_real((double)p->delta.when_ns / 1e9) : json_null();
 
-	return json_pack("{s:s, s:I, s:I, s:s, s:s, s:I, s:f, s:b, s:o, s:o}", "schema",
+	return json_pack("{s:s, s:I, s:I, s:s, s:s, s:o, s:o, s:b, s:o, s:o}", "schema",
 			 "rocecheck.top/1", "number", (json_int_t)number, "time_unix_ns",
 			 (json_int_t)unix_ns, "port", p->netdev, "ibdev", p->ibdev, "speed_mbps",
-			 (json_int_t)p->speed_mbps, "interval_s",
-			 p->ready ? (double)p->delta.when_ns / 1e9 : 0.0, "stale", stale, "totals",
-			 totals, "rates", rates);
+			 speed, "interval_s", interval, "stale", stale, "totals",
+			 counters_to_json(&p->total), "rates", rates_to_json(p));
 }

@@ -35,6 +35,7 @@ struct top_port {
 struct top_sample {
 	uint64_t number; /* of the reading, from 1 */
 	unsigned int count;
+	unsigned int left_out; /* ports beyond TOP_PORTS_MAX */
 	struct top_port port[TOP_PORTS_MAX];
 };
 
@@ -82,8 +83,8 @@ enum top_state {
 	TOP_BLANK,   /* does not exist for this row */
 	TOP_ABSENT,  /* the driver does not count it: "n/a" */
 	TOP_WAITING, /* the second reading is not there yet: "-" */
-	TOP_RESET,   /* the counter went backwards */
 	TOP_VALUE,
+	TOP_RESET, /* the counter went backwards; a sum in which one did is none */
 };
 
 enum top_level {

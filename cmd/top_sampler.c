@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The sampler. The thread reads into a sample of its own and publishes a copy under the lock, so
- * that the lock is never held while a driver answers. Which priorities are lossless is read again
- * every 10 s: some drivers ask their firmware for it.
+ * that the lock is never held while a driver answers. Which priorities are lossless and how fast
+ * the link is, is read again every 10 s: some drivers ask their firmware for it.
  */
 #include "cmd/top_sampler.h"
 
@@ -17,7 +17,8 @@
 #include "dcb/dcb.h"
 #include "probe/snapshot.h"
 
-#define QOS_EVERY_NS UINT64_C(10000000000)
+#define SETTINGS_EVERY_NS UINT64_C(10000000000)
+#define SLIP_NS		  UINT64_C(50000000) /* turns that are later move the ones that follow */
 
 struct top_sampler {
 	pthread_t thread;
@@ -69,9 +70,15 @@ int top_ports_find(struct dcb *dcb, const char *const *names, unsigned int name_
 		return err;
 	s->number = 0;
 	s->count = 0;
-	for (unsigned int i = 0; i < snapshot.port_count && s->count < TOP_PORTS_MAX; i++)
-		if (is_wanted(&snapshot.port[i], names, name_count))
+	s->left_out = 0;
+	for (unsigned int i = 0; i < snapshot.port_count; i++) {
+		if (!is_wanted(&snapshot.port[i], names, name_count))
+			continue;
+		if (s->count < TOP_PORTS_MAX)
 			port_init(&s->port[s->count++], &snapshot.port[i]);
+		else
+			s->left_out++;
+	}
 	snapshot_clear(&snapshot);
 	if (s->count)
 		return 0;
@@ -80,12 +87,16 @@ int top_ports_find(struct dcb *dcb, const char *const *names, unsigned int name_
 	return err;
 }
 
-static void read_lossless(struct dcb *dcb, struct top_port *p)
+static void read_settings(struct dcb *dcb, struct top_port *p)
 {
 	struct qos qos = {0};
 	bool has_dcb;
 
-	if (p->netdev[0] && !dcb_read(dcb, p->netdev, NULL, 0, &qos, &has_dcb, NULL))
+	if (!p->netdev[0])
+		return;
+	if (dcb_link_speed(dcb, p->netdev, &p->speed_mbps, NULL))
+		p->speed_mbps = 0; /* unknown */
+	if (!dcb_read(dcb, p->netdev, NULL, 0, &qos, &has_dcb, NULL))
 		p->lossless = qos_has(&qos, QOS_PFC_ENABLED) ? qos.pfc_enabled : 0;
 }
 
@@ -106,29 +117,36 @@ int top_sample_take(struct dcb *dcb, struct top_sample *s, struct err *e)
 			continue;
 		}
 		top_port_update(p, &c);
-		if (before / QOS_EVERY_NS != c.when_ns / QOS_EVERY_NS)
-			read_lossless(dcb, p);
+		if (before / SETTINGS_EVERY_NS != c.when_ns / SETTINGS_EVERY_NS)
+			read_settings(dcb, p);
 	}
 	s->number++;
 	return 0;
 }
 
-/* Publishes and waits for the next turn. False when it is time to end. */
-static bool publish_and_wait(struct top_sampler *t, uint64_t *next_ns)
+/* Publishes and waits for the next turn, one interval after the one that was due at *turn_ns. The
+ * interval may change meanwhile. False when it is time to end. */
+static bool publish_and_wait(struct top_sampler *t, uint64_t *turn_ns)
 {
-	struct timespec until;
 	bool stop;
 
 	pthread_mutex_lock(&t->lock);
 	t->published = t->own;
-	*next_ns += (uint64_t)t->interval_ms * 1000000;
-	if (*next_ns < now_ns()) /* a slow driver: no burst to catch up */
-		*next_ns = now_ns();
-	until.tv_sec = (time_t)(*next_ns / 1000000000);
-	until.tv_nsec = (long)(*next_ns % 1000000000);
-	while (!t->stop && now_ns() < *next_ns)
-		if (pthread_cond_timedwait(&t->wake, &t->lock, &until) == ETIMEDOUT)
+	for (;;) {
+		uint64_t next_ns = *turn_ns + (uint64_t)t->interval_ms * 1000000, now = now_ns();
+		struct timespec until = {
+			.tv_sec = (time_t)(next_ns / 1000000000),
+			.tv_nsec = (long)(next_ns % 1000000000),
+		};
+
+		if (t->stop || now >= next_ns) {
+			*turn_ns = now; /* no burst to catch up after a slow driver */
+			if (now - next_ns < SLIP_NS)
+				*turn_ns = next_ns;
 			break;
+		}
+		pthread_cond_timedwait(&t->wake, &t->lock, &until);
+	}
 	stop = t->stop;
 	pthread_mutex_unlock(&t->lock);
 	return !stop;
@@ -137,12 +155,12 @@ static bool publish_and_wait(struct top_sampler *t, uint64_t *next_ns)
 static void *run(void *arg)
 {
 	struct top_sampler *t = arg;
-	uint64_t next_ns = now_ns();
+	uint64_t turn_ns = now_ns();
 
 	do {
 		if (top_sample_take(t->dcb, &t->own, NULL))
 			break; /* out of memory: the screen shows the data as stale */
-	} while (publish_and_wait(t, &next_ns));
+	} while (publish_and_wait(t, &turn_ns));
 	return NULL;
 }
 

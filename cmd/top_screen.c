@@ -184,7 +184,7 @@ static void draw_line(const struct top_screen *t)
 {
 	unsigned int warn, critical, stale;
 	const struct top_row *worst = NULL;
-	char line[128], pause[32];
+	char line[128], port[64], pause[32];
 
 	count_levels(t, &warn, &critical, &stale);
 	for (unsigned int i = 0; i < t->row_count; i++)
@@ -192,9 +192,11 @@ static void draw_line(const struct top_screen *t)
 			worst = &t->row[i];
 	if (!worst)
 		return;
+	top_cell_text(worst, TOP_PORT, port, sizeof(port));
 	top_cell_text(worst, TOP_PAUSE_RX, pause, sizeof(pause));
-	snprintf(line, sizeof(line), "%c%u crit %u warn  %s pause %s%%", top_row_mark(worst),
-		 critical, warn, worst->port->netdev, pause);
+	snprintf(line, sizeof(line), "%c%u crit %u warn  %s pause %s%s", top_row_mark(worst),
+		 critical, warn, port, pause,
+		 worst->cell[TOP_PAUSE_RX].state == TOP_VALUE ? "%" : "");
 	screen_text(0, 0, SCREEN_PLAIN, line);
 }
 

@@ -161,6 +161,26 @@ static void test_levels(void **state)
 	assert_int_equal(top_row_mark(&rows[0]), '?');
 }
 
+/* A sum over the priorities in which one counter went backwards is no number. */
+static void test_sum_with_reset(void **state)
+{
+	struct top_port *p = two_readings();
+	struct counters c = p->total;
+	unsigned int n;
+	char text[64];
+
+	(void)state;
+	c.when_ns += 1000000000;
+	c.value[METRIC_PFC_RX_FRAMES][3] = 5;
+	c.value[METRIC_PFC_RX_FRAMES][4] += 7;
+	top_port_update(p, &c);
+	n = top_rows_make(&sample, 0x18, 0, 0, rows);
+	top_cell_text(row_of(TOP_ALL, n), TOP_PFC_RX, text, sizeof(text));
+	assert_string_equal(text, "reset");
+	top_cell_text(row_of(4, n), TOP_PFC_RX, text, sizeof(text));
+	assert_string_equal(text, "7");
+}
+
 /* Without a choice: lossless ones, and those with traffic or history, for good. */
 static void test_busy(void **state)
 {
@@ -294,15 +314,22 @@ static void test_json(void **state)
 	assert_int_equal(json_integer_value(json_object_get(totals, "rx_discards")), 40);
 	assert_true(json_is_null(json_object_get(rates, "cnp_rx")));
 	json_decref(json);
+	/* What is unknown is null, not 0. */
+	sample.port[0].speed_mbps = 0;
+	sample.port[0].ready = false;
+	json = top_port_to_json(&sample.port[0], 7, 42, true);
+	assert_true(json_is_null(json_object_get(json, "speed_mbps")));
+	assert_true(json_is_null(json_object_get(json, "interval_s")));
+	json_decref(json);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_columns), cmocka_unit_test(test_cells),
-		cmocka_unit_test(test_levels),	cmocka_unit_test(test_busy),
-		cmocka_unit_test(test_widths),	cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_levels),	cmocka_unit_test(test_sum_with_reset),
+		cmocka_unit_test(test_busy),	cmocka_unit_test(test_widths),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
