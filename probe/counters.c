@@ -228,7 +228,8 @@ void counters_delta(const struct counters *before, const struct counters *after,
 		unsigned int prio = i % QOS_PRIOS;
 		uint8_t bit = (uint8_t)(1u << prio);
 
-		if (!(before->has[m] & after->has[m] & bit))
+		/* A driver that did not answer once: another source counts something else. */
+		if (!(before->has[m] & after->has[m] & bit) || before->def[m] != after->def[m])
 			continue;
 		if (after->value[m][prio] < before->value[m][prio]) {
 			if (reset)

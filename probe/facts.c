@@ -18,7 +18,7 @@
 #include "dcb/dcb.h"
 #include "probe/rdma_nl.h"
 
-#define RDMA_PORTS_MAX 256
+#define RDMA_PORTS_MAX 1024
 #define GID_TABLE_MAX  1024 /* an attribute of uverbs holds 64 KiB: 2047 entries */
 
 static const char *const kind_words[] = {
@@ -158,16 +158,16 @@ struct ports {
 	unsigned int count;
 };
 
-static struct port *ports_add(struct ports *ports, const struct ibv_device *device,
-			      unsigned int number)
+static int ports_add(struct ports *ports, const struct ibv_device *device, unsigned int number,
+		     struct port **added)
 {
 	struct port *grown, *p;
 
 	if (ports->count == RDMA_PORTS_MAX)
-		return NULL;
+		return -E2BIG;
 	grown = realloc(ports->list, (ports->count + 1) * sizeof(*grown));
 	if (!grown)
-		return NULL;
+		return -ENOMEM;
 	ports->list = grown;
 	p = &grown[ports->count++];
 	memset(p, 0, sizeof(*p));
@@ -175,7 +175,8 @@ static struct port *ports_add(struct ports *ports, const struct ibv_device *devi
 	snprintf(p->ibdev, sizeof(p->ibdev), "%s", ibv_get_device_name((void *)device));
 	p->ib_port = (uint8_t)number;
 	(void)rdma_netdev(p->ibdev, number, p->netdev, NULL); /* a port may have none */
-	return p;
+	*added = p;
+	return 0;
 }
 
 static int read_port(struct dcb *dcb, struct ports *ports, struct ibv_context *context,
@@ -183,14 +184,15 @@ static int read_port(struct dcb *dcb, struct ports *ports, struct ibv_context *c
 {
 	struct ibv_port_attr attr;
 	struct port *p;
+	int err;
 
 	if (ibv_query_port(context, (uint8_t)number, &attr))
 		return 0; /* the device went away in between */
 	if (attr.link_layer != IBV_LINK_LAYER_ETHERNET)
 		return 0;
-	p = ports_add(ports, context->device, number);
-	if (!p)
-		return -ENOMEM;
+	err = ports_add(ports, context->device, number, &p);
+	if (err)
+		return err;
 	p->ib_active = attr.state == IBV_PORT_ACTIVE;
 	p->active_mtu = mtu_bytes(attr.active_mtu);
 	p->max_mtu = mtu_bytes(attr.max_mtu);
@@ -206,11 +208,12 @@ static int read_device(struct dcb *dcb, struct ports *ports, struct ibv_device *
 	int err = 0;
 
 	if (!context) {
-		struct port *p = ports_add(ports, device, 1);
+		struct port *p;
 
-		if (p)
+		err = ports_add(ports, device, 1, &p);
+		if (!err)
 			read_kind(dcb, device, p);
-		return p ? 0 : -ENOMEM;
+		return err;
 	}
 	if (!ibv_query_device(context, &attr))
 		for (unsigned int number = 1; !err && number <= attr.phys_port_cnt; number++)
@@ -233,7 +236,8 @@ int facts_rdma_ports(struct dcb *dcb, struct port **list, unsigned int *count, s
 	} /* NULL: no RDMA in this kernel, which is no error */
 	if (err) {
 		free(ports.list);
-		return err_sys(e, err, "RDMA devices");
+		return err == -E2BIG ? err_set(e, err, "more than %d RDMA ports", RDMA_PORTS_MAX)
+				     : err_sys(e, err, "RDMA devices");
 	}
 	*list = ports.list;
 	*count = ports.count;

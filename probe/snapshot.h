@@ -13,7 +13,7 @@
 #include "profiles/qos.h"
 
 #define SNAPSHOT_SCHEMA "rocecheck.snapshot/1"
-#define PORT_GIDS_MAX	64
+#define PORT_GIDS_MAX	255 /* what gid_count holds; NICs have tables of 128 and 256 */
 #define PORT_ADDRS_MAX	16
 
 enum gid_type {
