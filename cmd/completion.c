@@ -74,12 +74,29 @@ static void print_bash(void)
 	puts("complete -F _rocecheck rocecheck");
 }
 
+/* A help text inside '...': how a shell wants a quote there is its own. */
+static void print_quoted(const char *text, const char *quote)
+{
+	for (; *text; text++) {
+		if (*text == '\'')
+			fputs(quote, stdout);
+		else
+			putchar(*text);
+	}
+}
+
 static void print_zsh(void)
 {
 	puts("#compdef rocecheck\n_rocecheck() {\n\tlocal -a cmds\n\tcmds=(");
 	for (size_t i = 0; cmd_at(i); i++) {
-		if (!cmd_at(i)->internal)
-			printf("\t\t'%s:%s'\n", cmd_at(i)->name, cmd_at(i)->help);
+		char word[32];
+
+		first_word(cmd_at(i), word, sizeof(word));
+		if (cmd_at(i)->internal)
+			continue;
+		printf("\t\t'%s:", word);
+		print_quoted(cmd_at(i)->help, "'\\''");
+		puts("'");
 	}
 	puts("\t)\n\tif (( CURRENT == 2 )); then _describe command cmds; return; fi\n\tcase "
 	     "$words[2] in");
@@ -103,12 +120,16 @@ static void print_fish(void)
 		first_word(c, word, sizeof(word));
 		if (c->internal)
 			continue;
-		printf("complete -c rocecheck -n __fish_use_subcommand -a %s -d '%s'\n", word,
-		       c->help);
-		for (const struct opt *o = c->opts; o && o->name; o++)
+		printf("complete -c rocecheck -n __fish_use_subcommand -a %s -d '", word);
+		print_quoted(c->help, "\\'");
+		puts("'");
+		for (const struct opt *o = c->opts; o && o->name; o++) {
 			printf("complete -c rocecheck -n '__fish_seen_subcommand_from %s' -l %s -d "
-			       "'%s'\n",
-			       word, o->name, o->help);
+			       "'",
+			       word, o->name);
+			print_quoted(o->help, "\\'");
+			puts("'");
+		}
 	}
 }
 

@@ -35,6 +35,7 @@ static int unknown(const struct opt *opts, const char *word, struct err *e)
 {
 	const char *names[OPTS_MAX + 1];
 	const char *near;
+	char plain[64]; /* without a value */
 	unsigned int n = 0;
 	int rc;
 
@@ -42,7 +43,8 @@ static int unknown(const struct opt *opts, const char *word, struct err *e)
 		names[n++] = o->name;
 	names[n] = NULL;
 	rc = err_set(e, -EINVAL, "unknown option '%s'", word);
-	near = word[0] == '-' && word[1] == '-' ? diag_nearest(word + 2, names) : NULL;
+	snprintf(plain, sizeof(plain), "%.*s", (int)strcspn(word, "="), word);
+	near = plain[0] == '-' && plain[1] == '-' ? diag_nearest(plain + 2, names) : NULL;
 	if (near)
 		err_hint(e, "did you mean '--%s'?", near);
 	return rc;

@@ -67,6 +67,15 @@ commands() {
 	[[ $output =~ ^rocecheck\ [0-9.]+$ ]]
 }
 
+@test "help texts do not end the quotes of completion scripts" {
+	for shell in zsh fish; do
+		"$rc" completion "$shell" >"$tmp/c"
+		# A quote as text is '\'' in zsh and \' in fish; the others come in pairs.
+		sed "s/'\\\\''//g; s/\\\\'//g" "$tmp/c" | awk -F"'" '(NF - 1) % 2 { print; bad = 1 }
+			END { exit bad }'
+	done
+}
+
 @test "completion scripts parse" {
 	"$rc" completion bash >"$tmp/c.bash"
 	bash -n "$tmp/c.bash"
