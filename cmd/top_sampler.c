@@ -31,14 +31,6 @@ struct top_sampler {
 	bool stop;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static bool is_wanted(const struct port *p, const char *const *names, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -133,7 +125,8 @@ static bool publish_and_wait(struct top_sampler *t, uint64_t *turn_ns)
 	pthread_mutex_lock(&t->lock);
 	t->published = t->own;
 	for (;;) {
-		uint64_t next_ns = *turn_ns + (uint64_t)t->interval_ms * 1000000, now = now_ns();
+		uint64_t next_ns = *turn_ns + (uint64_t)t->interval_ms * 1000000,
+			 now = counters_now_ns();
 		struct timespec until = {
 			.tv_sec = (time_t)(next_ns / 1000000000),
 			.tv_nsec = (long)(next_ns % 1000000000),
@@ -155,7 +148,7 @@ static bool publish_and_wait(struct top_sampler *t, uint64_t *turn_ns)
 static void *run(void *arg)
 {
 	struct top_sampler *t = arg;
-	uint64_t turn_ns = now_ns();
+	uint64_t turn_ns = counters_now_ns();
 
 	do {
 		if (top_sample_take(t->dcb, &t->own, NULL))

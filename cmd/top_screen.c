@@ -52,14 +52,6 @@ static void catch_signals(void)
 		sigaction(signals[i], &action, NULL);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t stale_ns(const struct top_screen *t)
 {
 	uint64_t ns = (uint64_t)t->view.interval_ms * 3000000;
@@ -69,7 +61,8 @@ static uint64_t stale_ns(const struct top_screen *t)
 
 static void make_rows(struct top_screen *t)
 {
-	t->row_count = top_rows_make(&t->sample, t->view.prio_set, now_ns(), stale_ns(t), t->row);
+	t->row_count = top_rows_make(&t->sample, t->view.prio_set, counters_now_ns(), stale_ns(t),
+				     t->row);
 	if (t->first >= t->row_count)
 		t->first = t->row_count ? t->row_count - 1 : 0;
 }
@@ -330,9 +323,9 @@ static void loop(struct top_screen *t)
 		if (fresh && t->view.count && t->sample.number > t->view.count)
 			t->quit = true;
 		/* Without news it is drawn each second, so that stale data becomes visible. */
-		if (fresh || now_ns() - drawn_ns > 1000000000) {
+		if (fresh || counters_now_ns() - drawn_ns > 1000000000) {
 			draw(t);
-			drawn_ns = now_ns();
+			drawn_ns = counters_now_ns();
 		}
 		key = screen_key(KEY_WAIT_MS);
 		if (key != SCREEN_KEY_NONE) {

@@ -147,7 +147,7 @@ static void take_row(const struct reading *r, unsigned int row, struct counters 
 		c->def[def->metric] = (uint16_t)row;
 }
 
-static uint64_t now_ns(void)
+uint64_t counters_now_ns(void)
 {
 	struct timespec t;
 
@@ -201,7 +201,7 @@ int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsign
 	counters_clear(c);
 	for (unsigned int row = 0; row < counter_def_count; row++)
 		take_row(r, row, c);
-	c->when_ns = now_ns();
+	c->when_ns = counters_now_ns();
 out:
 	counters_index_clear(&r->index[COUNTER_ETHTOOL]);
 	counters_index_clear(&r->index[COUNTER_RDMA]);

@@ -104,6 +104,9 @@ struct counters {
 
 struct dcb; /* dcb/dcb.h */
 
+/* The clock of when_ns. */
+uint64_t counters_now_ns(void);
+
 /* A reading without any metric. */
 void counters_clear(struct counters *c);
 
@@ -114,7 +117,8 @@ int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsign
 
 bool counters_has(const struct counters *c, enum metric m, unsigned int prio);
 
-/* after - before. Metrics absent on either side are absent. A counter that went backwards is absent
+/* after - before. Metrics absent on either side, or read from another
+ * source on either side, are absent. A counter that went backwards is absent
  * in *delta and its bit is set in reset[] (may be NULL). delta->when_ns is the interval. */
 void counters_delta(const struct counters *before, const struct counters *after,
 		    struct counters *delta, uint8_t reset[METRIC_COUNT]);

@@ -203,6 +203,10 @@ static void test_hostile(void **state)
 		{"qos", PORT "\"qos\":{\"mtu\":{\"netdev\":\"big\"}}" PEND, "qos"},
 		{"peer qos", PORT "\"peer\":{\"qos\":7}" PEND, "peer: qos"},
 		{"peer name", PORT "\"peer\":{\"name\":7}" PEND, "peer: name"},
+		{"escape in a text", PORT "\"firmware\":\"1\\u001b[2J\"" PEND, "firmware"},
+		{"C1 control in a text", PORT "\"peer\":{\"name\":\"\\u009b2J\"}" PEND,
+		 "peer: name"},
+		{"other letters in a text", PORT "\"firmware\":\"\\u00e4\\u20ac\"" PEND, NULL},
 		{"counters", PORT "\"counters\":{\"when_ns\":-1}" PEND, "counters: when_ns"},
 	};
 
