@@ -9,16 +9,23 @@
 #include <stdio.h>
 #include <string.h>
 
+static void fill(struct err *e, int code, const char *fmt, va_list ap) PRINTF_LIKE(3, 0);
+
+static void fill(struct err *e, int code, const char *fmt, va_list ap)
+{
+	e->code = code;
+	e->hint[0] = '\0';
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+}
+
 int err_set(struct err *e, int code, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (!e)
 		return code;
-	e->code = code;
-	e->hint[0] = '\0';
 	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	fill(e, code, fmt, ap);
 	va_end(ap);
 	return code;
 }
@@ -30,10 +37,8 @@ int err_sys(struct err *e, int code, const char *fmt, ...)
 
 	if (!e)
 		return code;
-	e->code = code;
-	e->hint[0] = '\0';
 	va_start(ap, fmt);
-	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	fill(e, code, fmt, ap);
 	va_end(ap);
 	used = strlen(e->text);
 	snprintf(e->text + used, sizeof(e->text) - used, ": %s", strerror(-code));
