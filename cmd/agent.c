@@ -15,7 +15,7 @@
 static bool traffic;
 
 static const struct opt agent_opts[] = {
-	{.name = "traffic",  .kind = OPT_FLAG, .value = &traffic, .help = "be one traffic end"},
+	{.name = "traffic", .kind = OPT_FLAG, .value = &traffic, .help = "be one traffic end"},
 	{.name = NULL},
 };
 

@@ -62,7 +62,7 @@ static const struct opt validate_opts[] = {
 	 .kind = OPT_FLAG,
 	 .value = &no_traffic,
 	 .help = "compare the configuration of the hosts, send nothing"},
-	{.name = NULL						},
+	{.name = NULL},
 };
 
 /* What the options mean, checked before anything happens. */

@@ -124,11 +124,13 @@ static void on_ended(int status, int signal, void *arg)
 	else if (signal)
 		err_set(&k->err, -ECONNRESET, "the connection was ended by signal %d", signal);
 	else if (k->op)
-		err_set(&k->err, -ECONNRESET, "the connection was lost during %s (status %d)", k->op,
-			status);
+		err_set(&k->err, -ECONNRESET, "the connection was lost during %s (status %d)",
+			k->op, status);
 	else
-		err_set(&k->err, -ECONNRESET, "it ended before it said hello (status %d): no "
-			"rocecheck agent?", status);
+		err_set(&k->err, -ECONNRESET,
+			"it ended before it said hello (status %d): no "
+			"rocecheck agent?",
+			status);
 	if (hint)
 		err_hint(&k->err, "%s", hint);
 	lose(k);

@@ -19,17 +19,17 @@
 #define LEASE_MAX_MS 3600000
 
 const struct agent_op_row agent_ops[] = {
-	{"ping",		 agent_ping,	     "lease_ms: end the agent when no ping comes for so long"},
-	{"collect",	    agent_collect,	   "ports: more netdevs; a snapshot of the host"		},
-	{"counters",	     agent_counters,	     "ports: [{netdev, ibdev, ib_port}]; a reading of each"  },
-	{"traffic_open",	 agent_traffic_open,    "spec; handle and what the other end must know"	    },
-	{"traffic_connect", agent_traffic_connect, "handle, peer"						 },
-	{"traffic_run",	agent_traffic_run,	   "handle; the result, when it is over"			},
-	{"traffic_close",	  agent_traffic_close,   "handle"						       },
-	{"capture_start",	  agent_capture_start,   "netdev, full, max_bytes; handle"			},
-	{"capture_stop",	 agent_capture_stop,    "handle; summary and size of the recording"		},
-	{"capture_read",	 agent_capture_read,    "handle, offset; a piece of the recording"	       },
-	{"quit",		 agent_quit,	     "ends the agent"					     },
+	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long"},
+	{"collect", agent_collect, "ports: more netdevs; a snapshot of the host"},
+	{"counters", agent_counters, "ports: [{netdev, ibdev, ib_port}]; a reading of each"},
+	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know"},
+	{"traffic_connect", agent_traffic_connect, "handle, peer"},
+	{"traffic_run", agent_traffic_run, "handle; the result, when it is over"},
+	{"traffic_close", agent_traffic_close, "handle"},
+	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle"},
+	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording"},
+	{"capture_read", agent_capture_read, "handle, offset; a piece of the recording"},
+	{"quit", agent_quit, "ends the agent"},
 };
 const unsigned int agent_op_count = ARRAY_SIZE(agent_ops);
 
@@ -123,7 +123,8 @@ int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **
 		also[count] = json_string_value(json_array_get(ports, i));
 		if (!also[count] || strlen(also[count]) > 15)
 			return err_set(e, -EINVAL, "'ports': no name of a netdev");
-		/* One that is not there is missing in the snapshot: that is for the rules to say. */
+		/* One that is not there is missing in the snapshot: that is for the rules to say.
+		 */
 		if (if_nametoindex(also[count]))
 			count++;
 	}

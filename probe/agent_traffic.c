@@ -110,9 +110,9 @@ static const struct {
 	const char *key;
 	void (*take)(struct agent_traffic *t, json_t *doc);
 } answers[] = {
-	{STEP_OPENING,    "peer",      take_peer	},
+	{STEP_OPENING, "peer", take_peer},
 	{STEP_CONNECTING, "connected", take_connected},
-	{STEP_RUNNING,    "result",	 take_result   },
+	{STEP_RUNNING, "result", take_result},
 };
 
 static void on_line(char *line, size_t length, void *arg)

@@ -107,7 +107,7 @@ static int make_local(const struct fabric *f, unsigned int host, struct engine_a
 }
 
 const struct engine engines[] = {
-	{"ssh",	make_ssh	},
+	{"ssh", make_ssh},
 	{"local", make_local},
 };
 const unsigned int engine_count = ARRAY_SIZE(engines);
@@ -125,18 +125,19 @@ static const struct {
 	const char *part;
 	const char *hint;
 } hints[] = {
-	{"Host key verification failed",		 "connect once by hand and check the host's key"		},
-	{"REMOTE HOST IDENTIFICATION HAS CHANGED", "the host's key changed: find out why first"		       },
+	{"Host key verification failed", "connect once by hand and check the host's key"},
+	{"REMOTE HOST IDENTIFICATION HAS CHANGED", "the host's key changed: find out why first"},
 	{"Permission denied (",
-	 "the key is not accepted there: see ssh_config and authorized_keys"					    },
-	{"Could not resolve hostname",	       "check 'target' in the inventory"				},
-	{"Connection refused",		       "no sshd listens there: check the host, port and ssh_config"   },
-	{"timed out",			      "the host does not answer: check that it runs and its address" },
-	{"No route to host",			     "the host does not answer: check that it runs and its address" },
-	{"command not found",		      "install rocecheck on the host or set 'agent' in the inventory"},
-	{"Can't open user config file", "'ssh.config' of the inventory names a file that is not there"},
+	 "the key is not accepted there: see ssh_config and authorized_keys"},
+	{"Could not resolve hostname", "check 'target' in the inventory"},
+	{"Connection refused", "no sshd listens there: check the host, port and ssh_config"},
+	{"timed out", "the host does not answer: check that it runs and its address"},
+	{"No route to host", "the host does not answer: check that it runs and its address"},
+	{"command not found", "install rocecheck on the host or set 'agent' in the inventory"},
+	{"Can't open user config file",
+	 "'ssh.config' of the inventory names a file that is not there"},
 	{"No such file or directory",
-	 "install rocecheck on the host or set 'agent' in the inventory"						},
+	 "install rocecheck on the host or set 'agent' in the inventory"},
 };
 
 const char *engine_hint(const char *complaint)

@@ -156,9 +156,9 @@ static int start(struct loop *l, struct loop_process *p, const char *const *argv
 	uv_stdio_container_t stdio[PIPE_COUNT] = {
 		[PIPE_IN] = {UV_CREATE_PIPE | UV_READABLE_PIPE, {(uv_stream_t *)&p->pipe[PIPE_IN]}},
 		[PIPE_OUT] = {UV_CREATE_PIPE | UV_WRITABLE_PIPE,
-			      {(uv_stream_t *)&p->pipe[PIPE_OUT]}					 },
+			      {(uv_stream_t *)&p->pipe[PIPE_OUT]}},
 		[PIPE_ERR] = {UV_CREATE_PIPE | UV_WRITABLE_PIPE,
-			      {(uv_stream_t *)&p->pipe[PIPE_ERR]}					 },
+			      {(uv_stream_t *)&p->pipe[PIPE_ERR]}},
 	};
 	uv_process_options_t options = {
 		.exit_cb = on_exit_status,

@@ -237,10 +237,10 @@ static const struct step {
 	void (*take)(struct coordinator *c, struct duel *d, struct end *end);
 	bool failed_too; /* pairs that failed need it as well */
 } steps[] = {
-	{open_end,	   take_open,    false},
+	{open_end, take_open, false},
 	{connect_end, take_connect, false},
-	{run_end,	  take_run,	    false},
-	{close_end,   take_close,	true },
+	{run_end, take_run, false},
+	{close_end, take_close, true},
 };
 
 static void run_step(struct coordinator *c, const struct step *step, struct duel *list,

@@ -324,10 +324,10 @@ static int to_rtr(struct traffic *t, struct err *e)
 		.min_rnr_timer = MIN_RNR_TIMER,
 		.ah_attr =
 			{
-				  .is_global = 1,
-				  .port_num = t->spec.ib_port,
-				  .sl = t->spec.sl,
-				  .grh =
+				.is_global = 1,
+				.port_num = t->spec.ib_port,
+				.sl = t->spec.sl,
+				.grh =
 					{
 						.sgid_index = (uint8_t)t->spec.gid_index,
 						.hop_limit = HOP_LIMIT,
@@ -337,7 +337,8 @@ static int to_rtr(struct traffic *t, struct err *e)
 						.flow_label = (t->self.qpn ^ t->peer.qpn ^
 							       t->self.psn) &
 							      0xfffff,
-					}, },
+					},
+			},
 	};
 
 	memcpy(attr.ah_attr.grh.dgid.raw, t->peer.gid, sizeof(t->peer.gid));

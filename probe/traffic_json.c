@@ -16,25 +16,25 @@ struct cause_row {
 };
 
 static const struct cause_row causes[CAUSE_COUNT] = {
-	[CAUSE_NONE] = {"none",		""										},
-	[CAUSE_RETRY_EXCEEDED] = {"retry-exceeded",	    "packets or their answers were lost: check the "
+	[CAUSE_NONE] = {"none", ""},
+	[CAUSE_RETRY_EXCEEDED] = {"retry-exceeded", "packets or their answers were lost: check the "
 						    "path, PFC and drops at the switch"},
 	[CAUSE_RNR] = {"receiver-not-ready",
-			"the receiving host was too slow to post buffers: look "
-		       "at that host, not at the fabric"									},
+		       "the receiving host was too slow to post buffers: look "
+		       "at that host, not at the fabric"},
 	[CAUSE_REMOTE] = {"remote-error",
-			  "the other end refused the request: look at its kernel log"					     },
+			  "the other end refused the request: look at its kernel log"},
 	[CAUSE_LOCAL] = {"local-error",
-			 "the queue pair of this host failed: look at its kernel log"					     },
+			 "the queue pair of this host failed: look at its kernel log"},
 	[CAUSE_PORT_DOWN] = {"port-down",
-			     "the port lost its link: check cable, optics and switch port"						  },
+			     "the port lost its link: check cable, optics and switch port"},
 	[CAUSE_PEER_GONE] = {"peer-gone",
-			     "the program or host at the other end vanished: run again"					       },
+			     "the program or host at the other end vanished: run again"},
 	[CAUSE_DATA] = {"wrong-data",
 			"delivered bytes were wrong though the ICRC was right: suspect "
-			"memory, PCIe or the NIC of the two hosts"								  },
+			"memory, PCIe or the NIC of the two hosts"},
 	[CAUSE_TIMEOUT] = {"timeout",
-			   "traffic did not finish: check for endless pause on the path"						},
+			   "traffic did not finish: check for endless pause on the path"},
 };
 
 static const char *const verb_words[] = {[TRAFFIC_WRITE] = "write", [TRAFFIC_SEND] = "send"};
@@ -102,12 +102,12 @@ int traffic_result_from_json(const json_t *json, struct traffic_result *r, struc
 		uint64_t *value;
 		uint64_t max;
 	} numbers[] = {
-		{"messages",	     &v.messages,	  JSON_UINT_MAX},
-		{"bytes",	  &v.bytes,	    JSON_UINT_MAX},
-		{"duration_ns",	&v.duration_ns,	JSON_UINT_MAX},
+		{"messages", &v.messages, JSON_UINT_MAX},
+		{"bytes", &v.bytes, JSON_UINT_MAX},
+		{"duration_ns", &v.duration_ns, JSON_UINT_MAX},
 		{"checked_bytes", &v.checked_bytes, JSON_UINT_MAX},
-		{"mismatches",    &v.mismatches,    JSON_UINT_MAX},
-		{"mtu",		&mtu,	      65536	   },
+		{"mismatches", &v.mismatches, JSON_UINT_MAX},
+		{"mtu", &mtu, 65536},
 	};
 	int err = 0;
 
@@ -139,11 +139,11 @@ int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct er
 		const char *key;
 		uint64_t *value, min, max;
 	} numbers[] = {
-		{"qpn",	&qpn,   0,		 0xffffff	 },
-		{"psn",	&psn,   0,		 0xffffff	 },
-		{"mtu",	&mtu,   256,		   4096	       },
-		{"addr",	 &addr,	0,		   JSON_UINT_MAX	},
-		{"rkey",	 &rkey,	0,		   UINT32_MAX	     },
+		{"qpn", &qpn, 0, 0xffffff},
+		{"psn", &psn, 0, 0xffffff},
+		{"mtu", &mtu, 256, 4096},
+		{"addr", &addr, 0, JSON_UINT_MAX},
+		{"rkey", &rkey, 0, UINT32_MAX},
 		{"slots", &slots, TRAFFIC_SLOTS_MIN, TRAFFIC_SLOTS_MAX},
 	};
 	struct traffic_peer v = {0};
@@ -184,15 +184,15 @@ int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct er
 		const char *key;
 		uint64_t *value, min, max;
 	} numbers[] = {
-		{"ib_port",	    &ib_port,	      1,			 255		    },
-		{"gid_index",	      &gid_index,	  0,		     255			},
-		{"tos",		&tos,		      0,			 255		    },
-		{"message_bytes",	  &message,	    TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX    },
-		{"duration_ms",	&duration,	   1,		      TRAFFIC_DURATION_MAX_MS},
-		{"rate_bytes_per_s", &v.rate_bytes_per_s, 0,		     UINT64_C(1) << 40      },
-		{"seed",		 &v.seed,		  0,		     JSON_UINT_MAX	  },
-		{"sl",	       &sl,		    0,		       7			},
-		{"timeout",	    &timeout,	      0,			 31			   },
+		{"ib_port", &ib_port, 1, 255},
+		{"gid_index", &gid_index, 0, 255},
+		{"tos", &tos, 0, 255},
+		{"message_bytes", &message, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX},
+		{"duration_ms", &duration, 1, TRAFFIC_DURATION_MAX_MS},
+		{"rate_bytes_per_s", &v.rate_bytes_per_s, 0, UINT64_C(1) << 40},
+		{"seed", &v.seed, 0, JSON_UINT_MAX},
+		{"sl", &sl, 0, 7},
+		{"timeout", &timeout, 0, 31},
 	};
 	unsigned int role;
 	int err = json_take_word(json, "role", role_words, ARRAY_SIZE(role_words), &role, e);

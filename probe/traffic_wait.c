@@ -13,8 +13,10 @@
 #include <string.h>
 #include <time.h>
 
-#define WAIT_MAX_NS UINT64_C(10000000)
-#define BATCH	    16
+#define WAIT_MAX_NS  UINT64_C(10000000)
+#define BATCH	     16
+#define PORT_POLL_NS 10000000
+#define PORT_POLLS   30 /* 0.3 s */
 
 struct status_row {
 	enum ibv_wc_status status;
@@ -23,21 +25,21 @@ struct status_row {
 };
 
 static const struct status_row statuses[] = {
-	{IBV_WC_LOC_LEN_ERR,	     "LOC_LEN_ERR",	    CAUSE_LOCAL	       },
-	{IBV_WC_LOC_QP_OP_ERR,     "LOC_QP_OP_ERR",	CAUSE_LOCAL	   },
-	{IBV_WC_LOC_PROT_ERR,      "LOC_PROT_ERR",      CAUSE_LOCAL	 },
-	{IBV_WC_WR_FLUSH_ERR,      "WR_FLUSH_ERR",      CAUSE_LOCAL	 },
-	{IBV_WC_MW_BIND_ERR,	     "MW_BIND_ERR",	    CAUSE_LOCAL	       },
-	{IBV_WC_BAD_RESP_ERR,      "BAD_RESP_ERR",      CAUSE_LOCAL	 },
-	{IBV_WC_LOC_ACCESS_ERR,	"LOC_ACCESS_ERR",	  CAUSE_LOCAL	     },
-	{IBV_WC_REM_INV_REQ_ERR,	 "REM_INV_REQ_ERR",   CAUSE_REMOTE	},
-	{IBV_WC_REM_ACCESS_ERR,	"REM_ACCESS_ERR",	  CAUSE_REMOTE	      },
-	{IBV_WC_REM_OP_ERR,	    "REM_OP_ERR",	  CAUSE_REMOTE	      },
-	{IBV_WC_RETRY_EXC_ERR,     "RETRY_EXC_ERR",	CAUSE_RETRY_EXCEEDED},
-	{IBV_WC_RNR_RETRY_EXC_ERR, "RNR_RETRY_EXC_ERR", CAUSE_RNR		 },
-	{IBV_WC_REM_ABORT_ERR,     "REM_ABORT_ERR",	CAUSE_REMOTE	    },
-	{IBV_WC_FATAL_ERR,	   "FATAL_ERR",		CAUSE_LOCAL	   },
-	{IBV_WC_RESP_TIMEOUT_ERR,  "RESP_TIMEOUT_ERR",  CAUSE_RETRY_EXCEEDED},
+	{IBV_WC_LOC_LEN_ERR, "LOC_LEN_ERR", CAUSE_LOCAL},
+	{IBV_WC_LOC_QP_OP_ERR, "LOC_QP_OP_ERR", CAUSE_LOCAL},
+	{IBV_WC_LOC_PROT_ERR, "LOC_PROT_ERR", CAUSE_LOCAL},
+	{IBV_WC_WR_FLUSH_ERR, "WR_FLUSH_ERR", CAUSE_LOCAL},
+	{IBV_WC_MW_BIND_ERR, "MW_BIND_ERR", CAUSE_LOCAL},
+	{IBV_WC_BAD_RESP_ERR, "BAD_RESP_ERR", CAUSE_LOCAL},
+	{IBV_WC_LOC_ACCESS_ERR, "LOC_ACCESS_ERR", CAUSE_LOCAL},
+	{IBV_WC_REM_INV_REQ_ERR, "REM_INV_REQ_ERR", CAUSE_REMOTE},
+	{IBV_WC_REM_ACCESS_ERR, "REM_ACCESS_ERR", CAUSE_REMOTE},
+	{IBV_WC_REM_OP_ERR, "REM_OP_ERR", CAUSE_REMOTE},
+	{IBV_WC_RETRY_EXC_ERR, "RETRY_EXC_ERR", CAUSE_RETRY_EXCEEDED},
+	{IBV_WC_RNR_RETRY_EXC_ERR, "RNR_RETRY_EXC_ERR", CAUSE_RNR},
+	{IBV_WC_REM_ABORT_ERR, "REM_ABORT_ERR", CAUSE_REMOTE},
+	{IBV_WC_FATAL_ERR, "FATAL_ERR", CAUSE_LOCAL},
+	{IBV_WC_RESP_TIMEOUT_ERR, "RESP_TIMEOUT_ERR", CAUSE_RETRY_EXCEEDED},
 };
 
 void traffic_fail(struct traffic_state *s, enum traffic_cause cause, const char *fmt, ...)
@@ -60,6 +62,19 @@ static bool port_is_down(const struct traffic *t)
 	return !ibv_query_port(t->ctx, t->spec.ib_port, &port) && port.state != IBV_PORT_ACTIVE;
 }
 
+/* The queue pair may fail before the port says that it is down: it gets a moment. */
+static bool port_goes_down(const struct traffic *t)
+{
+	const struct timespec moment = {.tv_nsec = PORT_POLL_NS};
+
+	for (unsigned int i = 0; i < PORT_POLLS; i++) {
+		if (port_is_down(t))
+			return true;
+		nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
 /* The first error counts. Flushed requests tell only that the QP died: why is in an event, or the
  * port is down (an rxe port that goes down gives LOC_QP_OP_ERR on 6.1 and WR_FLUSH_ERR on 6.12). */
 static void completion_error(struct traffic_state *s, const struct ibv_wc *wc)
@@ -73,7 +88,7 @@ static void completion_error(struct traffic_state *s, const struct ibv_wc *wc)
 			cause = statuses[i].cause;
 		}
 	}
-	if (cause == CAUSE_LOCAL && port_is_down(s->t))
+	if (cause == CAUSE_LOCAL && port_goes_down(s->t))
 		cause = CAUSE_PORT_DOWN;
 	traffic_fail(s, cause, "%s after %.1f s, message %llu (vendor 0x%x)", name,
 		     (double)(traffic_now_ns() - s->start_ns) / 1e9, (unsigned long long)wc->wr_id,
@@ -112,12 +127,9 @@ struct event_row {
 };
 
 static const struct event_row events[] = {
-	{IBV_EVENT_PORT_ERR,	     CAUSE_PORT_DOWN},
-	       {IBV_EVENT_QP_FATAL,	    CAUSE_LOCAL    },
-	{IBV_EVENT_QP_REQ_ERR,    CAUSE_LOCAL	  },
-	       {IBV_EVENT_QP_ACCESS_ERR, CAUSE_LOCAL    },
-	{IBV_EVENT_CQ_ERR,	   CAUSE_LOCAL    },
-	       {IBV_EVENT_DEVICE_FATAL,	CAUSE_LOCAL	   },
+	{IBV_EVENT_PORT_ERR, CAUSE_PORT_DOWN}, {IBV_EVENT_QP_FATAL, CAUSE_LOCAL},
+	{IBV_EVENT_QP_REQ_ERR, CAUSE_LOCAL},   {IBV_EVENT_QP_ACCESS_ERR, CAUSE_LOCAL},
+	{IBV_EVENT_CQ_ERR, CAUSE_LOCAL},       {IBV_EVENT_DEVICE_FATAL, CAUSE_LOCAL},
 };
 
 static void take_device_event(struct traffic_state *s)
@@ -155,7 +167,7 @@ static void take_completion_event(struct traffic_state *s)
 void traffic_wait(struct traffic_state *s, uint64_t max_ns)
 {
 	struct pollfd fds[] = {
-		{.fd = s->t->channel->fd,	  .events = POLLIN},
+		{.fd = s->t->channel->fd, .events = POLLIN},
 		{.fd = s->t->ctx->async_fd, .events = POLLIN},
 	};
 	uint64_t ns = max_ns < WAIT_MAX_NS ? max_ns : WAIT_MAX_NS;

@@ -53,15 +53,15 @@ static void test_commands(void **state)
 	static const struct {
 		const char *engine, *target, *config, *agent, *want;
 	} cases[] = {
-		{"ssh",	"",		    "",		"",			    "[ssh] " SSH_OPTIONS "[h1] [rocecheck] [agent]"  },
-		{"ssh",	"root@10.0.0.1", "",		     "/opt/rocecheck",
-		 "[ssh] " SSH_OPTIONS "[root@10.0.0.1] [/opt/rocecheck] [agent]"								},
-		{"ssh",	"h1",	      "/lab/ssh config", "/opt/my tools/rocecheck",
+		{"ssh", "", "", "", "[ssh] " SSH_OPTIONS "[h1] [rocecheck] [agent]"},
+		{"ssh", "root@10.0.0.1", "", "/opt/rocecheck",
+		 "[ssh] " SSH_OPTIONS "[root@10.0.0.1] [/opt/rocecheck] [agent]"},
+		{"ssh", "h1", "/lab/ssh config", "/opt/my tools/rocecheck",
 		 "[ssh] [-F] [/lab/ssh config] " SSH_OPTIONS
-		 "[h1] ['/opt/my tools/rocecheck'] [agent]"									       },
-		{"ssh",	"h1",	      "",		  "$(reboot)",	       "[ssh] " SSH_OPTIONS "[h1] ['$(reboot)'] [agent]"},
-		{"local", "",	      "",		  "",			      "[rocecheck] [agent]"				   },
-		{"local", "",	      "",		  "/opt/my tools/rocecheck", "[/opt/my tools/rocecheck] [agent]"		},
+		 "[h1] ['/opt/my tools/rocecheck'] [agent]"},
+		{"ssh", "h1", "", "$(reboot)", "[ssh] " SSH_OPTIONS "[h1] ['$(reboot)'] [agent]"},
+		{"local", "", "", "", "[rocecheck] [agent]"},
+		{"local", "", "", "/opt/my tools/rocecheck", "[/opt/my tools/rocecheck] [agent]"},
 	};
 
 	(void)state;
@@ -97,15 +97,15 @@ static void test_refused(void **state)
 	static const struct {
 		const char *engine, *target, *agent;
 	} cases[] = {
-		{"ssh",	"-oProxyCommand=reboot", ""	   },
-		{"ssh",	"-h1",		       ""	 },
-		{"ssh",	"h1 reboot",	     ""      },
-		{"ssh",	"h1;reboot",	     ""      },
-		{"ssh",	"$(reboot)",	     ""      },
-		{"ssh",	"h1\nh2",		  ""	    },
-		{"ssh",	"h1",		      "-V"	  },
-		{"ssh",	"h1",		      "a'b"   },
-		{"local", "",		      "--help"},
+		{"ssh", "-oProxyCommand=reboot", ""},
+		{"ssh", "-h1", ""},
+		{"ssh", "h1 reboot", ""},
+		{"ssh", "h1;reboot", ""},
+		{"ssh", "$(reboot)", ""},
+		{"ssh", "h1\nh2", ""},
+		{"ssh", "h1", "-V"},
+		{"ssh", "h1", "a'b"},
+		{"local", "", "--help"},
 	};
 
 	(void)state;

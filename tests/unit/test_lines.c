@@ -32,16 +32,16 @@ static void on_line(char *line, size_t length, void *arg)
 static const struct {
 	const char *name, *in, *want;
 } cases[] = {
-	{"nothing",		    "",						   ""		  },
-	{"no end",		   "abc",						""	    },
-	{"one",		     "abc\n",					      "[abc:3]"	  },
-	{"two and a rest",	   "a\nbc\nd",					   "[a:1][bc:2]" },
-	{"empty lines",		"\n\n",					       "[:0][:0]"	  },
-	{"as long as it may be",	 "12345678\n",					       "[12345678:8]"},
-	{"too long",		     "123456789\nok\n",					"[!:0][ok:2]" },
-	{"much too long",		  "12345678901234567890123456789012345678901234\nok\n", "[!:0][ok:2]" },
-	{"too long, no end",	     "1234567890",					   "[!:0]"	  },
-	{"carriage return is text", "a\r\n",					      "[a\r:2]"     },
+	{"nothing", "", ""},
+	{"no end", "abc", ""},
+	{"one", "abc\n", "[abc:3]"},
+	{"two and a rest", "a\nbc\nd", "[a:1][bc:2]"},
+	{"empty lines", "\n\n", "[:0][:0]"},
+	{"as long as it may be", "12345678\n", "[12345678:8]"},
+	{"too long", "123456789\nok\n", "[!:0][ok:2]"},
+	{"much too long", "12345678901234567890123456789012345678901234\nok\n", "[!:0][ok:2]"},
+	{"too long, no end", "1234567890", "[!:0]"},
+	{"carriage return is text", "a\r\n", "[a\r:2]"},
 };
 
 static void test_pieces(void **state)
@@ -82,12 +82,12 @@ static void test_nul_inside(void **state)
 static void test_base64_vectors(void **state)
 {
 	static const char *const vectors[][2] = {
-		{"",	     ""	       },
-		{"f",      "Zg=="    },
-		{"fo",     "Zm8="    },
-		{"foo",	"Zm9v"    },
-		{"foob",	 "Zm9vYg=="},
-		{"fooba",  "Zm9vYmE="},
+		{"", ""},
+		{"f", "Zg=="},
+		{"fo", "Zm8="},
+		{"foo", "Zm9v"},
+		{"foob", "Zm9vYg=="},
+		{"fooba", "Zm9vYmE="},
 		{"foobar", "Zm9vYmFy"},
 	};
 

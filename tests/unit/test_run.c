@@ -189,11 +189,7 @@ static void test_foreign_ends(void **state)
 {
 	static const struct {
 		const char *key, *value;
-	} cases[] = {
-		{"host",	 "h9"  },
-		{"netdev", "eth9"},
-		    {"host",   ""    }
-	};
+	} cases[] = {{"host", "h9"}, {"netdev", "eth9"}, {"host", ""}};
 	struct fabric_run f;
 	struct err e = {0};
 	struct run r;
@@ -254,11 +250,9 @@ static void test_save_fails(void **state)
 static void test_aligned(void **state)
 {
 	struct fabric_port port = {.interface = "roce0", .rail = 5};
-	struct fabric_host host[3] = {
-		{.name = "h9", .port = &port, .port_count = 1},
-		{.name = "h2", .port = &port, .port_count = 1},
-		{.name = "h1", .port = &port, .port_count = 1}
-	      };
+	struct fabric_host host[3] = {{.name = "h9", .port = &port, .port_count = 1},
+				      {.name = "h2", .port = &port, .port_count = 1},
+				      {.name = "h1", .port = &port, .port_count = 1}};
 	struct fabric inventory = {
 		.name = "mine", .host = host, .host_count = 3, .load_percent = 7};
 	struct fabric_run f;

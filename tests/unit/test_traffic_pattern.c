@@ -68,14 +68,14 @@ static void test_wrong_place(void **state)
 		struct pattern_id sent;
 		enum pattern_fault want;
 	} cases[] = {
-		{"other run",     {1, 381, 5, PATTERN_DATA},			 PATTERN_FOREIGN },
+		{"other run", {1, 381, 5, PATTERN_DATA}, PATTERN_FOREIGN},
 		{"older message", {0x1234567890abcdef, 380, 5, PATTERN_DATA}, PATTERN_SEQUENCE},
 		{"newer message", {0x1234567890abcdef, 382, 5, PATTERN_DATA}, PATTERN_SEQUENCE},
 		{"far sequence",
 		 {0x1234567890abcdef, 381ull << 32, 5, PATTERN_DATA},
-		 PATTERN_SEQUENCE							     },
-		{"other slot",    {0x1234567890abcdef, 381, 4, PATTERN_DATA}, PATTERN_SLOT    },
-		{"other kind",    {0x1234567890abcdef, 381, 5, PATTERN_END},  PATTERN_SEQUENCE},
+		 PATTERN_SEQUENCE},
+		{"other slot", {0x1234567890abcdef, 381, 4, PATTERN_DATA}, PATTERN_SLOT},
+		{"other kind", {0x1234567890abcdef, 381, 5, PATTERN_END}, PATTERN_SEQUENCE},
 	};
 	uint8_t buf[256];
 	uint64_t offset;

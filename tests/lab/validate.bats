@@ -1,0 +1,359 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The fabric run over ssh between two guests: what it measures, and what it does when a host is
+# unreachable, dies, loses its link or its MTU, or the coordinator is killed. The lab is one of its
+# own, beside one that may be up in build/lab.
+
+bats_require_minimum_version 1.5.0
+
+lab()
+{
+	tests/lab/lab "$@" 3>&-
+}
+
+# configured HOST: as the profile wants, so that what is found is what the test did.
+configured()
+{
+	lab run "$1" -- rocecheck apply lab --auto-approve --accept-unproven >/dev/null 2>&1
+}
+
+# What the lab cannot show: congestion, and a switch that speaks LLDP.
+allowed=(--allow-inconclusive RC-PFC-010 --allow-inconclusive RC-PFC-004)
+
+validate()
+{
+	build/rocecheck validate -v "$LAB_DIR/fabric.yaml" --out "$out" "$@" 3>&-
+}
+
+# agents HOST: rocecheck processes there.
+agents()
+{
+	lab run "$1" -- pgrep -c rocecheck || true
+}
+
+# gone HOST SECONDS: no rocecheck process within so long.
+gone()
+{
+	local end=$((SECONDS + $2))
+
+	until [ "$(agents "$1")" = 0 ]; do
+		((SECONDS <= end)) || { lab run "$1" -- pgrep -a rocecheck; return 1; }
+		sleep 0.2
+	done
+}
+
+# cleared: none is left over from the test before.
+cleared()
+{
+	gone h1 3 && gone h2 3
+}
+
+# said TEXT: waits until the run in the background has said so.
+said()
+{
+	local i
+
+	for i in {1..300}; do
+		grep -q -- "$1" "$out.err" && return 0
+		sleep 0.1
+	done
+	cat "$out.err"
+	return 1
+}
+
+# slow: an inventory with 4 s of each verb for each pair.
+slow()
+{
+	sed -i 's/traffic: .*/traffic: 8s/' "$LAB_DIR/fabric.yaml"
+}
+
+setup_file()
+{
+	export LAB_DIR=$PWD/build/validate-lab
+	lab down
+	lab up
+	configured h1
+	configured h2
+}
+
+teardown_file()
+{
+	lab down
+}
+
+setup()
+{
+	out=$BATS_TEST_TMPDIR/run
+	sed "s#\.\./\.\./build/lab/#$LAB_DIR/#" tests/lab/fabric.yaml >"$LAB_DIR/fabric.yaml"
+}
+
+@test "a healthy pair: real bandwidth both ways, every byte right, exit 0" {
+	run --separate-stderr validate "${allowed[@]}"
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	jq -e '[.pairs[] | "\(.client.host) \(.server.host) \(.verb)"] ==
+		["h1 h2 write", "h1 h2 send", "h2 h1 write", "h2 h1 send"]' "$out/run.json"
+	jq -e 'all(.pairs[]; .ran and .error == "" and .client.tos == 106 and .server.tos == 106 and
+		.client.result.cause == "none" and .server.result.cause == "none" and
+		.server.result.mismatches == 0 and .server.result.mtu == 4096 and
+		.server.result.checked_bytes == .client.result.bytes and
+		.client.result.bytes > 1500000)' "$out/run.json"
+	# Paced: 5 % of 25 MB/s, within a tenth.
+	jq -e 'all(.pairs[]; .asked_bytes_per_s == 1250000 and
+		(.client.result.bytes * 1e9 / .client.result.duration_ns / 1250000 | . > 0.9 and . < 1.1))' \
+		"$out/run.json"
+	# What the NICs counted is what was sent: at least 4 x 1.5 s x 1.25 MB/s, half of it each way.
+	jq -e 'all(.hosts[].ports[].readings; (.load_after.rx_bytes - .load_before.rx_bytes) > 3600000)' \
+		"$out/run.json"
+	[ "$(cat "$out/schedule-rail0.txt")" = $'h2,h1\nh1,h2' ]
+	grep -q '7.5 MB in all' <<<"$stderr"
+	cleared
+}
+
+@test "captures of both hosts are stored, private, and whole" {
+	sed -i 's/capture: .*/capture: full/' "$LAB_DIR/fabric.yaml"
+	run --separate-stderr validate "${allowed[@]}"
+	[ "$status" -eq 0 ]
+	for host in h1 h2; do
+		file=$out/captures/$host-roce0.pcap
+		[ "$(stat -c %a "$file")" = 600 ]
+		frames=$(tshark -r "$file" 2>/dev/null | wc -l)
+		jq -e --argjson n "$frames" --arg h "$host" \
+			'.hosts[] | select(.name == $h) | .ports[0].capture.totals.frames == $n and $n > 1500' \
+			"$out/run.json"
+	done
+	grep -qa RCCK "$out/captures/h1-roce0.pcap" # the magic of our messages
+	# Both directions of every byte, both times judged good.
+	jq -e 'all(.hosts[].ports[].capture; .drops == "zero" and
+		all(.flows[]; .icrc_bad == 0 and .icrc_good == .packets))' "$out/run.json"
+}
+
+@test "headers alone hold no user data" {
+	sed -i 's/capture: .*/capture: headers/' "$LAB_DIR/fabric.yaml"
+	run --separate-stderr validate "${allowed[@]}"
+	[ "$status" -eq 0 ]
+	# The longest: Ethernet, VLAN, IPv6, UDP, BTH, extension headers.
+	longest=$(tshark -r "$out/captures/h1-roce0.pcap" -T fields -e frame.cap_len 2>/dev/null |
+		sort -n | tail -n1)
+	((longest < 160))
+	run ! grep -qa RCCK "$out/captures/h1-roce0.pcap"
+	jq -e 'all(.hosts[].ports[].capture.flows[]; .icrc_bad == 0 and .icrc_good == .packets)' \
+		"$out/run.json"
+}
+
+@test "what was recorded gives the same verdict offline" {
+	run --separate-stderr validate "${allowed[@]}"
+	[ "$status" -eq 0 ]
+	build/rocecheck validate "$LAB_DIR/fabric.yaml" --from "$out" "${allowed[@]}" --json \
+		>"$BATS_TEST_TMPDIR/offline.json"
+	diff <(jq -S '[.findings[] | [.rule, .verdict, .host, .port, .text]]' "$out/report.json") \
+		<(jq -S '[.findings[] | [.rule, .verdict, .host, .port, .text]]' "$BATS_TEST_TMPDIR/offline.json")
+	run --separate-stderr build/rocecheck validate --from "$out/snapshots" --profile lab
+	((status == 0 || status == 4))
+	[ ! -e rocecheck-run* ]
+}
+
+@test "--no-traffic sends nothing" {
+	before=$(lab run h1 -- sh -c 'cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts')
+	run --separate-stderr validate --no-traffic
+	((status == 0 || status == 4))
+	[ "$before" = "$(lab run h1 -- sh -c 'cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts')" ]
+	jq -e '.traffic == false and .pairs == [] and all(.hosts[]; .reached and .before and .after)' \
+		"$out/run.json"
+}
+
+# spec ROLE VERB SEED: of one end, 1 s at 5 MB/s.
+spec()
+{
+	echo '{"role":"'"$1"'","verb":"'"$2"'","ibdev":"rxe0","ib_port":1,"gid_index":1,"tos":106,' \
+		'"message_bytes":4097,"duration_ms":1000,"rate_bytes_per_s":5000000,"seed":'"$3"',' \
+		'"sl":0,"timeout":0}'
+}
+
+# answer FILE LINE: waits for this line of an end's answers.
+answer()
+{
+	local i
+
+	for i in {1..200}; do
+		[ "$(wc -l <"$1")" -lt "$2" ] || break
+		sleep 0.1
+	done
+	sed -n "$2p" "$1"
+}
+
+# ends VERB CLIENT-SEED SERVER-SEED: two traffic ends, without agents.
+ends()
+{
+	cd "$BATS_TEST_TMPDIR"
+	rm -f c.in s.in
+	mkfifo c.in s.in
+	(cd "$OLDPWD" && lab run h1 -- rocecheck agent --traffic) <c.in >c.out &
+	(cd "$OLDPWD" && lab run h2 -- rocecheck agent --traffic) <s.in >s.out &
+	exec 5>c.in 6>s.in
+	spec client "$1" "$2" >&5
+	spec server "$1" "$3" >&6
+	answer s.out 1 | jq -c .peer >&5
+	answer c.out 1 | jq -c .peer >&6
+	answer s.out 2 >/dev/null
+	answer c.out 2 >/dev/null
+	echo '{"run":true}' >&6
+	echo '{"run":true}' >&5
+	answer c.out 3 >/dev/null
+	answer s.out 3 >/dev/null
+	exec 5>&- 6>&-
+	wait
+	cat c.out s.out
+	cd "$OLDPWD"
+}
+
+@test "traffic: messages of odd size arrive whole, both verbs" {
+	for verb in write send; do
+		ends "$verb" 7 7
+		jq -es '.[2].result | .cause == "none" and .messages > 1000' "$BATS_TEST_TMPDIR/c.out"
+		jq -es '.[2].result | .cause == "none" and .messages > 1000 and .mismatches == 0 and
+			.checked_bytes == 4097 * .messages' "$BATS_TEST_TMPDIR/s.out"
+	done
+}
+
+@test "traffic: bytes that are not the expected ones are wrong data" {
+	for verb in write send; do
+		ends "$verb" 7 8
+		jq -es '.[2].result | .cause == "wrong-data"' "$BATS_TEST_TMPDIR/c.out"
+		jq -es '.[2].result | .cause == "wrong-data" and .messages > 0 and
+			.mismatches == .messages' "$BATS_TEST_TMPDIR/s.out"
+	done
+}
+
+@test "an unreachable host is named with the next step, the other one is judged: exit 4" {
+	sed '/^Host h2/,/ControlPath/{s/Port .*/Port 1/;s/ControlPath .*/ControlPath none/}' \
+		"$LAB_DIR/ssh_config" >"$LAB_DIR/ssh_bad"
+	sed -i "s#config: .*#config: $LAB_DIR/ssh_bad#" "$LAB_DIR/fabric.yaml"
+	run --separate-stderr validate
+	echo "$output" "$stderr"
+	[ "$status" -eq 4 ]
+	jq -e '.hosts[1].reached == false and (.hosts[1].error | contains("Connection refused")) and
+		.hosts[0].has_before != false and .hosts[0].reached' "$out/run.json"
+	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] == ["h2"]' \
+		"$out/report.json"
+	grep -q 'h2: .*Connection refused (no sshd' <<<"$stderr"
+}
+
+@test "an agent that is not there, or is another program, is named" {
+	for agent in /nonexistent/rocecheck /bin/echo; do
+		sed -i "s#^agent: .*#agent: $agent#" "$LAB_DIR/fabric.yaml"
+		run --separate-stderr validate
+		echo "$stderr"
+		[ "$status" -eq 4 ]
+		grep -q 'none of 2 hosts was reached' <<<"$stderr"
+		jq -e 'all(.hosts[]; .reached == false and (.error | contains("agent")))' "$out/run.json"
+	done
+}
+
+@test "a host key that is not known is not taken" {
+	sed "s#UserKnownHostsFile.*#UserKnownHostsFile /dev/null#;s#ControlPath .*#ControlPath none#" \
+		"$LAB_DIR/ssh_config" >"$LAB_DIR/ssh_bad"
+	sed -i "s#config: .*#config: $LAB_DIR/ssh_bad#" "$LAB_DIR/fabric.yaml"
+	run --separate-stderr validate
+	[ "$status" -eq 4 ]
+	jq -e 'all(.hosts[]; .error | contains("Host key verification failed"))' "$out/run.json"
+}
+
+@test "the coordinator is killed: its agents are gone in 3 s" {
+	slow
+	validate >"$out.txt" 2>"$out.err" &
+	said 'MB in all'
+	sleep 1
+	(($(agents h1) >= 2 && $(agents h2) >= 2)) # agent and traffic process
+	# Not $!: that is the shell of the function.
+	pid=$(pgrep -f "^build/rocecheck validate -v $LAB_DIR/fabric.yaml")
+	kill -KILL "$pid"
+	sleep 3
+	[ "$(agents h1) $(agents h2)" = "0 0" ]
+}
+
+@test "a coordinator that is frozen loses its agents too" {
+	slow
+	validate >"$out.txt" 2>"$out.err" &
+	said 'MB in all'
+	pid=$(pgrep -f "^build/rocecheck validate -v $LAB_DIR/fabric.yaml")
+	kill -STOP "$pid"
+	sleep 4
+	count="$(agents h1) $(agents h2)"
+	kill -CONT "$pid"
+	wait %1 || true
+	[ "$count" = "0 0" ]
+}
+
+@test "Ctrl-C: a partial report with exit 4, and no agents" {
+	slow
+	validate >"$out.txt" 2>"$out.err" &
+	said 'MB in all'
+	sleep 1
+	SECONDS=0
+	kill -INT "$(pgrep -f "^build/rocecheck validate -v $LAB_DIR/fabric.yaml")"
+	code=0
+	wait %1 || code=$?
+	[ "$code" -eq 4 ]
+	((SECONDS <= 2))
+	grep -q 'partial' "$out.err"
+	grep -q 'judgements' "$out.txt"
+	jq -e '.hosts[0].reached' "$out/run.json"
+	cleared
+}
+
+@test "the link goes down in mid-run: cause port-down, the run ends in time" {
+	slow
+	(
+		said 'MB in all'
+		sleep 1
+		lab run h1 -- sh -c 'ip link set roce0 down; sleep 2; ip link set roce0 up'
+	) &
+	SECONDS=0
+	validate >"$out.txt" 2>"$out.err" || true
+	((SECONDS < 60))
+	wait
+	jq -e '.pairs[0].client.result | .cause == "port-down" and .messages > 0 and .detail != ""' \
+		"$out/run.json"
+	configured h1
+}
+
+@test "the MTU is lowered in mid-run: the run ends in time, nothing hangs" {
+	slow
+	(
+		said 'MB in all'
+		sleep 1
+		lab run h1 -- ip link set roce0 mtu 1500
+	) &
+	SECONDS=0
+	validate >"$out.txt" 2>"$out.err" || true
+	((SECONDS < 80))
+	wait
+	cat "$out.err"
+	jq -e '.pairs[0] | (.client.result.cause != "none" or .error != "")' "$out/run.json"
+	cleared
+	lab run h1 -- ip link set roce0 mtu 4200
+	configured h1
+}
+
+# The last one: h2 does not come back.
+@test "a host dies in mid-run: META-007 names it, the run ends in time, exit 4" {
+	slow
+	(
+		said 'MB in all'
+		sleep 1
+		lab stop h2
+	) &
+	SECONDS=0
+	code=0
+	validate >"$out.txt" 2>"$out.err" || code=$?
+	cat "$out.txt" "$out.err"
+	((SECONDS < 60))
+	wait
+	[ "$code" -eq 4 ]
+	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] == ["h2"]' \
+		"$out/report.json"
+	jq -e '.pairs[0] | .error != "" and .client.result.cause == "retry-exceeded"' "$out/run.json"
+	[ "$(agents h1)" = 0 ]
+}
