@@ -68,7 +68,7 @@ processes()
 
 setup_file()
 {
-	export LAB_DIR=$PWD/build/lab-test
+	export LAB_DIR="$PWD/build/lab test"
 	lab down
 	lab up
 	both bash -c 'dcb app add dev roce0 dscp-prio 26:3'

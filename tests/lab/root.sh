@@ -20,7 +20,7 @@ export LC_ALL=C
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 lists=$here/../packages
-cache=${ROCECHECK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/rocecheck}
+cache=${ROCECHECK_CACHE:-${XDG_CACHE_HOME:-~/.cache}/rocecheck}
 tmp=
 
 say()

@@ -162,3 +162,15 @@ sources()
 	run sources
 	[ "$status" != 0 ]
 }
+
+@test "the lab needs no HOME" {
+	LAB_DIR=$BATS_TEST_TMPDIR/lab run env -u HOME tests/lab/lab status
+	[ "$status" = 1 ]
+	[[ $output == *"nothing runs"* ]]
+}
+
+@test "the lab refuses a cache that the kernel's make could not use" {
+	LAB_DIR=$BATS_TEST_TMPDIR/lab ROCECHECK_CACHE="$BATS_TEST_TMPDIR/a b" run tests/lab/lab up
+	[ "$status" = 2 ]
+	[[ $output == *ROCECHECK_CACHE* ]]
+}

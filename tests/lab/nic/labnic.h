@@ -84,7 +84,6 @@ struct labnic {
 	spinlock_t drain_lock;
 	bool draining;
 	struct sk_buff_head drain;
-	u32 drain_bytes;
 	u32 filled[LABNIC_PRIOS];
 	u16 xoff_sent;
 	ktime_t xoff_until;

@@ -223,10 +223,7 @@ static int labnic_probe(struct platform_device *pdev)
 }
 
 static struct platform_driver labnic_driver = {
-	.driver =
-		{
-			 .name = "labnic",
-			 },
+	.driver = {.name = "labnic"},
 };
 
 static struct platform_device *labnic_device;
