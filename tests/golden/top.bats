@@ -9,7 +9,7 @@ setup()
 {
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
 	rc=$PWD/${ROCECHECK:-build/rocecheck}
-	socket=$BATS_TEST_TMPDIR/tmux
+	socket=$BATS_TEST_TMPDIR/tmux starts=0
 	unset NO_COLOR TMUX
 	export TERM=screen-256color
 }
@@ -25,8 +25,10 @@ mux()
 }
 
 # start WIDTH HEIGHT COMMAND: a terminal that runs it and then shows how it left the line settings.
+# Each has a socket of its own: a server that is still ending would take the new session with it.
 start()
 {
+	socket=$BATS_TEST_TMPDIR/tmux$((++starts))
 	printf '%s\n' "$3" 'echo "exit $?"' 'stty -a | grep -ow -e -icanon -e icanon -e -echo -e echo' \
 		'exec sleep 100' >"$BATS_TEST_TMPDIR/run.sh"
 	mux -f /dev/null new-session -d -s t -x "$1" -y "$2" "bash $BATS_TEST_TMPDIR/run.sh"
