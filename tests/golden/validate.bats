@@ -1,0 +1,118 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# rocecheck validate without a lab: offline over snapshots, on agents of this host, and its mistakes.
+# Needs no RDMA device and no privilege.
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	rocecheck=$PWD/build/rocecheck
+	dir=$BATS_TEST_TMPDIR
+	mkdir -p "$dir/snaps"
+	cp tests/golden/snapshots/*.json "$dir/snaps/"
+	cat >"$dir/here.yaml" <<-END
+		schema: rocecheck.fabric/1
+		name: here
+		profile: lab
+		engine: local
+		agent: $rocecheck
+		capture: off
+		hosts:
+		  - {name: a, ports: [{interface: lo}]}
+		  - {name: b, ports: [{interface: lo}]}
+		thresholds: {quiet: 1s, traffic: 1s}
+	END
+}
+
+# refused TEXT ARGS...: exit 2, nothing on stdout, TEXT on stderr.
+refused()
+{
+	local text=$1
+
+	shift
+	run --separate-stderr "$rocecheck" validate "$@"
+	echo "$output" "$stderr"
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	grep -qF -- "$text" <<<"$stderr"
+}
+
+@test "mistakes on the command line are exit 2" {
+	refused 'an inventory or --from DIR is needed'
+	refused 'needs --profile' --from "$dir/snaps"
+	refused "unexpected argument 'b.yaml'" a.yaml b.yaml
+	refused "no rule 'RC-PFC-999'" --from "$dir/snaps" --profile lab --allow-inconclusive RC-PFC-999
+	refused "no format 'xml'" --from "$dir/snaps" --profile lab --format xml
+	refused "no format 'json='" --from "$dir/snaps" --profile lab --format json=
+	refused 'info' --from "$dir/snaps" --profile lab --fail-on info
+	refused "$dir/none: No such file" --from "$dir/none" --profile lab
+	refused 'no shipped profile' --from "$dir/snaps" --profile nonesuch
+	refused 'No such file' "$dir/none.yaml"
+}
+
+@test "snapshots alone are judged; the reports go where they were asked to" {
+	run --separate-stderr "$rocecheck" validate --from "$dir/snaps" --profile lab --json \
+		--format junit="$dir/j.xml" --format text="$dir/t.txt"
+	((status == 0 || status == 1 || status == 4))
+	jq -e --argjson code "$status" '.schema == "rocecheck.report/1" and .exit_code == $code' <<<"$output"
+	jq -e '[.findings[] | select(.verdict == "PASS" or .verdict == "FAIL")] | length > 0' <<<"$output"
+	xmllint --noout "$dir/j.xml"
+	grep -q judgements "$dir/t.txt"
+	[ "$(find "$dir" -name run.json | wc -l)" -eq 0 ]
+}
+
+@test "broken snapshots are named" {
+	echo '{"schema":' >"$dir/snaps/x.json"
+	refused 'x.json:' --from "$dir/snaps" --profile lab
+	echo '{"schema":"rocecheck.snapshot/1"}' >"$dir/snaps/x.json"
+	refused 'x.json:' --from "$dir/snaps" --profile lab
+}
+
+@test "agents on this host: both answer, a port without RDMA is said to have none" {
+	run --separate-stderr "$rocecheck" validate -v "$dir/here.yaml" --out "$dir/run"
+	echo "$output" "$stderr"
+	((status == 1 || status == 4))
+	jq -e '[.hosts[] | select(.reached and .error == "") | .name] == ["a", "b"]' "$dir/run/run.json"
+	jq -e '[.pairs[] | select(.ran == false and (.error | contains("no RDMA device")))] | length == 4' \
+		"$dir/run/run.json"
+	jq -e 'all(.hosts[].ports[]; .capture_error | contains("capture is off"))' "$dir/run/run.json"
+	jq -e 'all(.hosts[].ports[].readings; .quiet_before and .load_after)' "$dir/run/run.json"
+	[ "$(cat "$dir/run/schedule-rail0.txt")" = $'b,a\na,b' ]
+	run --separate-stderr "$rocecheck" validate --from "$dir/run" "$dir/here.yaml" --json
+	diff <(jq -S '[.findings[] | [.rule, .verdict, .host, .text]]' "$dir/run/report.json") \
+		<(jq -S '[.findings[] | [.rule, .verdict, .host, .text]]' <<<"$output")
+}
+
+@test "an agent that is no agent is named, the other host is judged" {
+	sed -i 's#{name: b, #{name: b, agent: /bin/cat, #' "$dir/here.yaml"
+	run --separate-stderr "$rocecheck" validate "$dir/here.yaml" --out "$dir/run"
+	((status == 1 || status == 4))
+	jq -e '.hosts[0].reached and (.hosts[1].reached | not) and .hosts[1].error != ""' "$dir/run/run.json"
+	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] == ["b"]' \
+		"$dir/run/report.json"
+}
+
+@test "no agent at all: exit 4, and still a report" {
+	sed -i "s#^agent: .*#agent: /nonexistent/rocecheck#" "$dir/here.yaml"
+	run --separate-stderr "$rocecheck" validate "$dir/here.yaml" --out "$dir/run"
+	[ "$status" -eq 4 ]
+	grep -q 'none of 2 hosts was reached' <<<"$stderr"
+	grep -q 'RC-META-007' <<<"$output"
+}
+
+@test "a full disk: one line with the file, exit 3, the verdict is printed" {
+	[ -w /dev/full ] || skip 'no /dev/full'
+	run --separate-stderr "$rocecheck" validate --from "$dir/snaps" --profile lab --format json=/dev/full
+	echo "$stderr"
+	[ "$status" -eq 3 ]
+	grep -q judgements <<<"$output"
+	[ "$(grep -c /dev/full <<<"$stderr")" -eq 1 ]
+}
+
+@test "an agent answers nonsense with errors, and ends with its input" {
+	printf '%s\n' 'x' '{"id":1}' '{"id":2,"op":"ping"}' | "$rocecheck" agent >"$dir/answers"
+	jq -es 'length == 4 and .[0].hello == "rocecheck.agent/1" and .[1].error.code < 0 and
+		.[2].id == 1 and .[2].error.code < 0 and .[3] == {"id": 2, "ok": true}' "$dir/answers"
+	head -c 300000 /dev/urandom | timeout 10 "$rocecheck" agent >/dev/null
+}
