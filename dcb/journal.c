@@ -68,8 +68,12 @@ int journal_lock(const char *state_dir, int *fd, struct err *e)
 	if (snprintf(path, sizeof(path), "%s/lock", state_dir) >= (int)sizeof(path))
 		return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
 	lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (lock < 0)
-		return err_sys(e, -errno, "%s", path);
+	if (lock < 0) {
+		err = err_sys(e, -errno, "%s", path);
+		if (err == -EACCES || err == -EPERM)
+			err_hint(e, "run as root");
+		return err;
+	}
 	if (!flock(lock, LOCK_EX | LOCK_NB)) {
 		*fd = lock;
 		return 0;
@@ -215,16 +219,29 @@ static int open_at(const char *dir, int flags, const char *id, struct journal **
 	return 0;
 }
 
+/* Of a transaction that never began: a full disk must not leave an empty one to be listed. */
+static void journal_remove(const char *dir)
+{
+	char path[PATH_MAX + 16];
+
+	snprintf(path, sizeof(path), "%s/journal", dir);
+	(void)unlink(path); /* what stays is listed as empty, and harmless */
+	(void)rmdir(dir);
+}
+
 int journal_create(const char *state_dir, struct tx *tx, struct journal **j, struct err *e)
 {
 	struct journal *n;
 	char dir[PATH_MAX], parent[PATH_MAX];
 	int err = make_id(state_dir, tx, dir, sizeof(dir), e);
 
-	if (!err)
-		err = open_at(dir, O_CREAT | O_EXCL, tx->id, &n, e);
 	if (err)
 		return err;
+	err = open_at(dir, O_CREAT | O_EXCL, tx->id, &n, e);
+	if (err) {
+		journal_remove(dir);
+		return err;
+	}
 	err = append(n, header_to_json(tx), e);
 	snprintf(parent, sizeof(parent), "%s/tx", state_dir);
 	if (!err && (sync_dir(dir) || sync_dir(parent)))
@@ -233,6 +250,7 @@ int journal_create(const char *state_dir, struct tx *tx, struct journal **j, str
 		err = verify(state_dir, tx, e);
 	if (err) {
 		journal_close(n);
+		journal_remove(dir);
 		return err;
 	}
 	tx->state = TX_PREPARED;

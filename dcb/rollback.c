@@ -166,7 +166,7 @@ static int find(const char *state_dir, const char *id, struct tx *tx, struct err
 		return err;
 	if (tx->state == TX_RUNNING || tx->state == TX_DONE || tx->state == TX_LOST)
 		return 0;
-	return err_set(e, -ENOENT, "transaction %s is %s: nothing to roll back", tx->id,
+	return err_set(e, -ENOENT, "transaction %s is %s", tx->id,
 		       tx_state_word(tx->state));
 }
 

@@ -16,10 +16,13 @@
 int json_file_load(const char *path, json_t **doc, struct err *e)
 {
 	json_error_t where;
+	struct stat st;
 	json_t *json;
 
-	if (access(path, R_OK))
+	if (stat(path, &st) || access(path, R_OK))
 		return err_sys(e, -errno, "%s", path);
+	if (!S_ISREG(st.st_mode)) /* a pipe would be waited for for ever */
+		return err_set(e, -EINVAL, "%s: no regular file", path);
 	json = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
 	if (!json_is_object(json)) {
 		json_decref(json);

@@ -54,7 +54,7 @@ static void mark_lost(struct coordinator *c)
 
 		if (k->state != LINK_LOST || h->error[0])
 			continue;
-		snprintf(h->error, sizeof(h->error), "%.180s%s%.60s%s", k->err.text,
+		snprintf(h->error, sizeof(h->error), "%.380s%s%.200s%s", k->err.text,
 			 k->err.hint[0] ? " (" : "", k->err.hint, k->err.hint[0] ? ")" : "");
 		phase_say(c, "%s: %s", h->name, h->error);
 	}

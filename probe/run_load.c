@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "probe/json_file.h"
@@ -244,11 +245,19 @@ int run_load(const char *dir, const struct fabric *f, struct run *r, struct err 
 {
 	static const struct fabric none;
 	struct run made;
+	struct stat st;
 	char path[PATH_MAX];
 	int err;
 
 	if (snprintf(path, sizeof(path), "%s/run.json", dir) >= (int)sizeof(path))
 		return err_sys(e, -ENAMETOOLONG, "%s", dir);
+	if (stat(dir, &st))
+		return err_sys(e, -errno, "%s", dir);
+	if (!S_ISDIR(st.st_mode)) {
+		err_set(e, -ENOTDIR, "%s: no folder", dir);
+		err_hint(e, "name the run folder, or the one that holds the snapshots");
+		return -ENOTDIR;
+	}
 	err = run_init(&made, &none);
 	if (err)
 		return err_sys(e, err, "run");
