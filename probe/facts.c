@@ -2,7 +2,8 @@
 /*
  * RDMA devices through libibverbs: ports, MTUs and the GID table; the driver and the netdev through
  * RDMA netlink. Native InfiniBand ports are left out: they have no netdev with DCB. A device that
- * cannot be opened (no permission for uverbs) is still listed, without GIDs and MTUs.
+ * cannot be opened (no permission for uverbs) is still listed, with what sysfs tells: without GIDs
+ * and MTUs.
  */
 #include "probe/facts.h"
 
@@ -201,20 +202,45 @@ static int read_port(struct dcb *dcb, struct ports *ports, struct ibv_context *c
 	return 0;
 }
 
+static bool port_file(struct dcb *dcb, const char *ibdev, unsigned int number, const char *file,
+		      char *buf, size_t size)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "class/infiniband/%s/ports/%u/%s", ibdev, number, file);
+	return dcb_sysfs_read(dcb, path, buf, size) >= 0;
+}
+
+/* The ports of a device that cannot be opened. */
+static int read_closed_device(struct dcb *dcb, struct ports *ports, const struct ibv_device *device)
+{
+	char state[32], link[32];
+	struct port *p;
+	int err = 0;
+
+	for (unsigned int number = 1; !err && number <= UINT8_MAX; number++) {
+		if (!port_file(dcb, device->name, number, "state", state, sizeof(state)))
+			break;
+		if (port_file(dcb, device->name, number, "link_layer", link, sizeof(link)) &&
+		    strcmp(link, "Ethernet"))
+			continue;
+		err = ports_add(ports, device, number, &p);
+		if (err)
+			break;
+		p->ib_active = atoi(state) == IBV_PORT_ACTIVE; /* "4: ACTIVE" */
+		read_kind(dcb, device, p);
+	}
+	return err;
+}
+
 static int read_device(struct dcb *dcb, struct ports *ports, struct ibv_device *device)
 {
 	struct ibv_context *context = ibv_open_device(device);
 	struct ibv_device_attr attr;
 	int err = 0;
 
-	if (!context) {
-		struct port *p;
-
-		err = ports_add(ports, device, 1, &p);
-		if (!err)
-			read_kind(dcb, device, p);
-		return err;
-	}
+	if (!context)
+		return read_closed_device(dcb, ports, device);
 	if (!ibv_query_device(context, &attr))
 		for (unsigned int number = 1; !err && number <= attr.phys_port_cnt; number++)
 			err = read_port(dcb, ports, context, number);
