@@ -139,6 +139,16 @@ teardown_file()
 	jq -e '.gids | map(select(.gid == "::ffff:198.18.0.1")) | length == 1' <<<"$port"
 }
 
+@test "collect: a device that may not be opened still has the state of its port" {
+	on h1 install -m 755 /rocecheck/build/rocecheck /tmp/collector # whatever the tree's modes
+	on h1 chmod 600 /dev/infiniband/uverbs0
+	on h1 setpriv --reuid 65534 --clear-groups /tmp/collector collect \
+		>"$BATS_TEST_TMPDIR/h1.json"
+	on h1 chmod 666 /dev/infiniband/uverbs0
+	jq -e '(.privileged | not) and .ports[0].ib_active and .ports[0].gids == []
+		and .ports[0].kind == "soft-roce"' "$BATS_TEST_TMPDIR/h1.json"
+}
+
 @test "collect --lldp: the link partner as lldptool has it, and never the host itself" {
 	shut='kill $(pidof lldpad); while pidof -q lldpad; do sleep 0.1; done; rm -f /dev/shm/lldpad.state'
 	speak='lldpad -d && sleep 0.5 && lldptool -L -i roce0 adminStatus=rxtx &&
