@@ -209,7 +209,7 @@ dirty()
 @test "an unknown device, a netdev without DCB, nobody's rights" {
 	clean
 	run -3 on rocecheck show -i nope0
-	[[ $output == *"nope0: no such"* ]]
+	[[ $output == *"'nope0': no such"* ]]
 	run -3 on rocecheck plan lab -i nope0
 	run -3 on rocecheck show -d nope_0
 	run -0 on rocecheck show -i eth0
