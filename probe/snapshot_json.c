@@ -12,6 +12,7 @@
 
 #include "probe/facts.h"
 #include "probe/snapshot.h"
+#include "profiles/diag.h"
 
 #define SNAPSHOT_PORTS_MAX 1024
 
@@ -133,16 +134,6 @@ static bool name_ok(const char *text)
 	return true;
 }
 
-/* Texts of foreign documents end on terminals, too. C1 controls are two bytes of UTF-8. */
-static bool has_control(const char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f ||
-		    (*text == '\xc2' && (unsigned char)text[1] < 0xa0))
-			return true;
-	return false;
-}
-
 static int text_from_json(const json_t *json, const struct member *m, char *to, struct err *e)
 {
 	const char *text = json_string_value(json);
@@ -150,7 +141,8 @@ static int text_from_json(const json_t *json, const struct member *m, char *to, 
 	if (!text || json_string_length(json) != strlen(text) || strlen(text) >= m->max)
 		return err_set(e, -EINVAL, "%s: want a string of at most %u bytes", m->key,
 			       m->max - 1);
-	if (has_control(text))
+	/* Texts of foreign documents end on terminals, too. */
+	if (diag_has_control(text))
 		return err_set(e, -EINVAL, "%s: holds a control character", m->key);
 	if (m->kind == MEMBER_NAME && !name_ok(text))
 		return err_set(e, -EINVAL, "%s: is no name", m->key);

@@ -70,6 +70,14 @@ static bool is_control(const unsigned char *text)
 	return text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0);
 }
 
+bool diag_has_control(const char *text)
+{
+	for (; *text; text++)
+		if (is_control((const unsigned char *)text))
+			return true;
+	return false;
+}
+
 char *diag_safe_text(const char *text)
 {
 	char *copy = strdup(text);

@@ -94,7 +94,7 @@ static int read_target(struct schema_load *l, const struct schema_row *row,
 	if (node->kind != YAML_TEXT)
 		return schema_expect(l, node, "a text");
 	if (strlen(node->text) >= row->size || !node->text[0] || node->text[0] == '-' ||
-	    strpbrk(node->text, " \t\r\n'\"\\;&|<>$`"))
+	    diag_has_control(node->text) || strpbrk(node->text, " \t\r\n'\"\\;&|<>$`"))
 		return report_name(
 			l, node, "target",
 			"a host as the engine takes it; never a '-' in front, no spaces");

@@ -113,15 +113,6 @@ bool schema_name_ok(const char *name)
 	return true;
 }
 
-/* Quoted texts can hold "\e": names and commands end on terminals and in command lines. */
-static bool has_control(const char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			return true;
-	return false;
-}
-
 static int read_text(struct schema_load *l, const struct schema_row *row,
 		     const struct yaml_node *node, void *target)
 {
@@ -129,7 +120,8 @@ static int read_text(struct schema_load *l, const struct schema_row *row,
 
 	if (node->kind != YAML_TEXT)
 		return schema_expect(l, node, "a text");
-	if (has_control(node->text)) {
+	/* Quoted texts can hold "\e"; names and commands end on terminals. */
+	if (diag_has_control(node->text)) {
 		err_set(&e, -EINVAL, "a control character in a text");
 		return schema_refuse(l, node, &e);
 	}

@@ -200,6 +200,8 @@ static void test_refused(void **state)
 		{"hosts: [{name: h1, target: -x, " PORT "}]\n", "RC-INP-013"},
 		{"hosts: [{name: h1, target: 'a b', " PORT "}]\n", "RC-INP-013"},
 		{"hosts: [{name: h1, target: 'a;reboot', " PORT "}]\n", "RC-INP-013"},
+		{"hosts: [{name: h1, target: \"a\\x01\", " PORT "}]\n", "RC-INP-013"},
+		{"agent: \"a\\e[2J\"\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
 		{"hosts: [{name: h1, ports: [{interface: -a}]}]\n", "RC-INP-013"},
 		{"hosts: [{name: h1, ports: [{interface: ../x}]}]\n", "RC-INP-013"},
 		{"hosts: [{name: h1, ports: [{interface: sixteenletters00}]}]\n", "RC-INP-005"},
