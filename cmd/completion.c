@@ -87,16 +87,18 @@ static void print_quoted(const char *text, const char *quote)
 
 static void print_zsh(void)
 {
+	char word[32], last[32] = "";
+
 	puts("#compdef rocecheck\n_rocecheck() {\n\tlocal -a cmds\n\tcmds=(");
 	for (size_t i = 0; cmd_at(i); i++) {
-		char word[32];
-
 		first_word(cmd_at(i), word, sizeof(word));
-		if (cmd_at(i)->internal)
+		if (cmd_at(i)->internal || !strcmp(word, last))
 			continue;
 		printf("\t\t'%s:", word);
-		print_quoted(cmd_at(i)->help, "'\\''");
+		print_quoted(strchr(cmd_at(i)->name, ' ') ? "several commands" : cmd_at(i)->help,
+			     "'\\''");
 		puts("'");
+		snprintf(last, sizeof(last), "%s", word);
 	}
 	puts("\t)\n\tif (( CURRENT == 2 )); then _describe command cmds; return; fi\n\tcase "
 	     "$words[2] in");
