@@ -114,6 +114,14 @@ static enum qos_field_id differing(const struct member *a, const struct member *
 	return what->show;
 }
 
+/* Of two DSCP maps, the entries in which they differ: 64 of them hide the one that matters. */
+static void leave_differing(struct qos *a, struct qos *b)
+{
+	for (unsigned int d = 0; d < QOS_DSCPS; d++)
+		if (a->dscp_prio[d] == b->dscp_prio[d])
+			a->dscp_prio[d] = b->dscp_prio[d] = QOS_UNMAPPED;
+}
+
 static void say_odd(const struct rule *rule, const struct members *m, size_t odd, size_t good,
 		    const struct comparison *what, struct findings *out)
 {
@@ -121,9 +129,14 @@ static void say_odd(const struct rule *rule, const struct members *m, size_t odd
 	enum qos_field_id show = differing(a, b, what);
 	const char *key = qos_fields[show].key;
 	char odd_value[512], good_value[512];
+	struct qos odd_alone, good_alone;
 
-	value_of(a, show, odd_value, sizeof(odd_value));
-	value_of(b, show, good_value, sizeof(good_value));
+	odd_alone = a->s.port->qos;
+	good_alone = b->s.port->qos;
+	if (show == QOS_DSCP_PRIO)
+		leave_differing(&odd_alone, &good_alone);
+	qos_field_text(&odd_alone, show, odd_value, sizeof(odd_value));
+	qos_field_text(&good_alone, show, good_value, sizeof(good_value));
 	finding_begin(out, rule, a->s.host->name, a->s.name, a->s.prio_set);
 	finding_say(out, VERDICT_FAIL, "%s differs: %s is %s here, %s on %s %s", what->noun, key,
 		    odd_value, good_value, b->s.host->name, b->s.name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report for people: the verdict, what leads with its evidence and what it caused in one line,
+ * The report for people: the verdict, what leads with its evidence and what it caused,
  * a table of ports, and everything that was not judged with its reason. Colour repeats what words
  * say.
  */
@@ -13,6 +13,7 @@
 #include "reports/writers.h"
 
 #define SUBJECTS_SHOWN 6 /* ports named in a line that many share */
+#define CAUSED_SHOWN   8 /* consequences of one cause that are told */
 
 /* One document being written. */
 struct page {
@@ -101,23 +102,44 @@ static void put_heading(const struct page *p, const struct finding *f)
 	fputc('\n', p->out);
 }
 
-/* What the finding at this place of the order explains: they follow it. */
+/* The kinds of evidence a finding stands on, each once: "[HK]". */
+static void put_kinds(const struct page *p, const struct finding *f)
+{
+	char kinds[8] = "";
+	size_t used = 0;
+
+	for (unsigned int i = 0; i < f->evidence_count && used < sizeof(kinds) - 1; i++) {
+		if (strchr(kinds, f->evidence[i].kind))
+			continue;
+		kinds[used++] = f->evidence[i].kind;
+		kinds[used] = '\0';
+	}
+	if (used)
+		fprintf(p->out, " [%s]", kinds);
+}
+
+/* What the finding at this place of the order explains: they follow it. One line each, because they
+ * are the same fault seen by other evidence. */
 static void put_caused(const struct page *p, size_t place)
 {
-	size_t lead = p->order.at[place];
-	const char *separator = "      caused  ";
+	size_t lead = p->order.at[place], n = 0, i;
 
-	for (size_t i = place + 1; i < p->order.count; i++) {
+	for (i = place + 1; i < p->order.count; i++) {
 		const struct finding *f = &p->f->list[p->order.at[i]];
 
 		if (f->caused_by < 0 || (size_t)f->caused_by != lead)
 			break;
-		fprintf(p->out, "%s%s ", separator, f->rule->id);
+		if (n++ >= CAUSED_SHOWN)
+			continue;
+		fprintf(p->out, "      %-6s  %s ", n == 1 ? "caused" : "", f->rule->id);
 		put_subject(p, f);
-		separator = ", ";
-	}
-	if (separator[0] == ',')
+		fputs(": ", p->out);
+		clean_put(p->out, f->text);
+		put_kinds(p, f);
 		fputc('\n', p->out);
+	}
+	if (n > CAUSED_SHOWN)
+		fprintf(p->out, "              and %zu more\n", n - CAUSED_SHOWN);
 }
 
 static void put_lead(const struct page *p, size_t place)

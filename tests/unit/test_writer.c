@@ -259,7 +259,9 @@ static const char *const text_lines[] = {
 	"\n      [H] pfc.enabled is [] (dcbnl)\n",
 	"\n      wish    profiles/lab.yaml:",
 	"\n      do      enable PFC on the RoCE priority",
-	"\n      caused  RC-PFC-002 h2 roce0, RC-PFC-003 h2 roce0, RC-QOS-005 h2 roce0\n",
+	"\n      caused  RC-PFC-002 h2 roce0: pfc.enabled is [], the profile wants [3] [H]\n"
+	"              RC-PFC-003 h2 roce0: ",
+	"\n              RC-QOS-005 h2 roce0: ",
 	"\n  RC-PFC-004  h1 roce0, h2 roce0: no link partner was heard (LLDP) [allowed]\n",
 	"\n  RC-PFC-010  h1 roce0, h2 roce0: nothing was lost, but no congestion was made",
 	" [gates]\n",
