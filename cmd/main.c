@@ -77,7 +77,8 @@ static void print_command_usage(const struct command *c, FILE *out)
 	}
 }
 
-/* Texts hold names from users, hosts and kernels: one line, and no terminal takes orders from them. */
+/* Texts hold names from users, hosts and kernels: one line, and no terminal takes orders from them.
+ */
 static void put_clean(const char *text)
 {
 	for (; *text; text++)
@@ -254,20 +255,36 @@ static bool is_command_opt(const struct command *c, const char *word)
 	return false;
 }
 
+static const struct opt *global_flag(const struct command *c, const char *word, char letter)
+{
+	if (is_command_opt(c, letter ? (const char[]){'-', letter, 0} : word))
+		return NULL;
+	for (const struct opt *o = global_opts; o->name; o++)
+		if (o->kind == OPT_FLAG &&
+		    (letter ? o->letter == letter : !strcmp(word + 2, o->name)))
+			return o;
+	return NULL;
+}
+
+/* A word is ours when all of it is: "--json", "-q", "-jq". */
 static bool take_global(const struct command *c, const char *word)
 {
-	if (word[0] != '-' || is_command_opt(c, word))
+	const struct opt *o;
+
+	if (word[0] != '-' || !word[1])
 		return false;
-	for (const struct opt *o = global_opts; o->name; o++) {
-		if (o->kind != OPT_FLAG)
-			continue;
-		if ((word[1] == '-' && !strcmp(word + 2, o->name)) ||
-		    (o->letter && word[1] == o->letter && !word[2])) {
+	if (word[1] == '-') {
+		o = global_flag(c, word, 0);
+		if (o)
 			*(bool *)o->value = true;
-			return true;
-		}
+		return o;
 	}
-	return false;
+	for (const char *p = word + 1; *p; p++)
+		if (!global_flag(c, word, *p))
+			return false;
+	for (const char *p = word + 1; *p; p++)
+		*(bool *)global_flag(c, word, *p)->value = true;
+	return true;
 }
 
 static void take_globals(const struct command *c, int *argc, char **argv)

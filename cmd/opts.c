@@ -138,55 +138,77 @@ static int store(const struct opt *o, const char *value, struct err *e)
 	return -EINVAL;
 }
 
-/* One option word at argv[*i]; a value of its own moves *i on. */
-static int parse_one(const struct opt *opts, int argc, char **argv, int *i, struct err *e)
+/* One walk over the words of a command line. */
+struct walk {
+	const struct opt *opts;
+	int argc, i;
+	char **argv;
+	uint64_t seen; /* bit by row: an option with one value is given once */
+};
+
+/* value: what stands in the word itself, NULL when it may be the next one. */
+static int take_value(struct walk *w, const struct opt *o, const char *value, struct err *e)
 {
-	const char *word = argv[*i];
-	const char *value = NULL;
-	const struct opt *o;
+	uint64_t bit = UINT64_C(1) << (o - w->opts) % OPTS_MAX;
 
-	if (word[1] == '-') {
-		size_t len = strcspn(word + 2, "=");
+	if (!value && w->i + 1 >= w->argc)
+		return err_set(e, -EINVAL, "--%s needs a value (%s)", o->name, o->arg);
+	if (o->kind != OPT_LIST && w->seen & bit)
+		return err_set(e, -EINVAL, "--%s is given twice", o->name);
+	w->seen |= bit;
+	return store(o, value ? value : w->argv[++w->i], e);
+}
 
-		o = find_long(opts, word + 2, len);
-		if (word[2 + len] == '=')
-			value = word + 2 + len + 1;
-	} else {
-		o = find_letter(opts, word[1]);
-		if (word[2])
-			value = word + 2;
-	}
+static int parse_long(struct walk *w, const char *word, struct err *e)
+{
+	size_t len = strcspn(word + 2, "=");
+	const struct opt *o = find_long(w->opts, word + 2, len);
+	const char *value = word[2 + len] == '=' ? word + 2 + len + 1 : NULL;
+
 	if (!o)
-		return unknown(opts, word, e);
-	if (o->kind == OPT_FLAG && value)
+		return unknown(w->opts, word, e);
+	if (o->kind != OPT_FLAG)
+		return take_value(w, o, value, e);
+	if (value)
 		return err_set(e, -EINVAL, "'%s': --%s takes no value", word, o->name);
-	if (o->kind != OPT_FLAG && !value) {
-		if (*i + 1 >= argc)
-			return err_set(e, -EINVAL, "--%s needs a value (%s)", o->name, o->arg);
-		value = argv[++*i];
+	return store(o, NULL, e);
+}
+
+/* "-jq" is "-j -q"; the first letter that takes a value takes the rest of the word. */
+static int parse_letters(struct walk *w, const char *word, struct err *e)
+{
+	for (const char *p = word + 1; *p; p++) {
+		const struct opt *o = find_letter(w->opts, *p);
+
+		if (!o)
+			return unknown(w->opts, word, e);
+		if (o->kind != OPT_FLAG)
+			return take_value(w, o, p[1] ? p + 1 : NULL, e);
+		store(o, NULL, e);
 	}
-	return store(o, value, e);
+	return 0;
 }
 
 int opts_parse(const struct opt *opts, int *argc, char **argv, bool stop_at_operand, struct err *e)
 {
 	static const struct opt none[] = {{.name = NULL}};
+	struct walk w = {.opts = opts ? opts : none, .argc = *argc, .argv = argv};
 	bool ended = false;
 	int kept = 0;
 
-	if (!opts)
-		opts = none;
-	for (int i = 1; i < *argc; i++) {
-		if (!ended && !strcmp(argv[i], "--")) {
+	for (w.i = 1; w.i < *argc; w.i++) {
+		const char *word = argv[w.i];
+
+		if (!ended && !strcmp(word, "--")) {
 			ended = true;
 			continue;
 		}
-		if (ended || argv[i][0] != '-' || !argv[i][1]) {
+		if (ended || word[0] != '-' || !word[1]) {
 			ended = ended || stop_at_operand;
-			argv[kept++] = argv[i];
+			argv[kept++] = argv[w.i];
 			continue;
 		}
-		if (parse_one(opts, *argc, argv, &i, e))
+		if (word[1] == '-' ? parse_long(&w, word, e) : parse_letters(&w, word, e))
 			return e->code;
 	}
 	*argc = kept;
