@@ -4,6 +4,7 @@
  * it printed has arrived. Usage and completion come from the tables.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,12 +333,23 @@ static int finish(int code)
 	return code;
 }
 
+/* A closed descriptor would be given to the first file or socket that is opened, and written to. */
+static bool open_standard_descriptors(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
+			return false;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
 	struct err e = {0};
 	int words;
 
+	if (!open_standard_descriptors())
+		return EXIT_ENVIRONMENT; /* nowhere to say it */
 	setlocale(LC_CTYPE, "");
 	if (opts_parse(global_opts, &argc, argv, true, &e)) {
 		fprintf(stderr, "rocecheck: error: %s\n", e.text);

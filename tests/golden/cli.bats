@@ -61,6 +61,15 @@ commands() {
 	[[ $output == *"stdout"* ]]
 }
 
+@test "closed descriptors: nothing is written into a file that takes their number" {
+	run bash -c "$rc rules <&- >&- 2>&-"
+	[ "$status" -eq 0 ]
+	run bash -c "$rc agent <&-"
+	[ "$status" -ne 134 ]
+	run bash -c "$rc lint profiles/lab.yaml 2>&-"
+	[ "$status" -eq 0 ]
+}
+
 @test "--version prints one line" {
 	run "$rc" --version
 	[ "$status" -eq 0 ]
