@@ -85,11 +85,13 @@ int journal_lock(const char *state_dir, int *fd, struct err *e)
 	return err_sys(e, err, "%s", path);
 }
 
-/* Appends one line and waits until it is on disk. Takes the reference; NULL is -ENOMEM. */
+/* Appends one line and waits until it is on disk. Takes the reference; NULL is -ENOMEM. A part of a
+ * line is taken away again: what is appended later must start a line. */
 static int append(struct journal *j, json_t *line, struct err *e)
 {
 	char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
 	int err = text ? 0 : -ENOMEM;
+	off_t begin = lseek(j->fd, 0, SEEK_END);
 	size_t size = 0, done = 0;
 
 	json_decref(line);
@@ -105,6 +107,8 @@ static int append(struct journal *j, json_t *line, struct err *e)
 		else if (n > 0)
 			done += n;
 	}
+	if (err && done && begin >= 0 && ftruncate(j->fd, begin) < 0)
+		err = -errno;
 	if (!err && fsync(j->fd) < 0)
 		err = -errno;
 	free(text);

@@ -166,8 +166,8 @@ static const struct line_row {
 } line_rows[] = {
 	{"reveal", take_reveal},
 	{"before", take_before},
-	{"step",	 take_step  },
-	{"state",  take_state },
+	{"step", take_step},
+	{"state", take_state},
 };
 
 static int take_line(const char *text, size_t size, struct tx *tx)
@@ -289,7 +289,8 @@ int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned i
 int journal_none(const char *state_dir, const char *id, struct err *e)
 {
 	if (id)
-		err_set(e, -ENOENT, "there is no transaction %.*s in %s", JOURNAL_ID_MAX, id, state_dir);
+		err_set(e, -ENOENT, "there is no transaction %.*s in %s", JOURNAL_ID_MAX, id,
+			state_dir);
 	else
 		err_set(e, -ENOENT, "there is no transaction to roll back in %s", state_dir);
 	err_hint(e, "'rocecheck rollback --list' lists them");
@@ -298,7 +299,7 @@ int journal_none(const char *state_dir, const char *id, struct err *e)
 
 int journal_newest(const char *state_dir, struct tx *tx, struct err *e)
 {
-	char(*ids)[JOURNAL_ID_MAX];
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	unsigned int n;
 	int err = journal_list(state_dir, &ids, &n, e);
 

@@ -10,9 +10,11 @@
 #include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -536,23 +538,23 @@ static void test_bad_journals(void **state)
 		int want;
 		enum tx_state state;
 	} cases[] = {
-		{"empty",			      "",							      0,	 TX_EMPTY	 },
-		{"header",			     HEADER,							  0,	      TX_PREPARED},
-		{"a step",			     HEADER "{\"step\":0,\"fields\":[\"mtu.netdev\"]}\n",		0,	   TX_RUNNING },
-		{"an unknown line of a newer version", HEADER "{\"new\":1}\n",					       0,	  TX_PREPARED},
-		{"no JSON",			    "hello\n",						       -EBADMSG, 0	  },
-		{"other schema",			 "{\"schema\":\"x\"}\n",						 -EBADMSG, 0	    },
-		{"no ports",			     "{\"schema\":\"rocecheck.tx/1\",\"time\":\"t\",\"ports\":[]}\n",
-		 -EBADMSG,													0	    },
-		{"port out of range",		      HEADER "{\"step\":1,\"fields\":[]}\n",			     -EBADMSG, 0		},
-		{"negative port",			  HEADER "{\"step\":-1,\"fields\":[]}\n",			  -EBADMSG, 0	     },
-		{"port is no number",		      HEADER "{\"step\":\"0\",\"fields\":[]}\n",			 -EBADMSG, 0	    },
-		{"unknown field",			  HEADER "{\"step\":0,\"fields\":[\"x\"]}\n",		      -EBADMSG, 0		 },
-		{"field is no string",		       HEADER "{\"step\":0,\"fields\":[1]}\n",			       -EBADMSG, 0	  },
-		{"unknown state",			  HEADER "{\"state\":\"fine\"}\n",				   -EBADMSG, 0	      },
-		{"value out of range",		       HEADER "{\"before\":0,\"qos\":{\"mtu\":{\"netdev\":-1}}}\n",
-		 -EBADMSG,													0	    },
-		{"broken in the middle",		 HEADER "{\"step\"\n{\"state\":\"done\"}\n",			     -EBADMSG, 0		},
+		{"empty", "", 0, TX_EMPTY},
+		{"header", HEADER, 0, TX_PREPARED},
+		{"a step", HEADER "{\"step\":0,\"fields\":[\"mtu.netdev\"]}\n", 0, TX_RUNNING},
+		{"an unknown line of a newer version", HEADER "{\"new\":1}\n", 0, TX_PREPARED},
+		{"no JSON", "hello\n", -EBADMSG, 0},
+		{"other schema", "{\"schema\":\"x\"}\n", -EBADMSG, 0},
+		{"no ports", "{\"schema\":\"rocecheck.tx/1\",\"time\":\"t\",\"ports\":[]}\n",
+		 -EBADMSG, 0},
+		{"port out of range", HEADER "{\"step\":1,\"fields\":[]}\n", -EBADMSG, 0},
+		{"negative port", HEADER "{\"step\":-1,\"fields\":[]}\n", -EBADMSG, 0},
+		{"port is no number", HEADER "{\"step\":\"0\",\"fields\":[]}\n", -EBADMSG, 0},
+		{"unknown field", HEADER "{\"step\":0,\"fields\":[\"x\"]}\n", -EBADMSG, 0},
+		{"field is no string", HEADER "{\"step\":0,\"fields\":[1]}\n", -EBADMSG, 0},
+		{"unknown state", HEADER "{\"state\":\"fine\"}\n", -EBADMSG, 0},
+		{"value out of range", HEADER "{\"before\":0,\"qos\":{\"mtu\":{\"netdev\":-1}}}\n",
+		 -EBADMSG, 0},
+		{"broken in the middle", HEADER "{\"step\"\n{\"state\":\"done\"}\n", -EBADMSG, 0},
 	};
 	char path[128];
 	struct world w;
@@ -577,6 +579,58 @@ static void test_bad_journals(void **state)
 		assert_true(!err || e.text[0]);
 		tx_clear(&tx);
 	}
+	world_close(&w);
+}
+
+/* The place of the transactions is a file: an error, and nothing is freed that never was. */
+static void test_no_folder(void **state)
+{
+	enum apply_outcome outcome;
+	struct err e = {0};
+	char path[64];
+	struct world w;
+
+	(void)state;
+	world_open(&w);
+	snprintf(path, sizeof(path), "%s/tx", w.dir);
+	write_file(path, "", 0);
+	assert_int_equal(rollback(&w, &outcome, &e), -ENOTDIR);
+	assert_int_equal(apply(&w, &outcome, &e), -ENOTDIR);
+	assert_true(as_before(&w));
+	world_close(&w);
+}
+
+/* A disk that fills up inside a line, and has room again for the end of the transaction. */
+static void test_full_disk(void **state)
+{
+	struct rlimit limit, former;
+	enum apply_outcome outcome;
+	struct err e = {0};
+	struct journal *j;
+	char id[JOURNAL_ID_MAX], path[128], text[65536];
+	struct world w;
+	struct tx tx;
+	size_t size;
+
+	(void)state;
+	world_open(&w);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(apply(&w, &outcome, &e), 0);
+	only_journal(&w, id, path, sizeof(path));
+	read_file(path, text, sizeof(text), &size);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &former), 0);
+	limit = former;
+	limit.rlim_cur = size + 5;
+	assert_int_equal(journal_open(w.dir, id, &j, &e), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(journal_step(j, 0, QOS_BIT(QOS_MTU), &e), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &former), 0);
+	assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, &e), 0);
+	journal_close(j);
+	if (journal_load(w.dir, id, &tx, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(tx.state, TX_UNDONE);
+	tx_clear(&tx);
 	world_close(&w);
 }
 
@@ -617,6 +671,8 @@ int main(void)
 		cmocka_unit_test(test_others_keep),
 		cmocka_unit_test(test_torn),
 		cmocka_unit_test(test_bad_journals),
+		cmocka_unit_test(test_no_folder),
+		cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_names),
 	};
 
