@@ -22,6 +22,8 @@ static void lose(struct agent_link *k)
 	loop_timer_stop(k->timer);
 	loop_process_close(k->process);
 	k->process = NULL;
+	json_decref(k->reply); /* to a question of before */
+	k->reply = NULL;
 }
 
 static void take_error(struct agent_link *k, const json_t *error)
@@ -126,6 +128,9 @@ static void on_ended(int status, int signal, void *arg)
 	else if (k->op)
 		err_set(&k->err, -ECONNRESET, "the connection was lost during %s (status %d)",
 			k->op, status);
+	else if (k->state == LINK_READY)
+		err_set(&k->err, -ECONNRESET,
+			"the agent was lost between two questions (status %d)", status);
 	else
 		err_set(&k->err, -ECONNRESET,
 			"it ended before it said hello (status %d): no "

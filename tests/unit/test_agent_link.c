@@ -149,6 +149,30 @@ static void test_asking(void **state)
 	}
 }
 
+static bool is_lost(void *arg)
+{
+	const struct agent_link *k = arg;
+
+	return k->state == LINK_LOST;
+}
+
+/* Lost while nobody asks: it had said hello, and what it answered before is of no use any more. */
+static void test_lost_idle(void **state)
+{
+	struct agent_link k;
+	struct loop *l = open_script(
+		&k, HELLO "read x; echo '{\"id\":1,\"ok\":true}'; sleep 0.2; exit 9", 3000);
+
+	(void)state;
+	link_ask(&k, "counters", NULL, 3000);
+	links_wait(l, &k, 1, NULL);
+	assert_non_null(k.reply);
+	loop_run_until(l, is_lost, &k);
+	assert_non_null(strstr(k.err.text, "lost between two questions (status 9)"));
+	assert_null(k.reply);
+	end(l, &k);
+}
+
 static void test_stop_flag(void **state)
 {
 	volatile int stop = 1;
@@ -166,9 +190,8 @@ static void test_stop_flag(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_connecting),
-		cmocka_unit_test(test_missing_program),
-		cmocka_unit_test(test_asking),
+		cmocka_unit_test(test_connecting), cmocka_unit_test(test_missing_program),
+		cmocka_unit_test(test_asking),	   cmocka_unit_test(test_lost_idle),
 		cmocka_unit_test(test_stop_flag),
 	};
 
