@@ -53,6 +53,17 @@ int json_file_save(json_t *doc, const char *path, struct err *e)
 	return err;
 }
 
+static int make_part(const char *path)
+{
+	struct stat st;
+
+	if (!mkdir(path, 0755))
+		return 0;
+	if (errno != EEXIST || stat(path, &st))
+		return -errno;
+	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+}
+
 int folder_make(const char *path, struct err *e)
 {
 	char *part = strdup(path);
@@ -62,12 +73,11 @@ int folder_make(const char *path, struct err *e)
 		p = strchr(p + (p == part && *p == '/'), '/');
 		if (p)
 			*p = '\0';
-		if (mkdir(part, 0755) && errno != EEXIST)
-			err = -errno;
+		err = make_part(part);
 		if (!p)
 			break;
 		*p = '/';
 	}
 	free(part);
-	return err ? err_sys(e, err, "%s", path) : 0;
+	return err ? err_sys(e, err, *path ? "%s" : "'%s'", path) : 0;
 }

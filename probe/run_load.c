@@ -67,6 +67,14 @@ static int add_host(struct run *r, struct snapshot *s, struct err *e)
 	return add_ports(h) ? err_sys(e, -ENOMEM, "ports") : 0;
 }
 
+/* Whether a document is a snapshot, maybe of another version, which is not for us to leave out. */
+static bool is_snapshot(const char *schema)
+{
+	size_t stem = strcspn(SNAPSHOT_SCHEMA, "/") + 1;
+
+	return !schema || !strncmp(schema, SNAPSHOT_SCHEMA, stem);
+}
+
 /* Other documents of ours may lie beside the snapshots; what is no JSON is an error. */
 static int load_one(struct run *r, const char *dir, const char *file, struct err *e)
 {
@@ -82,11 +90,14 @@ static int load_one(struct run *r, const char *dir, const char *file, struct err
 	if (err)
 		return err;
 	schema = json_string_value(json_object_get(doc, "schema"));
-	if (schema && strcmp(schema, SNAPSHOT_SCHEMA)) {
+	if (!is_snapshot(schema)) {
 		json_decref(doc);
 		return 0;
 	}
-	err = snapshot_from_json(doc, &s, e);
+	if (schema && strcmp(schema, SNAPSHOT_SCHEMA))
+		err = err_set(e, -EINVAL, "'schema' is %.60s, must be " SNAPSHOT_SCHEMA, schema);
+	else
+		err = snapshot_from_json(doc, &s, e);
 	json_decref(doc);
 	if (err)
 		return err_prefix(e, "%s", path);
@@ -167,7 +178,8 @@ static void move_host(struct run_host *to, struct run_host *from)
 				continue;
 			to->port[i] = from->port[k];
 			to->port[i].rail = rail;
-			from->port[k].has_capture = false;
+			from->port[k].has_capture = false; /* its flows have one owner */
+			break;
 		}
 	}
 }

@@ -158,6 +158,32 @@ static unsigned int spoil(json_t *whole, json_t *at, json_t *with)
 	return refused;
 }
 
+/* What other machines complain of, cut in the middle of a letter: still a document, to be read. */
+static void test_foreign_text(void **state)
+{
+	static const char text[] = "Datei nicht gef\xfcnden\t\033[2J \xc3";
+	struct fabric_run f;
+	struct err e = {0};
+	json_t *json;
+	struct run r;
+
+	(void)state;
+	full_run(&f);
+	snprintf(f.run.fabric_path, sizeof(f.run.fabric_path), "%s", text);
+	snprintf(f.host[1].error, sizeof(f.host[1].error), "%s", text);
+	snprintf(f.port[1].capture_error, sizeof(f.port[1].capture_error), "%s", text);
+	snprintf(f.pair[1].error, sizeof(f.pair[1].error), "%s", text);
+	json = run_to_json(&f.run);
+	assert_non_null(json);
+	if (run_from_json(json, &r, &e))
+		fail_msg("%s", e.text);
+	assert_string_equal(r.host[1].error, "Datei nicht gef?nden??[2J ?");
+	assert_string_equal(r.pair[1].error, r.host[1].error);
+	assert_string_equal(r.host[1].port[0].capture_error, r.host[1].error);
+	json_decref(json);
+	run_clear(&r);
+}
+
 static void test_spoilt(void **state)
 {
 	json_t *others[] = {NULL,
@@ -240,6 +266,9 @@ static void test_save_fails(void **state)
 	write_file("file", "");
 	assert_int_equal(run_save(&f.run, in_dir("file/run"), &e), -ENOTDIR);
 	assert_non_null(strstr(e.text, "file/run"));
+	assert_int_equal(folder_make(in_dir("file"), &e), -ENOTDIR);
+	assert_int_equal(folder_make("", &e), -ENOENT);
+	assert_non_null(strstr(e.text, "''"));
 	if (!access("/dev/full", W_OK)) {
 		assert_true(run_save(&f.run, "/dev/full", &e) < 0);
 		assert_non_null(strstr(e.text, "/dev/full"));
@@ -345,6 +374,9 @@ static void test_bad_folders(void **state)
 	write_file("h1.json", "{\"schema\":\"rocecheck.snapshot/1\"}");
 	assert_int_equal(run_load(dir, NULL, &r, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "h1.json"));
+	write_file("h1.json", "{\"schema\":\"rocecheck.snapshot/2\"}");
+	assert_int_equal(run_load(dir, NULL, &r, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "h1.json: 'schema' is rocecheck.snapshot/2"));
 	full_run(&f);
 	for (size_t i = 0; i < ARRAY_SIZE(bad_names); i++) {
 		save_snapshot(&f, 0, bad_names[i], "h1.json");
@@ -363,6 +395,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_foreign_text),
 		cmocka_unit_test(test_spoilt),
 		cmocka_unit_test(test_foreign_ends),
 		cmocka_unit_test_setup_teardown(test_save_and_load, make_dir, remove_dir),
