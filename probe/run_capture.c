@@ -20,6 +20,7 @@
 #define PIECE_BYTES	  (512u << 10)
 #define HEADERS_MAX_BYTES (UINT64_C(64) << 20)
 #define FULL_MAX_BYTES	  (UINT64_C(256) << 20)
+#define FETCH_MAX_BYTES	  (2 * FULL_MAX_BYTES) /* with file headers; an agent may lie */
 
 static void note(struct run_port *p, const struct err *e)
 {
@@ -130,6 +131,32 @@ struct fetch {
 	uint64_t offset;
 };
 
+/* "captures/HOST-PORT.pcap", below the run folder. */
+static int recording_path(const struct coordinator *c, const struct run_host *h,
+			  struct run_port *port, char path[PATH_MAX])
+{
+	snprintf(port->capture_file, sizeof(port->capture_file), "captures/%.63s-%s.pcap", h->name,
+		 port->netdev);
+	if (snprintf(path, PATH_MAX, "%s/%s", c->dir, port->capture_file) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	return 0;
+}
+
+void phase_capture_forget(const struct coordinator *c)
+{
+	char path[PATH_MAX];
+
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		struct run_host *h = &c->r->host[i];
+
+		for (unsigned int p = 0; p < h->port_count; p++) {
+			if (!recording_path(c, h, &h->port[p], path))
+				(void)unlink(path); /* mostly there is none */
+			h->port[p].capture_file[0] = '\0';
+		}
+	}
+}
+
 static void open_fetch(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f)
 {
 	struct run_host *h = &c->r->host[host];
@@ -141,10 +168,10 @@ static void open_fetch(struct coordinator *c, unsigned int host, unsigned int p,
 	f->offset = 0;
 	if (!is_capturing(c, host, p) || !port->has_capture || !c->dir)
 		return;
-	if (snprintf(port->capture_file, sizeof(port->capture_file), "captures/%.63s-%s.pcap",
-		     h->name, port->netdev) < 0 ||
-	    snprintf(path, sizeof(path), "%s/%s", c->dir, port->capture_file) >= (int)sizeof(path))
+	if (recording_path(c, h, port, path)) {
+		port->capture_file[0] = '\0';
 		return;
+	}
 	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (f->fd < 0) {
 		err_sys(&e, -errno, "%s", path);
@@ -202,8 +229,8 @@ static void take_piece(struct coordinator *c, unsigned int host, unsigned int p,
 		end_fetch(c, host, p, f, &e);
 		return;
 	}
-	err = write_all(f->fd, buf, size);
 	f->offset += size;
+	err = f->offset > FETCH_MAX_BYTES ? -EFBIG : write_all(f->fd, buf, size);
 	if (err) {
 		err_sys(&e, err, "%s", c->r->host[host].port[p].capture_file);
 		end_fetch(c, host, p, f, &e);

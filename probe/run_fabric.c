@@ -181,7 +181,8 @@ static void collect_all(struct coordinator *c, bool after)
 			h->has_after = h->has_after || after;
 			h->has_before = h->has_before || !after;
 		} else if (!h->error[0]) {
-			snprintf(h->error, sizeof(h->error), "collect: %.240s", e.text);
+			snprintf(h->error, sizeof(h->error), "%s%.240s", json ? "snapshot: " : "",
+				 e.text);
 			phase_say(c, "%s: %s", h->name, h->error);
 		}
 	}
@@ -318,6 +319,18 @@ static void quit_all(struct coordinator *c)
 		link_close(&c->link[i]); /* the end of its input stops an agent that is busy */
 }
 
+/* What a former run left in the folder must not pass for a part of this one. */
+static int open_folder(const struct coordinator *c, struct err *e)
+{
+	int err = c->dir ? folder_make(c->dir, e) : 0;
+
+	if (!c->dir || err)
+		return err;
+	phase_capture_forget(c);
+	phase_traffic_forget(c);
+	return 0;
+}
+
 static int open_coordinator(struct coordinator *c, struct err *e)
 {
 	int err = loop_open(&c->loop, e);
@@ -329,7 +342,7 @@ static int open_coordinator(struct coordinator *c, struct err *e)
 	if (!c->link || !c->capture || loop_timer_open(c->loop, on_heartbeat, c, &c->heartbeat))
 		return err_sys(e, -ENOMEM, "run");
 	memset(c->capture, -1, (c->r->host_count + 1) * sizeof(*c->capture));
-	return c->dir ? folder_make(c->dir, e) : 0;
+	return open_folder(c, e);
 }
 
 static void close_coordinator(struct coordinator *c)
@@ -340,6 +353,18 @@ static void close_coordinator(struct coordinator *c)
 	loop_close(c->loop);
 	free(c->link);
 	free(c->capture);
+}
+
+/* A host that had no time to answer is not to blame. */
+static void mark_stopped(const struct coordinator *c)
+{
+	for (unsigned int i = 0; phase_stopped(c) && i < c->r->host_count; i++) {
+		struct run_host *h = &c->r->host[i];
+
+		if (!h->reached && !h->error[0])
+			snprintf(h->error, sizeof(h->error),
+				 "the run was stopped before this host answered");
+	}
 }
 
 static int64_t unix_now_ns(void)
@@ -370,6 +395,7 @@ int run_fabric(const struct fabric *f, const char *dir, const volatile int *stop
 		err = connect_all(&c, e);
 	if (!err && !phase_stopped(&c))
 		err = run_phases(&c, e);
+	mark_stopped(&c);
 	close_coordinator(&c);
 	r->ended_unix_ns = unix_now_ns();
 	if (!err && stop && *stop)

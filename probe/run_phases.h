@@ -43,6 +43,10 @@ const struct port *phase_port(const struct coordinator *c, unsigned int host, un
 /* Counters of all ports into this reading. */
 void phase_counters(struct coordinator *c, enum run_reading reading);
 
+/* Takes away recordings and schedules of the names this run will use. */
+void phase_capture_forget(const struct coordinator *c);
+void phase_traffic_forget(const struct coordinator *c);
+
 void phase_capture_start(struct coordinator *c);
 /* Stops, takes the summaries, fetches the recordings into dir/captures. */
 void phase_capture_stop(struct coordinator *c);

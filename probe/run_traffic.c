@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 
 #include "probe/json_file.h"
 #include "probe/json_take.h"
@@ -317,6 +318,13 @@ static void find_rail(const struct run *r, unsigned int rail, struct rail *out)
 	}
 }
 
+static int schedule_path(const struct coordinator *c, unsigned int rail, char path[PATH_MAX])
+{
+	int length = snprintf(path, PATH_MAX, "%s/schedule-rail%u.txt", c->dir, rail);
+
+	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+}
+
 /* The schedule in names, for people and for the run folder. */
 static void tell_schedule(struct coordinator *c, const struct schedule *s, const struct rail *rail,
 			  unsigned int number)
@@ -334,8 +342,7 @@ static void tell_schedule(struct coordinator *c, const struct schedule *s, const
 		names[i] = c->r->host[rail->host[i]].name;
 	if (names)
 		text = schedule_text(s, names);
-	if (text && c->dir &&
-	    snprintf(path, sizeof(path), "%s/schedule-rail%u.txt", c->dir, number) > 0)
+	if (text && c->dir && !schedule_path(c, number, path))
 		out = fopen(path, "we");
 	if (out) {
 		fputs(text, out);
@@ -436,6 +443,16 @@ static int64_t next_rail(const struct run *r, int64_t last)
 		}
 	}
 	return next;
+}
+
+void phase_traffic_forget(const struct coordinator *c)
+{
+	char path[PATH_MAX];
+
+	for (int64_t at = next_rail(c->r, -1); at >= 0; at = next_rail(c->r, at)) {
+		if (!schedule_path(c, (unsigned int)at, path))
+			(void)unlink(path); /* mostly there is none */
+	}
 }
 
 int phase_traffic(struct coordinator *c, struct err *e)
