@@ -15,6 +15,7 @@
 
 #include "cmd/cmd.h"
 #include "probe/run.h"
+#include "profiles/diag.h"
 #include "profiles/fabric.h"
 #include "reports/writer.h"
 
@@ -82,12 +83,9 @@ static const struct writer *format_of(const char *word)
 	return writer_find(name);
 }
 
-static int choose(struct choice *c)
+static int choose_formats(struct choice *c)
 {
-	*c = (struct choice){
-		.print = writer_find(globals->json ? "json" : "text"),
-		.fail_on = strcmp(fail_on, "warn") ? SEVERITY_ERROR : SEVERITY_WARN,
-	};
+	c->print = globals->json ? writer_find("json") : NULL;
 	for (unsigned int i = 0; i < formats.count; i++) {
 		const struct writer *w = format_of(formats.item[i]);
 		const char *file = strchr(formats.item[i], '=');
@@ -96,6 +94,11 @@ static int choose(struct choice *c)
 			return cmd_usage(&cmd_validate,
 					 "no format '%s': text, json or junit, with =FILE to save",
 					 formats.item[i]);
+		if (!file && c->print && c->print != w)
+			return cmd_usage(&cmd_validate,
+					 "two formats for standard output: %s and "
+					 "%s; =FILE saves one",
+					 c->print->name, w->name);
 		if (!file) {
 			c->print = w;
 			continue;
@@ -103,6 +106,21 @@ static int choose(struct choice *c)
 		c->save[c->saves] = w;
 		c->path[c->saves++] = file + 1;
 	}
+	if (!c->print)
+		c->print = writer_find("text");
+	return EXIT_OK;
+}
+
+static int choose(struct choice *c)
+{
+	int code;
+
+	*c = (struct choice){
+		.fail_on = strcmp(fail_on, "warn") ? SEVERITY_ERROR : SEVERITY_WARN,
+	};
+	code = choose_formats(c);
+	if (code)
+		return code;
 	for (unsigned int i = 0; i < allowed.count; i++) {
 		if (!rule_find(allowed.item[i]))
 			return cmd_usage(&cmd_validate,
@@ -150,6 +168,24 @@ static void watch_signals(void)
 		sigaction(numbers[i], &action, NULL);
 }
 
+/* A recording that is not there is no evidence that a rule misses: it is told here alone. */
+static void warn_recordings(const struct run *r)
+{
+	for (unsigned int i = 0; i < r->host_count; i++) {
+		for (unsigned int p = 0; p < r->host[i].port_count; p++) {
+			const struct run_port *port = &r->host[i].port[p];
+			char *text = NULL;
+
+			if (port->has_capture && port->capture_error[0])
+				text = diag_safe_text(port->capture_error);
+			if (text)
+				fprintf(stderr, "rocecheck: warning: %s %s: recording: %s\n",
+					r->host[i].name, port->netdev, text);
+			free(text);
+		}
+	}
+}
+
 /* Gathers through agents. A run that lost all hosts or was stopped is still judged: it is
  * incomplete. */
 static int gather(const struct fabric *f, const char *dir, struct run *r, int *at_least)
@@ -160,6 +196,7 @@ static int gather(const struct fabric *f, const char *dir, struct run *r, int *a
 
 	watch_signals();
 	err = run_fabric(f, dir, &stop, talk ? show_progress : NULL, NULL, r, &e);
+	warn_recordings(r);
 	if (!err)
 		return EXIT_OK;
 	if (err == -EHOSTUNREACH || err == -EINTR) {
@@ -253,7 +290,7 @@ static int run_online(const char *path, const struct choice *c)
 	time_t now = time(NULL);
 	int at_least = EXIT_OK, code;
 	struct fabric f;
-	struct run r;
+	struct run r = {0}; /* also when there was no memory for it */
 	struct tm utc;
 
 	code = load_inventory(path, &f);

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 setup()
 {
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	rocecheck=$PWD/build/rocecheck
+	rocecheck=${ROCECHECK:-$PWD/build/rocecheck}
 	dir=$BATS_TEST_TMPDIR
 	mkdir -p "$dir/snaps"
 	cp tests/golden/snapshots/*.json "$dir/snaps/"
@@ -45,6 +45,8 @@ refused()
 	refused "no rule 'RC-PFC-999'" --from "$dir/snaps" --profile lab --allow-inconclusive RC-PFC-999
 	refused "no format 'xml'" --from "$dir/snaps" --profile lab --format xml
 	refused "no format 'json='" --from "$dir/snaps" --profile lab --format json=
+	refused "two formats for standard output" --from "$dir/snaps" --profile lab --format json --format text
+	refused "two formats for standard output" --from "$dir/snaps" --profile lab --json --format text
 	refused 'info' --from "$dir/snaps" --profile lab --fail-on info
 	refused "$dir/none: No such file" --from "$dir/none" --profile lab
 	refused 'no shipped profile' --from "$dir/snaps" --profile nonesuch
@@ -65,6 +67,8 @@ refused()
 @test "broken snapshots are named" {
 	echo '{"schema":' >"$dir/snaps/x.json"
 	refused 'x.json:' --from "$dir/snaps" --profile lab
+	echo '{"schema":"rocecheck.snapshot/2"}' >"$dir/snaps/x.json"
+	refused 'must be rocecheck.snapshot/1' --from "$dir/snaps" --profile lab
 	echo '{"schema":"rocecheck.snapshot/1"}' >"$dir/snaps/x.json"
 	refused 'x.json:' --from "$dir/snaps" --profile lab
 }
@@ -91,6 +95,38 @@ refused()
 	jq -e '.hosts[0].reached and (.hosts[1].reached | not) and .hosts[1].error != ""' "$dir/run/run.json"
 	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] == ["b"]' \
 		"$dir/run/report.json"
+}
+
+@test "a run folder that cannot be is told before any host is asked" {
+	touch "$dir/file"
+	for out in "$dir/file" "$dir/file/run" ''; do
+		run --separate-stderr "$rocecheck" validate -v "$dir/here.yaml" --out "$out"
+		echo "$stderr"
+		[ "$status" -eq 3 ]
+		[ -z "$output" ]
+		run ! grep -q connecting <<<"$stderr"
+	done
+	grep -qF "''" <<<"$stderr"
+}
+
+@test "nothing of a former run stays in its folder" {
+	mkdir -p "$dir/run/captures"
+	touch "$dir/run/captures/a-lo.pcap" "$dir/run/captures/mine.pcap" "$dir/run/schedule-rail0.txt"
+	run --separate-stderr "$rocecheck" validate --no-traffic "$dir/here.yaml" --out "$dir/run"
+	((status == 1 || status == 4))
+	[ -e "$dir/run/run.json" ]
+	[ ! -e "$dir/run/schedule-rail0.txt" ]
+	[ "$(ls "$dir/run/captures")" = mine.pcap ]
+}
+
+@test "a user who stops the run early is not told that hosts are missing" {
+	printf '#!/bin/sh\nexec sleep 20\n' >"$dir/slow"
+	chmod +x "$dir/slow"
+	sed -i "s#^agent: .*#agent: $dir/slow#" "$dir/here.yaml"
+	run --separate-stderr timeout -s INT 1 "$rocecheck" validate "$dir/here.yaml" --out "$dir/run"
+	echo "$stderr"
+	jq -e 'all(.hosts[]; .error | contains("stopped before"))' "$dir/run/run.json"
+	run ! grep -q 'no answer' <<<"$output"
 }
 
 @test "no agent at all: exit 4, and still a report" {
