@@ -5,6 +5,7 @@
  */
 #include "reports/checks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "reports/subject.h"
@@ -72,10 +73,12 @@ PORT_CHECK(check_env_device)
 PORT_CHECK(check_env_link)
 {
 	const struct port *p = s->port;
+	char speed[32] = "speed unknown";
 
-	finding_evidence(out, EVIDENCE_HOST, "netdev is %s, RDMA port is %s, %u Mb/s",
-			 p->up ? "up" : "down", p->ib_active ? "active" : "not active",
-			 p->speed_mbps);
+	if (p->speed_mbps)
+		snprintf(speed, sizeof(speed), "%u Mb/s", p->speed_mbps);
+	finding_evidence(out, EVIDENCE_HOST, "netdev is %s, RDMA port is %s, %s",
+			 p->up ? "up" : "down", p->ib_active ? "active" : "not active", speed);
 	if (p->up && (p->ib_active || !p->ibdev[0]))
 		finding_say(out, VERDICT_PASS, "the link is up");
 	else

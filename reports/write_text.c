@@ -205,11 +205,13 @@ static void put_port(const struct page *p, const struct run_host *h, const char 
 	struct tally t = tally_of(p->r, h->name, name);
 	char *host = clean_text(h->name), *netdev = clean_text(name);
 	char *ibdev = clean_text(port && port->ibdev[0] ? port->ibdev : "-");
+	char mtu[16] = "-";
 
-	fprintf(p->out, "%-16s %-15s %-12s %6u %5zu %5zu %5zu %5zu  ", host ? host : "?",
-		netdev && netdev[0] ? netdev : "-", ibdev ? ibdev : "?",
-		port ? port->active_mtu : 0, t.by[VERDICT_PASS], t.by[VERDICT_WARN],
-		t.by[VERDICT_FAIL], t.by[VERDICT_INCONCLUSIVE]);
+	if (port && port->active_mtu)
+		snprintf(mtu, sizeof(mtu), "%u", port->active_mtu);
+	fprintf(p->out, "%-16s %-15s %-12s %6s %5zu %5zu %5zu %5zu  ", host ? host : "?",
+		netdev && netdev[0] ? netdev : "-", ibdev ? ibdev : "?", mtu, t.by[VERDICT_PASS],
+		t.by[VERDICT_WARN], t.by[VERDICT_FAIL], t.by[VERDICT_INCONCLUSIVE]);
 	put_coloured(p, worst_of(&t), verdict_word(worst_of(&t)));
 	fputc('\n', p->out);
 	free(host);

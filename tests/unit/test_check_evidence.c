@@ -37,6 +37,21 @@ static void too_slow(struct fabric_run *f)
 	f->pair[1].asked_bytes_per_s = 50000000;
 }
 
+/* So much that a percentage of it is beyond 64 bits. */
+static void much_asked(struct fabric_run *f)
+{
+	f->pair[1].asked_bytes_per_s = UINT64_MAX / 80 + 1;
+}
+
+/* Both verbs failed alike. */
+static void failed_twice(struct fabric_run *f)
+{
+	f->pair[1] = f->pair[0];
+	f->pair[0].ran = f->pair[1].ran = false;
+	snprintf(f->pair[0].error, sizeof(f->pair[0].error), "h2: no GID");
+	snprintf(f->pair[1].error, sizeof(f->pair[1].error), "h2: no GID");
+}
+
 static void failed_pair(struct fabric_run *f)
 {
 	f->pair[1].server.cause = CAUSE_TIMEOUT;
@@ -180,6 +195,7 @@ static const struct rule_case cases[] = {
 	{ "RC-META-001", no_ecn_counters, "h2", VERDICT_INCONCLUSIVE, "2 of 8" },
 	{ "RC-META-002", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-META-002", too_slow, "h2", VERDICT_WARN, "of 50.0 MB/s asked" },
+	{ "RC-META-002", much_asked, "h2", VERDICT_WARN, NULL },
 	{ "RC-META-002", failed_pair, "h1", VERDICT_WARN, "timeout" },
 	{ "RC-META-002", no_pairs, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-META-003", NULL, "h2", VERDICT_PASS, NULL },
@@ -277,6 +293,24 @@ static void test_good_run(void **state)
 	findings_clear(&all);
 }
 
+/* What is not known is not told as 0, and what two verbs met alike is told once. */
+static void test_evidence_words(void **state)
+{
+	static struct fabric_run f;
+	const struct finding *one;
+	struct findings all;
+
+	(void)state;
+	good_run(&f);
+	failed_twice(&f);
+	f.before[1].speed_mbps = 0;
+	assert_int_equal(rules_run(&f.fabric, &f.run, &all), 0);
+	one = finding_of(&all, "RC-LNK-001", "h2");
+	assert_non_null(strstr(one->evidence[0].text, "speed unknown"));
+	assert_int_equal(finding_of(&all, "RC-META-002", "h2")->evidence_count, 1);
+	findings_clear(&all);
+}
+
 /* Over netdevs that tell nothing, no rule about settings or counters may pass. */
 static void test_blind_run(void **state)
 {
@@ -343,9 +377,10 @@ static void test_missing_host(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),	 cmocka_unit_test(test_coverage),
-		cmocka_unit_test(test_good_run), cmocka_unit_test(test_blind_run),
-		cmocka_unit_test(test_offline),	 cmocka_unit_test(test_missing_host),
+		cmocka_unit_test(test_cases),	     cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_good_run),     cmocka_unit_test(test_evidence_words),
+		cmocka_unit_test(test_blind_run),    cmocka_unit_test(test_offline),
+		cmocka_unit_test(test_missing_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
