@@ -63,10 +63,10 @@ static const struct {
 	const char *name, *filter;
 } filters[] = {
 	{"roce", F_LLDP " or " F_PFC " or " UP_TO_TWO_TAGS(F_ROCE)},
-	{"lldp", F_LLDP					   },
-	{"pfc",	F_PFC					    },
-	{"nak",	TAGGED_OR_NOT(F_NAK)				    },
-	{"cnp",	TAGGED_OR_NOT(F_CNP)				    },
+	{"lldp", F_LLDP},
+	{"pfc", F_PFC},
+	{"nak", TAGGED_OR_NOT(F_NAK)},
+	{"cnp", TAGGED_OR_NOT(F_CNP)},
 };
 
 const char *source_filter(const char *name)
@@ -114,7 +114,7 @@ static void hint_format(int fd, struct err *e)
 		{{0x1f, 0x8b, 0x08, 0x00}, "gzip -dc"},
 		{{0x1f, 0x8b, 0x08, 0x08}, "gzip -dc"},
 		{{0x28, 0xb5, 0x2f, 0xfd}, "zstd -dc"},
-		{{0xfd, 0x37, 0x7a, 0x58}, "xz -dc"  },
+		{{0xfd, 0x37, 0x7a, 0x58}, "xz -dc"},
 	};
 	uint8_t magic[4];
 	unsigned int i;
@@ -165,7 +165,10 @@ static int open_fd(const char *path, struct err *e)
 	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
 			  : open(path, O_RDONLY | O_CLOEXEC);
 
-	return fd < 0 ? err_sys(e, -errno, "%s", standard ? "standard input" : path) : fd;
+	if (fd < 0)
+		return err_sys(e, -errno, *path ? "%s" : "'%s'",
+			       standard ? "standard input" : path);
+	return fd;
 }
 
 int source_open_file(const char *path, struct source **out, struct err *e)
@@ -211,14 +214,14 @@ static int live_failed(const struct source *s, int status, struct err *e)
 		int status, code;
 		const char *hint;
 	} rows[] = {
-		{PCAP_ERROR_PERM_DENIED,	 -EPERM,
+		{PCAP_ERROR_PERM_DENIED, -EPERM,
 		 "capturing needs CAP_NET_RAW: run as root, or 'setcap cap_net_raw+ep' the "
-		 "program"									},
+		 "program"},
 		{PCAP_ERROR_PROMISC_PERM_DENIED, -EPERM,
 		 "capturing needs CAP_NET_RAW: run as root, or 'setcap cap_net_raw+ep' the "
-		 "program"									},
-		{PCAP_ERROR_NO_SUCH_DEVICE,	    -ENODEV,   "'ip link' lists the interfaces"	     },
-		{PCAP_ERROR_IFACE_NOT_UP,	  -ENETDOWN, "bring it up: ip link set dev NAME up"},
+		 "program"},
+		{PCAP_ERROR_NO_SUCH_DEVICE, -ENODEV, "'ip link' lists the interfaces"},
+		{PCAP_ERROR_IFACE_NOT_UP, -ENETDOWN, "bring it up: ip link set dev NAME up"},
 	};
 	const char *why = pcap_geterr(s->pcap);
 	unsigned int i;

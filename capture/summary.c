@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/diag.h"
+
 #define SUMMARY_FLOWS_MAX (1U << 20)
 
 struct counter {
@@ -108,6 +110,12 @@ static bool put(json_t *o, const char *key, json_t *value)
 	return json_object_set_new_nocheck(o, key, value) == 0;
 }
 
+/* A time or the drops of a broken file can be beyond what JSON integers hold. */
+static json_t *number(uint64_t value)
+{
+	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+}
+
 static bool put_counters(json_t *o, const void *base, const struct counter *c, size_t n)
 {
 	uint64_t value;
@@ -115,10 +123,7 @@ static bool put_counters(json_t *o, const void *base, const struct counter *c, s
 
 	for (i = 0; i < n; i++) {
 		memcpy(&value, (const char *)base + c[i].offset, sizeof(value));
-		/* A time stamp of a broken file can be beyond what JSON integers hold. */
-		if (value > INT64_MAX)
-			value = INT64_MAX;
-		if (!put(o, c[i].key, json_integer((json_int_t)value)))
+		if (!put(o, c[i].key, number(value)))
 			return false;
 	}
 	return true;
@@ -227,8 +232,8 @@ json_t *capture_summary_to_json(const struct capture_summary *s)
 
 	if (o && put(o, "totals", totals_to_json(&s->totals)) &&
 	    put(o, "drops", json_string(drops_words[s->drops])) &&
-	    put(o, "dropped", json_integer((json_int_t)s->dropped)) &&
-	    put(o, "flows", flows_to_json(s)) && put(o, "lldp", peer_to_json(&s->peer)))
+	    put(o, "dropped", number(s->dropped)) && put(o, "flows", flows_to_json(s)) &&
+	    put(o, "lldp", peer_to_json(&s->peer)))
 		return o;
 	json_decref(o);
 	return NULL;
@@ -392,6 +397,8 @@ static int get_text(const json_t *o, const char *key, char *buf, size_t size, st
 
 	if (!json_is_string(v) || json_string_length(v) >= size)
 		return err_set(e, -EINVAL, "'%s': a text shorter than %zu is needed", key, size);
+	if (diag_has_control(json_string_value(v)))
+		return err_set(e, -EINVAL, "'%s': holds a control character", key);
 	memcpy(buf, json_string_value(v), json_string_length(v) + 1);
 	return 0;
 }

@@ -119,39 +119,59 @@ static void counts(void **state)
 	capture_summary_clear(NULL);
 }
 
+/* A pcapng file states its drops in 64 bits, JSON integers have a sign. */
+static void many_drops(void **state)
+{
+	struct capture_summary s, back;
+	struct err e = {0};
+	json_t *o;
+
+	(void)state;
+	make(&s, false);
+	s.dropped = UINT64_MAX;
+	o = capture_summary_to_json(&s);
+	assert_int_equal(capture_summary_from_json(o, &back, &e), 0);
+	assert_true(back.dropped == INT64_MAX);
+	json_decref(o);
+	capture_summary_clear(&s);
+	capture_summary_clear(&back);
+}
+
 /* Each row replaces one value by another at a path of keys; the flow is the first one. */
 static void hostile(void **state)
 {
 	static const struct {
 		const char *object, *key, *json, *want;
 	} rows[] = {
-		{"totals", "frames",	     "-1",			   "'frames'"	     },
-		{"totals", "frames",	     "\"7\"",			      "'frames'"		},
-		{"totals", "pfc_by_prio", "[1,2]",			   "'pfc_by_prio'"	  },
-		{"totals", "pfc_by_prio", "[1,2,3,4,5,6,7,-8]",		"'pfc_by_prio'"    },
-		{"",	     "totals",      "null",			       "'frames'"	 },
-		{"",	     "drops",	      "\"maybe\"",		   "'drops'"	    },
-		{"",	     "dropped",	"1.5",			       "'dropped'"	  },
-		{"",	     "flows",	      "{}",			    "'flows'"	     },
-		{"",	     "flows",	      "[[]]",			      "flows[0]"		},
-		{"",	     "lldp",	     "[]",			   "'chassis'"	      },
-		{"flow",	 "encap",	  "7",			       "flows[0]: 'encap'"},
-		{"flow",	 "src",		"\"300.1.1.1\"",		 "'src'"		},
-		{"flow",	 "dst",		"7",			     "'dst'"	    },
-		{"flow",	 "sport",	  "65536",			   "'sport'"	    },
-		{"flow",	 "dest_qpn",    "16777216",			 "'dest_qpn'"	     },
-		{"flow",	 "packets",	    "null",			    "'packets'"	       },
-		{"flow",	 "ecn",		"[0,0,0,0,0]",		       "'ecn'"	      },
-		{"flow",	 "dscp",	 "{\"64\": 1}",			"'dscp'"		},
-		{"flow",	 "dscp",	 "{\"26\": -1}",		 "'26'"	       },
-		{"flow",	 "max_payload", "4294967296",		      "'max_payload'"    },
-		{"lldp",	 "chassis",
+		{"totals", "frames", "-1", "'frames'"},
+		{"totals", "frames", "\"7\"", "'frames'"},
+		{"totals", "pfc_by_prio", "[1,2]", "'pfc_by_prio'"},
+		{"totals", "pfc_by_prio", "[1,2,3,4,5,6,7,-8]", "'pfc_by_prio'"},
+		{"", "totals", "null", "'frames'"},
+		{"", "drops", "\"maybe\"", "'drops'"},
+		{"", "dropped", "1.5", "'dropped'"},
+		{"", "flows", "{}", "'flows'"},
+		{"", "flows", "[[]]", "flows[0]"},
+		{"", "lldp", "[]", "'chassis'"},
+		{"flow", "encap", "7", "flows[0]: 'encap'"},
+		{"flow", "src", "\"300.1.1.1\"", "'src'"},
+		{"flow", "dst", "7", "'dst'"},
+		{"flow", "sport", "65536", "'sport'"},
+		{"flow", "dest_qpn", "16777216", "'dest_qpn'"},
+		{"flow", "packets", "null", "'packets'"},
+		{"flow", "ecn", "[0,0,0,0,0]", "'ecn'"},
+		{"flow", "dscp", "{\"64\": 1}", "'dscp'"},
+		{"flow", "dscp", "{\"26\": -1}", "'26'"},
+		{"flow", "max_payload", "4294967296", "'max_payload'"},
+		{"lldp", "chassis",
 		 "\"0123456789012345678901234567890123456789012345678901234567890"
-		 "1234\"",					       "'chassis'"	    },
-		{"lldp",	 "system",	   "\"a\\u0000b\"",		    NULL		}, /* a NUL ends the text, nothing more */
-		{"lldp",	 "dialect",	    "\"klingon\"",		   "'dialect'"	      },
-		{"lldp",	 "ttl_s",	  "65536",			   "'ttl_s'"	    },
-		{"lldp",	 "qos",		"{\"pfc\": {\"enabled\": 3}}", "pfc"		    },
+		 "1234\"",
+		 "'chassis'"},
+		{"lldp", "system", "\"a\\u0000b\"", NULL}, /* a NUL ends the text, nothing more */
+		{"lldp", "port", "\"\\u001b[2J\"", "'port'"},
+		{"lldp", "dialect", "\"klingon\"", "'dialect'"},
+		{"lldp", "ttl_s", "65536", "'ttl_s'"},
+		{"lldp", "qos", "{\"pfc\": {\"enabled\": 3}}", "pfc"},
 	};
 	unsigned int i;
 
@@ -189,6 +209,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(counts),
+		cmocka_unit_test(many_drops),
 		cmocka_unit_test(hostile),
 	};
 
