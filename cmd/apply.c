@@ -17,16 +17,16 @@ static const char *interface, *state_dir = JOURNAL_DIR;
 static bool dry_run, auto_approve, accept_unproven, accept_disruption;
 
 static const struct opt apply_opts[] = {
-	{"interface",     'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
-	{"dry-run",	    'n', OPT_FLAG, &dry_run, .help = "stop after the plan"},
+	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
+	{"dry-run", 'n', OPT_FLAG, &dry_run, .help = "stop after the plan"},
 	{"auto-approve", 'y', OPT_FLAG, &auto_approve, .help = "do not ask"},
-	{"accept-unproven",		    0, OPT_FLAG, &accept_unproven,
+	{"accept-unproven", 0, OPT_FLAG, &accept_unproven,
 	 .help = "also where a driver is known from its source alone"},
-	{"accept-disruption",	      0, OPT_FLAG, &accept_disruption,
+	{"accept-disruption", 0, OPT_FLAG, &accept_disruption,
 	 .help = "also steps that flap a link or reset a port"},
-	{"state-dir",	      0, OPT_STRING, &state_dir, .arg = "DIR",
+	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
 	 .help = "journal there, not in " JOURNAL_DIR},
-	{.name = NULL		     },
+	{.name = NULL},
 };
 
 /* One run of the command. */
@@ -120,11 +120,12 @@ static int ask(const struct consent *c)
 static int get_consent(const struct apply *a)
 {
 	const struct consent list[] = {
-		{!auto_approve,								      "Apply writes to this host", "auto-approve"	   },
+		{!auto_approve, "Apply writes to this host", "auto-approve"},
 		{unproven(&a->plans) && !accept_unproven,
-		 "A driver is known from source code alone, not from a run on its hardware",							    "accept-unproven"  },
+		 "A driver is known from source code alone, not from a run on its hardware",
+		 "accept-unproven"},
 		{disrupts(&a->plans) && !accept_disruption && a->profile.disruption != CHOICE_ALLOW,
-		 "Steps flap a link or reset a port",									     "accept-disruption"},
+		 "Steps flap a link or reset a port", "accept-disruption"},
 	};
 	int rc = EXIT_OK;
 
@@ -158,11 +159,15 @@ static void tell_progress(const struct plan *plan, unsigned int step, bool done,
 	fputc('\n', stderr);
 }
 
-static int print_json(const struct apply *a, const char *tx_id, const char *outcome,
-		      unsigned int left)
+#define LEFT_UNKNOWN (-1)
+
+/* left: changes of the plan that are not there. */
+static int print_json(const struct apply *a, const char *tx_id, const char *outcome, int left)
 {
-	return cmd_print_json(json_pack("{s:s, s:s, s:s, s:i, s:o}", "schema", "rocecheck.apply/1",
-					"tx", tx_id, "outcome", outcome, "left", (int)left, "plan",
+	json_t *count = left == LEFT_UNKNOWN ? json_null() : json_integer(left);
+
+	return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o, s:o}", "schema", "rocecheck.apply/1",
+					"tx", tx_id, "outcome", outcome, "left", count, "plan",
 					plan_to_json(a->plans.plan, a->plans.count)));
 }
 
@@ -174,13 +179,18 @@ static int verify(struct apply *a, const char *tx_id)
 	struct err e = {0};
 	int rc = EXIT_OK;
 
-	if (cmd_plans_make(a->dcb, &a->profile, interface, &again, &e))
+	if (cmd_plans_make(a->dcb, &a->profile, interface, &again, &e)) {
+		err_prefix(&e, "transaction %s is done, reading back", tx_id);
+		err_hint(&e, "'rocecheck rollback' undoes it");
+		if (globals->json)
+			(void)print_json(a, tx_id, "done", LEFT_UNKNOWN);
 		return cmd_fail(EXIT_FINDINGS, &e);
+	}
 	left = cmd_plans_changes(&again);
 	if (cmd_plans_cannot(&again) > cmd_plans_cannot(&a->plans))
 		left += cmd_plans_cannot(&again) - cmd_plans_cannot(&a->plans);
 	if (globals->json)
-		rc = print_json(a, tx_id, "done", left);
+		rc = print_json(a, tx_id, "done", (int)left);
 	else if (left)
 		cmd_plans_print(&again, &a->profile, stdout, globals->colour_out);
 	else
@@ -200,8 +210,10 @@ static int failed(const struct apply *a, const char *tx_id, enum apply_outcome o
 	if (!tx_id[0])
 		return cmd_fail(EXIT_ENVIRONMENT, e);
 	cmd_fail(rc, e);
-	if (globals->json)
-		(void)print_json(a, tx_id, outcome == APPLY_LOST ? "lost" : "undone", 0);
+	if (globals->json && outcome == APPLY_LOST)
+		(void)print_json(a, tx_id, "lost", LEFT_UNKNOWN);
+	else if (globals->json)
+		(void)print_json(a, tx_id, "undone", (int)cmd_plans_changes(&a->plans));
 	if (outcome == APPLY_LOST)
 		fprintf(stderr,
 			"Transaction %s failed and the former state is NOT back; see above. "

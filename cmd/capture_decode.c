@@ -4,6 +4,7 @@
  * file. Other frames are counted. What comes before the break of a broken file is printed all the
  * same.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -13,12 +14,12 @@
 static unsigned int limit;
 
 static const struct opt decode_opts[] = {
-	{"limit",	  'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
+	{"limit", 'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
 	 .help = "stop after so many lines"},
 	{.name = NULL},
 };
 
-/* -ENOMEM is told by the caller. */
+/* False on a stream that failed, or -ENOMEM: the caller tells. */
 static bool print_object(const struct packet *p, struct flow_events ev)
 {
 	json_t *o = packet_to_json(p);
@@ -90,8 +91,10 @@ static int decode_all(struct reader *r, struct err *e)
 			continue;
 		if (!globals->json)
 			print_line(&p, ev, first_ns);
-		else if (!print_object(&p, ev))
-			return err_set(e, -1, "cannot print JSON: out of memory or bad output");
+		else if (!print_object(&p, ev) && !ferror(stdout)) /* main() tells of that */
+			return err_sys(e, -ENOMEM, "JSON");
+		if (ferror(stdout))
+			break;
 		if (++lines == limit)
 			break;
 	}
@@ -119,7 +122,7 @@ static int run_decode(int argc, char **argv)
 		print_summary(flow_table_totals(r.flows), &r);
 	reader_clear(&r);
 	fflush(stdout); /* an error is told behind what was decoded; main() looks at the result */
-	return err ? cmd_fail(EXIT_USAGE, &e) : EXIT_OK;
+	return err ? cmd_fail(err == -ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE, &e) : EXIT_OK;
 }
 
 const struct command cmd_capture_decode = {

@@ -148,10 +148,10 @@ int cmd_print_json(json_t *doc)
 	int rc = doc ? json_dumpf(doc, stdout, JSON_INDENT(2)) : -1;
 
 	json_decref(doc);
-	if (rc) {
-		fputs("rocecheck: error: cannot print JSON: out of memory or bad output\n", stderr);
+	if (rc && !ferror(stdout)) /* finish() tells of that */
+		fputs("rocecheck: error: cannot print JSON: out of memory\n", stderr);
+	if (rc)
 		return EXIT_ENVIRONMENT;
-	}
 	putchar('\n');
 	return EXIT_OK;
 }

@@ -273,8 +273,9 @@ static int judge(const struct fabric *f, const struct run *r, const struct choic
 	code = cmd_worse(findings_exit(&findings, c->fail_on, allowed.item, allowed.count),
 			 at_least);
 	report.exit_code = code;
-	if (c->print->write(&report, stdout, &e))
-		code = cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, &e));
+	if (c->print->write(&report, stdout, &e)) /* a stream that failed is told by main() */
+		code = cmd_worse(code, ferror(stdout) ? EXIT_ENVIRONMENT
+						      : cmd_fail(EXIT_ENVIRONMENT, &e));
 	report.colour = false;
 	code = cmd_worse(code, save_all(&report, c, dir));
 	if (dir && !globals->quiet)

@@ -112,6 +112,16 @@ files() {
 	jq -e -s 'map(select(.opcode == 100))[0].deth | keys == ["qkey", "src_qpn"]' "$tmp/out"
 }
 
+@test "a full stdout: exit 3 and one line, also in the middle of JSON" {
+	[ -w /dev/full ] || skip 'no /dev/full'
+	for args in 'decode' 'decode --json' 'stats' 'stats --json'; do
+		run --separate-stderr bash -c "$rc capture $args tests/golden/capture/opcodes.pcap >/dev/full"
+		echo "$args: $status $stderr"
+		[ "$status" -eq 3 ]
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done
+}
+
 @test "what cannot be used: exit 2, and the file is named" {
 	: >"$tmp/empty.pcap"
 	for f in "$tmp/empty.pcap" "$tmp/absent.pcap" tests/golden/capture.bats; do

@@ -144,6 +144,12 @@ refused()
 	[ "$status" -eq 3 ]
 	grep -q judgements <<<"$output"
 	[ "$(grep -c /dev/full <<<"$stderr")" -eq 1 ]
+	for format in text json junit; do
+		run --separate-stderr bash -c \
+			"$rocecheck validate --from $dir/snaps --profile lab --format $format >/dev/full"
+		[ "$status" -eq 3 ]
+		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done
 }
 
 @test "an agent answers nonsense with errors, and ends with its input" {
