@@ -113,17 +113,12 @@ static const struct {
 	const char *name;
 	void (*decode)(const uint8_t *h, struct packet *p);
 } header_decoders[] = {
-	{"RDETH",	  decode_rdeth	      },
-	   {"DETH",	    decode_deth	       },
-	{"XRCETH",	   decode_xrceth	},
-	   {"FETH",	    decode_feth	       },
-	{"RETH",	 decode_reth	    },
-	   {"AtomicETH",	 decode_atomiceth	 },
-	{"AETH",	 decode_aeth	    },
-	   {"AtomicAckETH", decode_atomicacketh},
-	{"ImmDt",	  decode_immdt	      },
-	   {"IETH",	    decode_ieth	       },
-	{"CNP",		decode_reserved    },
+	{"RDETH", decode_rdeth},   {"DETH", decode_deth},
+	{"XRCETH", decode_xrceth}, {"FETH", decode_feth},
+	{"RETH", decode_reth},	   {"AtomicETH", decode_atomiceth},
+	{"AETH", decode_aeth},	   {"AtomicAckETH", decode_atomicacketh},
+	{"ImmDt", decode_immdt},   {"IETH", decode_ieth},
+	{"CNP", decode_reserved},
 };
 
 /* The caller has checked that the packet has room for all of them; the capture may still end

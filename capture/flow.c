@@ -37,17 +37,17 @@ static const struct {
 	enum flow_event event;
 	const char *word, *text;
 } event_words[] = {
-	{FLOW_PSN_GAP,	       "psn_gap",	  "PSN gap"		   },
-	{FLOW_PSN_FILLED,	  "psn_filled",	"fills PSN gap"	       },
-	{FLOW_DUPLICATE,	 "duplicate",      "sent again"		  },
+	{FLOW_PSN_GAP, "psn_gap", "PSN gap"},
+	{FLOW_PSN_FILLED, "psn_filled", "fills PSN gap"},
+	{FLOW_DUPLICATE, "duplicate", "sent again"},
 	{FLOW_NEW_CONNECTION, "new_connection", "new connection on this QP"},
-	{FLOW_NAK_SEQ,	       "nak_seq",	  "sequence NAK"		},
-	{FLOW_NAK_OTHER,	 "nak_other",      "fatal NAK"		 },
-	{FLOW_RNR,		   "rnr",		  "receiver not ready"	      },
-	{FLOW_CNP,		   "cnp",		  "congestion notification"  },
-	{FLOW_CE,		  "ce",		"CE mark"			 },
-	{FLOW_ICRC_BAD,	"icrc_bad",	    "bad ICRC"		      },
-	{FLOW_FRAGMENT,	"fragment",	    "IP fragment"		 },
+	{FLOW_NAK_SEQ, "nak_seq", "sequence NAK"},
+	{FLOW_NAK_OTHER, "nak_other", "fatal NAK"},
+	{FLOW_RNR, "rnr", "receiver not ready"},
+	{FLOW_CNP, "cnp", "congestion notification"},
+	{FLOW_CE, "ce", "CE mark"},
+	{FLOW_ICRC_BAD, "icrc_bad", "bad ICRC"},
+	{FLOW_FRAGMENT, "fragment", "IP fragment"},
 };
 
 void flow_table_free(struct flow_table *t)

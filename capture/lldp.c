@@ -217,20 +217,20 @@ struct tlv_row {
 };
 
 static const struct tlv_row basic_tlvs[] = {
-	{"chassis id",   0, 1, 2, 256, read_chassis},
-	{"port id",	    0, 2, 2, 256, read_port   },
-	{"time to live", 0, 3, 2, 511, read_ttl    },
-	{"system name",	0, 5, 0, 255, read_system },
+	{"chassis id", 0, 1, 2, 256, read_chassis},
+	{"port id", 0, 2, 2, 256, read_port},
+	{"time to live", 0, 3, 2, 511, read_ttl},
+	{"system name", 0, 5, 0, 255, read_system},
 };
 
 static const struct tlv_row organisation_tlvs[] = {
-	{"ETS configuration",  OUI_8021, 9,  21, 21,  read_ets_config	  },
-	{"ETS recommendation", OUI_8021, 10, 21, 21,  read_ets_recommendation},
-	{"PFC",		OUI_8021, 11, 2,	 2,   read_pfc		    },
-	{"APP",		OUI_8021, 12, 1,	 507, read_app		      },
-	{"maximum frame size", OUI_8023, 4,  2,  2,	  read_max_frame		},
-	{"CIN",		OUI_CEE,	 1,  0,  507, read_cin		    },
-	{"CEE",		OUI_CEE,	 2,  0,  507, read_cee		    },
+	{"ETS configuration", OUI_8021, 9, 21, 21, read_ets_config},
+	{"ETS recommendation", OUI_8021, 10, 21, 21, read_ets_recommendation},
+	{"PFC", OUI_8021, 11, 2, 2, read_pfc},
+	{"APP", OUI_8021, 12, 1, 507, read_app},
+	{"maximum frame size", OUI_8023, 4, 2, 2, read_max_frame},
+	{"CIN", OUI_CEE, 1, 0, 507, read_cin},
+	{"CEE", OUI_CEE, 2, 0, 507, read_cee},
 };
 
 static int read_row(const struct tlv_row *row, struct reading *r, const uint8_t *v, uint32_t len,

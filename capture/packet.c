@@ -198,11 +198,9 @@ static const struct {
 	uint16_t ethertype;
 	void (*decode)(const uint8_t *data, struct packet *p);
 } ethertypes[] = {
-	{ETHERTYPE_IPV4,	 decode_ipv4	    },
-	     {ETHERTYPE_IPV6,	      decode_ipv6	 },
-	{ETHERTYPE_ROCE_V1,	    decode_roce_v1	  },
-	     {ETHERTYPE_MAC_CONTROL, decode_mac_control},
-	{ETHERTYPE_LLDP,	 decode_lldp	    },
+	{ETHERTYPE_IPV4, decode_ipv4},	     {ETHERTYPE_IPV6, decode_ipv6},
+	{ETHERTYPE_ROCE_V1, decode_roce_v1}, {ETHERTYPE_MAC_CONTROL, decode_mac_control},
+	{ETHERTYPE_LLDP, decode_lldp},
 };
 
 static bool is_vlan(uint16_t ethertype)
@@ -276,11 +274,8 @@ static const struct {
 	int dlt;
 	void (*decode)(const uint8_t *data, struct packet *p);
 } links[] = {
-	{DLT_EN10MB,     decode_ethernet},
-	       {DLT_LINUX_SLL,  decode_sll	 },
-	    {DLT_LINUX_SLL2, decode_sll2	},
-	{DLT_RAW,	  decode_raw	    },
-	       {101,	     decode_raw     },
+	{DLT_EN10MB, decode_ethernet}, {DLT_LINUX_SLL, decode_sll}, {DLT_LINUX_SLL2, decode_sll2},
+	{DLT_RAW, decode_raw},	       {101, decode_raw},
 };
 
 static int find_link(int dlt)

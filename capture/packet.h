@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct packet: one decoded frame, by value, no pointer into the buffer. RoCEv2 over IPv4 and IPv6,
- * RoCEv1, and beside them the frames that explain RoCE: PFC, global pause, LLDP.
- * IBTA vol 1, 9.2 (BTH) and Annex A17 (RoCEv2); 802.1Q clause 36 (PFC).
+ * struct packet: one decoded frame, by value, no pointer into the buffer. RoCEv2 over IPv4 and
+ * IPv6, RoCEv1, and beside them the frames that explain RoCE: PFC, global pause, LLDP. IBTA vol
+ * 1, 9.2 (BTH) and Annex A17 (RoCEv2); 802.1Q clause 36 (PFC).
  */
 #ifndef CAPTURE_PACKET_H
 #define CAPTURE_PACKET_H
@@ -54,23 +54,23 @@ enum roce_header {
 };
 
 struct packet {
-	uint64_t frame;   /* from 1 */
+	uint64_t frame;	  /* from 1 */
 	uint64_t time_ns; /* since the epoch, as the source states it */
 	uint32_t wire_len, cap_len;
 	uint8_t kind, encap, fault, icrc;
 	uint8_t dmac[6], smac[6];
 	uint8_t vlan_count;
-	uint16_t vid;     /* innermost, when vlan_count > 0 */
+	uint16_t vid; /* innermost, when vlan_count > 0 */
 	uint8_t pcp;
 	uint8_t src[16], dst[16]; /* GID form: IPv4 as ::ffff:a.b.c.d */
 	uint8_t dscp, ecn, ttl;
 	uint16_t sport;
-	/* Where the parts lie in the captured frame; 0 = not reached. l3: after the link header and its
-	 * VLAN tags; data: the payload, after the last extension header. */
+	/* Where the parts lie in the captured frame; 0 = not reached. l3: after the link header and
+	 * its VLAN tags; data: the payload, after the last extension header. */
 	uint32_t l3_offset, bth_offset, data_offset;
-	bool fragment;    /* of an IP packet: the ICRC cannot be verified */
+	bool fragment; /* of an IP packet: the ICRC cannot be verified */
 	/* BTH */
-	bool bth;         /* was decoded: what follows means something */
+	bool bth; /* was decoded: what follows means something */
 	uint8_t opcode, tver, pad;
 	bool se, migreq, fecn, becn, ackreq;
 	uint16_t pkey;
@@ -97,18 +97,18 @@ struct packet {
 	/* PFC and pause: 802.1Q clause 36 */
 	uint8_t pfc_enable;
 	uint16_t pfc_quanta[8]; /* [0] alone for 802.3x */
-	char note[64];          /* why malformed or truncated; empty else */
+	char note[64];		/* why malformed or truncated; empty else */
 };
 
 /* Link types of libpcap that are understood, by their DLT number. */
 bool packet_link_supported(int dlt);
 
 /*
- * Decodes one frame. Never reads beyond cap_len; every frame gives a packet: what could not be decoded
- * is in fault and note. frame and time_ns are copied in.
+ * Decodes one frame. Never reads beyond cap_len; every frame gives a packet: what could not be
+ * decoded is in fault and note. frame and time_ns are copied in.
  */
-void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire_len, uint64_t frame,
-		   uint64_t time_ns, struct packet *p);
+void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
+		   uint64_t frame, uint64_t time_ns, struct packet *p);
 
 /* AETH syndrome classes, IBTA vol 1, 9.7.5.2. */
 enum aeth_kind {
@@ -122,8 +122,8 @@ enum aeth_kind packet_aeth_kind(const struct packet *p);
 /* "RC_RDMA_WRITE_FIRST", "unknown 0x47". Static strings or buf. */
 const char *opcode_name(uint8_t opcode, char *buf, size_t size);
 
-/* The object of `capture decode --json`; keys as documented in rocecheck-capture(1), without "events",
- * which flow_events_to_json() makes. NULL on -ENOMEM. */
+/* The object of `capture decode --json`; keys as documented in rocecheck-capture(1), without
+ * "events", which flow_events_to_json() makes. NULL on -ENOMEM. */
 json_t *packet_to_json(const struct packet *p);
 
 /* "good", "bad", "unverifiable". */

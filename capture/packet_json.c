@@ -118,16 +118,11 @@ static const struct {
 	const char *key;
 	bool (*put)(json_t *o, const struct packet *p);
 } header_keys[] = {
-	{"rdeth",	  put_rdeth	   },
-	{"deth",	 put_deth	 },
-	{"xrceth",	   put_xrceth	     },
-	{"feth",	 put_feth	 },
-	{"reth",	 put_reth	 },
-	{"atomiceth",    put_atomiceth   },
-	{"aeth",	 put_aeth	 },
-	{"atomicacketh", put_atomicacketh},
-	{"immdt",	  put_immdt	   },
-	{"ieth",	 put_ieth	 },
+	{"rdeth", put_rdeth},	{"deth", put_deth},
+	{"xrceth", put_xrceth}, {"feth", put_feth},
+	{"reth", put_reth},	{"atomiceth", put_atomiceth},
+	{"aeth", put_aeth},	{"atomicacketh", put_atomicacketh},
+	{"immdt", put_immdt},	{"ieth", put_ieth},
 };
 
 static bool put_headers(json_t *o, const struct packet *p)

@@ -127,9 +127,9 @@ static bool mask_rkeys(const struct packet *p, uint8_t *frame, uint32_t cap_len)
 		enum roce_header header;
 		uint32_t offset;
 	} rkeys[] = {
-		{HDR_RETH,	   8},
+		{HDR_RETH, 8},
 		{HDR_ATOMICETH, 8},
-		{HDR_IETH,	   0},
+		{HDR_IETH, 0},
 	};
 	bool masked = false;
 	unsigned int i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct capture_summary: what a capture says, small enough to keep and to send: totals, flows, LLDP
- * neighbour, and how complete the capture was. The rules read this, never packets.
+ * struct capture_summary: what a capture says, small enough to keep and to send: totals, flows,
+ * LLDP neighbour, and how complete the capture was. The rules read this, never packets.
  */
 #ifndef CAPTURE_SUMMARY_H
 #define CAPTURE_SUMMARY_H
@@ -21,12 +21,12 @@ enum capture_drops {
 struct lldp_peer {
 	bool seen;
 	char chassis[64], system[64], port[64];
-	char dialect[8];  /* "ieee", "cee", "cin" or "" */
-	struct qos qos;   /* ETS, PFC, APP, willing as advertised */
+	char dialect[8];	/* "ieee", "cee", "cin" or "" */
+	struct qos qos;		/* ETS, PFC, APP, willing as advertised */
 	struct qos recommended; /* ETS that the peer wants us to have */
-	uint32_t max_frame; /* 802.3 maximum frame size TLV, 0 = not sent */
+	uint32_t max_frame;	/* 802.3 maximum frame size TLV, 0 = not sent */
 	uint16_t ttl_s;
-	unsigned int neighbours; /* different chassis ids heard: more than 1 is a finding */
+	unsigned int neighbours;	/* different chassis ids heard: more than 1 is a finding */
 	uint32_t heard[LLDP_HEARD_MAX]; /* hashes of their chassis ids; not in JSON */
 };
 

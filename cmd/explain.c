@@ -16,12 +16,12 @@ static const struct {
 	char letter;
 	const char *meaning;
 } evidence_kinds[] = {
-	{EVIDENCE_HOST,	"settings of the host"		      },
-	{EVIDENCE_ACROSS,  "hosts compared with each other"	  },
-	{EVIDENCE_LLDP,	"what the link partner advertises by LLDP"},
-	{EVIDENCE_COUNTER, "counters before and after"		      },
-	{EVIDENCE_CAPTURE, "captured packets"			     },
-	{EVIDENCE_TRAFFIC, "results of rocecheck's own traffic"      },
+	{EVIDENCE_HOST, "settings of the host"},
+	{EVIDENCE_ACROSS, "hosts compared with each other"},
+	{EVIDENCE_LLDP, "what the link partner advertises by LLDP"},
+	{EVIDENCE_COUNTER, "counters before and after"},
+	{EVIDENCE_CAPTURE, "captured packets"},
+	{EVIDENCE_TRAFFIC, "results of rocecheck's own traffic"},
 };
 
 static void print_evidence(const char *letters)
@@ -111,9 +111,9 @@ static int run_explain(int argc, char **argv)
 	rule = rule_find(argv[0]);
 	input = input_rule(argv[0]);
 	if (globals->json && (rule || input))
-		return cmd_print_json(json_pack("{s:s, s:o}", "schema", "rocecheck.rule/1", "rule",
-						rule ? cmd_rule_json(rule)
-						     : cmd_input_rule_json(input)));
+		return cmd_print_json(
+			json_pack("{s:s, s:o}", "schema", "rocecheck.rule/1", "rule",
+				  rule ? cmd_rule_json(rule) : cmd_input_rule_json(input)));
 	if (rule) {
 		print_rule(rule);
 		return EXIT_OK;

@@ -13,10 +13,10 @@ static const char *interface, *out_path;
 static bool exit_code;
 
 static const struct opt plan_opts[] = {
-	{"interface",     'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
-	{"exit-code",     0, OPT_FLAG, &exit_code, .help = "exit 1 when the host differs"},
+	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
+	{"exit-code", 0, OPT_FLAG, &exit_code, .help = "exit 1 when the host differs"},
 	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE", .help = "keep the plan there as JSON"},
-	{.name = NULL		     },
+	{.name = NULL},
 };
 
 static int write_out(const struct plans *plans)

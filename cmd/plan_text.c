@@ -249,11 +249,11 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 static const struct way_out {
 	const char *driver, *text;
 } ways_out[] = {
-	{"ice",	"ethtool --set-priv-flags %s fw-lldp-agent off"		       },
-	{"i40e",	 "ethtool --set-priv-flags %s disable-fw-lldp on"		 },
-	{"bnxt_en",   "disable the NVM options for LLDP and DCBX of %s, then reset it"},
+	{"ice", "ethtool --set-priv-flags %s fw-lldp-agent off"},
+	{"i40e", "ethtool --set-priv-flags %s disable-fw-lldp on"},
+	{"bnxt_en", "disable the NVM options for LLDP and DCBX of %s, then reset it"},
 	{"mlx5_core", "mlxconfig -d %s set LLDP_NB_DCBX_P1=0, then reset the firmware"},
-	{NULL,	       "turn off the LLDP agent in the firmware of %s"		      },
+	{NULL, "turn off the LLDP agent in the firmware of %s"},
 };
 
 static int firmware_owns(const struct plan *p, struct err *e)

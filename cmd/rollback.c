@@ -14,8 +14,8 @@ static bool list;
 static const char *state_dir = JOURNAL_DIR;
 
 static const struct opt rollback_opts[] = {
-	{"list",				     'l', OPT_FLAG, &list, .help = "list transactions, oldest first"},
-	{"state-dir",				  0, OPT_STRING, &state_dir, .arg = "DIR",
+	{"list", 'l', OPT_FLAG, &list, .help = "list transactions, oldest first"},
+	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
 	 .help = "journal there, not in " JOURNAL_DIR},
 	{.name = NULL},
 };

@@ -27,8 +27,8 @@ json_t *cmd_rule_json(const struct rule *rule)
 
 json_t *cmd_input_rule_json(const struct diag_rule *d)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", d->id, "severity", "error", "evidence", "",
-			 "title", d->title, "reason", d->explain);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s}", "id", d->id, "severity", "error", "evidence",
+			 "", "title", d->title, "reason", d->explain);
 }
 
 static int print_json(void)

@@ -12,8 +12,8 @@
 static const char *interface, *device;
 
 static const struct opt show_opts[] = {
-	{"interface",     'i', OPT_STRING, &interface, .arg = "IFACE", .help = "this netdev"},
-	{"device",	   'd', OPT_STRING, &device, .arg = "DEV", .help = "this RDMA device"},
+	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "this netdev"},
+	{"device", 'd', OPT_STRING, &device, .arg = "DEV", .help = "this RDMA device"},
 	{.name = NULL},
 };
 

@@ -126,7 +126,7 @@ static const struct cm_row {
 	void (*print)(uint8_t value, char *buf, size_t size);
 } cm_rows[] = {
 	{QOS_ROCE_VERSION, "default_roce_mode", mode_parse, mode_print},
-	{QOS_CM_TOS,	     "default_roce_tos",	 tos_parse,  tos_print },
+	{QOS_CM_TOS, "default_roce_tos", tos_parse, tos_print},
 };
 
 int configfs_read(int root, const char *ibdev, unsigned int ib_port, struct qos *q, struct err *e)

@@ -25,8 +25,8 @@ static const struct pause_row {
 	enum qos_field_id field;
 } pause_rows[] = {
 	{ETHTOOL_A_PAUSE_AUTONEG, QOS_PAUSE_AUTONEG},
-	{ETHTOOL_A_PAUSE_RX,	     QOS_PAUSE_RX	 },
-	{ETHTOOL_A_PAUSE_TX,	     QOS_PAUSE_TX	 },
+	{ETHTOOL_A_PAUSE_RX, QOS_PAUSE_RX},
+	{ETHTOOL_A_PAUSE_TX, QOS_PAUSE_TX},
 };
 
 static void pause_start(struct nl_request *r, int family, uint8_t cmd, const char *ifname)
@@ -140,9 +140,7 @@ static int stats_count(int fd, const char *ifname, unsigned int *n)
 	struct {
 		struct ethtool_sset_info info;
 		uint32_t count;
-	} s = {
-		.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = UINT64_C(1) << ETH_SS_STATS}
-	     };
+	} s = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = UINT64_C(1) << ETH_SS_STATS}};
 	int err = ethtool_ioctl(fd, ifname, &s);
 
 	if (err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The journal of a transaction: STATE_DIR/tx/ID/journal, JSON lines, each on disk before what it announces
- * happens. A process that dies anywhere leaves enough to put the former values back:
+ * The journal of a transaction: STATE_DIR/tx/ID/journal, JSON lines, each on disk before what it
+ * announces happens. A process that dies anywhere leaves enough to put the former values back:
  *
  *   {"schema":"rocecheck.tx/1","id":...,"time":...,"ports":[{names, "before":{...}}]}   prepared
  *   {"reveal":0}                                 about to mkdir the rdma_cm directory of port 0
@@ -16,9 +16,9 @@
 
 #include "dcb/plan.h"
 
-#define JOURNAL_DIR       "/var/lib/rocecheck"
-#define JOURNAL_SCHEMA    "rocecheck.tx/1"
-#define JOURNAL_ID_MAX    32
+#define JOURNAL_DIR	  "/var/lib/rocecheck"
+#define JOURNAL_SCHEMA	  "rocecheck.tx/1"
+#define JOURNAL_ID_MAX	  32
 #define JOURNAL_STEPS_MAX 1024
 
 enum tx_state {
@@ -53,15 +53,18 @@ struct tx {
 	struct tx_step *step; /* owned, in order */
 };
 
-/* Makes state_dir if needed and takes its lock; *fd holds it until close(). -EBUSY when somebody has it. */
+/* Makes state_dir if needed and takes its lock; *fd holds it until close(). -EBUSY when somebody
+ * has it. */
 int journal_lock(const char *state_dir, int *fd, struct err *e);
 
 /* Reads a transaction. -ENOENT; -EBADMSG for a journal that is none. */
 int journal_load(const char *state_dir, const char *id, struct tx *tx, struct err *e);
 void tx_clear(struct tx *tx);
 
-/* Ids of all transactions, oldest first. One allocation, free() it. No state_dir is no transaction. */
-int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned int *n, struct err *e);
+/* Ids of all transactions, oldest first. One allocation, free() it. No state_dir is no transaction.
+ */
+int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned int *n,
+		 struct err *e);
 
 /* Newest transaction that is running, lost or done. -ENOENT when there is none. */
 int journal_newest(const char *state_dir, struct tx *tx, struct err *e);
@@ -73,8 +76,8 @@ int journal_none(const char *state_dir, const char *id, struct err *e);
 
 struct journal; /* opaque: an open journal of a running transaction */
 
-/* Makes the transaction of tx->port[] (names and before filled) and its id. The values are read back from
- * the file and compared: a journal that cannot give them back must not be relied on. */
+/* Makes the transaction of tx->port[] (names and before filled) and its id. The values are read
+ * back from the file and compared: a journal that cannot give them back must not be relied on. */
 int journal_create(const char *state_dir, struct tx *tx, struct journal **j, struct err *e);
 /* Opens an existing one to add its end. */
 int journal_open(const char *state_dir, const char *id, struct journal **j, struct err *e);
@@ -84,19 +87,19 @@ int journal_reveal(struct journal *j, unsigned int port, struct err *e);
 int journal_before(struct journal *j, unsigned int port, const struct qos *before, struct err *e);
 int journal_step(struct journal *j, unsigned int port, uint64_t fields, struct err *e);
 /* ports is 0 unless the state is TX_DONE. */
-int journal_end(struct journal *j, enum tx_state state, const struct tx_port *port, unsigned int ports,
-		struct err *e);
+int journal_end(struct journal *j, enum tx_state state, const struct tx_port *port,
+		unsigned int ports, struct err *e);
 
 /*
- * Writes the former values of every field that tx announced back, last first, also of fields that drivers
- * change along with them, and reads all of it again. 0 when the former state is back; else e names what is
- * not, or whose former value is not known (-ENODATA).
+ * Writes the former values of every field that tx announced back, last first, also of fields that
+ * drivers change along with them, and reads all of it again. 0 when the former state is back; else
+ * e names what is not, or whose former value is not known (-ENODATA).
  */
 int tx_restore(struct dcb *dcb, const struct tx *tx, struct err *e);
 
 /*
- * Undoes transaction id (NULL: the newest that is not undone) under the lock. *tx is what was undone, for
- * the caller to tx_clear(), also on failure. -ENOENT when there is nothing to undo.
+ * Undoes transaction id (NULL: the newest that is not undone) under the lock. *tx is what was
+ * undone, for the caller to tx_clear(), also on failure. -ENOENT when there is nothing to undo.
  */
 int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
 		     enum apply_outcome *outcome, struct err *e);

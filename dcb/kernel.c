@@ -200,17 +200,17 @@ static const struct object {
 	object_write *write;
 	bool dcbnl;
 } objects[] = {
-	{BIT(DCBX_MODE),						write_dcbx,    true },
-	{BIT(TRUST) | BIT(DSCP_PRIO),				      write_app,	 true },
-	{BIT(APP),						      write_app,     true },
-	{BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW), write_ets,	   true },
-	{BIT(TC_MAXRATE),					       write_maxrate, true },
-	{BIT(PFC_ENABLED) | BIT(PFC_DELAY),				    write_pfc,     true },
-	{BIT(PRIO_BUFFER) | BIT(BUFFER_SIZE),			      write_buffer,  true },
-	{BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX),	     write_pause,	  false},
-	{BIT(MTU),						      write_mtu,     false},
-	{BIT(ROCE_VERSION),					     write_rdma_cm, false},
-	{BIT(CM_TOS),						   write_rdma_cm, false},
+	{BIT(DCBX_MODE), write_dcbx, true},
+	{BIT(TRUST) | BIT(DSCP_PRIO), write_app, true},
+	{BIT(APP), write_app, true},
+	{BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW), write_ets, true},
+	{BIT(TC_MAXRATE), write_maxrate, true},
+	{BIT(PFC_ENABLED) | BIT(PFC_DELAY), write_pfc, true},
+	{BIT(PRIO_BUFFER) | BIT(BUFFER_SIZE), write_buffer, true},
+	{BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX), write_pause, false},
+	{BIT(MTU), write_mtu, false},
+	{BIT(ROCE_VERSION), write_rdma_cm, false},
+	{BIT(CM_TOS), write_rdma_cm, false},
 };
 
 static const struct object *object_of(enum qos_field_id field)

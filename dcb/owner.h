@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who else sets the DCB of this host. lldpad writes ETS and PFC again with every LLDPDU (some 30 s), so
- * nothing that is applied beside it lasts.
+ * Who else sets the DCB of this host. lldpad writes ETS and PFC again with every LLDPDU (some 30
+ * s), so nothing that is applied beside it lasts.
  */
 #ifndef DCB_OWNER_H
 #define DCB_OWNER_H
@@ -10,7 +10,8 @@
 
 /*
  * Pid of a running lldpad of this network namespace, 0 when there is none. proc: NULL = /proc.
- * Its socket is looked up, never connected to: a datagram would start an lldpad that systemd listens for.
+ * Its socket is looked up, never connected to: a datagram would start an lldpad that systemd
+ * listens for.
  */
 pid_t owner_lldpad(const char *proc);
 

@@ -52,7 +52,7 @@ struct plan {
 	char driver[32];
 	enum plan_tier tier;
 	bool firmware_owned; /* its LLDP agent sets DCB (lld_managed), the host cannot */
-	unsigned int count; /* steps, cannot ones included */
+	unsigned int count;  /* steps, cannot ones included */
 	struct plan_step step[PLAN_STEPS_MAX];
 };
 
@@ -75,16 +75,16 @@ const struct driver_quirk *driver_quirk_find(const char *driver);
 void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q);
 
 /*
- * Pure. Steps in the driver's order; fields in which have equals want give no step. The names of the port
- * are left empty. step.to is complete: of the APP table it has the entries that stay, too.
- * What the device does not show is a cannot step, except what drivers hide although they can do it: the
- * rdma_cm values while their configfs directory is missing, and zeros_unknown.
+ * Pure. Steps in the driver's order; fields in which have equals want give no step. The names of
+ * the port are left empty. step.to is complete: of the APP table it has the entries that stay, too.
+ * What the device does not show is a cannot step, except what drivers hide although they can do it:
+ * the rdma_cm values while their configfs directory is missing, and zeros_unknown.
  */
 void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const struct qos *have,
 	       const char *driver, struct plan *plan);
 
-/* plan_make() for a port of this host, names filled in; `have` is what was read of it, with the IB MTU if
- * that is known. rdma_cm steps cannot run where there is no RDMA device or no configfs. */
+/* plan_make() for a port of this host, names filled in; `have` is what was read of it, with the IB
+ * MTU if that is known. rdma_cm steps cannot run where there is no RDMA device or no configfs. */
 int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
 	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e);
 

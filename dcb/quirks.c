@@ -29,24 +29,24 @@ const struct driver_quirk driver_quirks[] = {
 	{
 		.driver = "mlx5_core",
 		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
-		.flaps = BIT(PFC_ENABLED),						 /* mlx5_toggle_port_link() */
+		.flaps = BIT(PFC_ENABLED), /* mlx5_toggle_port_link() */
 		.resets = BIT(MTU),
 		.cached = APP_FIELDS | BIT(TC_TSA),
 		.app_replaces = true,
 		.dcbx_zero_frees = true,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 mellanox/mlx5/core/en_dcbnl.c",
-	 },
+	},
 	{
 		.driver = "bnxt_en",
 		/* PFC before ETS is -EINVAL. */
 		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
-		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU),						      /* bnxt_queue_remap() */
+		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU), /* bnxt_queue_remap() */
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.zeros_unknown = ETS_FIELDS | PFC_FIELDS,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 broadcom/bnxt/bnxt_dcb.c",
-	 },
+	},
 	{
 		.driver = "ice",
 		/* The first DSCP entry resets ETS and PFC. */
@@ -56,7 +56,7 @@ const struct driver_quirk driver_quirks[] = {
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 intel/ice/ice_dcb_nl.c",
-	 },
+	},
 	{
 		.driver = "i40e",
 		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
@@ -64,23 +64,23 @@ const struct driver_quirk driver_quirks[] = {
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 intel/i40e/i40e_dcb_nl.c",
-	 },
+	},
 	{
 		.driver = "hns3",
 		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
-		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU),						      /* clients down and up */
+		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU), /* clients down and up */
 		.cached = APP_FIELDS,
 		.app_replaces = true,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 hisilicon/hns3/hns3pf/hclge_dcb.c",
-	 },
+	},
 	{
 		.driver = NULL,
 		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 6.1 net/dcb/dcbnl.c",
-	 },
+	},
 };
 
 const struct driver_quirk *driver_quirk_find(const char *driver)

@@ -166,8 +166,7 @@ static int find(const char *state_dir, const char *id, struct tx *tx, struct err
 		return err;
 	if (tx->state == TX_RUNNING || tx->state == TX_DONE || tx->state == TX_LOST)
 		return 0;
-	return err_set(e, -ENOENT, "transaction %s is %s", tx->id,
-		       tx_state_word(tx->state));
+	return err_set(e, -ENOENT, "transaction %s is %s", tx->id, tx_state_word(tx->state));
 }
 
 static int undo(struct dcb *dcb, const char *state_dir, struct tx *tx, enum apply_outcome *outcome,

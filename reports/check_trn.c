@@ -142,10 +142,8 @@ static bool own_discards(const struct subject *s, const struct counters *delta,
 	const struct {
 		enum metric metric;
 		unsigned int prio;
-	} places[] = {
-		{METRIC_PRIO_RX_DISCARDS, s->roce_prio >= 0 ? (unsigned int)s->roce_prio : 0},
-		{METRIC_OUT_OF_BUFFER,    0						 }
-	 };
+	} places[] = {{METRIC_PRIO_RX_DISCARDS, s->roce_prio >= 0 ? (unsigned int)s->roce_prio : 0},
+		      {METRIC_OUT_OF_BUFFER, 0}};
 	bool known = false;
 
 	*count = 0;

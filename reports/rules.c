@@ -160,14 +160,9 @@ static const struct {
 	enum rule_need need;
 	bool (*ready)(const struct subject *s, struct findings *out);
 } preconditions[] = {
-	{NEED_DCB,	   dcb_ready	    },
-	 {NEED_ROCE,     roce_ready    },
-	{NEED_PRIO,	    prio_ready    },
-	{NEED_LOSSLESS, lossless_ready},
-	 {NEED_LOAD,     load_ready    },
-	{NEED_DELTA,    delta_ready	},
-	{NEED_QUIET,    quiet_ready	},
-	 {NEED_CAPTURE,	capture_ready },
+	{NEED_DCB, dcb_ready},		 {NEED_ROCE, roce_ready},	{NEED_PRIO, prio_ready},
+	{NEED_LOSSLESS, lossless_ready}, {NEED_LOAD, load_ready},	{NEED_DELTA, delta_ready},
+	{NEED_QUIET, quiet_ready},	 {NEED_CAPTURE, capture_ready},
 };
 
 static bool ready(const struct rule *rule, const struct subject *s, struct findings *out)

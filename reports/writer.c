@@ -11,9 +11,9 @@
 #include "reports/writers.h"
 
 const struct writer writers[] = {
-	{.name = "text",	 .file = "report.txt",  .write = write_text },
-	{.name = "json",	 .file = "report.json", .write = write_json },
-	{.name = "junit", .file = "junit.xml",   .write = write_junit},
+	{.name = "text", .file = "report.txt", .write = write_text},
+	{.name = "json", .file = "report.json", .write = write_json},
+	{.name = "junit", .file = "junit.xml", .write = write_junit},
 };
 const unsigned int writer_count = ARRAY_SIZE(writers);
 
