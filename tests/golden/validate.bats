@@ -129,6 +129,25 @@ refused()
 	run ! grep -q 'no answer' <<<"$output"
 }
 
+@test "an agent does not drive the terminal" {
+	cat >"$dir/evil" <<-'END'
+		#!/bin/sh
+		echo '{"hello":"rocecheck.agent/1","build":"VERSION"}'
+		n=0
+		while read -r line; do
+			case $line in *collect*) n=$((n + 1)) ;; *) continue ;; esac
+			printf '{"id":%d,"error":{"code":-5,"text":"\\\\u001b[2J gone"}}\n' $n
+		done
+	END
+	sed -i "s/VERSION/$("$rocecheck" --version | cut -d' ' -f2)/" "$dir/evil"
+	chmod +x "$dir/evil"
+	sed -i "s#^agent: .*#agent: $dir/evil#" "$dir/here.yaml"
+	run --separate-stderr "$rocecheck" validate -v "$dir/here.yaml" --no-traffic --out "$dir/run"
+	echo "$stderr"
+	grep -qF '[2J gone' <<<"$stderr"
+	run ! grep -q $'\033' <<<"$stderr$output"
+}
+
 @test "no agent at all: exit 4, and still a report" {
 	sed -i "s#^agent: .*#agent: /nonexistent/rocecheck#" "$dir/here.yaml"
 	run --separate-stderr "$rocecheck" validate "$dir/here.yaml" --out "$dir/run"
