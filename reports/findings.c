@@ -71,22 +71,31 @@ void finding_begin(struct findings *out, const struct rule *rule, const char *ho
 	snprintf(f->port, sizeof(f->port), "%s", port);
 }
 
+/* The caller's to free; NULL when memory ran out, which the list remembers. */
+static char *__attribute__((format(printf, 2, 0)))
+format(struct findings *out, const char *fmt, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, args) >= 0)
+		return text;
+	out->err = -ENOMEM;
+	return NULL;
+}
+
 void finding_say(struct findings *out, enum verdict v, const char *fmt, ...)
 {
 	struct finding *f = last(out);
-	char *text = NULL;
 	va_list args;
+	char *text;
 
 	if (!f)
 		return;
 	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
+	text = format(out, fmt, args);
 	va_end(args);
-	if (!text) {
-		out->err = -ENOMEM;
+	if (!text)
 		return;
-	}
 	free(f->text);
 	f->text = text;
 	f->verdict = v;
@@ -97,14 +106,13 @@ void finding_say(struct findings *out, enum verdict v, const char *fmt, ...)
 void finding_append(struct findings *out, const char *fmt, ...)
 {
 	struct finding *f = last(out);
-	char *more = NULL, *text = NULL;
+	char *more, *text = NULL;
 	va_list args;
 
 	if (!f)
 		return;
 	va_start(args, fmt);
-	if (vasprintf(&more, fmt, args) < 0)
-		more = NULL;
+	more = format(out, fmt, args);
 	va_end(args);
 	if (!more || asprintf(&text, "%s%s", f->text ? f->text : "", more) < 0) {
 		free(more);
@@ -120,8 +128,8 @@ void finding_evidence(struct findings *out, enum evidence_kind kind, const char 
 {
 	struct finding *f = last(out);
 	struct evidence_item *list;
-	char *text = NULL;
 	va_list args;
+	char *text;
 
 	if (!f)
 		return;
@@ -132,13 +140,10 @@ void finding_evidence(struct findings *out, enum evidence_kind kind, const char 
 	}
 	f->evidence = list;
 	va_start(args, fmt);
-	if (vasprintf(&text, fmt, args) < 0)
-		text = NULL;
+	text = format(out, fmt, args);
 	va_end(args);
-	if (!text) {
-		out->err = -ENOMEM;
+	if (!text)
 		return;
-	}
 	list[f->evidence_count].kind = (char)kind;
 	list[f->evidence_count++].text = text;
 }
