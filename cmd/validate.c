@@ -337,6 +337,14 @@ static int load_offline(const char *path, struct fabric *f, struct run *r)
 	return EXIT_OK;
 }
 
+static void warn_strangers(const struct run *r)
+{
+	if (r->stranger_count)
+		fprintf(stderr,
+			"rocecheck: warning: %s: host %s%s not in the inventory, and not judged\n",
+			from, r->stranger, r->stranger_count > 1 ? " and others are" : " is");
+}
+
 static int run_offline(const char *path, const struct choice *c)
 {
 	struct fabric f = {0};
@@ -348,6 +356,7 @@ static int run_offline(const char *path, const struct choice *c)
 	code = load_offline(path, &f, &r);
 	if (code)
 		return code;
+	warn_strangers(&r);
 	code = judge(&f, &r, c, out_dir, EXIT_OK);
 	run_clear(&r);
 	fabric_clear(&f);

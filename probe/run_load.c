@@ -221,6 +221,17 @@ static void move_pairs(struct run *to, struct run *from)
 	from->pair_count = 0;
 }
 
+/* Hosts that the inventory does not name are left out, but not without a word. */
+static void count_strangers(const struct run *r, const struct fabric *f, struct run *to)
+{
+	for (unsigned int i = 0; i < r->host_count; i++) {
+		if (fabric_find_host(f, r->host[i].name) >= 0)
+			continue;
+		if (!to->stranger_count++)
+			snprintf(to->stranger, sizeof(to->stranger), "%s", r->host[i].name);
+	}
+}
+
 /* The run in the order of the inventory. Consumes *r. */
 static int align(struct run *r, const struct fabric *f, const char *dir)
 {
@@ -234,6 +245,7 @@ static int align(struct run *r, const struct fabric *f, const char *dir)
 	made.traffic = r->traffic;
 	if (r->traffic)
 		made.load_percent = r->load_percent;
+	count_strangers(r, f, &made);
 	move_pairs(&made, r);
 	for (unsigned int i = 0; i < made.host_count; i++) {
 		struct run_host *to = &made.host[i];

@@ -304,9 +304,12 @@ static void test_aligned(void **state)
 	assert_int_equal(r.pair[0].server_host, 1);
 	assert_true(r.traffic);
 	assert_int_equal(r.load_percent, 5);
+	assert_int_equal(r.stranger_count, 0);
 	run_clear(&r);
 	inventory.host_count = 1;
 	assert_int_equal(run_load(dir, &inventory, &r, &e), 0);
+	assert_int_equal(r.stranger_count, 2);
+	assert_string_equal(r.stranger, "h1");
 	assert_int_equal(r.pair_count, 0);
 	run_clear(&r);
 }
