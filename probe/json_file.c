@@ -39,15 +39,17 @@ int json_file_save(json_t *doc, const char *path, struct err *e)
 {
 	struct outfile out;
 	int err = doc ? outfile_open(path, &out, e) : err_sys(e, -ENOMEM, "%s", path);
-	bool written;
 
 	if (!err) {
-		written = !json_dumpf(doc, out.stream, JSON_INDENT(1)) &&
-			  fputc('\n', out.stream) != EOF;
-		/* A stream that failed says why when it is closed. */
-		err = outfile_close(&out, written || ferror(out.stream), e);
-		if (!err && !written)
-			err = err_sys(e, -ENOMEM, "%s", path);
+		errno = 0;
+		if (json_dumpf(doc, out.stream, JSON_INDENT(1)) || fputc('\n', out.stream) == EOF)
+			err = !ferror(out.stream) ? -ENOMEM : errno ? -errno : -EIO;
+		if (!err)
+			err = outfile_close(&out, true, e);
+		else
+			(void)outfile_close(&out, false, NULL); /* nothing is kept */
+		if (err)
+			err_sys(e, err, "%s", path);
 	}
 	json_decref(doc);
 	return err;

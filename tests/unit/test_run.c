@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 
 #include <cmocka.h>
 
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "fabric_run.h"
@@ -275,6 +277,27 @@ static void test_save_fails(void **state)
 	}
 }
 
+/* A disk that fills up long before the document ends: its own errno, and nothing stays. */
+static void test_disk_full(void **state)
+{
+	struct rlimit former, limit;
+	struct fabric_run f;
+	struct err e = {0};
+	struct stat st;
+
+	(void)state;
+	full_run(&f);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &former), 0);
+	limit = former;
+	limit.rlim_cur = 4096;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_int_equal(json_file_save(run_to_json(&f.run), in_dir("run.json"), &e), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &former), 0);
+	assert_non_null(strstr(e.text, "run.json: File too large"));
+	assert_int_equal(stat(in_dir("run.json"), &st), -1);
+}
+
 /* An inventory of other order, with one host more and one less. */
 static void test_aligned(void **state)
 {
@@ -403,6 +426,7 @@ int main(void)
 		cmocka_unit_test(test_foreign_ends),
 		cmocka_unit_test_setup_teardown(test_save_and_load, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_save_fails, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_disk_full, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_aligned, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_snapshots, make_dir, remove_dir),
 		cmocka_unit_test_setup_teardown(test_bad_folders, make_dir, remove_dir),
