@@ -33,7 +33,7 @@ static inline struct qos good_qos(void)
 		       QOS_BIT(QOS_PAUSE_RX) | QOS_BIT(QOS_PAUSE_TX) | QOS_BIT(QOS_MTU) |
 		       QOS_BIT(QOS_IB_MTU) | QOS_BIT(QOS_ROCE_VERSION) | QOS_BIT(QOS_CM_TOS),
 		.trust = QOS_TRUST_DSCP,
-		.prio_tc = {0,  0, 0, 3, 0, 0, 6, 0},
+		.prio_tc = {0, 0, 0, 3, 0, 0, 6, 0},
 		.tc_tsa = {[0] = QOS_TSA_ETS, [3] = QOS_TSA_ETS, [6] = QOS_TSA_STRICT},
 		.tc_tx_bw = {[0] = 50, [3] = 50},
 		.pfc_enabled = 1 << 3,

@@ -78,15 +78,15 @@ static void test_read(void **state)
 		int want;
 		uint8_t version, value;
 	} cases[] = {
-		{"RoCE v2\n",    "106\n", 0,	  2, 106},
-		{"IB/RoCE v1\n", "0\n",	0,	   1, 0  },
-		{"RoCE v2",	    "255",   0,	      2, 255},
-		{"RoCE v3\n",    "0\n",   -EBADMSG, 0, 0  },
-		{"",	     "0\n",   -EBADMSG, 0, 0  },
-		{"RoCE v2\n",    "256\n", -EBADMSG, 0, 0  },
-		{"RoCE v2\n",    "-1\n",  -EBADMSG, 0, 0  },
-		{"RoCE v2\n",    "",	  -EBADMSG, 0, 0	},
-		{"RoCE v2\n",    "12x\n", -EBADMSG, 0, 0  },
+		{"RoCE v2\n", "106\n", 0, 2, 106},
+		{"IB/RoCE v1\n", "0\n", 0, 1, 0},
+		{"RoCE v2", "255", 0, 2, 255},
+		{"RoCE v3\n", "0\n", -EBADMSG, 0, 0},
+		{"", "0\n", -EBADMSG, 0, 0},
+		{"RoCE v2\n", "256\n", -EBADMSG, 0, 0},
+		{"RoCE v2\n", "-1\n", -EBADMSG, 0, 0},
+		{"RoCE v2\n", "", -EBADMSG, 0, 0},
+		{"RoCE v2\n", "12x\n", -EBADMSG, 0, 0},
 	};
 
 	(void)state;
@@ -207,12 +207,7 @@ static void test_sysfs(void **state)
 		const char *text;
 		uint32_t want;
 	} speeds[] = {
-		{"100000\n",	     100000},
-		      {"-1\n",	       0	},
-		   {"\n",		  0	   },
-		      {"x\n",	      0     },
-		  {"99999999999\n", 0     }
-	      };
+		{"100000\n", 100000}, {"-1\n", 0}, {"\n", 0}, {"x\n", 0}, {"99999999999\n", 0}};
 	struct dcb_roots roots;
 	struct err e = {0};
 	struct dcb *dcb;

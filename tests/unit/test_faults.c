@@ -84,14 +84,14 @@ static const struct {
 	const char *lead;
 	const char *folded[6]; /* "RULE HOST" */
 } cases[] = {
-	{"pfc-mask",  pfc_other, "RC-PFC-002", {"RC-PFC-003 h2", "RC-QOS-005 h2"}			},
-	{"pfc-off",   pfc_off,   "RC-PFC-001", {"RC-PFC-002 h2", "RC-PFC-003 h2", "RC-QOS-005 h2"}},
-	{"dscp-map",  dscp_map,  "RC-QOS-003", {"RC-QOS-004 h2", "RC-QOS-005 h2", "RC-QOS-011 h2"}},
-	{"ets-class", ets_class, "RC-ETS-002", {"RC-ETS-005 h2"}					},
-	{"ets-share", ets_share, "RC-ETS-004", {"RC-ETS-005 h2"}					},
-	{"mtu",	mtu,	     "RC-MTU-002", {"RC-MTU-001 h2"}				    },
-	{"cm-tos",	   cm_tos,	   "RC-QOS-013", {"RC-QOS-006 h2", "RC-QOS-011 h1"}		   },
-	{"ecn-off",   ecn_off,   "RC-ECN-004", {NULL}						 },
+	{"pfc-mask", pfc_other, "RC-PFC-002", {"RC-PFC-003 h2", "RC-QOS-005 h2"}},
+	{"pfc-off", pfc_off, "RC-PFC-001", {"RC-PFC-002 h2", "RC-PFC-003 h2", "RC-QOS-005 h2"}},
+	{"dscp-map", dscp_map, "RC-QOS-003", {"RC-QOS-004 h2", "RC-QOS-005 h2", "RC-QOS-011 h2"}},
+	{"ets-class", ets_class, "RC-ETS-002", {"RC-ETS-005 h2"}},
+	{"ets-share", ets_share, "RC-ETS-004", {"RC-ETS-005 h2"}},
+	{"mtu", mtu, "RC-MTU-002", {"RC-MTU-001 h2"}},
+	{"cm-tos", cm_tos, "RC-QOS-013", {"RC-QOS-006 h2", "RC-QOS-011 h1"}},
+	{"ecn-off", ecn_off, "RC-ECN-004", {NULL}},
 };
 
 static size_t leading_index(const struct findings *all)

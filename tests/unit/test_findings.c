@@ -37,40 +37,45 @@ static const struct {
 	const char *allow;
 	int want;
 } exits[] = {
-	{"nothing",			{{NULL, 0, NULL}},			       SEVERITY_ERROR, NULL,	     0},
-	{"pass",			   {{"RC-PFC-002", VERDICT_PASS, "h1"}},	       SEVERITY_ERROR, NULL,	     0},
-	{"skip",			   {{"RC-PFC-002", VERDICT_SKIP, "h1"}},	       SEVERITY_WARN,  NULL,	    0},
-	{"fail",			   {{"RC-PFC-002", VERDICT_FAIL, "h1"}},	       SEVERITY_ERROR, NULL,	     1},
-	{"warn",			   {{"RC-ETS-005", VERDICT_WARN, "h1"}},	       SEVERITY_ERROR, NULL,	     0},
-	{"warn, asked",			{{"RC-ETS-005", VERDICT_WARN, "h1"}},	      SEVERITY_WARN,  NULL,	   1},
-	{"info, warn asked",		     {{"RC-META-005", VERDICT_WARN, "h1"}},	    SEVERITY_WARN,  NULL,		 0},
-	{"info, asked",			{{"RC-META-005", VERDICT_WARN, "h1"}},	       SEVERITY_INFO,  NULL,	    1},
-	{"error rule that warns",	  {{"RC-QOS-013", VERDICT_WARN, "h1"}},		SEVERITY_ERROR, NULL,	      0},
-	{"open",			   {{"RC-PFC-010", VERDICT_INCONCLUSIVE, "h1"}}, SEVERITY_ERROR, NULL,	     4},
+	{"nothing", {{NULL, 0, NULL}}, SEVERITY_ERROR, NULL, 0},
+	{"pass", {{"RC-PFC-002", VERDICT_PASS, "h1"}}, SEVERITY_ERROR, NULL, 0},
+	{"skip", {{"RC-PFC-002", VERDICT_SKIP, "h1"}}, SEVERITY_WARN, NULL, 0},
+	{"fail", {{"RC-PFC-002", VERDICT_FAIL, "h1"}}, SEVERITY_ERROR, NULL, 1},
+	{"warn", {{"RC-ETS-005", VERDICT_WARN, "h1"}}, SEVERITY_ERROR, NULL, 0},
+	{"warn, asked", {{"RC-ETS-005", VERDICT_WARN, "h1"}}, SEVERITY_WARN, NULL, 1},
+	{"info, warn asked", {{"RC-META-005", VERDICT_WARN, "h1"}}, SEVERITY_WARN, NULL, 0},
+	{"info, asked", {{"RC-META-005", VERDICT_WARN, "h1"}}, SEVERITY_INFO, NULL, 1},
+	{"error rule that warns", {{"RC-QOS-013", VERDICT_WARN, "h1"}}, SEVERITY_ERROR, NULL, 0},
+	{"open", {{"RC-PFC-010", VERDICT_INCONCLUSIVE, "h1"}}, SEVERITY_ERROR, NULL, 4},
 	{"open, allowed",
 	 {{"RC-PFC-010", VERDICT_INCONCLUSIVE, "h1"}},
-	 SEVERITY_ERROR,										 "RC-PFC-010",
-	 0													       },
+	 SEVERITY_ERROR,
+	 "RC-PFC-010",
+	 0},
 	{"open, other allowed",
 	 {{"RC-PFC-010", VERDICT_INCONCLUSIVE, "h1"}},
-	 SEVERITY_ERROR,										 "RC-PFC-004",
-	 4													       },
+	 SEVERITY_ERROR,
+	 "RC-PFC-004",
+	 4},
 	{"open, but only warn",
 	 {{"RC-TRN-004", VERDICT_INCONCLUSIVE, "h1"}},
-	 SEVERITY_ERROR,										 NULL,
-	 0													       },
-	{"host missing",			 {{"RC-META-007", VERDICT_FAIL, "h2"}},	SEVERITY_ERROR, NULL,	      4},
+	 SEVERITY_ERROR,
+	 NULL,
+	 0},
+	{"host missing", {{"RC-META-007", VERDICT_FAIL, "h2"}}, SEVERITY_ERROR, NULL, 4},
 	{"host missing cannot be allowed",
 	 {{"RC-META-007", VERDICT_FAIL, "h2"}},
-	 SEVERITY_ERROR,										 "RC-META-007",
-	 4													       },
-	{"nothing judged",		   {{"RC-META-010", VERDICT_FAIL, ""}},		SEVERITY_ERROR, NULL,	      4},
+	 SEVERITY_ERROR,
+	 "RC-META-007",
+	 4},
+	{"nothing judged", {{"RC-META-010", VERDICT_FAIL, ""}}, SEVERITY_ERROR, NULL, 4},
 	{"findings win over incomplete",
 	 {{"RC-META-007", VERDICT_FAIL, "h2"},
 	  {"RC-PFC-010", VERDICT_INCONCLUSIVE, "h1"},
 	  {"RC-PFC-002", VERDICT_FAIL, "h1"}},
-	 SEVERITY_ERROR,										 NULL,
-	 1													       },
+	 SEVERITY_ERROR,
+	 NULL,
+	 1},
 };
 
 static void test_exit(void **state)
@@ -91,11 +96,9 @@ static void test_exit(void **state)
 
 static void test_severity_of_verdict(void **state)
 {
-	const struct given given[] = {
-		{"RC-ETS-005",  VERDICT_FAIL, "h1"},
-		{"RC-PFC-002",  VERDICT_FAIL, "h1"},
-		{"RC-META-005", VERDICT_FAIL, "h1"}
-	   };
+	const struct given given[] = {{"RC-ETS-005", VERDICT_FAIL, "h1"},
+				      {"RC-PFC-002", VERDICT_FAIL, "h1"},
+				      {"RC-META-005", VERDICT_FAIL, "h1"}};
 	struct findings all;
 
 	(void)state;
@@ -137,16 +140,16 @@ static const struct {
 } links[] = {
 	{"same port",
 	 {{"RC-PFC-003", VERDICT_FAIL, "h1"}, {"RC-PFC-002", VERDICT_FAIL, "h1"}},
-	 {1, -1}	},
+	 {1, -1}},
 	{"other host",
 	 {{"RC-PFC-003", VERDICT_FAIL, "h1"}, {"RC-PFC-002", VERDICT_FAIL, "h2"}},
-	 {-1, -1}	 },
+	 {-1, -1}},
 	{"partner in traffic",
 	 {{"RC-QOS-011", VERDICT_FAIL, "h1"}, {"RC-QOS-013", VERDICT_FAIL, "h2"}},
-	 {1, -1}	},
+	 {1, -1}},
 	{"no partner",
 	 {{"RC-QOS-011", VERDICT_FAIL, "h1"}, {"RC-QOS-013", VERDICT_FAIL, "h3"}},
-	 {-1, -1}	 },
+	 {-1, -1}},
 	{"own cause before the partner's",
 	 {{"RC-QOS-013", VERDICT_FAIL, "h2"},
 	  {"RC-QOS-011", VERDICT_FAIL, "h1"},
@@ -156,16 +159,16 @@ static const struct {
 	 {{"RC-PFC-003", VERDICT_FAIL, "h1"},
 	  {"RC-PFC-002", VERDICT_FAIL, "h1"},
 	  {"RC-PFC-001", VERDICT_FAIL, "h1"}},
-	 {2, 2, -1} },
+	 {2, 2, -1}},
 	{"a warning explains no error",
 	 {{"RC-PFC-010", VERDICT_FAIL, "h1"}, {"RC-QOS-013", VERDICT_WARN, "h1"}},
-	 {-1, -1}	 },
+	 {-1, -1}},
 	{"what passed explains nothing",
 	 {{"RC-PFC-003", VERDICT_FAIL, "h1"}, {"RC-PFC-002", VERDICT_PASS, "h1"}},
-	 {-1, -1}	 },
+	 {-1, -1}},
 	{"what passed is not explained",
 	 {{"RC-PFC-003", VERDICT_PASS, "h1"}, {"RC-PFC-002", VERDICT_FAIL, "h1"}},
-	 {-1, -1}	 },
+	 {-1, -1}},
 };
 
 static void test_links(void **state)
@@ -193,14 +196,10 @@ static void test_links(void **state)
 static void test_order(void **state)
 {
 	static const struct given given[] = {
-		{"RC-META-007", VERDICT_FAIL,	      "h3"},
-		     {"RC-ETS-001",  VERDICT_PASS,	  "h1"},
-		{"RC-TRN-004",  VERDICT_WARN,	     "h2"},
-		     {"RC-PFC-004",  VERDICT_INCONCLUSIVE, "h1"},
-		{"RC-PFC-003",  VERDICT_FAIL,	     "h1"},
-		     {"RC-ENV-001",  VERDICT_SKIP,	  "h1"},
-		{"RC-GID-006",  VERDICT_FAIL,	     "h1"},
-		     {"RC-PFC-002",  VERDICT_FAIL,	  "h1"},
+		{"RC-META-007", VERDICT_FAIL, "h3"}, {"RC-ETS-001", VERDICT_PASS, "h1"},
+		{"RC-TRN-004", VERDICT_WARN, "h2"},  {"RC-PFC-004", VERDICT_INCONCLUSIVE, "h1"},
+		{"RC-PFC-003", VERDICT_FAIL, "h1"},  {"RC-ENV-001", VERDICT_SKIP, "h1"},
+		{"RC-GID-006", VERDICT_FAIL, "h1"},  {"RC-PFC-002", VERDICT_FAIL, "h1"},
 	};
 	static const size_t want[] = {7, 4, 6, 0, 2, 3, 5, 1};
 	static struct run_port port[3];

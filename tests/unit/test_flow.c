@@ -53,17 +53,17 @@ struct row {
 static void psn_counts(void **state)
 {
 	static const struct row rows[] = {
-		{"rc in order",			0x04, {1, 2, 3},			 3, 0, 0, 0, 0},
-		{"rc loss",			    0x04, {1, 2, 6, 7},		4, 1, 3, 0, 0},
-		{"rc loss repaired",		     0x04, {1, 3, 2, 3, 4},	    5, 1, 0, 1, 0},
-		{"uc loss",			    0x24, {1, 2, 4},		     3, 1, 1, 0, 0},
-		{"xrc loss",			     0xa4, {1, 2, 4},		      3, 1, 1, 0, 0},
-		{"ud counts nothing",	      0x64, {1, 9, 4, 4},		  4, 0, 0, 0, 0},
-		{"responses count nothing",	    0x0e, {1, 9, 4, 4},		4, 0, 0, 0, 0},
-		{"acks count nothing",	       0x11, {1, 9, 4, 4},		   4, 0, 0, 0, 0},
-		{"unknown opcodes count nothing", 0x47, {1, 9, 4, 4},		      4, 0, 0, 0, 0},
-		{"wrap",			  0x04, {0xfffffe, 0xffffff, 0, 2}, 4, 1, 1, 0, 0},
-		{"reuse",			  0x04, {5, 0x700000, 0x700001},	 3, 0, 0, 0, 1},
+		{"rc in order", 0x04, {1, 2, 3}, 3, 0, 0, 0, 0},
+		{"rc loss", 0x04, {1, 2, 6, 7}, 4, 1, 3, 0, 0},
+		{"rc loss repaired", 0x04, {1, 3, 2, 3, 4}, 5, 1, 0, 1, 0},
+		{"uc loss", 0x24, {1, 2, 4}, 3, 1, 1, 0, 0},
+		{"xrc loss", 0xa4, {1, 2, 4}, 3, 1, 1, 0, 0},
+		{"ud counts nothing", 0x64, {1, 9, 4, 4}, 4, 0, 0, 0, 0},
+		{"responses count nothing", 0x0e, {1, 9, 4, 4}, 4, 0, 0, 0, 0},
+		{"acks count nothing", 0x11, {1, 9, 4, 4}, 4, 0, 0, 0, 0},
+		{"unknown opcodes count nothing", 0x47, {1, 9, 4, 4}, 4, 0, 0, 0, 0},
+		{"wrap", 0x04, {0xfffffe, 0xffffff, 0, 2}, 4, 1, 1, 0, 0},
+		{"reuse", 0x04, {5, 0x700000, 0x700001}, 3, 0, 0, 0, 1},
 	};
 	unsigned int i, k;
 
@@ -126,13 +126,13 @@ static void bad_icrc_is_a_loss(void **state)
 		uint8_t icrc;
 		uint32_t want;
 	} rows[] = {
-		{1,	    ICRC_GOOD,	       0		},
-		{2,	    ICRC_BAD,	      FLOW_ICRC_BAD  },
-		{3,	    ICRC_UNVERIFIABLE, FLOW_PSN_GAP   },
-		{2,	    ICRC_GOOD,	       FLOW_PSN_FILLED},
-		{3,	    ICRC_GOOD,	       FLOW_DUPLICATE },
-		{0x900000, ICRC_BAD,	     FLOW_ICRC_BAD  },
-		{4,	    ICRC_GOOD,	       0		},
+		{1, ICRC_GOOD, 0},
+		{2, ICRC_BAD, FLOW_ICRC_BAD},
+		{3, ICRC_UNVERIFIABLE, FLOW_PSN_GAP},
+		{2, ICRC_GOOD, FLOW_PSN_FILLED},
+		{3, ICRC_GOOD, FLOW_DUPLICATE},
+		{0x900000, ICRC_BAD, FLOW_ICRC_BAD},
+		{4, ICRC_GOOD, 0},
 	};
 	struct flow_table *t = flow_table_new(0);
 	unsigned int i;
@@ -161,14 +161,14 @@ static void responses_are_classed(void **state)
 		uint8_t opcode, syndrome;
 		uint32_t want;
 	} rows[] = {
-		{0x11, 0x1f, 0	      },
-		{0x12, 0x05, 0	      },
-		{0x10, 0x1f, 0	      },
-		{0x11, 0x60, FLOW_NAK_SEQ	 },
+		{0x11, 0x1f, 0},
+		{0x12, 0x05, 0},
+		{0x10, 0x1f, 0},
+		{0x11, 0x60, FLOW_NAK_SEQ},
 		{0x11, 0x62, FLOW_NAK_OTHER},
-		{0x11, 0x23, FLOW_RNR	     },
+		{0x11, 0x23, FLOW_RNR},
 		{0xb1, 0x61, FLOW_NAK_OTHER},
-		{0x81, 0,	  FLOW_CNP	  },
+		{0x81, 0, FLOW_CNP},
 	};
 	struct flow_table *t = flow_table_new(0);
 	unsigned int i;
@@ -201,12 +201,12 @@ static void responses_are_classed(void **state)
 static void totals(void **state)
 {
 	static const struct packet rows[] = {
-		{.kind = PACKET_OTHER	     },
-		{.kind = PACKET_OTHER,       .fault = PACKET_TRUNCATED},
-		{.kind = PACKET_ROCE,			      .fault = PACKET_MALFORMED},
-		{.kind = PACKET_PFC,.pfc_enable = 0x18},
-		{.kind = PACKET_PFC,	     .pfc_enable = 0x08},
-		{.kind = PACKET_PAUSE			     },
+		{.kind = PACKET_OTHER},
+		{.kind = PACKET_OTHER, .fault = PACKET_TRUNCATED},
+		{.kind = PACKET_ROCE, .fault = PACKET_MALFORMED},
+		{.kind = PACKET_PFC, .pfc_enable = 0x18},
+		{.kind = PACKET_PFC, .pfc_enable = 0x08},
+		{.kind = PACKET_PAUSE},
 		{.kind = PACKET_LLDP},
 	};
 	struct flow_table *t = flow_table_new(0);

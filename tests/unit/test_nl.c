@@ -26,19 +26,19 @@ static void test_attributes(void **state)
 		uint16_t type;	   /* of the first */
 		size_t data;	   /* bytes of the first */
 	} cases[] = {
-		{"empty",			   {0},					      0,  0, 0, 0},
-		{"half a header",			  {8, 0, 1},					     3,	0, 0, 0},
-		{"length below the header",	    {3, 0, 1, 0},					  4,  0, 0, 0},
-		{"length zero",			{0, 0, 1, 0, 0, 0, 0, 0},			  8,  0, 0, 0},
-		{"length beyond the end",		  {9, 0, 1, 0, 1, 2, 3, 4},			    8,  0, 0, 0},
-		{"largest length",		   {255, 255, 1, 0, 1, 2, 3, 4},			 8,  0, 0, 0},
-		{"header alone",			 {4, 0, 7, 0},				       4,  1, 7, 0},
-		{"one byte, padded",		     {5, 0, 2, 0, 9, 0, 0, 0},			       8,  1, 2, 1},
-		{"one byte, padding cut off",	      {5, 0, 2, 0, 9},				       5,  1, 2, 1},
-		{"nested flag is not the type",	{4, 0, 3, 0x80},					 4,  1, 3, 0},
-		{"byte order flag is not the type", {4, 0, 3, 0x40},				     4,	1, 3, 0},
-		{"two",			     {6, 0, 1, 0, 1, 2, 0, 0, 8, 0, 2, 0, 1, 2, 3, 4}, 16, 2, 1, 2},
-		{"second broken",			  {4, 0, 1, 0, 200, 0, 2, 0},			      8,	 1, 1, 0},
+		{"empty", {0}, 0, 0, 0, 0},
+		{"half a header", {8, 0, 1}, 3, 0, 0, 0},
+		{"length below the header", {3, 0, 1, 0}, 4, 0, 0, 0},
+		{"length zero", {0, 0, 1, 0, 0, 0, 0, 0}, 8, 0, 0, 0},
+		{"length beyond the end", {9, 0, 1, 0, 1, 2, 3, 4}, 8, 0, 0, 0},
+		{"largest length", {255, 255, 1, 0, 1, 2, 3, 4}, 8, 0, 0, 0},
+		{"header alone", {4, 0, 7, 0}, 4, 1, 7, 0},
+		{"one byte, padded", {5, 0, 2, 0, 9, 0, 0, 0}, 8, 1, 2, 1},
+		{"one byte, padding cut off", {5, 0, 2, 0, 9}, 5, 1, 2, 1},
+		{"nested flag is not the type", {4, 0, 3, 0x80}, 4, 1, 3, 0},
+		{"byte order flag is not the type", {4, 0, 3, 0x40}, 4, 1, 3, 0},
+		{"two", {6, 0, 1, 0, 1, 2, 0, 0, 8, 0, 2, 0, 1, 2, 3, 4}, 16, 2, 1, 2},
+		{"second broken", {4, 0, 1, 0, 200, 0, 2, 0}, 8, 1, 1, 0},
 	};
 
 	(void)state;

@@ -44,13 +44,13 @@ static void test_lldpad(void **state)
 		const char *name, *sockets, *comm;
 		pid_t want;
 	} cases[] = {
-		{"nothing",			    UNIX,				  "sh\n",	  0 },
-		{"socket and process",	       UNIX LINE "@/com/intel/lldpad\n",	 "lldpad\n",   42},
-		{"systemd holds the socket",     UNIX LINE "@/com/intel/lldpad\n",    "systemd\n",  0 },
-		{"of another network namespace", UNIX,				       "lldpad\n",   0 },
-		{"a client of it alone",	 UNIX LINE "@/com/intel/lldpad/99\n", "lldpad\n",	  0 },
-		{"a name that begins alike",     UNIX LINE "@/com/intel/lldpad\n",    "lldpad-x\n", 0 },
-		{"a path, not abstract",	 UNIX LINE "/com/intel/lldpad\n",	  "lldpad\n",   0 },
+		{"nothing", UNIX, "sh\n", 0},
+		{"socket and process", UNIX LINE "@/com/intel/lldpad\n", "lldpad\n", 42},
+		{"systemd holds the socket", UNIX LINE "@/com/intel/lldpad\n", "systemd\n", 0},
+		{"of another network namespace", UNIX, "lldpad\n", 0},
+		{"a client of it alone", UNIX LINE "@/com/intel/lldpad/99\n", "lldpad\n", 0},
+		{"a name that begins alike", UNIX LINE "@/com/intel/lldpad\n", "lldpad-x\n", 0},
+		{"a path, not abstract", UNIX LINE "/com/intel/lldpad\n", "lldpad\n", 0},
 	};
 
 	(void)state;

@@ -30,16 +30,9 @@ static void check_headers(const struct packet *p, const char *letters)
 		char letter;
 		uint16_t bit;
 	} bits[] = {
-		{'D', HDR_DETH	      },
-		 {'X', HDR_XRCETH	 },
-		       {'F', HDR_FETH	     },
-		{'R', HDR_RETH	      },
-		{'A', HDR_AETH	      },
-		 {'T', HDR_ATOMICETH   },
-		       {'k', HDR_ATOMICACKETH},
-		{'I', HDR_IMMDT       },
-		{'V', HDR_IETH	      },
-		 {'C', HDR_CNP	      },
+		{'D', HDR_DETH}, {'X', HDR_XRCETH},    {'F', HDR_FETH},		{'R', HDR_RETH},
+		{'A', HDR_AETH}, {'T', HDR_ATOMICETH}, {'k', HDR_ATOMICACKETH}, {'I', HDR_IMMDT},
+		{'V', HDR_IETH}, {'C', HDR_CNP},
 	};
 	uint16_t want = 0;
 	unsigned int i;
@@ -223,10 +216,10 @@ static void other_links(void **state)
 		const uint8_t *header;
 		uint32_t len;
 	} rows[] = {
-		{"sll",		DLT_LINUX_SLL,  sll,  sizeof(sll) },
-		{"sll2",	 DLT_LINUX_SLL2, sll2, sizeof(sll2)},
-		{"raw",		DLT_RAW,	 sll,  0	       },
-		{"raw of files", 101,	      sll,  0	    },
+		{"sll", DLT_LINUX_SLL, sll, sizeof(sll)},
+		{"sll2", DLT_LINUX_SLL2, sll2, sizeof(sll2)},
+		{"raw", DLT_RAW, sll, 0},
+		{"raw of files", 101, sll, 0},
 	};
 	uint8_t bytes[4700];
 	struct packet p;
@@ -296,21 +289,21 @@ static void contradictions(void **state)
 		uint8_t kind, fault;
 		const char *note;
 	} rows[] = {
-		{"ip version",       NET_IPV4, 0,  0x55, PACKET_OTHER, PACKET_MALFORMED, "IPv4 header"},
-		{"ip header length", NET_IPV4, 0,  0x44, PACKET_OTHER, PACKET_MALFORMED, "IPv4"	      },
-		{"ip too long",	NET_IPV4, 2,  0x01, PACKET_ROCE,	PACKET_MALFORMED, "beyond"	  },
-		{"ip too short",	 NET_IPV4, 3,  40,	  PACKET_ROCE,  PACKET_MALFORMED, "UDP length" },
-		{"udp too short",	  NET_IPV4, 25, 9,	   PACKET_ROCE,	PACKET_MALFORMED, "UDP length" },
-		{"not udp",	    NET_IPV4, 9,	 6,    PACKET_OTHER, PACKET_OK,	     ""	       },
-		{"other port",       NET_IPV4, 23, 0xb8, PACKET_OTHER, PACKET_OK,	    ""	      },
-		{"pad on first",	 NET_IPV4, 29, 0x70, PACKET_ROCE,  PACKET_MALFORMED, "pad"	 },
-		{"payload on ack",   NET_IPV4, 28, 0x11, PACKET_ROCE,  PACKET_MALFORMED, "payload"    },
-		{"no room",	    NET_IPV4, 28, 0x13, PACKET_ROCE,  PACKET_MALFORMED, "needs 28"	 },
-		{"ipv6 version",	 NET_IPV6, 0,  0x45, PACKET_OTHER, PACKET_MALFORMED, "IPv6"	  },
-		{"ipv6 too long",	  NET_IPV6, 4,  0x01, PACKET_ROCE,  PACKET_MALFORMED, "beyond"	    },
-		{"grh next header",  NET_V1,   6,  0x11, PACKET_ROCE,  PACKET_MALFORMED, "GRH"	 },
-		{"grh too long",	 NET_V1,	 4,  0x01, PACKET_ROCE,  PACKET_MALFORMED, "beyond"	 },
-		{"grh too short",	  NET_V1,	  5,  0x0f, PACKET_ROCE,	PACKET_MALFORMED, "no room"	   },
+		{"ip version", NET_IPV4, 0, 0x55, PACKET_OTHER, PACKET_MALFORMED, "IPv4 header"},
+		{"ip header length", NET_IPV4, 0, 0x44, PACKET_OTHER, PACKET_MALFORMED, "IPv4"},
+		{"ip too long", NET_IPV4, 2, 0x01, PACKET_ROCE, PACKET_MALFORMED, "beyond"},
+		{"ip too short", NET_IPV4, 3, 40, PACKET_ROCE, PACKET_MALFORMED, "UDP length"},
+		{"udp too short", NET_IPV4, 25, 9, PACKET_ROCE, PACKET_MALFORMED, "UDP length"},
+		{"not udp", NET_IPV4, 9, 6, PACKET_OTHER, PACKET_OK, ""},
+		{"other port", NET_IPV4, 23, 0xb8, PACKET_OTHER, PACKET_OK, ""},
+		{"pad on first", NET_IPV4, 29, 0x70, PACKET_ROCE, PACKET_MALFORMED, "pad"},
+		{"payload on ack", NET_IPV4, 28, 0x11, PACKET_ROCE, PACKET_MALFORMED, "payload"},
+		{"no room", NET_IPV4, 28, 0x13, PACKET_ROCE, PACKET_MALFORMED, "needs 28"},
+		{"ipv6 version", NET_IPV6, 0, 0x45, PACKET_OTHER, PACKET_MALFORMED, "IPv6"},
+		{"ipv6 too long", NET_IPV6, 4, 0x01, PACKET_ROCE, PACKET_MALFORMED, "beyond"},
+		{"grh next header", NET_V1, 6, 0x11, PACKET_ROCE, PACKET_MALFORMED, "GRH"},
+		{"grh too long", NET_V1, 4, 0x01, PACKET_ROCE, PACKET_MALFORMED, "beyond"},
+		{"grh too short", NET_V1, 5, 0x0f, PACKET_ROCE, PACKET_MALFORMED, "no room"},
 	};
 	struct packet p;
 	struct frame f;
@@ -422,13 +415,8 @@ static void aeth_kinds(void **state)
 		uint8_t syndrome;
 		enum aeth_kind want;
 	} rows[] = {
-		{0x00, AETH_ACK     },
-		       {0x1f, AETH_ACK     },
-		 {0x20, AETH_RNR	},
-		   {0x3f, AETH_RNR	  },
-		{0x40, AETH_RESERVED},
-		       {0x60, AETH_NAK     },
-		 {0x64, AETH_NAK	},
+		{0x00, AETH_ACK},      {0x1f, AETH_ACK}, {0x20, AETH_RNR}, {0x3f, AETH_RNR},
+		{0x40, AETH_RESERVED}, {0x60, AETH_NAK}, {0x64, AETH_NAK},
 	};
 	struct packet p = {0};
 	unsigned int i;

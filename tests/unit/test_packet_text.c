@@ -62,11 +62,11 @@ static void text_of_naks(void **state)
 		uint8_t syndrome;
 		const char *want;
 	} rows[] = {
-		{0x60, "NAK(PSN sequence)" },
+		{0x60, "NAK(PSN sequence)"},
 		{0x62, "NAK(remote access)"},
-		{0x7f, "NAK(reserved)"     },
-		{0x2e, "RNR NAK(timer 14)" },
-		{0x1f, "RC_ACK"	       },
+		{0x7f, "NAK(reserved)"},
+		{0x2e, "RNR NAK(timer 14)"},
+		{0x1f, "RC_ACK"},
 	};
 	struct packet p;
 	struct frame f;
@@ -124,12 +124,12 @@ static void times(void **state)
 		int64_t ns;
 		const char *want;
 	} rows[] = {
-		{0,	    " 0.000000000 "	   },
-		{1,	    " 0.000000001 "	   },
-		{-1,	     " -0.000000001 "	     },
-		{-1500000000, " -1.500000000 "	      },
-		{INT64_MAX,   "9223372036.854775807 " },
-		{INT64_MIN,   "-9223372036.854775808 "},
+		{0, " 0.000000000 "},
+		{1, " 0.000000001 "},
+		{-1, " -0.000000001 "},
+		{-1500000000, " -1.500000000 "},
+		{INT64_MAX, "9223372036.854775807 "},
+		{INT64_MIN, "-9223372036.854775808 "},
 	};
 	struct packet p = {.kind = PACKET_LLDP};
 	char line[256];

@@ -266,14 +266,16 @@ static void no_capture_files(void **state)
 		int err;
 		const char *text, *hint;
 	} rows[] = {
-		{"empty", {0},								  0,  -EINVAL,  "no capture file", ""	},
-		{"text",	 {"hello, this is a text\n"},					      22, -EINVAL,  "no capture file", ""	},
-		{"gz",    {0x1f, 0x8b, 8, 8},						   20, -EINVAL,	"no capture file", "gzip -dc"},
-		{"zst",	{0x28, 0xb5, 0x2f, 0xfd},						  20, -EINVAL,  "no capture file", "zstd -dc"},
+		{"empty", {0}, 0, -EINVAL, "no capture file", ""},
+		{"text", {"hello, this is a text\n"}, 22, -EINVAL, "no capture file", ""},
+		{"gz", {0x1f, 0x8b, 8, 8}, 20, -EINVAL, "no capture file", "gzip -dc"},
+		{"zst", {0x28, 0xb5, 0x2f, 0xfd}, 20, -EINVAL, "no capture file", "zstd -dc"},
 		{"wifi",
 		 {0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 105},
-		 24,										-ENOTSUP,
-		 "IEEE802_11",												   "Ethernet"},
+		 24,
+		 -ENOTSUP,
+		 "IEEE802_11",
+		 "Ethernet"},
 	};
 	char path[64];
 	unsigned int i;
@@ -308,12 +310,12 @@ static void drop_counters(void **state)
 		enum capture_drops want;
 		uint64_t dropped;
 	} rows[] = {
-		{"no block",	     {-2, -2}, {-2, -2}, DROPS_UNKNOWN, 0},
+		{"no block", {-2, -2}, {-2, -2}, DROPS_UNKNOWN, 0},
 		{"block without drops", {-1, -2}, {-1, -2}, DROPS_UNKNOWN, 0},
-		{"zero",		 {0, -2},  {0, -2},  DROPS_ZERO,    0},
-		{"both",		 {3, -2},  {4, -2},  DROPS_SOME,    7},
-		{"only the kernel's",   {-1, -2}, {4, -2},	 DROPS_SOME,    4},
-		{"the last one holds",  {3, 5},   {-1, -1}, DROPS_SOME,    5},
+		{"zero", {0, -2}, {0, -2}, DROPS_ZERO, 0},
+		{"both", {3, -2}, {4, -2}, DROPS_SOME, 7},
+		{"only the kernel's", {-1, -2}, {4, -2}, DROPS_SOME, 4},
+		{"the last one holds", {3, 5}, {-1, -1}, DROPS_SOME, 5},
 	};
 	char path[64];
 	unsigned int i, k, big;

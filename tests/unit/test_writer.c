@@ -24,20 +24,20 @@
 static const struct {
 	const char *in, *want;
 } cleaned[] = {
-	{"plain",		  "plain"		 },
-	{"",		   ""		  },
-	{NULL,		 ""		  },
+	{"plain", "plain"},
+	{"", ""},
+	{NULL, ""},
 	{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
-	{"\xf0\x9f\x90\x9f",   "\xf0\x9f\x90\x9f"  },
-	{"a\033[0mb",	      "a?[0mb"	      },
-	{"a\nb\x7f",	     "a?b?"		   },
-	{"\xc2\x9b",	     "??"		 }, /* C1: CSI */
-	{"\xc0\xaf",	     "??"		 }, /* overlong */
-	{"\xe0\x80\xaf",	 "???"		      }, /* overlong */
-	{"\xed\xa0\x80",	 "???"		      }, /* surrogate */
-	{"\xf4\x90\x80\x80",   "????"		   }, /* above U+10FFFF */
-	{"\xef\xbf\xbe",	 "???"		      },
-	{"cut \xe2\x82",	 "cut ??"		 },
+	{"\xf0\x9f\x90\x9f", "\xf0\x9f\x90\x9f"},
+	{"a\033[0mb", "a?[0mb"},
+	{"a\nb\x7f", "a?b?"},
+	{"\xc2\x9b", "??"},	      /* C1: CSI */
+	{"\xc0\xaf", "??"},	      /* overlong */
+	{"\xe0\x80\xaf", "???"},      /* overlong */
+	{"\xed\xa0\x80", "???"},      /* surrogate */
+	{"\xf4\x90\x80\x80", "????"}, /* above U+10FFFF */
+	{"\xef\xbf\xbe", "???"},
+	{"cut \xe2\x82", "cut ??"},
 };
 
 static void test_clean(void **state)

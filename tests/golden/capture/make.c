@@ -214,16 +214,8 @@ static void contradictions(void)
 	static const struct {
 		uint32_t at; /* from the IPv4 header */
 		uint8_t byte;
-	} rows[] = {
-		{0,  0x44},
-		    {2,	0x01},
-		{3,  40  },
-		    {25, 9	  },
-		{28, 0x13},
-		    {28, 0x11},
-		{29, 0x70},
-		    {6,	0x20}
-	     };
+	} rows[] = {{0, 0x44},	{2, 0x01},  {3, 40},	{25, 9},
+		    {28, 0x13}, {28, 0x11}, {29, 0x70}, {6, 0x20}};
 	struct frame_spec s = request(0x06, "R", 1, 8);
 	struct out o;
 	unsigned int i;
