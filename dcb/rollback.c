@@ -46,13 +46,24 @@ static uint64_t scope_of(const struct tx *tx, unsigned int port)
 	return fields | along;
 }
 
-/* Fields of mask with a known former value that differ from it now. */
+/* What the port is now. An RDMA device that has gone takes its own fields with it, not the others.
+ */
+static int read_now(struct dcb *dcb, const struct tx_port *p, struct qos *now, struct err *e)
+{
+	bool has_dcb;
+	int err = dcb_read(dcb, p->ifname, p->ibdev, p->ib_port, now, &has_dcb, e);
+
+	if (err && p->ibdev[0] && !dcb_read(dcb, p->ifname, NULL, 0, now, &has_dcb, NULL))
+		err = 0;
+	return err;
+}
+
+/* Fields of mask with a known former value that differ from it now, or cannot be read any more. */
 static int differing(struct dcb *dcb, const struct tx_port *p, uint64_t mask, uint64_t *diff,
 		     struct err *e)
 {
 	struct qos now;
-	bool has_dcb;
-	int err = dcb_read(dcb, p->ifname, p->ibdev, p->ib_port, &now, &has_dcb, e);
+	int err = read_now(dcb, p, &now, e);
 
 	*diff = 0;
 	if (err)
@@ -88,27 +99,33 @@ static void restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t scop
 	}
 }
 
+/* All fields that are not as before, each with the value it should have. */
 static int judge(struct dcb *dcb, const struct tx_port *p, uint64_t scope, uint64_t steps,
 		 struct err *e)
 {
 	uint64_t unknown = steps & ~p->before.has, diff;
+	char list[ERR_TEXT_MAX - 32] = "";
+	size_t used = 0;
 	int err = differing(dcb, p, scope, &diff, e);
 
 	if (err)
 		return err;
-	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+	for (int id = 0; id < QOS_FIELD_COUNT && used < sizeof(list); id++) {
+		const char *separator = used ? "; " : "";
 		char before[160];
 
-		if (unknown & QOS_BIT(id))
-			return err_set(e, -ENODATA, "%s: the former value of %s is not known",
-				       p->ifname, qos_fields[id].key);
-		if (!(diff & QOS_BIT(id)))
-			continue;
 		qos_field_text(&p->before, id, before, sizeof(before));
-		return err_set(e, -EREMOTEIO, "%s: %s is not back at %s", p->ifname,
-			       qos_fields[id].key, before);
+		if (unknown & QOS_BIT(id))
+			used += snprintf(list + used, sizeof(list) - used,
+					 "%sthe former value of %s is not known", separator,
+					 qos_fields[id].key);
+		else if (diff & QOS_BIT(id))
+			used += snprintf(list + used, sizeof(list) - used, "%s%s is not back at %s",
+					 separator, qos_fields[id].key, before);
 	}
-	return 0;
+	if (!used)
+		return 0;
+	return err_set(e, unknown ? -ENODATA : -EREMOTEIO, "%s: %s", p->ifname, list);
 }
 
 /* An earlier rollback may have died behind its hide(). Errors show when the values are judged. */

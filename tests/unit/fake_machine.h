@@ -31,6 +31,7 @@ struct fake_machine {
 	bool resets;	      /* a first DSCP entry sets ETS and PFC to zero, as on ice */
 	int signal_at;	      /* raised at this write */
 	int check;	      /* answer of check() */
+	bool rdma_gone;	      /* the RDMA devices were taken away */
 };
 
 static inline void fake_point(struct dcb *dcb)
@@ -48,15 +49,23 @@ static inline struct fake_port *fake_find(struct dcb *dcb, const char *ifname)
 	return &m->port[ifname[1] - '0'];
 }
 
+static inline bool fake_no_rdma(struct dcb *dcb, const struct dcb_port *port)
+{
+	const struct fake_machine *m = dcb->machine;
+
+	return m->rdma_gone && port->ibdev && port->ibdev[0];
+}
+
 static inline int fake_read(struct dcb *dcb, const struct dcb_port *port, struct qos *q,
 			    bool *has_dcb, struct err *e)
 {
 	const struct fake_port *p = fake_find(dcb, port->ifname);
 
-	(void)e;
 	fake_point(dcb);
+	if (fake_no_rdma(dcb, port))
+		return err_set(e, -ENODEV, "no such RDMA device");
 	*q = p->qos;
-	if (!p->directory)
+	if (!p->directory || !port->ibdev)
 		q->has &= ~PLAN_RDMA_CM;
 	*has_dcb = true;
 	return 0;
@@ -115,6 +124,8 @@ static inline int fake_write(struct dcb *dcb, const struct dcb_port *port, const
 	refused = fake_refused(dcb->machine, e);
 	if (refused)
 		return refused < 0 ? refused : 0;
+	if (mask & PLAN_RDMA_CM && fake_no_rdma(dcb, port))
+		return err_set(e, -ENODEV, "no such RDMA device");
 	if (mask & PLAN_RDMA_CM && !p->directory)
 		return err_set(e, -ENOENT, "no directory");
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {

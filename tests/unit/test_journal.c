@@ -351,6 +351,32 @@ static void test_lost(void **state)
 	world_close(&w);
 }
 
+/* What can go back does, and all that cannot is named. */
+static void test_rdma_gone(void **state)
+{
+	enum apply_outcome outcome;
+	struct err e = {0};
+	struct world w;
+
+	(void)state;
+	world_open(&w);
+	assert_int_equal(apply(&w, &outcome, &e), 0);
+	w.machine->rdma_gone = true;
+	assert_int_equal(rollback(&w, &outcome, &e), -EREMOTEIO);
+	assert_int_equal(outcome, APPLY_LOST);
+	assert_non_null(strstr(e.text, "rdma.roce_version is not back at"));
+	assert_non_null(strstr(e.text, "rdma.cm_default_tos is not back at"));
+	assert_null(strstr(e.text, "pfc.enabled"));
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(w.machine->port[i].qos.pfc_enabled, w.before[i].qos.pfc_enabled);
+		assert_int_equal(w.machine->port[i].qos.mtu, w.before[i].qos.mtu);
+	}
+	w.machine->rdma_gone = false;
+	assert_int_equal(rollback(&w, &outcome, &e), 0);
+	assert_true(as_before(&w));
+	world_close(&w);
+}
+
 /* A former value nobody can read: success is success, failure is lost and named. */
 static void test_unknown_before(void **state)
 {
@@ -664,6 +690,7 @@ int main(void)
 		cmocka_unit_test(test_refused_anywhere),
 		cmocka_unit_test(test_silent_success),
 		cmocka_unit_test(test_lost),
+		cmocka_unit_test(test_rdma_gone),
 		cmocka_unit_test(test_unknown_before),
 		cmocka_unit_test(test_side_effects),
 		cmocka_unit_test(test_signal),
