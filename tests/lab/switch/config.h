@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The configuration of the emulated switches, as a switch's own configuration states it: values
+ * without pointers, loaded from YAML by tables and changed at run time by the same tables.
+ */
+#ifndef TESTS_LAB_SWITCH_CONFIG_H
+#define TESTS_LAB_SWITCH_CONFIG_H
+
+#include <jansson.h>
+
+#include "profiles/diag.h"
+#include "profiles/qos.h"
+#include "tests/lab/switch/ecn.h"
+
+#define LAB_SCHEMA   "rocecheck.switch/1"
+#define SWITCHES_MAX 8
+#define PORTS_MAX    64
+#define FAULTS_MAX   32
+#define LINKS_MAX    32
+#define APPS_MAX     16
+#define NAME_SIZE    32
+#define PATH_SIZE    108 /* of a unix socket */
+
+enum pfc_mode { PFC_OFF, PFC_ON, PFC_AUTO };
+enum lldp_dialect { DIALECT_IEEE, DIALECT_CEE, DIALECT_BOTH };
+
+struct prio_config {
+	unsigned int pfc, tc;
+	unsigned int xoff_bytes, xon_bytes, headroom_bytes;
+	unsigned int limit_bytes; /* lossy: of one queue, 0 = dynamic only */
+};
+
+struct tc_config {
+	bool strict;
+	unsigned int weight, maxrate_kbps;
+	struct ecn_config ecn;
+};
+
+struct app_config {
+	unsigned int selector, protocol, prio;
+};
+
+struct lldp_config {
+	bool send, willing, recommend, dscp;
+	unsigned int dialect, interval_s, ttl_s;
+	bool pfc_given; /* states pfc_prios, whatever the port does */
+	uint8_t pfc_prios;
+	struct app_config app[APPS_MAX];
+	unsigned int app_count;
+};
+
+struct port_config {
+	char name[NAME_SIZE];
+	char local[PATH_SIZE], remote[PATH_SIZE]; /* empty: a link inside */
+	unsigned int rate_kbps, latency_us, mtu, trust;
+	bool uplink, mirror;
+	uint8_t default_prio;
+	uint8_t dscp_prio[QOS_DSCPS], pcp_prio[QOS_PRIOS];
+	struct prio_config prio[QOS_PRIOS];
+	struct tc_config tc[QOS_TCS];
+	struct lldp_config lldp;
+};
+
+struct switch_config {
+	char name[NAME_SIZE];
+	uint8_t mac[6];
+	unsigned int buffer_bytes, alpha_percent;
+	unsigned int first_port, port_count;
+};
+
+struct link_config {
+	char a[2 * NAME_SIZE], b[2 * NAME_SIZE]; /* "leaf1/u1" */
+	unsigned int port_a, port_b;
+};
+
+enum fault_kind {
+	FAULT_DROP,
+	FAULT_DSCP,
+	FAULT_CLEAR_ECN,
+	FAULT_MARK_CE,
+	FAULT_DROP_CNP,
+	FAULT_DROP_ACK,
+	FAULT_CORRUPT,
+	FAULT_REORDER,
+	FAULT_DUPLICATE,
+	FAULT_DELAY,
+	FAULT_MTU,
+	FAULT_PFC_OFF,
+	FAULT_HEADROOM_ZERO,
+	FAULT_PAUSE_STORM,
+	FAULT_LLDP_ABSENT,
+	FAULT_LLDP_WRONG,
+	FAULT_LLDP_SECOND,
+	FAULT_ECMP_LOSS,
+	FAULT_KINDS,
+};
+
+#define FAULT_ANY 0x10000u
+
+struct fault {
+	char name[NAME_SIZE];
+	unsigned int kind;
+	char port[2 * NAME_SIZE];   /* "p1" or "leaf1/p1"; empty: any */
+	unsigned int direction;	    /* enum fault_direction */
+	uint8_t prios;		    /* bitmap, 0: any */
+	unsigned int opcode, sport; /* FAULT_ANY */
+	unsigned int every;	    /* 1 in so many */
+	unsigned int value;	    /* DSCP, MTU in bytes */
+	unsigned int delay_ms;
+	unsigned int start_ms, heal_ms; /* since the start; heal 0: never */
+	uint64_t seen, hits;
+};
+
+struct lab_config {
+	char control[PATH_SIZE];
+	char mirror[PATH_SIZE];
+	unsigned int mirror_snaplen;
+	unsigned int frames;
+	struct switch_config box[SWITCHES_MAX];
+	unsigned int box_count;
+	struct port_config port[PORTS_MAX];
+	unsigned int port_count;
+	struct link_config link[LINKS_MAX];
+	unsigned int link_count;
+	struct fault fault[FAULTS_MAX];
+	unsigned int fault_count;
+};
+
+extern const struct qos_word fault_words[];
+extern const struct qos_word dialect_words[];
+
+/* Loads a file; all findings go to d. -EINVAL when there are errors among them. */
+int config_load(const char *path, struct lab_config *config, struct diags *d, struct err *e);
+int config_parse(const char *shown, const char *text, size_t size, struct lab_config *config,
+		 struct diags *d, struct err *e);
+
+/* Sets one value of a port by its dotted path below the port ("tc.3.ecn.kmin"). On failure the port
+ * is untouched and e says why. */
+int config_set(struct port_config *port, const char *path, const json_t *value, struct err *e);
+
+/* Reads a fault from JSON with the keys of the file. */
+int config_fault(const json_t *json, struct fault *fault, struct err *e);
+
+/* What must hold within one port; false with the reason in e. */
+bool config_port_ok(const struct port_config *port, struct err *e);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The keys of a configuration. Only config.c uses this.
+ */
+#ifndef TESTS_LAB_SWITCH_CONFIG_KEYS_H
+#define TESTS_LAB_SWITCH_CONFIG_KEYS_H
+
+#include "profiles/schema.h"
+#include "tests/lab/switch/config.h"
+
+extern const struct schema lab_keys, switch_keys, link_keys, fault_keys;
+extern const struct schema port_keys;	 /* of one port */
+extern const struct schema default_keys; /* the same without what tells ports apart */
+
+schema_read config_read_rate, config_read_ms, config_read_mac, config_read_prio, config_read_map,
+	config_read_prio_set, config_read_pfc, config_read_numbered, config_read_all_prios;
+extern const struct qos_word pfc_words[];
+
+void config_port_defaults(struct port_config *p);
+void config_fault_defaults(struct fault *f);
+
+#endif
