@@ -32,9 +32,10 @@ OBJS  := $(SRCS:%.c=$(BUILD)/%.o)
 LIB   := $(BUILD)/librocecheck.a
 UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c))
+SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
 
-all: $(BUILD)/rocecheck $(TOOLS)
+all: $(BUILD)/rocecheck $(TOOLS) $(BUILD)/labswitch
 
 $(BUILD)/rocecheck: $(BUILD)/cmd/main.o $(LIB)
 	@echo "  LD  $@"
@@ -52,7 +53,11 @@ $(BUILD)/%.o: %.c
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@mkdir -p $(@D)
 	@echo "  CC  $@"
-	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $< $(LIB) $(PKG_LIBS) -lcmocka $(LDLIBS)
+	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka $(LDLIBS)
+$(filter $(BUILD)/unit/test_switch_%,$(UNITS)): $(filter-out %/main.o,$(SWITCH))
+$(BUILD)/labswitch: $(SWITCH) $(LIB)
+	@echo "  LD  $@"
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) $(LDLIBS)
 
 $(BUILD)/tools/%: tests/lab/tools/%.c
 	@mkdir -p $(@D)
@@ -97,4 +102,4 @@ clean:
 
 .PHONY: all setup setup-lab unit units check demo layers install clean
 .DELETE_ON_ERROR:
--include $(OBJS:.o=.d) $(UNITS:=.d)
+-include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(UNITS:=.d)

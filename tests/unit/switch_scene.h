@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * For tests of the whole switch (tests/lab/switch/): hosts with real datagram sockets around a
+ * switch that is stepped by hand. After every step all bytes held must be accounted for.
+ */
+#ifndef TESTS_UNIT_SWITCH_SCENE_H
+#define TESTS_UNIT_SWITCH_SCENE_H
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "tests/lab/switch/switch.h"
+
+#define HOSTS	  4
+#define FRAME_LEN 1000
+
+struct host {
+	int fd;
+	char path[PATH_SIZE];
+	struct sockaddr_un to; /* the switch's port */
+	uint8_t paused;
+	unsigned int sent, received, ce, ce_not_ect, pfc_frames, lldp_frames, reordered;
+	uint32_t last_number;
+	uint8_t lldp[LLDP_SIZE_MAX];
+	uint32_t lldp_len;
+};
+
+struct scene {
+	char dir[64];
+	struct lab *lab;
+	struct host host[HOSTS];
+	unsigned int host_count;
+};
+
+static inline void open_host(struct scene *s, unsigned int n)
+{
+	struct host *h = &s->host[n];
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+
+	memset(h, 0, sizeof(*h));
+	snprintf(h->path, sizeof(h->path), "%s/p%u.vm", s->dir, n + 1);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", h->path);
+	h->to.sun_family = AF_UNIX;
+	snprintf(h->to.sun_path, sizeof(h->to.sun_path), "%s/p%u.sw", s->dir, n + 1);
+	h->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+	assert_true(h->fd >= 0);
+	assert_int_equal(bind(h->fd, (struct sockaddr *)&a, sizeof(a)), 0);
+}
+
+/* Runs a configuration in which @ stands for the scene's directory. */
+static inline void open_scene(struct scene *s, unsigned int hosts, const char *form)
+{
+	struct lab_config *c = calloc(1, sizeof(*c));
+	char text[8192];
+	size_t used = 0;
+	struct diags d;
+	struct err e = {0};
+
+	snprintf(s->dir, sizeof(s->dir), "/tmp/switch-XXXXXX");
+	assert_non_null(mkdtemp(s->dir));
+	for (; *form; form++)
+		used += snprintf(text + used, sizeof(text) - used, *form == '@' ? "%s" : "%.1s",
+				 *form == '@' ? s->dir : form);
+	s->host_count = hosts;
+	for (unsigned int i = 0; i < hosts; i++)
+		open_host(s, i);
+	diags_init(&d);
+	if (config_parse("scene", text, used, c, &d, &e)) {
+		diags_print_gcc(&d, stderr);
+		fail_msg("configuration");
+	}
+	diags_clear(&d);
+	s->lab = calloc(1, sizeof(*s->lab));
+	if (lab_init(s->lab, c, &e))
+		fail_msg("%s", e.text);
+	free(c);
+}
+
+static inline void close_scene(struct scene *s)
+{
+	char path[PATH_SIZE];
+
+	lab_clear(s->lab);
+	free(s->lab);
+	for (unsigned int i = 0; i < s->host_count; i++) {
+		close(s->host[i].fd);
+		unlink(s->host[i].path);
+	}
+	snprintf(path, sizeof(path), "%s/m.pcapng", s->dir);
+	unlink(path);
+	assert_int_equal(rmdir(s->dir), 0); /* the switch left nothing */
+}
+
+static inline void step(struct scene *s)
+{
+	struct err e = {0};
+
+	if (lab_step(s->lab, s->lab->now_ns + 100000, &e))
+		fail_msg("%s", e.text);
+	for (unsigned int b = 0; b < s->lab->config.box_count; b++)
+		assert_true(buffer_exact(s->lab, b));
+}
+
+/* Host `from` to host `to`, DSCP 26, a number behind the headers. -EAGAIN. */
+static inline int send_frame(struct scene *s, unsigned int from, unsigned int to, uint8_t ecn,
+			     uint16_t sport)
+{
+	struct host *h = &s->host[from];
+	uint8_t f[FRAME_LEN] = {
+		0x02, 0,      0,	  0,	    0,	       to + 1,	    0x02, 0,
+		0,    0,      0,	  from + 1, 0x08,      0x00,	    0x45, 26 << 2 | ecn,
+		0,    0,      0,	  0,	    0,	       0,	    64,	  17,
+		0,    0,      198,	  18,	    0,	       from + 1,    198,  18,
+		0,    to + 1, sport >> 8, sport,    4791 >> 8, 4791 & 0xff, 0,	  0,
+		0,    0,      0x0a,
+	};
+
+	h->sent++;
+	memcpy(f + 60, &h->sent, sizeof(h->sent));
+	if (sendto(h->fd, f, sizeof(f), MSG_DONTWAIT, (struct sockaddr *)&h->to, sizeof(h->to)) > 0)
+		return 0;
+	h->sent--;
+	return -errno;
+}
+
+static inline void take_pfc(struct host *h, const uint8_t *data, uint32_t len)
+{
+	uint16_t quanta[QOS_PRIOS];
+	int enable = pfc_frame_read(data, len, quanta);
+
+	assert_true(enable > 0);
+	h->pfc_frames++;
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (enable >> prio & 1)
+			h->paused = (h->paused & ~(1u << prio)) | (quanta[prio] ? 1u << prio : 0);
+}
+
+static inline void take_frame(struct host *h, const uint8_t *data, uint32_t len, bool sent_ect)
+{
+	uint32_t number;
+
+	if (data[12] == 0x88 && data[13] == 0x08) {
+		take_pfc(h, data, len);
+		return;
+	}
+	if (data[12] == 0x88 && data[13] == 0xcc) {
+		h->lldp_frames++;
+		memcpy(h->lldp, data, len);
+		h->lldp_len = len;
+		return;
+	}
+	assert_int_equal(len, FRAME_LEN);
+	memcpy(&number, data + 60, sizeof(number));
+	h->reordered += number < h->last_number;
+	h->last_number = number;
+	h->received++;
+	if ((data[15] & 3) == 3) {
+		h->ce++;
+		h->ce_not_ect += !sent_ect;
+	}
+}
+
+static inline void read_host(struct scene *s, unsigned int n, uint8_t not_ect_source)
+{
+	uint8_t buf[FRAME_MAX];
+	ssize_t len;
+
+	while ((len = recv(s->host[n].fd, buf, sizeof(buf), MSG_DONTWAIT)) > 0)
+		take_frame(&s->host[n], buf, len, buf[11] != not_ect_source);
+}
+
+static inline const struct prio_stats *stats_of(const struct scene *s, unsigned int port)
+{
+	return &s->lab->port[port].stats[3];
+}
+
+static inline uint64_t drops(const struct scene *s)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < s->lab->port_count; i++)
+		for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+			for (unsigned int r = 0; r < DROP_REASONS; r++)
+				sum += s->lab->port[i].stats[prio].drops[r];
+	return sum;
+}
+
+/* Lets the switch learn where everybody is. */
+static inline void introduce(struct scene *s)
+{
+	for (unsigned int i = 0; i < s->host_count; i++) {
+		assert_int_equal(send_frame(s, i, (i + 1) % s->host_count, 2, 1), 0);
+		for (unsigned int k = 0; k < 20; k++)
+			step(s);
+	}
+	for (unsigned int i = 0; i < s->host_count; i++)
+		read_host(s, i, 0);
+}
+
+#define PORTS3                                                                                     \
+	"    ports:\n"                                                                             \
+	"      - {name: p1, local: @/p1.sw, remote: @/p1.vm}\n"                                    \
+	"      - {name: p2, local: @/p2.sw, remote: @/p2.vm}\n"                                    \
+	"      - {name: p3, local: @/p3.sw, remote: @/p3.vm, rate: 160M}\n"
+#define INCAST(settings)                                                                           \
+	"schema: rocecheck.switch/1\n"                                                             \
+	"switches:\n"                                                                              \
+	"  - name: s1\n"                                                                           \
+	"    buffer: 200kB\n"                                                                      \
+	"    defaults:\n"                                                                          \
+	"      rate: 10G\n"                                                                        \
+	"      dscp: {26: 3}\n"                                                                    \
+	"      xoff: 40kB\n"                                                                       \
+	"      xon: 20kB\n"                                                                        \
+	"      headroom: 60kB\n" settings PORTS3
+
+#endif

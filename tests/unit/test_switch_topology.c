@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The whole switch (tests/lab/switch/) with real datagram sockets: LLDP, requests while it runs,
+ * every fault of frames, leaves and spines, the mirror's file.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+#include "capture/lldp.h"
+#include "capture/pcapng.h"
+#include "tests/unit/switch_scene.h"
+
+static void test_lldp(void **state)
+{
+	struct lldp_peer peer = {.seen = false};
+	struct scene s;
+	struct err e;
+
+	(void)state;
+	open_scene(&s, 3,
+		   INCAST("      pfc: [3]\n"
+			  "      prio: {3: {tc: 1}}\n"
+			  "      tc: {0: {dwrr: 30}, 1: {dwrr: 70}}\n"
+			  "      lldp: {app: [{selector: udp, protocol: 4791, prio: 3}]}\n"));
+	step(&s);
+	read_host(&s, 0, 0);
+	assert_int_equal(s.host[0].lldp_frames, 1);
+	assert_int_equal(lldp_decode(s.host[0].lldp, s.host[0].lldp_len, &peer, &e), 0);
+	assert_string_equal(peer.system, "s1");
+	assert_string_equal(peer.port, "p1");
+	assert_string_equal(peer.dialect, "ieee");
+	assert_int_equal(peer.ttl_s, 120);
+	assert_int_equal(peer.qos.pfc_enabled, 8);
+	assert_int_equal(peer.qos.prio_tc[3], 1);
+	assert_int_equal(peer.qos.tc_tx_bw[0], 30);
+	assert_int_equal(peer.qos.tc_tx_bw[1], 70);
+	assert_int_equal(peer.recommended.tc_tx_bw[1], 70);
+	assert_int_equal(peer.qos.tc_tsa[1], QOS_TSA_ETS);
+	assert_int_equal(peer.qos.dscp_prio[26], 3);
+	assert_int_equal(peer.qos.app[0].protocol, 4791);
+	/* Its own frame back: a neighbour, and nothing is forwarded. */
+	assert_true(sendto(s.host[0].fd, s.host[0].lldp, s.host[0].lldp_len, 0,
+			   (struct sockaddr *)&s.host[0].to, sizeof(s.host[0].to)) > 0);
+	for (unsigned int i = 0; i < 10; i++)
+		step(&s);
+	read_host(&s, 1, 0);
+	assert_int_equal(s.host[1].lldp_frames, 1);
+	assert_true(s.lab->port[0].neighbour.seen);
+	close_scene(&s);
+}
+
+static json_t *ask(struct scene *s, const char *line, bool ok)
+{
+	json_t *answer = control_answer(s->lab, line), *said = json_object_get(answer, "ok");
+
+	if (said && json_is_true(said) != ok)
+		fail_msg("%s: %s", line, json_string_value(json_object_get(answer, "error")));
+	return answer;
+}
+
+static void test_control(void **state)
+{
+	struct scene s;
+	json_t *stats, *port;
+
+	(void)state;
+	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
+	introduce(&s);
+	json_decref(ask(&s, "{\"op\":\"set\",\"path\":\"port.p1.pfc\",\"value\":[]}", true));
+	assert_int_equal(pfc_enabled(&s.lab->port[0]), 0);
+	json_decref(
+		ask(&s, "{\"op\":\"set\",\"path\":\"s1.port.p2.tc.2.dwrr\",\"value\":7}", true));
+	assert_int_equal(s.lab->port[1].sched.tc[2].weight, 7);
+	json_decref(ask(&s, "{\"op\":\"set\",\"path\":\"port.p9.pfc\",\"value\":[]}", false));
+	json_decref(ask(&s, "{\"op\":\"set\"}", false));
+	json_decref(ask(&s, "{\"op\":\"sing\"}", false));
+	json_decref(ask(&s, "not json", false));
+	json_decref(
+		ask(&s, "{\"op\":\"fault\",\"add\":{\"kind\":\"pfc_off\",\"prio\":[3]}}", true));
+	assert_int_equal(pfc_enabled(&s.lab->port[1]), 0);
+	json_decref(ask(&s, "{\"op\":\"fault\",\"clear\":true}", true));
+	assert_int_equal(pfc_enabled(&s.lab->port[1]), 8);
+	stats = ask(&s, "{\"op\":\"stats\"}", true);
+	port = json_object_get(
+		json_object_get(json_object_get(json_object_get(stats, "switches"), "s1"), "ports"),
+		"p1");
+	assert_int_equal(json_integer_value(json_object_get(
+				 json_object_get(json_object_get(port, "prio"), "3"), "rx_frames")),
+			 1);
+	json_decref(stats);
+	json_decref(ask(&s, "{\"op\":\"quit\"}", true));
+	assert_true(s.lab->quit);
+	close_scene(&s);
+}
+
+/* Each frame fault on 100 frames from host 1 to host 2. */
+static void test_faults(void **state)
+{
+	static const struct {
+		const char *fault;
+		unsigned int received, ce;
+		bool reordered;
+	} cases[] = {
+		{"{\"kind\":\"drop\",\"every\":10,\"direction\":\"in\"}", 90, 0, false},
+		{"{\"kind\":\"drop\",\"port\":\"p2\",\"direction\":\"out\"}", 0, 0, false},
+		{"{\"kind\":\"drop\",\"port\":\"p3\"}", 100, 0, false},
+		{"{\"kind\":\"drop\",\"opcode\":17}", 100, 0, false},
+		{"{\"kind\":\"drop\",\"sport\":7,\"direction\":\"in\"}", 0, 0, false},
+		{"{\"kind\":\"drop_cnp\"}", 100, 0, false},
+		{"{\"kind\":\"drop_ack\"}", 100, 0, false},
+		{"{\"kind\":\"mark_ce\"}", 100, 100, false},
+		{"{\"kind\":\"clear_ecn\"}", 100, 0, false},
+		{"{\"kind\":\"dscp\",\"value\":0}", 100, 0, false},
+		{"{\"kind\":\"corrupt\",\"every\":3}", 100, 0, false},
+		{"{\"kind\":\"duplicate\",\"every\":2,\"direction\":\"in\"}", 150, 0, true},
+		{"{\"kind\":\"reorder\",\"every\":10,\"delay\":\"2ms\",\"direction\":\"out\"}", 100,
+		 0, true},
+		{"{\"kind\":\"delay\",\"delay\":\"5ms\"}", 100, 0, false},
+		{"{\"kind\":\"mtu\",\"value\":900}", 0, 0, false},
+		{"{\"kind\":\"drop\",\"start\":\"1h\"}", 100, 0, false},
+		{"{\"kind\":\"ecmp_loss\"}", 100, 0, false}, /* no uplink here */
+	};
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
+	introduce(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char line[256];
+		struct host *h = &s.host[1];
+
+		snprintf(line, sizeof(line), "{\"op\":\"fault\",\"add\":%s}", cases[i].fault);
+		json_decref(ask(&s, line, true));
+		h->received = h->ce = h->reordered = h->last_number = 0;
+		for (unsigned int k = 0; k < 300; k++) {
+			if (k < 100)
+				assert_int_equal(send_frame(&s, 0, 1, 2, 7), 0);
+			step(&s);
+			read_host(&s, 1, 0);
+		}
+		if (h->received != cases[i].received || h->ce != cases[i].ce)
+			fail_msg("%s: %u received, %u CE", cases[i].fault, h->received, h->ce);
+		if (!cases[i].reordered != !h->reordered && i != 11)
+			fail_msg("%s: %u reordered", cases[i].fault, h->reordered);
+		json_decref(ask(&s, "{\"op\":\"fault\",\"clear\":true}", true));
+	}
+	close_scene(&s);
+}
+
+static const char leaves[] = "schema: rocecheck.switch/1\n"
+			     "mirror: {file: @/m.pcapng}\n"
+			     "switches:\n"
+			     "  - name: leaf1\n"
+			     "    defaults: {dscp: {26: 3}, pfc: [3], mirror: on}\n"
+			     "    ports:\n"
+			     "      - {name: p1, local: @/p1.sw, remote: @/p1.vm}\n"
+			     "      - {name: p2, local: @/p2.sw, remote: @/p2.vm}\n"
+			     "      - {name: u1, uplink: on, latency: 100}\n"
+			     "      - {name: u2, uplink: on}\n"
+			     "  - name: leaf2\n"
+			     "    defaults: {dscp: {26: 3}, pfc: [3]}\n"
+			     "    ports:\n"
+			     "      - {name: p1, local: @/p3.sw, remote: @/p3.vm}\n"
+			     "      - {name: p2, local: @/p4.sw, remote: @/p4.vm}\n"
+			     "      - {name: u1, uplink: on}\n"
+			     "      - {name: u2, uplink: on}\n"
+			     "  - name: spine1\n"
+			     "    defaults: {dscp: {26: 3}, pfc: [3]}\n"
+			     "    ports: [{name: l1}, {name: l2}]\n"
+			     "  - name: spine2\n"
+			     "    defaults: {dscp: {26: 3}, pfc: [3]}\n"
+			     "    ports: [{name: l1}, {name: l2}]\n"
+			     "links:\n"
+			     "  - {a: leaf1/u1, b: spine1/l1}\n"
+			     "  - {a: leaf1/u2, b: spine2/l1}\n"
+			     "  - {a: leaf2/u1, b: spine1/l2}\n"
+			     "  - {a: leaf2/u2, b: spine2/l2}\n";
+
+/* Flows of many source ports over two spines; floods come once; nothing loops. */
+static void test_leaves_and_spines(void **state)
+{
+	struct scene s;
+	uint64_t up[2];
+
+	(void)state;
+	open_scene(&s, 4, leaves);
+	introduce(&s);
+	for (unsigned int i = 0; i < 4; i++)
+		s.host[i].received = 0;
+	for (unsigned int i = 0; i < 400; i++) {
+		assert_int_equal(send_frame(&s, 0, 2, 2, 49152 + i * 7), 0);
+		for (unsigned int k = 0; k < 3; k++)
+			step(&s);
+		for (unsigned int k = 0; k < 4; k++)
+			read_host(&s, k, 0);
+	}
+	for (unsigned int k = 0; k < 20; k++) {
+		step(&s);
+		read_host(&s, 2, 0);
+	}
+	assert_int_equal(s.host[2].received, 400);
+	assert_int_equal(s.host[0].received, 0);
+	up[0] = stats_of(&s, 2)->tx_frames;
+	up[1] = stats_of(&s, 3)->tx_frames;
+	assert_true(up[0] > 130 && up[1] > 130);
+	/* An address nobody has: everybody else gets one. */
+	for (unsigned int i = 0; i < 4; i++)
+		s.host[i].received = 0;
+	assert_int_equal(send_frame(&s, 0, 99, 2, 5), 0);
+	for (unsigned int k = 0; k < 40; k++)
+		step(&s);
+	for (unsigned int i = 0; i < 4; i++) {
+		read_host(&s, i, 0);
+		assert_int_equal(s.host[i].received, i != 0);
+	}
+	/* Switches know each other. */
+	assert_string_equal(s.lab->port[2].neighbour.system, "spine1");
+	assert_int_equal(s.lab->port[2].neighbour.neighbours, 1);
+	assert_int_equal(drops(&s), 0);
+	close_scene(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_lldp),
+		cmocka_unit_test(test_control),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_leaves_and_spines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
