@@ -17,6 +17,7 @@
 
 #include <cmocka.h>
 
+#include "capture/lldp.h"
 #include "tests/lab/switch/switch.h"
 
 #define HOSTS	  4
@@ -29,6 +30,7 @@ struct host {
 	uint8_t paused;
 	unsigned int sent, received, ce, ce_not_ect, pfc_frames, lldp_frames, reordered;
 	uint32_t last_number;
+	struct lldp_peer heard;
 	uint8_t lldp[LLDP_SIZE_MAX];
 	uint32_t lldp_len;
 };
@@ -153,6 +155,8 @@ static inline void take_frame(struct host *h, const uint8_t *data, uint32_t len,
 	}
 	if (data[12] == 0x88 && data[13] == 0xcc) {
 		h->lldp_frames++;
+		assert_true(len <= sizeof(h->lldp));
+		assert_int_equal(lldp_decode(data, len, &h->heard, NULL), 0);
 		memcpy(h->lldp, data, len);
 		h->lldp_len = len;
 		return;

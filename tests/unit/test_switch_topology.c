@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stddef.h>
 
 #include <cmocka.h>
 
@@ -222,13 +223,103 @@ static void test_leaves_and_spines(void **state)
 	close_scene(&s);
 }
 
+/* Faults that change the port: a storm, two neighbours, wrong and absent TLVs, each healing. */
+static void test_port_faults(void **state)
+{
+	static const struct {
+		const char *fault;
+		unsigned int pfc_frames, lldp_frames, neighbours;
+		uint8_t pfc;
+	} cases[] = {
+		{"{\"kind\":\"pause_storm\",\"port\":\"p1\",\"prio\":[3]}", 1, 1, 1, 8},
+		{"{\"kind\":\"lldp_second\",\"port\":\"p1\"}", 0, 2, 2, 8},
+		{"{\"kind\":\"lldp_wrong\",\"port\":\"p1\"}", 0, 1, 1, 0x80},
+		{"{\"kind\":\"lldp_absent\",\"port\":\"p1\"}", 0, 0, 0, 0},
+		{"{\"kind\":\"lldp_wrong\",\"port\":\"p2\"}", 0, 1, 1, 8},
+	};
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
+	introduce(&s);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct host *h = &s.host[0];
+		char line[256];
+
+		snprintf(line, sizeof(line), "{\"op\":\"fault\",\"add\":%s}", cases[i].fault);
+		json_decref(ask(&s, line, true));
+		h->pfc_frames = h->lldp_frames = 0;
+		memset(&h->heard, 0, sizeof(h->heard));
+		s.lab->port[0].lldp_next_ns = 0;
+		for (unsigned int k = 0; k < 20; k++) {
+			step(&s);
+			read_host(&s, 0, 0);
+		}
+		assert_int_equal(!h->pfc_frames, !cases[i].pfc_frames);
+		if (h->lldp_frames != cases[i].lldp_frames ||
+		    h->heard.neighbours != cases[i].neighbours)
+			fail_msg("%s: %u LLDP, %u neighbours", cases[i].fault, h->lldp_frames,
+				 h->heard.neighbours);
+		assert_int_equal(h->heard.qos.pfc_enabled, cases[i].pfc);
+		json_decref(ask(&s, "{\"op\":\"fault\",\"clear\":true}", true));
+		step(&s);
+		read_host(&s, 0, 0);
+	}
+	close_scene(&s);
+}
+
+static unsigned int count_blocks(FILE *in, uint32_t type)
+{
+	unsigned int count = 0;
+	uint32_t head[2];
+
+	rewind(in);
+	while (fread(head, sizeof(head), 1, in) == 1) {
+		count += head[0] == type;
+		assert_int_equal(head[1] % 4, 0);
+		assert_int_equal(fseek(in, head[1] - sizeof(head), SEEK_CUR), 0);
+	}
+	return count;
+}
+
+/* The file of the mirror: an interface a port, both directions, and counts that say all is there.
+ */
+static void test_mirror(void **state)
+{
+	char path[PATH_SIZE];
+	uint64_t dropped = 1;
+	struct scene s;
+	FILE *in;
+
+	(void)state;
+	open_scene(&s, 3,
+		   "mirror: {file: @/m.pcapng}\n" INCAST(
+			   "      mirror: on\n      lldp: {send: off}\n"));
+	introduce(&s);
+	snprintf(path, sizeof(path), "%s/m.pcapng", s.dir);
+	mirror_close(s.lab->mirror);
+	s.lab->mirror = NULL;
+	in = fopen(path, "r");
+	assert_non_null(in);
+	assert_int_equal(pcapng_drops(fileno(in), &dropped), DROPS_ZERO);
+	assert_int_equal(dropped, 0);
+	assert_int_equal(count_blocks(in, 1), 3);
+	assert_int_equal(count_blocks(in, 5), 3);
+	/* Three frames in; the first two are flooded to two ports, the third goes to one. */
+	assert_int_equal(count_blocks(in, 6), 3 + 5);
+	fclose(in);
+	close_scene(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lldp),
 		cmocka_unit_test(test_control),
 		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_port_faults),
 		cmocka_unit_test(test_leaves_and_spines),
+		cmocka_unit_test(test_mirror),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
