@@ -268,6 +268,51 @@ static void test_port_faults(void **state)
 	close_scene(&s);
 }
 
+/* Two ports of one bond get one copy of what is flooded, and a flow keeps to one of them. */
+static void test_bond(void **state)
+{
+	struct scene s;
+	uint64_t tx[2];
+
+	(void)state;
+	open_scene(&s, 3,
+		   "schema: rocecheck.switch/1\n"
+		   "switches:\n"
+		   "  - name: s1\n"
+		   "    defaults: {dscp: {26: 3}}\n"
+		   "    ports:\n"
+		   "      - {name: p1, local: @/p1.sw, remote: @/p1.vm}\n"
+		   "      - {name: p2, local: @/p2.sw, remote: @/p2.vm, lag: 1}\n"
+		   "      - {name: p3, local: @/p3.sw, remote: @/p3.vm, lag: 1}\n");
+	step(&s);
+	assert_int_equal(send_frame(&s, 0, 99, 2, 5), 0);
+	for (unsigned int k = 0; k < 10; k++)
+		step(&s);
+	for (unsigned int k = 0; k < 3; k++)
+		read_host(&s, k, 0);
+	assert_int_equal(s.host[1].received + s.host[2].received, 1);
+	/* What one member sends never comes back by the other. */
+	assert_int_equal(send_frame(&s, 1, 99, 2, 5), 0);
+	for (unsigned int k = 0; k < 10; k++)
+		step(&s);
+	for (unsigned int k = 0; k < 3; k++)
+		read_host(&s, k, 0);
+	assert_int_equal(s.host[0].received, 1);
+	assert_int_equal(s.host[1].received + s.host[2].received, 1);
+	for (unsigned int i = 0; i < 64; i++) {
+		assert_int_equal(send_frame(&s, 0, 1, 2, 49152 + i), 0);
+		for (unsigned int k = 0; k < 3; k++)
+			step(&s);
+		read_host(&s, 1, 0);
+		read_host(&s, 2, 0);
+	}
+	tx[0] = stats_of(&s, 1)->tx_frames;
+	tx[1] = stats_of(&s, 2)->tx_frames;
+	assert_int_equal(tx[0] + tx[1], 65);
+	assert_true(tx[0] > 16 && tx[1] > 16);
+	close_scene(&s);
+}
+
 static unsigned int count_blocks(FILE *in, uint32_t type)
 {
 	unsigned int count = 0;
@@ -319,6 +364,7 @@ int main(void)
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_port_faults),
 		cmocka_unit_test(test_leaves_and_spines),
+		cmocka_unit_test(test_bond),
 		cmocka_unit_test(test_mirror),
 	};
 

@@ -43,10 +43,10 @@ static int admit_lossless(const struct box *box, struct port *in, const struct f
 	return -ENOBUFS;
 }
 
-static int admit_lossy(const struct box *box, const struct port *in, const struct port *out,
-		       const struct frame *f, enum drop_reason *why)
+static int admit_lossy(const struct box *box, const struct port *out, const struct frame *f,
+		       enum drop_reason *why)
 {
-	const struct prio_config *c = &in->config.prio[f->prio];
+	const struct prio_config *c = &out->config.prio[f->prio];
 	uint64_t queued = out->sched.queue[f->prio].bytes + f->len;
 	uint64_t free_bytes = box->config->buffer_bytes - box->pool.shared_bytes;
 
@@ -69,7 +69,7 @@ int buffer_admit(struct lab *lab, struct port *in, struct port *out, struct fram
 	if (pfc_enabled(in) >> f->prio & 1)
 		err = admit_lossless(box, in, f, &headroom, why);
 	else
-		err = admit_lossy(box, in, out, f, why);
+		err = admit_lossy(box, out, f, why);
 	if (!err) {
 		f->in_port = lab_port_index(lab, in);
 		account(&box->pool, &in->in[f->prio], f, headroom);

@@ -54,6 +54,7 @@ struct port_config {
 	char local[PATH_SIZE], remote[PATH_SIZE]; /* empty: a link inside */
 	unsigned int rate_kbps, latency_us, mtu, trust;
 	bool uplink, mirror;
+	unsigned int lag; /* 0: none */
 	uint8_t default_prio;
 	uint8_t dscp_prio[QOS_DSCPS], pcp_prio[QOS_PRIOS];
 	struct prio_config prio[QOS_PRIOS];

@@ -234,6 +234,8 @@ static const struct schema_row port_rows[] = {
 	 AT(port_config, tc), .help = "by traffic class"},
 	{.path = "uplink", .kind = SCHEMA_SWITCH, AT(port_config, uplink),
 	 .help = "one of the equal ways up (ECMP)"},
+	{.path = "lag", .kind = SCHEMA_UINT, .max = 64, AT(port_config, lag),
+	 .help = "ports with the same number are one bond (static, no LACP); 0: none"},
 	{.path = "mirror", .kind = SCHEMA_SWITCH, AT(port_config, mirror),
 	 .help = "copy what passes to the mirror file"},
 	{.path = "lldp.send", .kind = SCHEMA_SWITCH, AT(port_config, lldp.send), .help = "send LLDP"},

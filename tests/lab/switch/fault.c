@@ -82,7 +82,7 @@ static enum fault_effect limit_mtu(struct meeting *m)
 /* Only what a port loses that is one of several ways. */
 static enum fault_effect ecmp_loss(struct meeting *m)
 {
-	return m->port->config.uplink ? drop(m) : FAULT_PASS;
+	return forward_ways(m->lab, m->port) > 1 ? drop(m) : FAULT_PASS;
 }
 
 /* One row a fault. opcodes: those it is about, 0 ends; none: all frames. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One broadcast domain. Ports that lead to the same place form a group: uplinks, and parallel links
- * to one switch. Addresses are learnt by group; within it the 5-tuple chooses the port (ECMP), and
- * what is flooded goes by one port of each group and never back into the group it came from, so
- * leaves and spines have no loops.
+ * One broadcast domain. Ports that lead to the same place form a group: uplinks, parallel links to
+ * one switch, ports of one bond. Addresses are learnt by group; within it the 5-tuple chooses the
+ * port (ECMP), and what is flooded goes by one port of each group and never back into the group it
+ * came from, so leaves and spines have no loops.
  */
 #include "tests/lab/switch/switch.h"
 
@@ -17,6 +17,8 @@ static int same_way(const struct lab *lab, const struct box *box, const struct p
 
 		if (q == p)
 			return -1;
+		if (p->config.lag && p->config.lag == q->config.lag)
+			return (int)q->group;
 		if (p->config.uplink && q->config.uplink)
 			return (int)q->group;
 		if (!p->config.uplink && !q->config.uplink && p->peer >= 0 && q->peer >= 0 &&
@@ -36,6 +38,16 @@ void forward_groups(struct lab *lab, unsigned int number)
 
 		p->group = group < 0 ? box->group_count++ : (unsigned int)group;
 	}
+}
+
+unsigned int forward_ways(const struct lab *lab, const struct port *p)
+{
+	const struct box *box = &lab->box[p->owner];
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < box->port_count; i++)
+		count += lab->port[box->first_port + i].group == p->group;
+	return count;
 }
 
 /* The port of a group that a hash chooses among those with somebody at the other end. */

@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -155,6 +156,7 @@ static void *write_ring(void *arg)
 static int start(const struct lab *lab, struct mirror *m)
 {
 	struct timespec wall, mono;
+	sigset_t all, before;
 	int err;
 
 	clock_gettime(CLOCK_REALTIME, &wall);
@@ -169,7 +171,13 @@ static int start(const struct lab *lab, struct mirror *m)
 	if (m->fd < 0)
 		return -errno;
 	err = write_head(lab, m->fd, m->snaplen);
-	return err ? err : -pthread_create(&m->thread, NULL, write_ring, m);
+	if (err)
+		return err;
+	sigfillset(&all); /* signals are for the loop, not for this thread */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = -pthread_create(&m->thread, NULL, write_ring, m);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
 }
 
 int mirror_open(const struct lab *lab, struct mirror **mirror, struct err *e)

@@ -175,10 +175,13 @@ static void storm(struct lab *lab, struct port *p)
 
 void pfc_tick(struct lab *lab, struct port *p)
 {
+	uint8_t ignored = p->paused & ~pfc_enabled(p); /* PFC was turned off meanwhile */
+
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		struct ingress *i = &p->in[prio];
 
-		if (p->paused >> prio & 1 && p->pause_end_ns[prio] <= lab->now_ns)
+		if (p->paused >> prio & 1 &&
+		    (ignored >> prio & 1 || p->pause_end_ns[prio] <= lab->now_ns))
 			end_pause(lab, p, prio);
 		if (i->xoff)
 			pfc_judge(lab, p, prio); /* PFC may have been turned off */

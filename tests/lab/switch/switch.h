@@ -192,6 +192,8 @@ uint64_t pfc_next_ns(const struct port *p);
 
 /* forward.c */
 void forward_groups(struct lab *lab, unsigned int box);
+/* How many ports lead to where p does, itself among them. */
+unsigned int forward_ways(const struct lab *lab, const struct port *p);
 /* A frame that arrived at p, faults applied: consumed or queued. */
 void forward_frame(struct lab *lab, struct port *p, struct frame *f);
 /* The same from the wire: counters, mirror, faults first. */
