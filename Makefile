@@ -9,6 +9,7 @@ SAN        ?=
 BUILD      ?= $(if $(SAN),build/san,build)
 CFLAGS     ?= -O2 -g
 FAULT      ?=
+SUITE      ?= lab
 JOBS       ?= $(shell nproc)
 V          ?=
 Q          := $(if $(V),,@)
@@ -59,6 +60,10 @@ $(BUILD)/labswitch: $(SWITCH) $(LIB)
 	@echo "  LD  $@"
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) $(LDLIBS)
 
+$(BUILD)/bench/%: tests/bench/%.c $(LIB) $(filter-out %/main.o,$(SWITCH))
+	@mkdir -p $(@D)
+	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS)
+
 $(BUILD)/tools/%: tests/lab/tools/%.c
 	@mkdir -p $(@D)
 	@echo "  CC  $@"
@@ -86,6 +91,9 @@ demo: setup-lab
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@tests/lab/demo.sh $(FAULT)
 
+bench: $(BUILD)/bench/$(SUITE)
+	@$<
+
 layers:
 	@tests/layers.sh
 
@@ -100,6 +108,6 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all setup setup-lab unit units check demo layers install clean
+.PHONY: all setup setup-lab unit units check demo bench layers install clean
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(UNITS:=.d)
