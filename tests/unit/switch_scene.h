@@ -27,7 +27,8 @@ struct host {
 	int fd;
 	char path[PATH_SIZE];
 	struct sockaddr_un to; /* the switch's port */
-	uint8_t paused;
+	uint8_t paused, dscp;
+	unsigned int from[HOSTS]; /* received, by sender */
 	unsigned int sent, received, ce, ce_not_ect, pfc_frames, lldp_frames, reordered;
 	uint32_t last_number;
 	struct lldp_peer heard;
@@ -48,6 +49,7 @@ static inline void open_host(struct scene *s, unsigned int n)
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 
 	memset(h, 0, sizeof(*h));
+	h->dscp = 26;
 	snprintf(h->path, sizeof(h->path), "%s/p%u.vm", s->dir, n + 1);
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s", h->path);
 	h->to.sun_family = AF_UNIX;
@@ -111,18 +113,23 @@ static inline void step(struct scene *s)
 		assert_true(buffer_exact(s->lab, b));
 }
 
-/* Host `from` to host `to`, DSCP 26, a number behind the headers. -EAGAIN. */
+/* Host `from` to host `to`, a number behind the headers. -EAGAIN. */
 static inline int send_frame(struct scene *s, unsigned int from, unsigned int to, uint8_t ecn,
 			     uint16_t sport)
 {
 	struct host *h = &s->host[from];
 	uint8_t f[FRAME_LEN] = {
-		0x02, 0,      0,	  0,	    0,	       to + 1,	    0x02, 0,
-		0,    0,      0,	  from + 1, 0x08,      0x00,	    0x45, 26 << 2 | ecn,
-		0,    0,      0,	  0,	    0,	       0,	    64,	  17,
-		0,    0,      198,	  18,	    0,	       from + 1,    198,  18,
-		0,    to + 1, sport >> 8, sport,    4791 >> 8, 4791 & 0xff, 0,	  0,
-		0,    0,      0x0a,
+		0x02,	   0,		0,	    0,
+		0,	   to + 1,	0x02,	    0,
+		0,	   0,		0,	    from + 1,
+		0x08,	   0x00,	0x45,	    h->dscp << 2 | ecn,
+		0,	   0,		0,	    0,
+		0,	   0,		64,	    17,
+		0,	   0,		198,	    18,
+		0,	   from + 1,	198,	    18,
+		0,	   to + 1,	sport >> 8, sport,
+		4791 >> 8, 4791 & 0xff, 0,	    0,
+		0,	   0,		0x0a,
 	};
 
 	h->sent++;
@@ -166,6 +173,7 @@ static inline void take_frame(struct host *h, const uint8_t *data, uint32_t len,
 	h->reordered += number < h->last_number;
 	h->last_number = number;
 	h->received++;
+	h->from[(data[11] - 1u) % HOSTS]++;
 	if ((data[15] & 3) == 3) {
 		h->ce++;
 		h->ce_not_ect += !sent_ect;

@@ -185,12 +185,69 @@ static void test_backpressure(void **state)
 	close_scene(&s);
 }
 
+/* Hosts 1 and 2 send all they can to host 3 for a while, in classes of their own. */
+static double flood_for(struct scene *s, uint64_t ns)
+{
+	uint64_t begin_ns = s->lab->now_ns;
+
+	memset(s->host[2].from, 0, sizeof(s->host[2].from));
+	while (s->lab->now_ns < begin_ns + ns) {
+		for (unsigned int i = 0; i < 2; i++)
+			while (!send_frame(s, i, 2, 0, 49152))
+				;
+		step(s);
+		for (unsigned int i = 0; i < s->host_count; i++)
+			read_host(s, i, 0);
+	}
+	return (s->lab->now_ns - begin_ns) / 1e9;
+}
+
+static void test_classes_share(void **state)
+{
+	struct scene s;
+	double seconds, share;
+
+	(void)state;
+	open_scene(&s, 3,
+		   INCAST("      pfc: []\n"
+			  "      prio: {3: {tc: 1}}\n"
+			  "      tc: {0: {dwrr: 30}, 1: {dwrr: 70}}\n"));
+	s.host[1].dscp = 0;
+	introduce(&s);
+	seconds = flood_for(&s, NS_PER_S / 2);
+	share = 100.0 * s.host[2].from[0] / (s.host[2].from[0] + s.host[2].from[1]);
+	assert_true(share > 65 && share < 75);
+	/* 20 MB/s are never exceeded; a busy machine may stay below. */
+	assert_true((s.host[2].from[0] + s.host[2].from[1]) * FRAME_LEN / seconds < 21e6);
+	close_scene(&s);
+}
+
+static void test_class_maxrate(void **state)
+{
+	struct scene s;
+	double seconds;
+
+	(void)state;
+	open_scene(&s, 3,
+		   INCAST("      pfc: []\n"
+			  "      prio: {3: {tc: 1}}\n"
+			  "      tc: {1: {maxrate: 16M}}\n"));
+	s.host[1].dscp = 0;
+	introduce(&s);
+	seconds = flood_for(&s, NS_PER_S / 2);
+	assert_true(s.host[2].from[0] > 0);
+	assert_true(s.host[2].from[0] * FRAME_LEN / seconds < 2.1e6);
+	assert_true(s.host[2].from[1] > 2 * s.host[2].from[0]); /* takes what is left */
+	close_scene(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pfc_on),	     cmocka_unit_test(test_pfc_off),
-		cmocka_unit_test(test_headroom),     cmocka_unit_test(test_ecn),
-		cmocka_unit_test(test_pause_obeyed), cmocka_unit_test(test_backpressure),
+		cmocka_unit_test(test_pfc_on),	      cmocka_unit_test(test_pfc_off),
+		cmocka_unit_test(test_headroom),      cmocka_unit_test(test_ecn),
+		cmocka_unit_test(test_pause_obeyed),  cmocka_unit_test(test_backpressure),
+		cmocka_unit_test(test_classes_share), cmocka_unit_test(test_class_maxrate),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

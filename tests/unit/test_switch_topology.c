@@ -6,6 +6,9 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -94,6 +97,36 @@ static void test_control(void **state)
 	json_decref(ask(&s, "{\"op\":\"quit\"}", true));
 	assert_true(s.lab->quit);
 	close_scene(&s);
+}
+
+/* A process of its own, asked over its socket, and told to end. */
+static void test_control_socket(void **state)
+{
+	char path[PATH_SIZE], answer[512] = "";
+	struct err e = {0};
+	struct scene s;
+	int status;
+	pid_t pid;
+	FILE *out;
+
+	(void)state;
+	open_scene(&s, 3, "control: @/ctl\n" INCAST("      pfc: [3]\n"));
+	snprintf(path, sizeof(path), "%s/ctl", s.dir);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(lab_run(s.lab, &e) ? 1 : 0);
+	out = fmemopen(answer, sizeof(answer), "w");
+	assert_non_null(out);
+	assert_int_equal(control_ask(path, "{\"op\":\"sing\"}", out, &e), 0);
+	assert_int_equal(control_ask(path, "{\"op\":\"quit\"}", out, &e), 0);
+	fclose(out);
+	assert_non_null(strstr(answer, "\"ok\":false"));
+	assert_non_null(strstr(answer, "\"ok\":true"));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	close_scene(&s);
+	assert_true(control_ask(path, "{}", stderr, &e) < 0);
 }
 
 /* Each frame fault on 100 frames from host 1 to host 2. */
@@ -359,13 +392,10 @@ static void test_mirror(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lldp),
-		cmocka_unit_test(test_control),
-		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_port_faults),
-		cmocka_unit_test(test_leaves_and_spines),
-		cmocka_unit_test(test_bond),
-		cmocka_unit_test(test_mirror),
+		cmocka_unit_test(test_lldp),	       cmocka_unit_test(test_control),
+		cmocka_unit_test(test_control_socket), cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_port_faults),    cmocka_unit_test(test_leaves_and_spines),
+		cmocka_unit_test(test_bond),	       cmocka_unit_test(test_mirror),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
