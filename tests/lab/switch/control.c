@@ -153,7 +153,9 @@ static json_t *set(struct lab *lab, const json_t *request)
 {
 	const char *path = json_string_value(json_object_get(request, "path")), *rest;
 	const json_t *value = json_object_get(request, "value");
+	unsigned int lag;
 	struct port *p;
+	bool uplink;
 	struct err e;
 
 	if (!path || !value) {
@@ -166,9 +168,13 @@ static json_t *set(struct lab *lab, const json_t *request)
 		err_hint(&e, "port.NAME.KEY, or SWITCH.port.NAME.KEY");
 		return refuse(&e);
 	}
+	uplink = p->config.uplink;
+	lag = p->config.lag;
 	if (config_set(&p->config, rest, value, &e))
 		return refuse(&e);
 	port_configure(p);
+	if (uplink != p->config.uplink || lag != p->config.lag)
+		forward_groups(lab, p->owner);
 	p->cee_seq++;
 	p->lldp_next_ns = lab->now_ns; /* the neighbour is told */
 	return accept_request();

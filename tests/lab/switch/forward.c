@@ -32,6 +32,8 @@ void forward_groups(struct lab *lab, unsigned int number)
 {
 	struct box *box = &lab->box[number];
 
+	box->group_count = 0;
+	memset(box->fdb, 0, FDB_BUCKETS * sizeof(*box->fdb));
 	for (unsigned int i = 0; i < box->port_count; i++) {
 		struct port *p = &lab->port[box->first_port + i];
 		int group = same_way(lab, box, p);

@@ -191,6 +191,7 @@ void pfc_tick(struct lab *lab, struct port *p);			/* refreshes, ends of pauses *
 uint64_t pfc_next_ns(const struct port *p);
 
 /* forward.c */
+/* Makes the groups of a switch from its ports, and forgets all addresses. */
 void forward_groups(struct lab *lab, unsigned int box);
 /* How many ports lead to where p does, itself among them. */
 unsigned int forward_ways(const struct lab *lab, const struct port *p);
