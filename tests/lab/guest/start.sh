@@ -38,7 +38,7 @@ names()
 	hostname "$HOST"
 	{
 		echo 127.0.0.1 localhost
-		for n in 1 2; do
+		for n in 1 2 3 4 5 6; do
 			echo "198.18.0.$n h$n"
 		done
 	} >/etc/hosts
