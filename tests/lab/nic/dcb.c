@@ -2,8 +2,7 @@
 /*
  * DCB operations (802.1Q clauses 36, 37 and annex D; linux dcbnl.h), with the checks and the
  * readings of hardware drivers: ETS bandwidths sum to exactly 100, no credit-based shaper, DSCP
- * trust as soon as the APP table has a DSCP entry, no firmware DCBX agent. ETS and rate limits
- * are kept and reported; the transmit path does not schedule by them.
+ * trust as soon as the APP table has a DSCP entry, no firmware DCBX agent.
  */
 #include "labnic.h"
 
@@ -48,6 +47,7 @@ static int labnic_setets(struct net_device *dev, struct ieee_ets *ets)
 	nic->ets = *ets;
 	nic->ets.ets_cap = IEEE_8021QAZ_MAX_TCS;
 	nic->ets.cbs = 0;
+	labnic_sched_plan(nic, &nic->ets, &nic->maxrate);
 	return 0;
 }
 
@@ -74,8 +74,7 @@ static int labnic_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 
 	nic->pfc_mbc = pfc->mbc;
 	nic->pfc_delay = pfc->delay;
-	WRITE_ONCE(nic->pfc_enabled, pfc->pfc_en);
-	labnic_pause_recheck(nic);
+	labnic_pfc_obey(nic, pfc->pfc_en);
 	return 0;
 }
 
@@ -92,6 +91,7 @@ static int labnic_setmaxrate(struct net_device *dev, struct ieee_maxrate *maxrat
 	struct labnic *nic = netdev_priv(dev);
 
 	nic->maxrate = *maxrate;
+	labnic_sched_plan(nic, &nic->ets, &nic->maxrate);
 	return 0;
 }
 

@@ -112,9 +112,8 @@ static int labnic_setpause(struct net_device *dev, struct ethtool_pauseparam *pa
 
 	if (pause->autoneg)
 		return -EINVAL;
-	WRITE_ONCE(nic->rx_pause, pause->rx_pause);
 	WRITE_ONCE(nic->tx_pause, pause->tx_pause);
-	labnic_pause_recheck(nic);
+	labnic_pause_obey(nic, pause->rx_pause);
 	return 0;
 }
 

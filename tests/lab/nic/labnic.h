@@ -46,6 +46,37 @@ struct labnic_pause {
 	bool on;
 };
 
+/* The order in which classes are served (sched.c). */
+enum labnic_level {
+	LABNIC_LEVEL_VENDOR,
+	LABNIC_LEVEL_STRICT,
+	LABNIC_LEVEL_ETS,
+	LABNIC_LEVEL_REST,
+	LABNIC_LEVELS,
+};
+
+/* What the scheduler needs of ETS and rate limits. */
+struct labnic_plan {
+	u8 prio_tc[LABNIC_PRIOS];
+	u8 tsa[LABNIC_PRIOS];
+	u8 weight[LABNIC_PRIOS];
+	u64 maxrate_kbps[LABNIC_PRIOS];
+};
+
+/* Frames that wait for the link. */
+struct labnic_queue {
+	struct sk_buff_head skbs;
+	u32 bytes;
+};
+
+/* A traffic class: the priority served last, what round robin owes it, when its rate allows more.
+ */
+struct labnic_tc {
+	u8 prio;
+	u32 deficit;
+	ktime_t free_at;
+};
+
 /* A pause class: a priority, or the whole link. */
 #define LABNIC_LINK    LABNIC_PRIOS
 #define LABNIC_CLASSES (LABNIC_PRIOS + 1)
@@ -70,11 +101,15 @@ struct labnic {
 	bool trust_dscp;
 	u8 dscp_prio[LABNIC_DSCPS];
 
-	/* The link: pacing and pause; under link_lock, from softirq or with it off. */
+	/* The link: scheduler and pause; under link_lock, from softirq or with it off. */
 	spinlock_t link_lock;
 	bool running;
 	bool throttled;
 	ktime_t busy_until;
+	struct labnic_plan plan;
+	struct labnic_queue queue[LABNIC_PRIOS];
+	struct labnic_tc tc[LABNIC_PRIOS];
+	u8 turn[LABNIC_LEVELS];
 	struct hrtimer pace_timer;
 	struct hrtimer pause_timer;
 	struct labnic_pause rx[LABNIC_CLASSES];
@@ -108,14 +143,29 @@ void labnic_drain_stop(struct labnic *nic);
 void labnic_link_init(struct labnic *nic);
 void labnic_link_start(struct labnic *nic);
 void labnic_link_stop(struct labnic *nic);
-netdev_tx_t labnic_xmit(struct sk_buff *skb, struct net_device *dev);
 void labnic_control_received(struct labnic *nic, struct sk_buff *skb);
 void labnic_control_sent(struct labnic *nic, struct sk_buff *skb);
-/* The priorities or the pause setting have changed: release what is no longer obeyed. */
-void labnic_pause_recheck(struct labnic *nic);
+/* From now on obey (and generate) PFC of these priorities, and obey link pause. */
+void labnic_pfc_obey(struct labnic *nic, u8 enabled);
+void labnic_pause_obey(struct labnic *nic, bool obey);
 /* Frames and microseconds of a class, the running pause included. */
 void labnic_pause_read(struct labnic *nic, const struct labnic_pause *pause, u64 *frames,
 		       u64 *duration_us);
+
+/* No pause that is obeyed holds @prio back. Under link_lock. */
+bool labnic_may_send(const struct labnic *nic, int prio);
+
+/* sched.c */
+void labnic_sched_init(struct labnic *nic);
+void labnic_sched_stop(struct labnic *nic);
+netdev_tx_t labnic_xmit(struct sk_buff *skb, struct net_device *dev);
+/* Send what may go now. Under link_lock. */
+void labnic_sched_run(struct labnic *nic);
+/* Schedule so from now on. The values are valid: classes below 8. */
+void labnic_sched_plan(struct labnic *nic, const struct ieee_ets *ets,
+		       const struct ieee_maxrate *maxrate);
+/* How long the link is busy with @bytes. */
+u64 labnic_wire_ns(u64 bytes);
 
 /* classify.c: the priority of a frame whose MAC header is at skb->data. */
 u8 labnic_tx_prio(const struct labnic *nic, const struct sk_buff *skb);

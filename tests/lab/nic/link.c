@@ -1,30 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The link: frames leave at the link's rate, and pause stops the queue of a priority (PFC,
- * 802.1Q clause 36) or all of them (802.3 annex 31B). The rate matters: without it the virtio
- * ring takes a megabyte more after a pause, which no headroom of a switch has. There is no
- * scheduler between the queues: ETS is configuration here, not behaviour.
+ * Pause of the link: what a peer asks for holds a priority back (PFC, 802.1Q clause 36) or all
+ * of them (802.3 annex 31B), and both directions are counted. Frames leave at the link's rate
+ * (sched.c). The rate matters: without it the virtio ring takes a megabyte more after a pause,
+ * which no headroom of a switch has.
  */
-#include <linux/etherdevice.h>
+#include <linux/if_ether.h>
 #include <linux/math64.h>
 
 #include "labnic.h"
-
-/* How far the queues may run ahead of the link before they stop: it hides timer latency. */
-#define AHEAD_NS (2 * NSEC_PER_MSEC)
-/* Preamble, frame check sequence and gap, which the link carries but no skb has. */
-#define WIRE_OVERHEAD 24
 
 struct control {
 	__be16 opcode;
 	__be16 classes; /* pause: the quanta */
 	__be16 quanta[LABNIC_PRIOS];
 };
-
-static u64 wire_ns(u64 bytes)
-{
-	return div_u64(bytes * NSEC_PER_USEC, labnic_rate());
-}
 
 static bool class_obeyed(const struct labnic *nic, int class)
 {
@@ -33,22 +23,10 @@ static bool class_obeyed(const struct labnic *nic, int class)
 	return READ_ONCE(nic->pfc_enabled) & BIT(class);
 }
 
-/* Stop and wake the queues as the state says. */
-static void link_apply(struct labnic *nic)
+bool labnic_may_send(const struct labnic *nic, int prio)
 {
-	bool all = nic->throttled || !nic->running ||
-		   (nic->rx[LABNIC_LINK].on && class_obeyed(nic, LABNIC_LINK));
-	int prio;
-
-	lockdep_assert_held(&nic->link_lock);
-	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
-		struct netdev_queue *queue = netdev_get_tx_queue(nic->dev, prio);
-
-		if (all || (nic->rx[prio].on && class_obeyed(nic, prio)))
-			netif_tx_stop_queue(queue);
-		else
-			netif_tx_wake_queue(queue);
-	}
+	return !(nic->rx[LABNIC_LINK].on && class_obeyed(nic, LABNIC_LINK)) &&
+	       !(nic->rx[prio].on && class_obeyed(nic, prio));
 }
 
 /* Close the books of a pause that is over, or go on until it is. */
@@ -69,7 +47,7 @@ static void pause_set(struct labnic_pause *pause, ktime_t now, u16 quanta)
 	pause_settle(pause, now);
 	pause->frames++;
 	pause->since = now;
-	pause->until = ktime_add_ns(now, wire_ns((u64)quanta * LABNIC_QUANTUM_BYTES));
+	pause->until = ktime_add_ns(now, labnic_wire_ns((u64)quanta * LABNIC_QUANTUM_BYTES));
 	pause->on = quanta != 0;
 }
 
@@ -94,27 +72,26 @@ static enum hrtimer_restart pause_timer_fired(struct hrtimer *timer)
 	spin_lock(&nic->link_lock);
 	for (class = 0; class < LABNIC_CLASSES; class ++)
 		pause_settle(&nic->rx[class], ktime_get());
-	link_apply(nic);
+	labnic_sched_run(nic);
 	pause_timer_arm(nic);
 	spin_unlock(&nic->link_lock);
 	return HRTIMER_NORESTART;
 }
 
-static enum hrtimer_restart pace_timer_fired(struct hrtimer *timer)
-{
-	struct labnic *nic = container_of(timer, struct labnic, pace_timer);
-
-	spin_lock(&nic->link_lock);
-	nic->throttled = false;
-	link_apply(nic);
-	spin_unlock(&nic->link_lock);
-	return HRTIMER_NORESTART;
-}
-
-void labnic_pause_recheck(struct labnic *nic)
+/* Under the lock: the scheduler asks more than once and relies on the same answer. */
+void labnic_pfc_obey(struct labnic *nic, u8 enabled)
 {
 	spin_lock_bh(&nic->link_lock);
-	link_apply(nic);
+	WRITE_ONCE(nic->pfc_enabled, enabled);
+	labnic_sched_run(nic);
+	spin_unlock_bh(&nic->link_lock);
+}
+
+void labnic_pause_obey(struct labnic *nic, bool obey)
+{
+	spin_lock_bh(&nic->link_lock);
+	WRITE_ONCE(nic->rx_pause, obey);
+	labnic_sched_run(nic);
 	spin_unlock_bh(&nic->link_lock);
 }
 
@@ -156,7 +133,7 @@ void labnic_control_received(struct labnic *nic, struct sk_buff *skb)
 {
 	spin_lock_bh(&nic->link_lock);
 	control_account(nic->rx, skb, 0);
-	link_apply(nic);
+	labnic_sched_run(nic);
 	pause_timer_arm(nic);
 	spin_unlock_bh(&nic->link_lock);
 }
@@ -168,59 +145,10 @@ void labnic_control_sent(struct labnic *nic, struct sk_buff *skb)
 	spin_unlock_bh(&nic->link_lock);
 }
 
-/* The link is busy with @bytes more; too far ahead of it the queues stop. */
-static void link_occupy(struct labnic *nic, unsigned int bytes)
-{
-	ktime_t now = ktime_get();
-
-	spin_lock_bh(&nic->link_lock);
-	if (ktime_before(nic->busy_until, now))
-		nic->busy_until = now;
-	nic->busy_until = ktime_add_ns(nic->busy_until, wire_ns(bytes + WIRE_OVERHEAD));
-	if (!nic->throttled && nic->running &&
-	    ktime_to_ns(ktime_sub(nic->busy_until, now)) > AHEAD_NS) {
-		nic->throttled = true;
-		link_apply(nic);
-		hrtimer_start(&nic->pace_timer, ktime_sub_ns(nic->busy_until, AHEAD_NS / 2),
-			      HRTIMER_MODE_ABS_SOFT);
-	}
-	spin_unlock_bh(&nic->link_lock);
-}
-
-netdev_tx_t labnic_xmit(struct sk_buff *skb, struct net_device *dev)
-{
-	struct labnic *nic = netdev_priv(dev);
-	u8 prio = skb_get_queue_mapping(skb) % LABNIC_PRIOS;
-	unsigned int bytes = skb->len;
-	struct net_device *low;
-	int verdict = NET_XMIT_DROP;
-
-	if (eth_hdr(skb)->h_proto == htons(ETH_P_PAUSE))
-		labnic_control_sent(nic, skb);
-	rcu_read_lock();
-	low = rcu_dereference(nic->low);
-	if (low) {
-		skb->dev = low;
-		verdict = dev_queue_xmit(skb);
-	} else {
-		kfree_skb(skb);
-	}
-	rcu_read_unlock();
-	if (verdict == NET_XMIT_SUCCESS || verdict == NET_XMIT_CN) {
-		labnic_add(nic, prio, LABNIC_TX_PACKETS, 1);
-		labnic_add(nic, prio, LABNIC_TX_BYTES, bytes);
-	} else {
-		atomic64_inc(&nic->tx_dropped);
-	}
-	link_occupy(nic, bytes);
-	return NETDEV_TX_OK;
-}
-
 void labnic_link_init(struct labnic *nic)
 {
 	spin_lock_init(&nic->link_lock);
-	hrtimer_init(&nic->pace_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	nic->pace_timer.function = pace_timer_fired;
+	labnic_sched_init(nic);
 	hrtimer_init(&nic->pause_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	nic->pause_timer.function = pause_timer_fired;
 }
@@ -230,7 +158,7 @@ void labnic_link_start(struct labnic *nic)
 	spin_lock_bh(&nic->link_lock);
 	nic->running = true;
 	nic->throttled = false;
-	link_apply(nic);
+	labnic_sched_run(nic);
 	pause_timer_arm(nic);
 	spin_unlock_bh(&nic->link_lock);
 }
@@ -240,8 +168,8 @@ void labnic_link_stop(struct labnic *nic)
 {
 	spin_lock_bh(&nic->link_lock);
 	nic->running = false;
-	link_apply(nic);
+	labnic_sched_run(nic);
 	spin_unlock_bh(&nic->link_lock);
-	hrtimer_cancel(&nic->pace_timer);
 	hrtimer_cancel(&nic->pause_timer);
+	labnic_sched_stop(nic);
 }
