@@ -4,7 +4,7 @@
  * readings of hardware drivers: ETS bandwidths sum to exactly 100, no credit-based shaper, DSCP
  * trust as soon as the APP table has a DSCP entry, no firmware DCBX agent.
  */
-#include "labnic.h"
+#include "personality.h"
 
 #define TSA_STRICT IEEE_8021QAZ_TSA_STRICT
 #define DCBX_MODE  (DCB_CAP_DCBX_HOST | DCB_CAP_DCBX_VER_IEEE)
@@ -14,7 +14,7 @@
  */
 #define BUFFER_BYTES (384 * 1024)
 
-static int labnic_getets(struct net_device *dev, struct ieee_ets *ets)
+int labnic_getets(struct net_device *dev, struct ieee_ets *ets)
 {
 	struct labnic *nic = netdev_priv(dev);
 
@@ -22,7 +22,15 @@ static int labnic_getets(struct net_device *dev, struct ieee_ets *ets)
 	return 0;
 }
 
-static int labnic_setets(struct net_device *dev, struct ieee_ets *ets)
+void labnic_ets_apply(struct labnic *nic, const struct ieee_ets *ets)
+{
+	nic->ets = *ets;
+	nic->ets.ets_cap = IEEE_8021QAZ_MAX_TCS;
+	nic->ets.cbs = 0;
+	labnic_sched_plan(nic, &nic->ets, &nic->maxrate);
+}
+
+int labnic_setets(struct net_device *dev, struct ieee_ets *ets)
 {
 	struct labnic *nic = netdev_priv(dev);
 	int share = 0;
@@ -44,17 +52,20 @@ static int labnic_setets(struct net_device *dev, struct ieee_ets *ets)
 	}
 	if (any && share != 100)
 		return -EINVAL;
-	nic->ets = *ets;
-	nic->ets.ets_cap = IEEE_8021QAZ_MAX_TCS;
-	nic->ets.cbs = 0;
-	labnic_sched_plan(nic, &nic->ets, &nic->maxrate);
+	labnic_ets_apply(nic, ets);
 	return 0;
 }
 
-static int labnic_getpfc(struct net_device *dev, struct ieee_pfc *pfc)
+static u64 pfc_frames(struct labnic *nic, const struct labnic_pause *pause)
+{
+	struct labnic_pause read = labnic_pause_read(nic, pause);
+
+	return nic->personality->pfc_counts_xoff ? read.frames - read.resumes : read.frames;
+}
+
+int labnic_getpfc(struct net_device *dev, struct ieee_pfc *pfc)
 {
 	struct labnic *nic = netdev_priv(dev);
-	u64 duration_us;
 	int prio;
 
 	pfc->pfc_cap = LABNIC_PRIOS;
@@ -62,13 +73,13 @@ static int labnic_getpfc(struct net_device *dev, struct ieee_pfc *pfc)
 	pfc->mbc = nic->pfc_mbc;
 	pfc->delay = nic->pfc_delay;
 	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
-		labnic_pause_read(nic, &nic->tx[prio], &pfc->requests[prio], &duration_us);
-		labnic_pause_read(nic, &nic->rx[prio], &pfc->indications[prio], &duration_us);
+		pfc->requests[prio] = pfc_frames(nic, &nic->tx[prio]);
+		pfc->indications[prio] = pfc_frames(nic, &nic->rx[prio]);
 	}
 	return 0;
 }
 
-static int labnic_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
+int labnic_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 {
 	struct labnic *nic = netdev_priv(dev);
 
@@ -78,7 +89,7 @@ static int labnic_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 	return 0;
 }
 
-static int labnic_getmaxrate(struct net_device *dev, struct ieee_maxrate *maxrate)
+int labnic_getmaxrate(struct net_device *dev, struct ieee_maxrate *maxrate)
 {
 	struct labnic *nic = netdev_priv(dev);
 
@@ -86,7 +97,7 @@ static int labnic_getmaxrate(struct net_device *dev, struct ieee_maxrate *maxrat
 	return 0;
 }
 
-static int labnic_setmaxrate(struct net_device *dev, struct ieee_maxrate *maxrate)
+int labnic_setmaxrate(struct net_device *dev, struct ieee_maxrate *maxrate)
 {
 	struct labnic *nic = netdev_priv(dev);
 
@@ -112,6 +123,14 @@ static void dscp_map_read(struct labnic *nic)
 	WRITE_ONCE(nic->trust_dscp, any);
 }
 
+int labnic_dscp_check(const struct dcb_app *app)
+{
+	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= LABNIC_DSCPS ||
+	    app->priority >= LABNIC_PRIOS)
+		return -EINVAL;
+	return 0;
+}
+
 static int labnic_setapp(struct net_device *dev, struct dcb_app *app)
 {
 	int err;
@@ -135,7 +154,7 @@ static int labnic_delapp(struct net_device *dev, struct dcb_app *app)
 	return err;
 }
 
-static u8 labnic_getcap(struct net_device *dev, int id, u8 *cap)
+u8 labnic_getcap(struct net_device *dev, int id, u8 *cap)
 {
 	struct labnic *nic = netdev_priv(dev);
 
@@ -149,7 +168,7 @@ static u8 labnic_getcap(struct net_device *dev, int id, u8 *cap)
 	return 0;
 }
 
-static u8 labnic_getdcbx(struct net_device *dev)
+u8 labnic_getdcbx(struct net_device *dev)
 {
 	struct labnic *nic = netdev_priv(dev);
 
@@ -167,7 +186,7 @@ static u8 labnic_setdcbx(struct net_device *dev, u8 mode)
 	return 0;
 }
 
-static int labnic_getbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
+int labnic_getbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
 {
 	struct labnic *nic = netdev_priv(dev);
 
@@ -175,7 +194,7 @@ static int labnic_getbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
 	return 0;
 }
 
-static int labnic_setbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
+int labnic_setbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
 {
 	struct labnic *nic = netdev_priv(dev);
 	u64 total = 0;
@@ -213,7 +232,10 @@ const struct dcbnl_rtnl_ops labnic_dcb_ops = {
 	.dcbnl_setbuffer = labnic_setbuffer,
 };
 
-/* As it comes up: one strict traffic class, PFC off, link pause on, everything in buffer 0. */
+/*
+ * As it comes up: link pause on, everything in buffer 0, and one strict traffic class with PFC
+ * off unless the personality says otherwise.
+ */
 void labnic_dcb_init(struct labnic *nic)
 {
 	nic->dcbx = DCBX_MODE;
@@ -222,4 +244,7 @@ void labnic_dcb_init(struct labnic *nic)
 	nic->buffer.total_size = BUFFER_BYTES;
 	nic->rx_pause = true;
 	nic->tx_pause = true;
+	if (nic->personality->init)
+		nic->personality->init(nic);
+	labnic_sched_plan(nic, &nic->ets, &nic->maxrate);
 }

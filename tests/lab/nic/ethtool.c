@@ -1,87 +1,120 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ethtool operations: identity, link speed, link pause, and the statistics of ethtool -S with
- * the names that mlx5 gives them ("Understanding mlx5 Linux counters"). Durations are in
- * microseconds, as there.
+ * ethtool operations: identity, link speed, link pause, the private flag of a firmware agent, and
+ * the statistics of ethtool -S with the names that the personality gives them. Durations are in
+ * microseconds, as with the real drivers.
  */
 #include <linux/ethtool.h>
+#include <linux/math64.h>
 
-#include "labnic.h"
+#include "personality.h"
 
-static const char *const counter_names[LABNIC_COUNTERS] = {
-	[LABNIC_RX_BYTES] = "rx_prio%d_bytes",	     [LABNIC_RX_PACKETS] = "rx_prio%d_packets",
-	[LABNIC_RX_DISCARDS] = "rx_prio%d_discards", [LABNIC_TX_BYTES] = "tx_prio%d_bytes",
-	[LABNIC_TX_PACKETS] = "tx_prio%d_packets",
-};
-
-static const char *const pause_names[] = {
-	"rx_prio%d_pause",
-	"rx_prio%d_pause_duration",
-	"tx_prio%d_pause",
-	"tx_prio%d_pause_duration",
-};
-
-static const char *const link_names[] = {
-	"rx_discards_phy", "rx_global_pause",	       "rx_global_pause_duration",
-	"tx_global_pause", "tx_global_pause_duration",
-};
-
-#define PRIO_STATS (LABNIC_COUNTERS + ARRAY_SIZE(pause_names))
+static const char agent_flag[] = "fw-lldp-agent";
 
 static int labnic_sset_count(struct net_device *dev, int set)
 {
+	const struct labnic_personality *who = ((struct labnic *)netdev_priv(dev))->personality;
+
+	if (set == ETH_SS_PRIV_FLAGS && who->set_agent)
+		return 1;
 	if (set != ETH_SS_STATS)
 		return -EOPNOTSUPP;
-	return LABNIC_PRIOS * PRIO_STATS + ARRAY_SIZE(link_names);
+	return who->link_stat_count + LABNIC_PRIOS * who->prio_stat_count;
 }
 
 static void labnic_strings(struct net_device *dev, u32 set, u8 *data)
 {
+	const struct labnic_personality *who = ((struct labnic *)netdev_priv(dev))->personality;
 	int prio;
 	int i;
 
+	if (set == ETH_SS_PRIV_FLAGS && who->set_agent)
+		ethtool_sprintf(&data, "%s", agent_flag);
 	if (set != ETH_SS_STATS)
 		return;
-	for (i = 0; i < ARRAY_SIZE(link_names); i++)
-		ethtool_sprintf(&data, "%s", link_names[i]);
+	for (i = 0; i < who->link_stat_count; i++)
+		ethtool_sprintf(&data, "%s", who->link_stats[i].format);
 	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
-		for (i = 0; i < LABNIC_COUNTERS; i++)
-			ethtool_sprintf(&data, counter_names[i], prio);
-		for (i = 0; i < ARRAY_SIZE(pause_names); i++)
-			ethtool_sprintf(&data, pause_names[i], prio);
+		for (i = 0; i < who->prio_stat_count; i++)
+			ethtool_sprintf(&data, who->prio_stats[i].format, prio);
 	}
 }
 
-static u64 *pause_values(struct labnic *nic, int class, u64 *value)
+/* @source of a priority, or of the link. */
+static u64 stat_value(struct labnic *nic, int source, int class)
 {
-	labnic_pause_read(nic, &nic->rx[class], &value[0], &value[1]);
-	labnic_pause_read(nic, &nic->tx[class], &value[2], &value[3]);
-	return value + 4;
+	struct labnic_pause rx = labnic_pause_read(nic, &nic->rx[class]);
+	struct labnic_pause tx = labnic_pause_read(nic, &nic->tx[class]);
+	u64 sum = 0;
+	int prio;
+
+	switch (source) {
+	case LABNIC_RX_PAUSE:
+		return rx.frames;
+	case LABNIC_RX_XOFF:
+		return rx.frames - rx.resumes;
+	case LABNIC_RX_XON:
+		return rx.resumes;
+	case LABNIC_RX_PAUSE_US:
+		return div_u64(rx.past_ns, NSEC_PER_USEC);
+	case LABNIC_TX_PAUSE:
+		return tx.frames;
+	case LABNIC_TX_XOFF:
+		return tx.frames - tx.resumes;
+	case LABNIC_TX_XON:
+		return tx.resumes;
+	case LABNIC_TX_PAUSE_US:
+		return div_u64(tx.past_ns, NSEC_PER_USEC);
+	}
+	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
+		if (class == LABNIC_LINK || class == prio)
+			sum += atomic64_read(&nic->count[prio][source]);
+	}
+	return sum;
 }
 
 static void labnic_stats(struct net_device *dev, struct ethtool_stats *stats, u64 *value)
 {
 	struct labnic *nic = netdev_priv(dev);
+	const struct labnic_personality *who = nic->personality;
 	int prio;
 	int i;
 
-	*value = 0;
-	for (prio = 0; prio < LABNIC_PRIOS; prio++)
-		*value += atomic64_read(&nic->count[prio][LABNIC_RX_DISCARDS]);
-	value = pause_values(nic, LABNIC_LINK, value + 1);
+	for (i = 0; i < who->link_stat_count; i++)
+		*value++ = stat_value(nic, who->link_stats[i].source, LABNIC_LINK);
 	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
-		for (i = 0; i < LABNIC_COUNTERS; i++)
-			*value++ = atomic64_read(&nic->count[prio][i]);
-		value = pause_values(nic, prio, value);
+		for (i = 0; i < who->prio_stat_count; i++)
+			*value++ = stat_value(nic, who->prio_stats[i].source, prio);
 	}
+}
+
+static u32 labnic_get_priv_flags(struct net_device *dev)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	return !!(nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED);
+}
+
+static int labnic_set_priv_flags(struct net_device *dev, u32 flags)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	if (!nic->personality->set_agent)
+		return -EOPNOTSUPP;
+	if (flags == labnic_get_priv_flags(dev))
+		return 0;
+	return nic->personality->set_agent(nic, flags & 1);
 }
 
 static void labnic_drvinfo(struct net_device *dev, struct ethtool_drvinfo *info)
 {
-	strscpy(info->driver, "labnic", sizeof(info->driver));
+	struct labnic *nic = netdev_priv(dev);
+
+	strscpy(info->driver, nic->personality->driver, sizeof(info->driver));
 	strscpy(info->version, LABNIC_VERSION, sizeof(info->version));
 	strscpy(info->fw_version, LABNIC_FIRMWARE, sizeof(info->fw_version));
 	strscpy(info->bus_info, dev_name(dev->dev.parent), sizeof(info->bus_info));
+	info->n_priv_flags = nic->personality->set_agent ? 1 : 0;
 }
 
 static int labnic_link_settings(struct net_device *dev, struct ethtool_link_ksettings *link)
@@ -102,6 +135,8 @@ static void labnic_getpause(struct net_device *dev, struct ethtool_pauseparam *p
 	struct labnic *nic = netdev_priv(dev);
 
 	pause->autoneg = AUTONEG_DISABLE;
+	if (nic->personality->pause_excludes_pfc && nic->pfc_enabled)
+		return;
 	pause->rx_pause = nic->rx_pause;
 	pause->tx_pause = nic->tx_pause;
 }
@@ -110,6 +145,8 @@ static int labnic_setpause(struct net_device *dev, struct ethtool_pauseparam *pa
 {
 	struct labnic *nic = netdev_priv(dev);
 
+	if (nic->personality->pause_excludes_pfc && nic->pfc_enabled)
+		return -EOPNOTSUPP;
 	if (pause->autoneg)
 		return -EINVAL;
 	WRITE_ONCE(nic->tx_pause, pause->tx_pause);
@@ -120,10 +157,9 @@ static int labnic_setpause(struct net_device *dev, struct ethtool_pauseparam *pa
 static void labnic_pause_stats(struct net_device *dev, struct ethtool_pause_stats *stats)
 {
 	struct labnic *nic = netdev_priv(dev);
-	u64 duration_us;
 
-	labnic_pause_read(nic, &nic->rx[LABNIC_LINK], &stats->rx_pause_frames, &duration_us);
-	labnic_pause_read(nic, &nic->tx[LABNIC_LINK], &stats->tx_pause_frames, &duration_us);
+	stats->rx_pause_frames = labnic_pause_read(nic, &nic->rx[LABNIC_LINK]).frames;
+	stats->tx_pause_frames = labnic_pause_read(nic, &nic->tx[LABNIC_LINK]).frames;
 }
 
 const struct ethtool_ops labnic_ethtool_ops = {
@@ -136,4 +172,6 @@ const struct ethtool_ops labnic_ethtool_ops = {
 	.get_sset_count = labnic_sset_count,
 	.get_strings = labnic_strings,
 	.get_ethtool_stats = labnic_stats,
+	.get_priv_flags = labnic_get_priv_flags,
+	.set_priv_flags = labnic_set_priv_flags,
 };

@@ -2,7 +2,8 @@
 /*
  * labnic: the lab's RoCE NIC. A netdev above a virtio one, with what real RoCE NICs have and
  * software ones lack: DCB operations, a transmit queue a priority, PFC and link pause that are
- * obeyed and generated, a link rate, a receive buffer, and statistics with the names of mlx5.
+ * obeyed and generated, a link rate with a scheduler, a receive buffer, and the statistics of
+ * the driver whose personality it has.
  */
 #ifndef LABNIC_H
 #define LABNIC_H
@@ -14,6 +15,7 @@
 #include <linux/skbuff.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 #include <net/dcbnl.h>
 
 #define LABNIC_PRIOS	8
@@ -40,6 +42,7 @@ enum labnic_counter {
 /* One direction of pause of one class: how often, how long, and until when. */
 struct labnic_pause {
 	u64 frames;
+	u64 resumes; /* of the frames, those that ended it */
 	u64 past_ns;
 	ktime_t since;
 	ktime_t until;
@@ -81,10 +84,13 @@ struct labnic_tc {
 #define LABNIC_LINK    LABNIC_PRIOS
 #define LABNIC_CLASSES (LABNIC_PRIOS + 1)
 
+struct labnic_personality;
+
 struct labnic {
 	struct net_device *dev;
 	struct net_device __rcu *low;
 	struct notifier_block netdev_event;
+	const struct labnic_personality *personality;
 
 	/* What DCB and ethtool set; under rtnl. */
 	struct ieee_ets ets;
@@ -93,6 +99,11 @@ struct labnic {
 	u8 dcbx;
 	u8 pfc_mbc;
 	u16 pfc_delay;
+	bool ets_set;
+	bool pfc_set;
+	DECLARE_BITMAP(dscp_mapped, LABNIC_DSCPS);
+	bool flapping;
+	struct delayed_work flap_end;
 
 	/* What the data path reads of that, without a lock. */
 	u8 pfc_enabled;
@@ -148,9 +159,8 @@ void labnic_control_sent(struct labnic *nic, struct sk_buff *skb);
 /* From now on obey (and generate) PFC of these priorities, and obey link pause. */
 void labnic_pfc_obey(struct labnic *nic, u8 enabled);
 void labnic_pause_obey(struct labnic *nic, bool obey);
-/* Frames and microseconds of a class, the running pause included. */
-void labnic_pause_read(struct labnic *nic, const struct labnic_pause *pause, u64 *frames,
-		       u64 *duration_us);
+/* The books of a class as of now, the running pause included. */
+struct labnic_pause labnic_pause_read(struct labnic *nic, const struct labnic_pause *pause);
 
 /* No pause that is obeyed holds @prio back. Under link_lock. */
 bool labnic_may_send(const struct labnic *nic, int prio);

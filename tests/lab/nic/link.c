@@ -46,6 +46,7 @@ static void pause_set(struct labnic_pause *pause, ktime_t now, u16 quanta)
 {
 	pause_settle(pause, now);
 	pause->frames++;
+	pause->resumes += !quanta;
 	pause->since = now;
 	pause->until = ktime_add_ns(now, labnic_wire_ns((u64)quanta * LABNIC_QUANTUM_BYTES));
 	pause->on = quanta != 0;
@@ -95,8 +96,7 @@ void labnic_pause_obey(struct labnic *nic, bool obey)
 	spin_unlock_bh(&nic->link_lock);
 }
 
-void labnic_pause_read(struct labnic *nic, const struct labnic_pause *pause, u64 *frames,
-		       u64 *duration_us)
+struct labnic_pause labnic_pause_read(struct labnic *nic, const struct labnic_pause *pause)
 {
 	struct labnic_pause copy;
 
@@ -104,8 +104,7 @@ void labnic_pause_read(struct labnic *nic, const struct labnic_pause *pause, u64
 	copy = *pause;
 	spin_unlock_bh(&nic->link_lock);
 	pause_settle(&copy, ktime_get());
-	*frames = copy.frames;
-	*duration_us = div_u64(copy.past_ns, NSEC_PER_USEC);
+	return copy;
 }
 
 /* Account a MAC control frame, at @offset of @skb, to one direction. */

@@ -8,7 +8,7 @@
 #include <linux/platform_device.h>
 #include <linux/rtnetlink.h>
 
-#include "labnic.h"
+#include "personality.h"
 
 static char *lower = "eth0";
 module_param(lower, charp, 0444);
@@ -25,6 +25,29 @@ MODULE_PARM_DESC(rate, "link rate, MB/s");
 static unsigned int drain;
 module_param(drain, uint, 0644);
 MODULE_PARM_DESC(drain, "rate at which the host empties the receive buffer, MB/s (0: no limit)");
+
+static char *personality = "generic";
+module_param(personality, charp, 0444);
+MODULE_PARM_DESC(personality, "whose DCB and statistics it has: generic, mlx5, bnxt, ice");
+
+static bool fw_dcbx;
+module_param(fw_dcbx, bool, 0444);
+MODULE_PARM_DESC(fw_dcbx, "the firmware's DCBX agent owns DCB (not generic)");
+
+/* How long a link takes that goes down and up. */
+#define FLAP_MS 50
+
+static const struct labnic_personality *const personalities[] = {
+	&labnic_generic,
+	&labnic_mlx5,
+	&labnic_bnxt,
+	&labnic_ice,
+};
+
+bool labnic_firmware_dcbx(void)
+{
+	return fw_dcbx;
+}
 
 u32 labnic_rate(void)
 {
@@ -45,10 +68,30 @@ static void labnic_carrier(struct labnic *nic)
 {
 	struct net_device *low = rtnl_dereference(nic->low);
 
-	if (low && netif_running(low) && netif_carrier_ok(low))
+	if (low && netif_running(low) && netif_carrier_ok(low) && !nic->flapping)
 		netif_carrier_on(nic->dev);
 	else
 		netif_carrier_off(nic->dev);
+}
+
+static void labnic_flap_end(struct work_struct *work)
+{
+	struct labnic *nic = container_of(work, struct labnic, flap_end.work);
+
+	rtnl_lock();
+	nic->flapping = false;
+	if (rtnl_dereference(nic->low) && netif_running(nic->dev))
+		labnic_carrier(nic);
+	rtnl_unlock();
+}
+
+void labnic_flap(struct labnic *nic)
+{
+	if (!netif_running(nic->dev))
+		return;
+	nic->flapping = true;
+	netif_carrier_off(nic->dev);
+	mod_delayed_work(system_wq, &nic->flap_end, msecs_to_jiffies(FLAP_MS));
 }
 
 static int labnic_open(struct net_device *dev)
@@ -113,7 +156,6 @@ static void labnic_setup(struct net_device *dev)
 	ether_setup(dev);
 	dev->netdev_ops = &labnic_netdev_ops;
 	dev->ethtool_ops = &labnic_ethtool_ops;
-	dev->dcbnl_ops = &labnic_dcb_ops;
 	dev->max_mtu = 9000;
 	dev->features |= NETIF_F_HIGHDMA | NETIF_F_SG | NETIF_F_HW_CSUM;
 	/* A transmitted skb changes its netdev. */
@@ -186,7 +228,19 @@ static void labnic_remove(void *data)
 	labnic_detach(nic);
 	unregister_netdevice(nic->dev);
 	rtnl_unlock();
+	(void)cancel_delayed_work_sync(&nic->flap_end);
 	free_netdev(nic->dev);
+}
+
+static const struct labnic_personality *find_personality(void)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(personalities); i++) {
+		if (!strcmp(personalities[i]->name, personality))
+			return personalities[i];
+	}
+	return NULL;
 }
 
 static int labnic_probe(struct platform_device *pdev)
@@ -203,9 +257,12 @@ static int labnic_probe(struct platform_device *pdev)
 	SET_NETDEV_DEV(dev, &pdev->dev);
 	nic = netdev_priv(dev);
 	nic->dev = dev;
-	labnic_dcb_init(nic);
+	nic->personality = find_personality();
+	dev->dcbnl_ops = nic->personality->dcb_ops;
+	INIT_DELAYED_WORK(&nic->flap_end, labnic_flap_end);
 	labnic_link_init(nic);
 	labnic_drain_init(nic);
+	labnic_dcb_init(nic);
 	rtnl_lock();
 	low = __dev_get_by_name(&init_net, lower);
 	err = low ? labnic_attach(nic, low) : -ENODEV;
@@ -223,13 +280,20 @@ static int labnic_probe(struct platform_device *pdev)
 }
 
 static struct platform_driver labnic_driver = {
-	.driver = {.name = "labnic"},
+	.driver = {.name = "labnic"}, /* until the personality is known */
 };
 
 static struct platform_device *labnic_device;
 
 static int __init labnic_init(void)
 {
+	const struct labnic_personality *who = find_personality();
+
+	if (!who) {
+		pr_err("labnic: no personality '%s': generic, mlx5, bnxt or ice\n", personality);
+		return -EINVAL;
+	}
+	labnic_driver.driver.name = who->driver;
 	labnic_device = platform_create_bundle(&labnic_driver, labnic_probe, NULL, 0, NULL, 0);
 	return PTR_ERR_OR_ZERO(labnic_device);
 }
