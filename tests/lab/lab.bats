@@ -91,7 +91,7 @@ teardown_file()
 	[ "$(on h1 hostname)" = h1 ]
 	[ "$(on h1 printf '%s|' 'a b' '$HOME' "it's" '')" = "a b|\$HOME|it's||" ]
 	run -7 on h1 sh -c 'exit 7'
-	run -2 lab run h3 -- true
+	run -2 lab run h7 -- true
 	run -2 lab run h1 true
 }
 

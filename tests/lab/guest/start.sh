@@ -3,7 +3,7 @@
 #
 # Process 1 of a guest: mounts, names, the wire, the lab NIC with Soft-RoCE on it, the management
 # NIC, sshd. Says LAB-READY on the console, or LAB-FAIL and why. Settings come from /run/lab/env.
-export PATH=/rocecheck/build:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+export PATH=/rocecheck/build:/run/lab/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
 . /run/lab/env # HOST NUMBER WIRE_MAC MGMT_MAC MGMT_ADDRESS RATE
 
 fail()
@@ -93,6 +93,26 @@ rdma_stack()
 	try rdma link add rxe0 type rxe netdev roce0
 }
 
+# dcb of iproute2 6.1 leaves an ACK unread and may take it for the answer of its set, which has been
+# carried out by then: "Protocol error". Asked again it answers, or finds its APP entry there.
+mend_dcb()
+{
+	mkdir -p /run/lab/bin
+	cat >/run/lab/bin/dcb <<-'EOF'
+		#!/bin/bash
+		for try in 1 2 3 4; do
+			exec 3>&1
+			said=$(/usr/sbin/dcb "$@" 2>&1 >&3)
+			rc=$?
+			[[ $try = 1 || $said != *"File exists"* ]] || exit 0
+			[[ $said == *"Protocol error"* ]] || break
+		done
+		[ -z "$said" ] || echo "$said" >&2
+		exit $rc
+	EOF
+	chmod 755 /run/lab/bin/dcb
+}
+
 start_sshd()
 {
 	mkdir -p -m 700 /root/.ssh
@@ -124,6 +144,7 @@ mounts
 names
 network
 rdma_stack
+mend_dcb
 start_sshd
 echo "LAB-READY $(cut -d' ' -f1 /proc/uptime)"
 # Process 1 stays and reaps what is orphaned.
