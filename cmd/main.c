@@ -87,18 +87,24 @@ static void put_clean(const char *text)
 	fputc('\n', stderr);
 }
 
-int cmd_fail(int code, const struct err *e)
+/* command: its name, "" when none was found yet. */
+static int fail(int code, const char *command, const struct err *e)
 {
 	const char *red = state.colour_err ? "\033[31m" : "";
 	const char *off = state.colour_err ? "\033[0m" : "";
 
-	fprintf(stderr, "rocecheck: %serror:%s ", red, off);
+	fprintf(stderr, "rocecheck%s%s: %serror:%s ", *command ? " " : "", command, red, off);
 	put_clean(e->text);
 	if (e->hint[0]) {
 		fputs("   = help: ", stderr);
 		put_clean(e->hint);
 	}
 	return code;
+}
+
+int cmd_fail(int code, const struct err *e)
+{
+	return fail(code, "", e);
 }
 
 int cmd_exit_for(const struct err *e, int otherwise)
@@ -314,12 +320,8 @@ static int run_command(const struct command *c, int argc, char **argv)
 		print_command_usage(c, stdout);
 		return EXIT_OK;
 	}
-	if (opts_parse(c->opts, &argc, argv, false, &e)) {
-		fprintf(stderr, "rocecheck %s: error: %s\n", c->name, e.text);
-		if (e.hint[0])
-			fprintf(stderr, "   = help: %s\n", e.hint);
-		return EXIT_USAGE;
-	}
+	if (opts_parse(c->opts, &argc, argv, false, &e))
+		return fail(EXIT_USAGE, c->name, &e);
 	return c->run(argc, argv);
 }
 
@@ -351,12 +353,8 @@ int main(int argc, char **argv)
 	if (!open_standard_descriptors())
 		return EXIT_ENVIRONMENT; /* nowhere to say it */
 	setlocale(LC_CTYPE, "");
-	if (opts_parse(global_opts, &argc, argv, true, &e)) {
-		fprintf(stderr, "rocecheck: error: %s\n", e.text);
-		if (e.hint[0])
-			fprintf(stderr, "   = help: %s\n", e.hint);
-		return EXIT_USAGE;
-	}
+	if (opts_parse(global_opts, &argc, argv, true, &e))
+		return cmd_fail(EXIT_USAGE, &e);
 	if (want_version) {
 		puts("rocecheck " ROCECHECK_VERSION);
 		return finish(EXIT_OK);
