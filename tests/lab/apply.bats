@@ -61,15 +61,13 @@ teardown_file()
 	lab down
 }
 
-# reset PRIO_TC TSA BW PFC DELAY: the port so, and no transactions. dcb 6.1 may take the kernel's
-# answer to its read for the one to its set, and fail though nothing is wrong: once more.
+# reset PRIO_TC TSA BW PFC DELAY: the port so, and no transactions.
 reset()
 {
-	on bash -ec 'again() { "$@" || "$@" || "$@"; }
-		rm -rf /var/lib/rocecheck/tx
-		again dcb app flush dev roce0
-		again dcb ets set dev roce0 prio-tc $1 tc-tsa $2 tc-bw $3
-		again dcb pfc set dev roce0 prio-pfc $4 delay $5
+	on bash -ec 'rm -rf /var/lib/rocecheck/tx
+		dcb app flush dev roce0
+		dcb ets set dev roce0 prio-tc $1 tc-tsa $2 tc-bw $3
+		dcb pfc set dev roce0 prio-pfc $4 delay $5
 		ethtool -A roce0 rx on tx on || true
 		ip link set roce0 mtu 4200
 		rmdir /sys/kernel/config/rdma_cm/rxe0 2>/dev/null || true' -- "$@"
