@@ -201,6 +201,49 @@ downs()
 	driver_is labnic
 }
 
+# pair HOST [PARAMETER...]: two NICs, the second one's frames in a VLAN of the same wire.
+pair()
+{
+	local host=$1
+
+	shift
+	on "$host" timeout 20 bash -ec 'rmmod labnic
+		[ -e /sys/class/net/wire1 ] || ip link add link eth0 name wire1 type vlan id 100
+		echo 1 >/proc/sys/net/ipv6/conf/wire1/disable_ipv6
+		ip link set wire1 up
+		insmod /run/lab/labnic.ko lower=eth0,wire1 "$@"
+		for i in 0 1; do
+			ip link set "roce$i" mtu 4200 up
+			ip address add "198.18.$i.${HOSTNAME#h}/24" dev "roce$i"
+			rdma link add "rxe$i" type rxe netdev "roce$i"
+		done' pair "$@"
+}
+
+@test "two NICs of one module are two to everybody, and one's end is not the other's" {
+	pair h1 name=roce0,roce1
+	pair h2
+	[ "$(on h1 ethtool -i roce0 | sed -n 's/^bus-info: //p')" = labnic.0 ]
+	[ "$(on h1 ethtool -i roce1 | sed -n 's/^bus-info: //p')" = labnic.1 ]
+	[ "$(on h1 cat /sys/class/infiniband/rxe1/parent)" = roce1 ]
+	taken pfc set dev roce1 prio-pfc all:off 3:on
+	shows pfc '3:off'
+	on h1 ping -q -c 2 -i 0.2 198.18.0.2
+	on h1 ping -q -c 2 -i 0.2 198.18.1.2
+	on h1 ip link delete wire1
+	[ "$(on h1 cat /sys/class/net/roce1/operstate)" = down ]
+	on h1 ping -q -c 2 -i 0.2 198.18.0.2
+	on h1 rmmod labnic
+	run on h1 insmod /run/lab/labnic.ko lower=eth0,none
+	[[ $output == *"No such device"* ]]
+	run on h1 insmod /run/lab/labnic.ko lower=eth0 name=a,b
+	[[ $output == *"Invalid"* ]]
+	[ -z "$(on h1 sh -c 'ls /sys/bus/platform/devices | grep labnic')" ]
+	on h1 insmod /run/lab/labnic.ko
+	on h2 bash -ec 'rmmod labnic; ip link delete wire1; insmod /run/lab/labnic.ko
+		ip link set roce0 mtu 4200 up; ip address add 198.18.0.2/24 dev roce0
+		rdma link add rxe0 type rxe netdev roce0'
+}
+
 @test "mlx5: names, boot state, exact ETS sum" {
 	become mlx5
 	driver_is mlx5_core

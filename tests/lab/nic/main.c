@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Module and netdev of the lab NIC. It is a platform device, so that sysfs, ethtool -i and the
- * RDMA device above agree about a driver and a bus address, as they do on hardware.
+ * Module and netdev of the lab NIC. Each NIC is a platform device, so that sysfs, ethtool -i and
+ * the RDMA device above agree about a driver and a bus address, as they do on hardware. A module
+ * makes as many as it is given lower netdevs; its other parameters are of all of them.
  */
 #include <linux/etherdevice.h>
 #include <linux/module.h>
@@ -10,13 +11,17 @@
 
 #include "personality.h"
 
-static char *lower = "eth0";
-module_param(lower, charp, 0444);
-MODULE_PARM_DESC(lower, "netdev that carries the frames");
+#define NICS 4
 
-static char *name = "roce0";
-module_param(name, charp, 0444);
-MODULE_PARM_DESC(name, "name of the NIC's netdev");
+static char *lower[NICS] = {"eth0"};
+static int lowers = 1;
+module_param_array(lower, charp, &lowers, 0444);
+MODULE_PARM_DESC(lower, "netdevs that carry the frames, one for each NIC");
+
+static char *name[NICS] = {"roce0", "roce1", "roce2", "roce3"};
+static int names;
+module_param_array(name, charp, &names, 0444);
+MODULE_PARM_DESC(name, "names of the NICs' netdevs, as many");
 
 static unsigned int rate = 25;
 module_param(rate, uint, 0644);
@@ -250,7 +255,8 @@ static int labnic_probe(struct platform_device *pdev)
 	struct labnic *nic;
 	int err;
 
-	dev = alloc_netdev_mqs(sizeof(*nic), name, NET_NAME_USER, labnic_setup, LABNIC_PRIOS, 1);
+	dev = alloc_netdev_mqs(sizeof(*nic), name[pdev->id], NET_NAME_USER, labnic_setup,
+			       LABNIC_PRIOS, 1);
 	if (!dev)
 		return -ENOMEM;
 	netdev_lockdep_set_classes(dev);
@@ -264,11 +270,12 @@ static int labnic_probe(struct platform_device *pdev)
 	labnic_drain_init(nic);
 	labnic_dcb_init(nic);
 	rtnl_lock();
-	low = __dev_get_by_name(&init_net, lower);
+	low = __dev_get_by_name(&init_net, lower[pdev->id]);
 	err = low ? labnic_attach(nic, low) : -ENODEV;
 	rtnl_unlock();
 	if (err) {
-		dev_err(&pdev->dev, "%s above %s: error %d\n", name, lower, err);
+		dev_err(&pdev->dev, "%s above %s: error %d\n", name[pdev->id], lower[pdev->id],
+			err);
 		free_netdev(dev);
 		return err;
 	}
@@ -276,31 +283,77 @@ static int labnic_probe(struct platform_device *pdev)
 	if (err)
 		return err;
 	nic->netdev_event.notifier_call = labnic_netdev_event;
-	return register_netdevice_notifier(&nic->netdev_event);
+	err = register_netdevice_notifier(&nic->netdev_event);
+	if (err)
+		return err;
+	platform_set_drvdata(pdev, nic);
+	return 0;
 }
 
 static struct platform_driver labnic_driver = {
-	.driver = {.name = "labnic"}, /* until the personality is known */
+	.probe = labnic_probe,
+	.driver =
+		{
+			.name = "labnic", /* until the personality is known */
+			.probe_type = PROBE_FORCE_SYNCHRONOUS,
+			.suppress_bind_attrs = true,
+		},
 };
 
-static struct platform_device *labnic_device;
+static struct platform_device *labnic_devices[NICS];
+
+static void labnic_remove_devices(void)
+{
+	int i;
+
+	for (i = NICS - 1; i >= 0; i--)
+		platform_device_unregister(labnic_devices[i]); /* NULL: never was */
+}
+
+/* All of them, or none; the probe has said what is wrong with one that has no driver now. */
+static int labnic_add_devices(void)
+{
+	struct platform_device *pdev;
+	int i;
+
+	for (i = 0; i < lowers; i++) {
+		pdev = platform_device_register_simple(labnic_driver.driver.name, i, NULL, 0);
+		if (!IS_ERR(pdev))
+			labnic_devices[i] = pdev;
+		if (IS_ERR(pdev) || !platform_get_drvdata(pdev)) {
+			labnic_remove_devices();
+			return IS_ERR(pdev) ? PTR_ERR(pdev) : -ENODEV;
+		}
+	}
+	return 0;
+}
 
 static int __init labnic_init(void)
 {
 	const struct labnic_personality *who = find_personality();
+	int err;
 
 	if (!who) {
 		pr_err("labnic: no personality '%s': generic, mlx5, bnxt or ice\n", personality);
 		return -EINVAL;
 	}
+	if (names && names != lowers) {
+		pr_err("labnic: %d names for %d lower netdevs\n", names, lowers);
+		return -EINVAL;
+	}
 	labnic_driver.driver.name = who->driver;
-	labnic_device = platform_create_bundle(&labnic_driver, labnic_probe, NULL, 0, NULL, 0);
-	return PTR_ERR_OR_ZERO(labnic_device);
+	err = platform_driver_register(&labnic_driver);
+	if (err)
+		return err;
+	err = labnic_add_devices();
+	if (err)
+		platform_driver_unregister(&labnic_driver);
+	return err;
 }
 
 static void __exit labnic_exit(void)
 {
-	platform_device_unregister(labnic_device);
+	labnic_remove_devices();
 	platform_driver_unregister(&labnic_driver);
 }
 
