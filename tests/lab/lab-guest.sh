@@ -1,0 +1,253 @@
+# shellcheck shell=bash disable=SC2154,SC2034
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The part of `lab` that knows guests: the NIC's module, the initrd with keys and settings of one
+# guest, QEMU, ssh. Sourced; dir, tree, here, cache, root, version and say/die are lab's.
+
+# pid_of HOST: its QEMU, and only if that is what the number still belongs to.
+pid_of()
+{
+	local pid
+
+	pid=$(cat "$dir/$1.pid" 2>/dev/null) || return 1
+	[ -n "$pid" ] && tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF "$dir/$1.pid" &&
+		echo "$pid"
+}
+
+# wait_gone PID: up to 5 s, then it is killed.
+wait_gone()
+{
+	local i
+
+	for i in {1..50}; do
+		kill -0 "$1" 2>/dev/null || return 0
+		sleep 0.1
+	done
+	kill -KILL "$1" 2>/dev/null || true
+}
+
+stop_host()
+{
+	local pid path
+
+	path=$(sockets) || path=
+	[ -z "$path" ] || [ ! -S "$path/ssh-$1" ] ||
+		ssh -F "$dir/ssh_config" -O exit "$1" >/dev/null 2>&1 || true
+	pid=$(pid_of "$1") || pid=
+	if [ -n "$pid" ]; then
+		kill "$pid" 2>/dev/null || true
+		wait_gone "$pid"
+	fi
+	rm -f "$dir/$1.pid"
+}
+
+# A /dev/kvm that exists may still hang a guest: boot one that powers off at once, once a boot
+# of this machine.
+accelerator()
+{
+	local boot probe=$cache/kvm found=tcg,thread=multi
+
+	boot=$(cat /proc/sys/kernel/random/boot_id)-$(id -u)
+	if [ "$(sed -n 1p "$probe" 2>/dev/null)" = "$boot" ]; then
+		sed -n 2p "$probe"
+		return
+	fi
+	if [ -r /dev/kvm ] && [ -w /dev/kvm ]; then
+		say "probing KVM (once)"
+		cat "$root/initrd" "$dir/init.cpio" >"$dir/probe.initrd"
+		timeout -k 1 10 qemu-system-x86_64 -M q35 -accel kvm -cpu host -m 256 -nodefaults \
+			-display none -no-reboot -kernel "$kernel" -initrd "$dir/probe.initrd" \
+			-append "console=ttyS0 quiet panic=-1 lab.probe" -serial file:"$dir/probe.log" \
+			</dev/null >"$dir/probe.err" 2>&1 9>&- &&
+			grep -q LAB-PROBE-OK "$dir/probe.log" && found=kvm
+		rm -f "$dir/probe.initrd"
+	fi
+	printf '%s\n' "$boot" "$found" >"$probe.$$" && mv "$probe.$$" "$probe"
+	echo "$found"
+}
+
+# The module, built once for its sources and kernel. The kernel's make knows no blanks in paths,
+# which $dir may have.
+make_module()
+{
+	local sum
+
+	sum=$(cat "$here"/nic/* "$root/version" | sha256sum | cut -c1-16)
+	module=$root/labnic-$sum.ko
+	[ ! -s "$module" ] || return 0
+	say "building the NIC's module (once)"
+	build=$(mktemp -d /tmp/rocecheck-nic.XXXXXX)
+	cp "$here"/nic/* "$build/"
+	if ! make -C "$root/headers/usr/src/linux-headers-$version" M="$build" CC="${CC:-gcc}" \
+		CONFIG_DEBUG_INFO_BTF_MODULES= modules >"$dir/nic.log" 2>&1 9>&-; then
+		die 3 "the NIC's module does not build: $dir/nic.log"
+	fi
+	strip --strip-debug "$build/labnic.ko" -o "$module.$$" && mv "$module.$$" "$module"
+	rm -rf "$build"
+}
+
+# pack DIR: a cpio archive of it, as a part of an initrd. Parts start at 4 bytes.
+pack()
+{
+	(cd "$1" && find . | cpio -o -H newc -R 0:0 --quiet)
+}
+
+pack_probe()
+{
+	mkdir -p "$dir/probe.lab"
+	cp "$here/guest/init" "$dir/probe.lab/init"
+	chmod 755 "$dir/probe.lab/init"
+	pack "$dir/probe.lab" >"$dir/init.cpio"
+	rm -rf "$dir/probe.lab"
+}
+
+# Keys of this run: one for us, one for each guest.
+make_keys()
+{
+	local i
+
+	rm -rf "$dir/key"
+	mkdir -m 700 "$dir/key"
+	ssh-keygen -q -t ed25519 -N '' -C rocecheck-lab -f "$dir/key/id"
+	: >"$dir/known_hosts"
+	for ((i = 1; i <= count; i++)); do
+		ssh-keygen -q -t ed25519 -N '' -C "h$i" -f "$dir/key/h$i"
+		echo "h$i $(cut -d' ' -f1,2 "$dir/key/h$i.pub")" >>"$dir/known_hosts"
+	done
+}
+
+# mac NUMBER NIC: locally administered.
+mac()
+{
+	printf '02:00:c6:12:%02x:%02x' "$2" "$1"
+}
+
+make_initrd()
+{
+	local host=$1 number=${1#h} part=$dir/$1.lab
+
+	rm -rf "$part"
+	mkdir -p "$part/lab"
+	cp "$here/guest/init" "$part/init"
+	chmod 755 "$part/init"
+	cp "$here/guest/start.sh" "$part/lab/"
+	cp "$module" "$part/lab/labnic.ko"
+	cp "$dir/key/$host" "$part/lab/host_key"
+	cp "$dir/key/id.pub" "$part/lab/authorized_keys"
+	cat >"$part/lab/env" <<-EOF
+		HOST=$host
+		NUMBER=$number
+		WIRE_MAC=$(mac "$number" 0)
+		MGMT_MAC=$(mac "$number" 1)
+		MGMT_ADDRESS=198.19.0.15
+		RATE=$rate
+	EOF
+	{
+		cat "$root/initrd"
+		pack "$part"
+	} >"$dir/$host.initrd"
+	rm -rf "$part"
+}
+
+# boot HOST PORT: QEMU in the background, its pid in a file. Fails at once if it cannot start.
+boot()
+{
+	local host=$1 number=${1#h} path share=security_model=none,readonly=on,multidevs=remap
+
+	path=$(sockets)
+	: >"$dir/$host.log"
+	qemu-system-x86_64 -name "rocecheck-lab-$host" -M q35 -accel "$accel" -cpu "$cpu" \
+		-m "$memory_mb" -smp 1 -nodefaults -display none -no-reboot \
+		-kernel "$kernel" -initrd "$dir/$host.initrd" \
+		-append "console=ttyS0 quiet panic=-1 net.ifnames=0" -serial "file:$dir/$host.log" \
+		-fsdev "local,id=root,path=$root/root,$share" \
+		-device virtio-9p-pci,fsdev=root,mount_tag=root \
+		-fsdev "local,id=tree,path=$tree,$share" \
+		-device virtio-9p-pci,fsdev=tree,mount_tag=tree \
+		-netdev "dgram,id=wire,local.type=unix,local.path=$path/$host.wire,remote.type=unix,remote.path=$path/$(wire_peer "$host")" \
+		-device "virtio-net-pci,netdev=wire,mac=$(mac "$number" 0),host_mtu=9000,romfile=" \
+		-netdev "user,id=mgmt,net=198.19.0.0/24,restrict=on,hostfwd=tcp:127.0.0.1:$2-198.19.0.15:22" \
+		-device "virtio-net-pci,netdev=mgmt,mac=$(mac "$number" 1),romfile=" \
+		-pidfile "$dir/$host.pid" -daemonize </dev/null >"$dir/$host.err" 2>&1 9>&-
+}
+
+# A port may be taken between the choice and the use: QEMU says so, and another is tried.
+boot_on_free_port()
+{
+	local i port
+
+	for i in {1..20}; do
+		port=$((20000 + (RANDOM * 32768 + RANDOM) % 12000))
+		if boot "$1" "$port"; then
+			ports[$1]=$port
+			return
+		fi
+		grep -q 'host forwarding' "$dir/$1.err" || break
+	done
+	die 3 "QEMU does not start for $1: $(tail -n1 "$dir/$1.err") (log: $dir/$1.err)"
+}
+
+write_ssh_config()
+{
+	local host path
+
+	path=$(sockets)
+	for host in "${hosts[@]}"; do
+		cat <<-EOF
+			Host $host
+			    HostName 127.0.0.1
+			    Port ${ports[$host]}
+			    HostKeyAlias $host
+			    ControlPath "$path/ssh-$host"
+		EOF
+	done
+	cat <<-EOF
+		Host *
+		    User root
+		    IdentityFile "$dir/key/id"
+		    IdentitiesOnly yes
+		    IdentityAgent none
+		    UserKnownHostsFile "$dir/known_hosts"
+		    GlobalKnownHostsFile /dev/null
+		    StrictHostKeyChecking yes
+		    BatchMode yes
+		    ConnectTimeout 30
+		    ControlMaster auto
+		    ControlPersist yes
+		    LogLevel ERROR
+	EOF
+}
+
+# Each guest says on its console how it went.
+wait_ready()
+{
+	local host=$1 deadline=$((SECONDS + boot_seconds))
+
+	until grep -q LAB-READY "$dir/$host.log"; do
+		pid_of "$host" >/dev/null ||
+			die 3 "$host died while booting. Its console: $dir/$host.log"
+		[ $SECONDS -lt $deadline ] ||
+			die 3 "$host did not boot in $boot_seconds s. Its console: $dir/$host.log"
+		sleep 0.1
+	done
+	if grep -q LAB-FAIL "$dir/$host.log"; then
+		die 3 "$host: failed: $(sed -n 's/.*LAB-FAIL //p' "$dir/$host.log" | head -n1 |
+			tr -d '\r'). Its console: $dir/$host.log"
+	fi
+	ssh -F "$dir/ssh_config" "$host" true </dev/null >"$dir/$host.ssh.log" 2>&1 9>&- ||
+		die 3 "$host does not answer ssh: $(tail -n1 "$dir/$host.ssh.log")"
+}
+
+# The guests get ready side by side; what went wrong with one has been said by its waiter.
+wait_all_ready()
+{
+	local host pid
+
+	for host in "${hosts[@]}"; do
+		wait_ready "$host" 9>&- &
+		waiters+=($!)
+	done
+	for pid in "${waiters[@]}"; do
+		wait "$pid" || exit 3
+	done
+}
