@@ -6,7 +6,9 @@
 #
 # Fetches the packages of the sections lab-guest and lab-kernel of tests/packages with an apt
 # configuration of its own (the host's mirrors, an empty dpkg status, own state and cache) and
-# unpacks them. Nothing is installed, no maintainer script runs, no root is needed. The result
+# unpacks them. LAB_KERNEL=6.12 takes the section lab-kernel-6.12 instead, whose packages come from
+# the release's backports where these have them, be they among the host's sources or not.
+# Nothing is installed, no maintainer script runs, no root is needed. The result
 # lies in ${ROCECHECK_CACHE:-${XDG_CACHE_HOME:-~/.cache}/rocecheck}/lab-KEY, KEY being a checksum
 # of the lists and of this file; what is there is used as it is, without the network:
 #
@@ -21,6 +23,8 @@ export LC_ALL=C
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 lists=$here/../packages
 cache=${ROCECHECK_CACHE:-${XDG_CACHE_HOME:-~/.cache}/rocecheck}
+want=${LAB_KERNEL:-}
+kernel=lab-kernel${want:+-$want}
 tmp=
 
 say()
@@ -50,7 +54,7 @@ key()
 {
 	{
 		section lab-guest
-		section lab-kernel
+		section "$kernel"
 		codename
 		cat "${BASH_SOURCE[0]}"
 	} | sha256sum | cut -c1-16
@@ -91,7 +95,32 @@ write_sources()
 			}
 			if (good) print text }' "$file"
 	done >"$out/host.sources"
-	[ -s "$out/host.list" ] || [ -s "$out/host.sources" ]
+	[ -s "$out/host.list" ] || [ -s "$out/host.sources" ] || return
+	[ "${want:-6.1}" = 6.1 ] || add_backports "$out"
+}
+
+# add_backports OUT: the release's own source once more, for its backports: the same mirror, key
+# and components. A host that has backports keeps its own word.
+add_backports()
+{
+	local out=$1 release
+
+	release=$(codename)
+	! grep -qs -- "$release-backports" "$out/host.list" "$out/host.sources" || return 0
+	sed -nE "s,^(deb(\s+\[[^]]*\])?\s+\S+\s+)($release|stable)(\s),\1$release-backports\4,p" \
+		"$out/host.list" | head -n1 >"$out/backports.list"
+	[ ! -s "$out/backports.list" ] || return 0
+	awk -v release="$release" 'BEGIN { RS = "" } {
+		n = split($0, line, "\n"); text = suites = ""
+		for (i = 1; i <= n; i++) {
+			if (line[i] !~ /^[ \t]/) { key = tolower(line[i]); sub(/[ \t]*:.*/, "", key) }
+			if (key == "suites") suites = suites " " line[i]
+			else text = text line[i] "\n"
+		}
+		sub(/^[^:]*:/, " ", suites)
+		if ((suites " ") !~ "[ \t](" release "|stable)[ \t]") next
+		print text "Suites: " release "-backports"
+		exit }' "$out/host.sources" >"$out/backports.sources"
 }
 
 write_apt_conf()
@@ -107,7 +136,7 @@ write_apt_conf()
 		Dir::Log "$tmp/apt";
 		Dir::Etc::main "$tmp/apt/none/main";
 		Dir::Etc::parts "$tmp/apt/none";
-		Dir::Etc::preferences "$tmp/apt/none/preferences";
+		Dir::Etc::preferences "$tmp/apt/preferences";
 		Dir::Etc::preferencesparts "$tmp/apt/none";
 		Dir::Etc::sourcelist "$tmp/apt/none/sources";
 		Dir::Etc::sourceparts "$tmp/apt/sources";
@@ -116,6 +145,9 @@ write_apt_conf()
 		Acquire::Languages "none";
 		Acquire::Retries "2";
 	EOF
+	: >"$tmp/apt/preferences"
+	[ "${want:-6.1}" = 6.1 ] || printf '%s\n' "Package: $(section "$kernel" | tr '\n' ' ')" \
+		"Pin: release n=$(codename)-backports" "Pin-Priority: 900" >"$tmp/apt/preferences"
 	export APT_CONFIG=$tmp/apt/conf
 }
 
@@ -142,6 +174,18 @@ depends()
 	apt-cache depends --important "$1" | sed -n "s/^ *Depends: \($2\)\$/\1/p" | head -n1
 }
 
+no_kernel()
+{
+	local mirror
+
+	[ -n "$want" ] || die "no linux-image-amd64 or linux-headers-amd64 in the sources of this host: the lab
+     runs on Debian's kernel. Next: run it on a Debian host or in a Debian container."
+	mirror=$(sed -nE 's/^deb .*(\S+:\S+).*/\1/p; s/^URIs: *//ip' "$tmp"/apt/sources/backports.* | head -n1)
+	die "no kernel $want: linux-image-amd64 is $(depends linux-image-amd64 '.*' | grep . || echo missing),
+     and ${mirror:-the apt source here} has none of suite $(codename)-backports.
+     Next: name a mirror that has that suite in /etc/apt, or go on without LAB_KERNEL=$want."
+}
+
 fetch()
 {
 	local image headers kbuild
@@ -150,12 +194,11 @@ fetch()
 		die "no apt source of release '$(codename)' in /etc/apt: nothing to fetch packages from"
 	# A source that fails does no harm as long as the packages are found in others.
 	apt-get update -q >>"$tmp/log" 2>&1 || say "some package lists cannot be read"
-	image=$(depends linux-image-amd64 'linux-image-[0-9].*')
-	headers=$(depends linux-headers-amd64 'linux-headers-[0-9].*')
 	[ -n "$(apt-cache pkgnames bash)" ] || cannot "read the package lists"
-	[ -n "$image" ] && [ -n "$headers" ] ||
-		die "no linux-image-amd64 or linux-headers-amd64 in the sources of this host: the lab
-     runs on Debian's kernel. Next: run it on a Debian host or in a Debian container."
+	image=$(depends linux-image-amd64 "linux-image-${want:-[0-9]}[.-].*")
+	headers=$(depends linux-headers-amd64 "linux-headers-${want:-[0-9]}[.-].*")
+	[ -n "$image" ] || no_kernel
+	[ -n "$headers" ] || no_kernel
 	kbuild=$(depends "$headers" 'linux-kbuild-.*')
 	# shellcheck disable=SC2046
 	run "fetch the packages of [lab-guest]" apt-get install -y -q --download-only \
@@ -220,11 +263,13 @@ make_root()
 	printf '%s\n' 'root:x:0:' 'tcpdump:x:101:' 'nogroup:x:65534:' >"$root/etc/group"
 	printf '%s\n' 'passwd: files' 'group: files' 'hosts: files' >"$root/etc/nsswitch.conf"
 	drop_drivers "$root"
+	# 6.12's modules are packed; an emulated guest would take seconds over them.
+	find "$root/lib/modules/" -name '*.ko.xz' -exec unxz {} +
 	depmod -b "$root" "$version"
 }
 
-# The kernel as ELF, which QEMU starts directly (PVH): emulated, its own xz takes seconds. The
-# payload's place is in the boot protocol's header (linux Documentation/x86/boot.rst).
+# The kernel as ELF, which QEMU starts directly (PVH): emulated, unpacking itself takes it seconds. It
+# is xz (6.1) or zstd (6.12). The payload's place is in the boot protocol's header (linux Documentation/x86/boot.rst).
 make_vmlinux()
 {
 	local zimage=$tmp/out/root/boot/vmlinuz-$version setup offset length
@@ -234,8 +279,9 @@ make_vmlinux()
 	set -- $(od -An -tu4 -j584 -N8 "$zimage")
 	offset=$1
 	length=$2
-	tail -c "+$(((setup + 1) * 512 + offset + 1))" "$zimage" 2>/dev/null | head -c "$length" |
-		xz -dc --single-stream >"$tmp/out/vmlinux" 2>/dev/null || true
+	head -c "$(((setup + 1) * 512 + offset + length))" "$zimage" | tail -c "$length" >"$tmp/payload"
+	xz -dc --single-stream <"$tmp/payload" >"$tmp/out/vmlinux" 2>/dev/null ||
+		zstd -dcq <"$tmp/payload" >"$tmp/out/vmlinux" 2>/dev/null || true
 	[ "$(head -c 4 "$tmp/out/vmlinux" | tail -c 3)" = ELF ] ||
 		cp "$zimage" "$tmp/out/vmlinux"
 }
@@ -251,9 +297,7 @@ make_initrd()
 		modprobe -S "$version" -d "$tmp/out/root" --show-depends "$module"
 	done | awk '$1 == "insmod" && !seen[$2]++ { print $2 }' | while read -r path; do
 		cp "$path" "$dir/lib/"
-		path=${path##*/}
-		[ "${path%.xz}" = "$path" ] || unxz "$dir/lib/$path"
-		echo "/lib/${path%.xz}" >>"$dir/modules"
+		echo "/lib/${path##*/}" >>"$dir/modules"
 	done
 	(cd "$dir" && find . | cpio -o -H newc --quiet) >"$tmp/out/initrd"
 }
@@ -262,7 +306,7 @@ make_all()
 {
 	local tool
 
-	for tool in apt-get apt-cache apt-config dpkg-deb tar cpio depmod modprobe busybox; do
+	for tool in apt-get apt-cache apt-config dpkg-deb tar cpio depmod modprobe busybox xz zstd; do
 		command -v "$tool" >/dev/null || PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null ||
 			die "$tool is missing: run tests/lab/setup.sh lab-host"
 	done
@@ -295,6 +339,11 @@ elif [ $# -gt 0 ]; then
 	exit 2
 fi
 PATH=$PATH:/usr/sbin:/sbin
+if [ -n "$want" ] && [ -z "$(section "$kernel")" ]; then
+	say "no kernel '$want': LAB_KERNEL is one of $(sed -n 's/^\[lab-kernel-\(.*\)\]$/\1/p' "$lists" |
+		paste -sd' ')"
+	exit 2
+fi
 final=$cache/lab-$(key)
 [ -s "$final/version" ] || make_all
 echo "$final"

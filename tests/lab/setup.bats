@@ -156,6 +156,58 @@ sources()
 	[ ! -s "$out/host.list" ]
 }
 
+@test "6.12 comes from the release's backports, by the host's own mirror" {
+	etc=$BATS_TEST_TMPDIR/etc release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	export LAB_KERNEL=6.12
+	mkdir -p "$etc/sources.list.d"
+	cat >"$etc/sources.list" <<-EOF
+		deb http://security.example/debian $release-security main
+		deb [arch=amd64] http://main.example/debian $release main
+	EOF
+	sources
+	[ "$(cat "$out/backports.list")" = "deb [arch=amd64] http://main.example/debian $release-backports main" ]
+	rm "$etc/sources.list"
+	cat >"$etc/sources.list.d/debian.sources" <<-EOF
+		Types: deb
+		URIs: https://security.example/debian
+		Suites: $release-security
+		Components: main
+
+		Types: deb
+		URIs: https://main.example/debian
+		suites: $release-updates
+		 $release
+		Components: main
+		Signed-By: /k.gpg
+	EOF
+	sources
+	[ ! -s "$out/backports.list" ]
+	[ "$(cat "$out/backports.sources")" = "$(printf '%s\n' 'Types: deb' 'URIs: https://main.example/debian' \
+		'Components: main' 'Signed-By: /k.gpg' "Suites: $release-backports")" ]
+	rm "$out"/*
+	echo "deb http://own.example/debian $release-backports main" >"$etc/sources.list"
+	sources
+	[ ! -e "$out/backports.sources" ]
+	LAB_KERNEL=6.1 sources
+	[ ! -e "$out/backports.sources" ]
+}
+
+@test "a mirror without backports, and a kernel nobody knows, are said so" {
+	stand_in apt-get true
+	stand_in apt-config true
+	stand_in apt-cache 'case $1 in
+	pkgnames) echo bash ;;
+	*) printf "linux-image-amd64\n  Depends: linux-image-6.1.0-9-amd64\n" ;;
+	esac'
+	PATH=$bin:$PATH ROCECHECK_CACHE=$BATS_TEST_TMPDIR/cache LAB_KERNEL=6.12 run tests/lab/root.sh
+	[ "$status" = 3 ]
+	[[ $output == *"no kernel 6.12: linux-image-amd64 is linux-image-6.1.0-9-amd64"*-backports*Next:* ]]
+	[ -z "$(ls -A "$BATS_TEST_TMPDIR/cache")" ]
+	LAB_KERNEL=5.4 run tests/lab/root.sh
+	[ "$status" = 2 ]
+	[ "$output" = "lab: no kernel '5.4': LAB_KERNEL is one of 6.1 6.12" ]
+}
+
 @test "no source of Debian is an error" {
 	etc=$BATS_TEST_TMPDIR/etc
 	mkdir -p "$etc"
