@@ -27,10 +27,11 @@ struct host {
 	int fd;
 	char path[PATH_SIZE];
 	struct sockaddr_un to; /* the switch's port */
-	uint8_t paused, dscp;
+	uint8_t paused, dscp, opcode;
 	unsigned int from[HOSTS]; /* received, by sender */
 	unsigned int sent, received, ce, ce_not_ect, pfc_frames, lldp_frames, reordered;
-	uint32_t last_number;
+	unsigned int not_ect, other_dscp, corrupt; /* what a fault may have made of a frame */
+	uint32_t last_number, late_by; /* the highest so far; how far others came behind it */
 	struct lldp_peer heard;
 	uint8_t lldp[LLDP_SIZE_MAX];
 	uint32_t lldp_len;
@@ -50,6 +51,7 @@ static inline void open_host(struct scene *s, unsigned int n)
 
 	memset(h, 0, sizeof(*h));
 	h->dscp = 26;
+	h->opcode = 0x0a;
 	snprintf(h->path, sizeof(h->path), "%s/p%u.vm", s->dir, n + 1);
 	snprintf(a.sun_path, sizeof(a.sun_path), "%s", h->path);
 	h->to.sun_family = AF_UNIX;
@@ -129,7 +131,7 @@ static inline int send_frame(struct scene *s, unsigned int from, unsigned int to
 		0,	   from + 1,	198,	    18,
 		0,	   to + 1,	sport >> 8, sport,
 		4791 >> 8, 4791 & 0xff, 0,	    0,
-		0,	   0,		0x0a,
+		0,	   0,		h->opcode,
 	};
 
 	h->sent++;
@@ -152,6 +154,17 @@ static inline void take_pfc(struct host *h, const uint8_t *data, uint32_t len)
 			h->paused = (h->paused & ~(1u << prio)) | (quanta[prio] ? 1u << prio : 0);
 }
 
+static inline void take_number(struct host *h, uint32_t number)
+{
+	if (number >= h->last_number) {
+		h->last_number = number;
+		return;
+	}
+	h->reordered++;
+	if (h->last_number - number > h->late_by)
+		h->late_by = h->last_number - number;
+}
+
 static inline void take_frame(struct host *h, const uint8_t *data, uint32_t len, bool sent_ect)
 {
 	uint32_t number;
@@ -170,10 +183,13 @@ static inline void take_frame(struct host *h, const uint8_t *data, uint32_t len,
 	}
 	assert_int_equal(len, FRAME_LEN);
 	memcpy(&number, data + 60, sizeof(number));
-	h->reordered += number < h->last_number;
-	h->last_number = number;
+	take_number(h, number);
 	h->received++;
 	h->from[(data[11] - 1u) % HOSTS]++;
+	h->not_ect += !(data[15] & 3);
+	h->other_dscp += data[15] >> 2 != h->dscp;
+	for (uint32_t i = 64; i < len; i++)
+		h->corrupt += data[i] != 0;
 	if ((data[15] & 3) == 3) {
 		h->ce++;
 		h->ce_not_ect += !sent_ect;
@@ -203,6 +219,21 @@ static inline uint64_t drops(const struct scene *s)
 			for (unsigned int r = 0; r < DROP_REASONS; r++)
 				sum += s->lab->port[i].stats[prio].drops[r];
 	return sum;
+}
+
+/* Asks as over the control socket; the answer must be as expected. New reference. */
+static inline json_t *ask(struct scene *s, const char *line, bool ok)
+{
+	json_t *answer = control_answer(s->lab, line), *said = json_object_get(answer, "ok");
+
+	if (said && json_is_true(said) != ok)
+		fail_msg("%s: %s", line, json_string_value(json_object_get(answer, "error")));
+	return answer;
+}
+
+static inline void tell_switch(struct scene *s, const char *line)
+{
+	json_decref(ask(s, line, true));
 }
 
 /* Lets the switch learn where everybody is. */

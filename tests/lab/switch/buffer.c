@@ -28,17 +28,20 @@ static void account(struct pool *pool, struct ingress *in, struct frame *f, bool
 		in->max_bytes = ingress_bytes(in);
 }
 
-static int admit_lossless(const struct box *box, struct port *in, const struct frame *f,
-			  bool *headroom, enum drop_reason *why)
+static int admit_lossless(struct lab *lab, const struct box *box, struct port *in,
+			  const struct frame *f, bool *headroom, enum drop_reason *why)
 {
 	const struct prio_config *c = &in->config.prio[f->prio];
 	const struct ingress *i = &in->in[f->prio];
-	uint64_t room = in->fault_headroom >> f->prio & 1 ? 0 : c->headroom_bytes;
+	bool fits = i->headroom_bytes + f->len <= c->headroom_bytes;
+	bool fault = in->fault_headroom >> f->prio & 1;
 
 	*headroom = i->shared_bytes + f->len > c->xoff_bytes ||
 		    box->pool.shared_bytes + f->len > box->config->buffer_bytes;
-	if (!*headroom || i->headroom_bytes + f->len <= room)
+	if (!*headroom || (fits && !fault))
 		return 0;
+	if (fits)
+		fault_hit(lab, in, FAULT_HEADROOM_ZERO, 1u << f->prio);
 	*why = DROP_HEADROOM;
 	return -ENOBUFS;
 }
@@ -67,14 +70,14 @@ int buffer_admit(struct lab *lab, struct port *in, struct port *out, struct fram
 	int err;
 
 	if (pfc_enabled(in) >> f->prio & 1)
-		err = admit_lossless(box, in, f, &headroom, why);
+		err = admit_lossless(lab, box, in, f, &headroom, why);
 	else
 		err = admit_lossy(box, out, f, why);
 	if (!err) {
 		f->in_port = lab_port_index(lab, in);
 		account(&box->pool, &in->in[f->prio], f, headroom);
 	}
-	pfc_judge(lab, in, f->prio);
+	pfc_judge(lab, in, f->prio, headroom);
 	return err;
 }
 
@@ -89,7 +92,7 @@ void buffer_release(struct lab *lab, struct frame *f)
 	*(f->headroom ? &pool->headroom_bytes : &pool->shared_bytes) -= f->len;
 	*(f->headroom ? &i->headroom_bytes : &i->shared_bytes) -= f->len;
 	f->accounted = false;
-	pfc_judge(lab, in, f->prio);
+	pfc_judge(lab, in, f->prio, false);
 }
 
 static uint64_t staged_bytes(const struct port *p)

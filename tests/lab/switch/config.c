@@ -175,15 +175,34 @@ static int load_link(struct load *l, const struct yaml_node *node)
 
 static int load_fault(struct load *l, const struct yaml_node *node)
 {
+	size_t errors = l->diags->errors;
 	struct fault *fault;
+	struct err e;
+	int err;
 
 	if (node->kind != YAML_MAP)
 		return report(l, node, "RC-INP-004", "faults: expected a list of maps");
 	if (l->config->fault_count == FAULTS_MAX)
 		return report(l, node, "RC-INP-005", "more than 32 faults");
-	fault = &l->config->fault[l->config->fault_count++];
+	fault = &l->config->fault[l->config->fault_count];
 	config_fault_defaults(fault);
-	return schema_load_map(&fault_keys, l->file, node, fault, l->diags);
+	err = schema_load_map(&fault_keys, l->file, node, fault, l->diags);
+	if (l->diags->errors > errors)
+		return err;
+	if (fault->name[0] && config_fault_find(l->config, fault->name) >= 0)
+		return report(l, node, "RC-INP-014", "this fault's name is given twice");
+	if (!config_fault_ok(l->config, fault, &e))
+		return report(l, node, "RC-INP-020", e.text);
+	l->config->fault_count++;
+	return 0;
+}
+
+/* Names that the file gives come before those made up. */
+static void name_faults(struct lab_config *c)
+{
+	for (unsigned int i = 0; i < c->fault_count; i++)
+		if (!c->fault[i].name[0])
+			config_fault_name(c, &c->fault[i]);
 }
 
 /* Every port without a socket needs a link. */
@@ -238,6 +257,7 @@ static int load_all(struct load *l)
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (schema_stop(load_list(l, lists[i].key, lists[i].one), &bad))
 			return bad;
+	name_faults(l->config);
 	if (!l->diags->errors)
 		schema_stop(check_ends(l), &bad);
 	if (!l->diags->errors && !l->config->port_count)
@@ -338,12 +358,11 @@ int config_set(struct port_config *port, const char *path, const json_t *value, 
 
 int config_fault(const json_t *json, struct fault *fault, struct err *e)
 {
-	struct fault read;
+	struct fault read = *fault;
 	int err;
 
 	if (!json_is_object(json))
 		return err_set(e, -EINVAL, "a fault is an object");
-	config_fault_defaults(&read);
 	err = load_json(&fault_keys, json, &read, e);
 	if (!err)
 		*fault = read;

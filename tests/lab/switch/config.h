@@ -74,6 +74,9 @@ struct link_config {
 	unsigned int port_a, port_b;
 };
 
+/* DCBX TLVs, by bit in fault.tlvs; TLV_FRAME is all of the LLDP frame. */
+enum tlv_kind { TLV_ETS, TLV_ETS_REC, TLV_PFC, TLV_APP, TLV_FRAME };
+
 enum fault_kind {
 	FAULT_DROP,
 	FAULT_DSCP,
@@ -93,6 +96,7 @@ enum fault_kind {
 	FAULT_LLDP_WRONG,
 	FAULT_LLDP_SECOND,
 	FAULT_ECMP_LOSS,
+	FAULT_PFC_AUTO,
 	FAULT_KINDS,
 };
 
@@ -107,9 +111,11 @@ struct fault {
 	unsigned int opcode, sport; /* FAULT_ANY */
 	unsigned int every;	    /* 1 in so many */
 	unsigned int value;	    /* DSCP, MTU in bytes */
+	unsigned int window;	    /* of reorder: frames that overtake; 0: by time alone */
+	uint8_t tlvs;		    /* bitmap of enum tlv_kind; 0: what the kind is about */
 	unsigned int delay_ms;
 	unsigned int start_ms, heal_ms; /* since the start; heal 0: never */
-	uint64_t seen, hits;
+	uint64_t seen, hits;		/* frames (or occasions) it was about; those it changed */
 };
 
 struct lab_config {
@@ -129,6 +135,7 @@ struct lab_config {
 
 extern const struct qos_word fault_words[];
 extern const struct qos_word dialect_words[];
+extern const struct qos_word tlv_words[];
 
 /* Loads a file; all findings go to d. -EINVAL when there are errors among them. */
 int config_load(const char *path, struct lab_config *config, struct diags *d, struct err *e);
@@ -139,8 +146,21 @@ int config_parse(const char *shown, const char *text, size_t size, struct lab_co
  * is untouched and e says why. */
 int config_set(struct port_config *port, const char *path, const json_t *value, struct err *e);
 
-/* Reads a fault from JSON with the keys of the file. */
+/* Reads keys of a fault, as in the file, over what *fault has. On failure it is untouched. */
 int config_fault(const json_t *json, struct fault *fault, struct err *e);
+void config_fault_defaults(struct fault *fault);
+
+/* Whether a fault is about a port of a switch. */
+bool config_fault_at(const struct fault *fault, const char *port, const char *box);
+
+/* What must hold within one fault, and its port must be there; false with the reason in e. */
+bool config_fault_ok(const struct lab_config *config, const struct fault *fault, struct err *e);
+
+/* Number of the fault with this name, or -ENOENT. */
+int config_fault_find(const struct lab_config *config, const char *name);
+
+/* Names a fault that has none after its kind: "drop", then "drop-2". */
+void config_fault_name(const struct lab_config *config, struct fault *fault);
 
 /* What must hold within one port; false with the reason in e. */
 bool config_port_ok(const struct port_config *port, struct err *e);

@@ -42,7 +42,13 @@ const struct qos_word fault_words[] = {
 	{"lldp_wrong", FAULT_LLDP_WRONG},
 	{"lldp_second", FAULT_LLDP_SECOND},
 	{"ecmp_loss", FAULT_ECMP_LOSS},
+	{"pfc_auto", FAULT_PFC_AUTO},
 	{NULL, 0},
+};
+
+const struct qos_word tlv_words[] = {
+	{"ets", TLV_ETS}, {"ets_recommendation", TLV_ETS_REC}, {"pfc", TLV_PFC}, {"app", TLV_APP},
+	{"frame", TLV_FRAME}, {NULL, 0},
 };
 
 /* clang-format on */
@@ -300,7 +306,8 @@ const struct schema link_keys = {
 };
 
 static const struct schema_row fault_rows[] = {
-	{.path = "name", .kind = SCHEMA_NAME, TEXT_AT(fault, name), .help = "name in statistics"},
+	{.path = "name", .kind = SCHEMA_NAME, TEXT_AT(fault, name),
+	 .help = "in statistics and requests; default its kind"},
 	{.path = "kind", .kind = SCHEMA_WORD, .required = true, .words = fault_words,
 	 AT(fault, kind), .help = "what goes wrong"},
 	{.path = "port", .kind = SCHEMA_TEXT, TEXT_AT(fault, port), .help = "PORT or SWITCH/PORT"},
@@ -314,7 +321,11 @@ static const struct schema_row fault_rows[] = {
 	{.path = "every", .kind = SCHEMA_UINT, .min = 1, .max = 1u << 30, AT(fault, every),
 	 .help = "1 in so many of the frames that match"},
 	{.path = "value", .kind = SCHEMA_UINT, .max = 9600, AT(fault, value),
-	 .help = "DSCP of dscp, bytes of mtu"},
+	 .help = "DSCP of dscp, bytes of mtu (without Ethernet header)"},
+	{.path = "window", .kind = SCHEMA_UINT, .max = 10000, AT(fault, window),
+	 .help = "of reorder: frames that overtake, delay at most; 0: delay alone"},
+	{.path = "tlv", .kind = SCHEMA_OWN, .read = config_read_words, .words = tlv_words,
+	 AT(fault, tlvs), .help = "of lldp_wrong (default pfc) and lldp_absent (default frame)"},
 	{.path = "delay", .kind = SCHEMA_OWN, .read = config_read_ms, AT(fault, delay_ms),
 	 .help = "of delay and reorder"},
 	{.path = "start", .kind = SCHEMA_OWN, .read = config_read_ms, AT(fault, start_ms),

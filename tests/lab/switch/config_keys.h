@@ -13,10 +13,10 @@ extern const struct schema port_keys;	 /* of one port */
 extern const struct schema default_keys; /* the same without what tells ports apart */
 
 schema_read config_read_rate, config_read_ms, config_read_mac, config_read_prio, config_read_map,
-	config_read_prio_set, config_read_pfc, config_read_numbered, config_read_all_prios;
+	config_read_prio_set, config_read_words, config_read_pfc, config_read_numbered,
+	config_read_all_prios;
 extern const struct qos_word pfc_words[];
 
 void config_port_defaults(struct port_config *p);
-void config_fault_defaults(struct fault *f);
 
 #endif

@@ -123,6 +123,27 @@ int config_read_prio_set(struct schema_load *l, const struct schema_row *row,
 	return bad;
 }
 
+/* A list of row->words: a bitmap. */
+int config_read_words(struct schema_load *l, const struct schema_row *row,
+		      const struct yaml_node *node, void *target)
+{
+	uint8_t set = 0;
+	int bad = 0;
+
+	if (node->kind != YAML_LIST)
+		return schema_expect(l, node, "a list of words");
+	for (size_t i = 0; i < node->count; i++) {
+		uint8_t value = 0;
+
+		if (schema_stop(schema_word(l, node->item[i], row->words, &value), &bad))
+			return bad;
+		set |= 1u << value;
+	}
+	if (!bad)
+		*(uint8_t *)target = set;
+	return bad;
+}
+
 /* [3] turns PFC on for these and off for all others; {3: on, 4: auto} for those it names. */
 int config_read_pfc(struct schema_load *l, const struct schema_row *row,
 		    const struct yaml_node *node, void *target)

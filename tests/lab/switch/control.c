@@ -180,39 +180,30 @@ static json_t *set(struct lab *lab, const json_t *request)
 	return accept_request();
 }
 
-static json_t *add_fault(struct lab *lab, const json_t *json)
+static json_t *named(const char *name, const struct err *e)
 {
-	uint64_t ms = (lab->now_ns - lab->start_ns) / NS_PER_MS;
-	struct fault *f = &lab->config.fault[lab->config.fault_count];
-	struct err e;
-
-	if (lab->config.fault_count == FAULTS_MAX) {
-		err_set(&e, -ENOSPC, "more than %d faults", FAULTS_MAX);
-		return refuse(&e);
-	}
-	if (config_fault(json, f, &e))
-		return refuse(&e);
-	f->start_ms += ms;
-	f->heal_ms += f->heal_ms ? ms : 0;
-	lab->config.fault_count++;
-	fault_tick(lab);
-	return accept_request();
+	return name ? json_pack("{s:b, s:s}", "ok", 1, "name", name) : refuse(e);
 }
 
+/* {"add": {...}}, {"change": {"name": ...}}, {"clear": true}, {"clear": NAME} or {"list": true}. */
 static json_t *change_faults(struct lab *lab, const json_t *request)
 {
 	const json_t *add = json_object_get(request, "add");
+	const json_t *change = json_object_get(request, "change");
+	const json_t *clear = json_object_get(request, "clear");
 	struct err e;
 
 	if (add)
-		return add_fault(lab, add);
-	if (!json_is_true(json_object_get(request, "clear"))) {
-		err_set(&e, -EINVAL, "fault needs add or clear");
-		return refuse(&e);
-	}
-	lab->config.fault_count = 0;
-	fault_tick(lab);
-	return accept_request();
+		return named(fault_add(lab, add, &e), &e);
+	if (change)
+		return named(fault_change(lab, change, &e), &e);
+	if (json_is_true(json_object_get(request, "list")))
+		return json_pack("{s:b, s:o}", "ok", 1, "faults", stats_faults_json(lab));
+	if (json_is_true(clear) || json_is_string(clear))
+		return fault_remove(lab, json_string_value(clear), &e) ? refuse(&e)
+								       : accept_request();
+	err_set(&e, -EINVAL, "fault needs add, change, clear or list");
+	return refuse(&e);
 }
 
 static json_t *statistics(struct lab *lab, const json_t *request)

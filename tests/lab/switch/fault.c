@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes wrong on purpose. Two tables: faults that change a frame, and faults that change what a
- * port is. Frames that come late wait in a heap ordered by time.
+ * What goes wrong with frames on purpose: a table of kinds, and which frames a fault is about. Each
+ * fault counts what it met (seen) and what was another or gone by it (hits).
  */
 #include "tests/lab/switch/switch.h"
 
@@ -27,24 +27,29 @@ static enum fault_effect drop(struct meeting *m)
 	return FAULT_TAKEN;
 }
 
-static enum fault_effect set_dscp(struct meeting *m)
+static enum fault_effect rewrite(struct meeting *m, uint8_t tos)
 {
-	frame_set_tos(m->frame, (m->fault->value & 63) << 2 | (m->frame->tos & 3));
+	if (m->frame->tos == tos)
+		return FAULT_PASS;
+	frame_set_tos(m->frame, tos);
 	if (m->direction == FAULT_IN)
 		m->frame->prio = frame_prio(m->frame, &m->port->config);
-	return FAULT_PASS;
+	return FAULT_CHANGED;
+}
+
+static enum fault_effect set_dscp(struct meeting *m)
+{
+	return rewrite(m, (m->fault->value & 63) << 2 | (m->frame->tos & 3));
 }
 
 static enum fault_effect clear_ecn(struct meeting *m)
 {
-	frame_set_tos(m->frame, m->frame->tos & ~3);
-	return FAULT_PASS;
+	return rewrite(m, m->frame->tos & ~3);
 }
 
 static enum fault_effect mark_ce(struct meeting *m)
 {
-	frame_set_tos(m->frame, m->frame->tos | 3);
-	return FAULT_PASS;
+	return rewrite(m, m->frame->tos | 3);
 }
 
 /* Behind the BTH when there is one, so that headers stay and the ICRC does not fit. */
@@ -53,15 +58,34 @@ static enum fault_effect corrupt(struct meeting *m)
 	struct frame *f = m->frame;
 	uint32_t first = f->roce ? f->l4 + 20u : f->l3;
 
-	if (first < f->len)
-		f->data[first + (f->len - first) / 2] ^= 0x55;
-	return FAULT_PASS;
+	if (first >= f->len)
+		return FAULT_PASS;
+	f->data[first + (f->len - first) / 2] ^= 0x55;
+	return FAULT_CHANGED;
+}
+
+static uint64_t late_ns(const struct meeting *m)
+{
+	return m->lab->now_ns + m->fault->delay_ms * NS_PER_MS;
 }
 
 static enum fault_effect delay(struct meeting *m)
 {
-	fault_delay(m->lab, m->port, m->direction, m->lab->now_ns + m->fault->delay_ms * NS_PER_MS,
-		    m->frame);
+	late_add(m->lab, m->port, m->direction, late_ns(m), m->frame);
+	return FAULT_TAKEN;
+}
+
+/* With a window the frame waits until so many others have passed, one frame at a time. */
+static enum fault_effect reorder(struct meeting *m)
+{
+	struct held *h = &m->lab->held[m->fault - m->lab->config.fault];
+
+	if (!m->fault->window)
+		return delay(m);
+	if (h->frame)
+		return FAULT_PASS;
+	buffer_release(m->lab, m->frame); /* it has left the buffer, whatever becomes of it */
+	*h = (struct held){m->frame, m->port, m->direction, 0, late_ns(m)};
 	return FAULT_TAKEN;
 }
 
@@ -69,9 +93,10 @@ static enum fault_effect duplicate(struct meeting *m)
 {
 	struct frame *copy = frame_copy(m->lab, m->frame);
 
-	if (copy)
-		fault_delay(m->lab, m->port, m->direction, m->lab->now_ns, copy);
-	return FAULT_PASS;
+	if (!copy)
+		return FAULT_PASS;
+	late_add(m->lab, m->port, m->direction, m->lab->now_ns, copy);
+	return FAULT_CHANGED;
 }
 
 static enum fault_effect limit_mtu(struct meeting *m)
@@ -98,28 +123,23 @@ static const struct {
 	[FAULT_DROP_CNP] = {.meet = drop, .opcode = {OPCODE_CNP}},
 	[FAULT_DROP_ACK] = {.meet = drop, .opcode = {OPCODE_ACK, OPCODE_ATOMIC_ACK}},
 	[FAULT_CORRUPT] = {.meet = corrupt, .ip_only = true},
-	[FAULT_REORDER] = {.meet = delay},
+	[FAULT_REORDER] = {.meet = reorder},
 	[FAULT_DUPLICATE] = {.meet = duplicate},
 	[FAULT_DELAY] = {.meet = delay},
 	[FAULT_MTU] = {.meet = limit_mtu},
 	[FAULT_ECMP_LOSS] = {.meet = ecmp_loss},
 };
 
+bool fault_of_frames(const struct fault *fault)
+{
+	return frame_faults[fault->kind].meet;
+}
+
 bool fault_active(const struct fault *fault, uint64_t since_start_ns)
 {
 	uint64_t ms = since_start_ns / NS_PER_MS;
 
 	return ms >= fault->start_ms && (!fault->heal_ms || ms < fault->heal_ms);
-}
-
-static bool port_matches(const struct fault *fault, const char *port, const char *box)
-{
-	size_t n = strlen(box);
-
-	if (!fault->port[0] || !strcmp(fault->port, port))
-		return true;
-	return !strncmp(fault->port, box, n) && fault->port[n] == '/' &&
-	       !strcmp(fault->port + n + 1, port);
 }
 
 static bool kind_matches(const struct fault *fault, const struct frame *f)
@@ -136,11 +156,11 @@ static bool kind_matches(const struct fault *fault, const struct frame *f)
 bool fault_matches(const struct fault *fault, const char *port, const char *box,
 		   enum fault_direction direction, const struct frame *f)
 {
-	if (!frame_faults[fault->kind].meet)
+	if (!fault_of_frames(fault))
 		return false;
 	if (fault->direction != FAULT_BOTH && fault->direction != direction)
 		return false;
-	if (!port_matches(fault, port, box))
+	if (!config_fault_at(fault, port, box))
 		return false;
 	if (fault->prios && !(fault->prios >> f->prio & 1))
 		return false;
@@ -151,6 +171,24 @@ bool fault_matches(const struct fault *fault, const char *port, const char *box,
 	return kind_matches(fault, f);
 }
 
+void fault_let_go(struct lab *lab, unsigned int i)
+{
+	struct held h = lab->held[i];
+
+	lab->held[i].frame = NULL; /* first: the frame may meet the fault again at the next port */
+	if (h.frame)
+		late_go_on(lab, h.port, h.direction, h.frame);
+}
+
+/* One more overtakes what is held, or is the first that does not. */
+static void overtake(struct lab *lab, unsigned int i)
+{
+	struct held *h = &lab->held[i];
+
+	if (h->frame && h->passed++ == lab->config.fault[i].window)
+		fault_let_go(lab, i);
+}
+
 enum fault_effect fault_apply(struct lab *lab, struct port *p, enum fault_direction direction,
 			      struct frame *f)
 {
@@ -159,128 +197,19 @@ enum fault_effect fault_apply(struct lab *lab, struct port *p, enum fault_direct
 
 	for (unsigned int i = 0; i < lab->config.fault_count; i++) {
 		struct fault *fault = &lab->config.fault[i];
+		enum fault_effect effect;
 
 		if (!fault_active(fault, lab->now_ns - lab->start_ns) ||
 		    !fault_matches(fault, p->config.name, box, direction, f))
 			continue;
+		overtake(lab, i);
 		if (++fault->seen % fault->every)
 			continue;
-		fault->hits++;
 		m.fault = fault;
-		if (frame_faults[fault->kind].meet(&m) == FAULT_TAKEN)
-			return FAULT_TAKEN;
+		effect = frame_faults[fault->kind].meet(&m);
+		fault->hits += effect != FAULT_PASS;
+		if (effect == FAULT_TAKEN)
+			return effect;
 	}
 	return FAULT_PASS;
-}
-
-static void apply_to_port(const struct fault *fault, struct port *p)
-{
-	uint8_t prios = fault->prios ? fault->prios : 0xff;
-
-	switch (fault->kind) {
-	case FAULT_PFC_OFF:
-		p->fault_pfc_off |= prios;
-		break;
-	case FAULT_HEADROOM_ZERO:
-		p->fault_headroom |= prios;
-		break;
-	case FAULT_PAUSE_STORM:
-		p->fault_storm |= prios;
-		break;
-	case FAULT_LLDP_ABSENT:
-		p->fault_lldp_absent = true;
-		break;
-	case FAULT_LLDP_WRONG:
-		p->fault_lldp_wrong = true;
-		break;
-	case FAULT_LLDP_SECOND:
-		p->fault_lldp_second = true;
-		break;
-	}
-}
-
-static void forget(struct port *p)
-{
-	p->fault_pfc_off = p->fault_headroom = p->fault_storm = 0;
-	p->fault_lldp_absent = p->fault_lldp_wrong = p->fault_lldp_second = false;
-}
-
-void fault_tick(struct lab *lab)
-{
-	for (unsigned int n = 0; n < lab->port_count; n++) {
-		struct port *p = &lab->port[n];
-		const char *box = lab->box[p->owner].config->name;
-		bool lldp_before = p->fault_lldp_wrong || p->fault_lldp_second;
-
-		forget(p);
-		for (unsigned int i = 0; i < lab->config.fault_count; i++) {
-			const struct fault *fault = &lab->config.fault[i];
-
-			if (!frame_faults[fault->kind].meet &&
-			    fault_active(fault, lab->now_ns - lab->start_ns) &&
-			    port_matches(fault, p->config.name, box))
-				apply_to_port(fault, p);
-		}
-		/* A neighbour should not have to wait for what has changed. */
-		if (lldp_before != (p->fault_lldp_wrong || p->fault_lldp_second))
-			p->lldp_next_ns = lab->now_ns;
-	}
-}
-
-static bool earlier(const struct frame *a, const struct frame *b)
-{
-	return a->due_ns != b->due_ns ? a->due_ns < b->due_ns : a->seq < b->seq;
-}
-
-void fault_delay(struct lab *lab, struct port *p, enum fault_direction direction, uint64_t due_ns,
-		 struct frame *f)
-{
-	unsigned int at = lab->late_count++;
-
-	buffer_release(lab, f); /* it has left the buffer, whatever becomes of it */
-	f->due_ns = due_ns;
-	f->seq = lab->late_seq++;
-	f->late_port = lab_port_index(lab, p);
-	f->late_direction = direction;
-	for (; at && earlier(f, lab->late[(at - 1) / 2]); at = (at - 1) / 2)
-		lab->late[at] = lab->late[(at - 1) / 2];
-	lab->late[at] = f;
-}
-
-static struct frame *take_earliest(struct lab *lab)
-{
-	struct frame *first = lab->late[0], *last = lab->late[--lab->late_count];
-	unsigned int at = 0;
-
-	for (;;) {
-		unsigned int child = 2 * at + 1;
-
-		if (child >= lab->late_count)
-			break;
-		if (child + 1 < lab->late_count && earlier(lab->late[child + 1], lab->late[child]))
-			child++;
-		if (!earlier(lab->late[child], last))
-			break;
-		lab->late[at] = lab->late[child];
-		at = child;
-	}
-	lab->late[at] = last;
-	return first;
-}
-
-void fault_release_late(struct lab *lab)
-{
-	uint64_t end = lab->late_seq; /* what comes in meanwhile waits for the next round */
-
-	while (lab->late_count && lab->late[0]->due_ns <= lab->now_ns && lab->late[0]->seq < end) {
-		struct frame *f = take_earliest(lab);
-		struct port *p = &lab->port[f->late_port];
-
-		if (f->late_direction == FAULT_IN)
-			forward_frame(lab, p, f);
-		else if (f->late_direction == FAULT_OUT)
-			port_put(lab, p, f);
-		else
-			port_deliver(lab, p, f);
-	}
 }

@@ -294,7 +294,7 @@ static void do_due(struct lab *lab)
 		lab->tick_ns = lab->now_ns + TICK_NS;
 	}
 	if (lab->late_count)
-		fault_release_late(lab);
+		late_release(lab);
 	for (unsigned int i = 0; i < lab->port_count; i++) {
 		struct port *p = &lab->port[i];
 

@@ -18,6 +18,7 @@
 #define TSA_ETS	    2
 #define PG_STRICT   15
 #define CEE_SUBTYPE 2
+#define WRONG_PRIO  7 /* nobody uses it for RoCE */
 
 struct writer {
 	uint8_t *buf;
@@ -72,12 +73,22 @@ static void end(struct writer *w, uint32_t at)
 	w->buf[at + 1] = len;
 }
 
+static bool wrong(const struct port *p, enum tlv_kind tlv)
+{
+	return p->fault_tlv_wrong >> tlv & 1;
+}
+
+static bool absent(const struct port *p, enum tlv_kind tlv)
+{
+	return p->fault_tlv_absent >> tlv & 1;
+}
+
 static uint8_t stated_pfc(const struct port *p)
 {
 	uint8_t set = 0;
 
-	if (p->fault_lldp_wrong)
-		return 0x80; /* a priority nobody uses for RoCE */
+	if (wrong(p, TLV_PFC))
+		return 1u << WRONG_PRIO;
 	if (p->config.lldp.pfc_given)
 		return p->config.lldp.pfc_prios;
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
@@ -86,50 +97,66 @@ static uint8_t stated_pfc(const struct port *p)
 	return set;
 }
 
-/* Bitmap of the classes some priority uses. */
-static uint8_t used_classes(const struct port *p)
-{
-	uint8_t used = 0;
+/* What a port says of its ETS. */
+struct stated_ets {
+	uint8_t prio_tc[QOS_PRIOS], bw[QOS_TCS], tsa[QOS_TCS];
+};
 
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
-		used |= 1u << p->config.prio[prio].tc;
-	return used;
-}
-
-/* Weights as percents that add up to 100; the last class takes what rounding left. */
-static void percents(const struct port *p, uint8_t bw[QOS_TCS])
+/* Weights of the ETS classes as percents that add up to 100; the last takes what rounding left. */
+static void percents(const struct port *p, struct stated_ets *ets)
 {
-	uint8_t used = used_classes(p);
 	unsigned int sum = 0, left = 100, last = QOS_TCS;
 
-	memset(bw, 0, QOS_TCS);
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
-		if (used >> tc & 1 && !p->config.tc[tc].strict)
+		if (ets->tsa[tc] == TSA_ETS)
 			sum += p->config.tc[tc].weight;
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
-		if (!(used >> tc & 1) || p->config.tc[tc].strict)
+		if (ets->tsa[tc] != TSA_ETS)
 			continue;
-		bw[tc] = p->config.tc[tc].weight * 100 / sum;
-		left -= bw[tc];
+		ets->bw[tc] = p->config.tc[tc].weight * 100 / sum;
+		left -= ets->bw[tc];
 		last = tc;
 	}
 	if (last < QOS_TCS)
-		bw[last] += left;
+		ets->bw[last] += left;
+}
+
+/* Classes that no priority uses are stated as strict, without a share. A wrong TLV says that one
+ * class has it all. */
+static void state_ets(const struct port *p, enum tlv_kind tlv, struct stated_ets *ets)
+{
+	*ets = (struct stated_ets){.tsa = {TSA_STRICT}};
+	if (wrong(p, tlv)) {
+		ets->tsa[0] = TSA_ETS;
+		ets->bw[0] = 100;
+		return;
+	}
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		unsigned int tc = p->config.prio[prio].tc;
+
+		ets->prio_tc[prio] = tc;
+		ets->tsa[tc] = p->config.tc[tc].strict ? TSA_STRICT : TSA_ETS;
+	}
+	percents(p, ets);
+}
+
+static void put_nibbles(struct writer *w, const uint8_t of_prio[QOS_PRIOS])
+{
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio += 2)
+		put8(w, of_prio[prio] << 4 | of_prio[prio + 1]);
 }
 
 /* | flags 8 | prio to tc 4 x 8 | percent 8 x 8 | TSA 8 x 8 |, 802.1Q D.2.8 and D.2.9 */
 static void put_ets(struct writer *w, const struct port *p, uint8_t subtype)
 {
-	uint8_t bw[QOS_TCS], used = used_classes(p);
+	struct stated_ets ets;
 
+	state_ets(p, subtype == 9 ? TLV_ETS : TLV_ETS_REC, &ets);
 	begin_organisation(w, OUI_8021, subtype);
 	put8(w, subtype == 9 ? p->config.lldp.willing << 7 : 0);
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio += 2)
-		put8(w, p->config.prio[prio].tc << 4 | p->config.prio[prio + 1].tc);
-	percents(p, bw);
-	put(w, bw, sizeof(bw));
-	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
-		put8(w, used >> tc & 1 && !p->config.tc[tc].strict ? TSA_ETS : TSA_STRICT);
+	put_nibbles(w, ets.prio_tc);
+	put(w, ets.bw, sizeof(ets.bw));
+	put(w, ets.tsa, sizeof(ets.tsa));
 	end(w, w->tlv);
 }
 
@@ -139,6 +166,14 @@ static void put_pfc(struct writer *w, const struct port *p)
 	put8(w, p->config.lldp.willing << 7 | QOS_PRIOS);
 	put8(w, stated_pfc(p));
 	end(w, w->tlv);
+}
+
+/* Of an APP entry. */
+static uint8_t stated_prio(const struct port *p, uint8_t prio)
+{
+	if (!wrong(p, TLV_APP))
+		return prio;
+	return prio == WRONG_PRIO ? 0 : WRONG_PRIO;
 }
 
 static void put_app(struct writer *w, uint8_t prio, uint8_t selector, uint16_t protocol)
@@ -154,20 +189,23 @@ static void put_apps(struct writer *w, const struct port *p)
 	begin_organisation(w, OUI_8021, 12);
 	put8(w, 0);
 	for (unsigned int i = 0; i < c->app_count; i++)
-		put_app(w, c->app[i].prio, c->app[i].selector, c->app[i].protocol);
+		put_app(w, stated_prio(p, c->app[i].prio), c->app[i].selector, c->app[i].protocol);
 	for (unsigned int dscp = 0; c->dscp && dscp < QOS_DSCPS; dscp++)
 		if (p->config.trust == QOS_TRUST_DSCP && p->config.dscp_prio[dscp])
-			put_app(w, p->config.dscp_prio[dscp], QOS_APP_DSCP, dscp);
+			put_app(w, stated_prio(p, p->config.dscp_prio[dscp]), QOS_APP_DSCP, dscp);
 	end(w, w->tlv);
 }
 
 static void put_ieee(struct writer *w, const struct port *p)
 {
-	put_ets(w, p, 9);
-	if (p->config.lldp.recommend)
+	if (!absent(p, TLV_ETS))
+		put_ets(w, p, 9);
+	if (p->config.lldp.recommend && !absent(p, TLV_ETS_REC))
 		put_ets(w, p, 10);
-	put_pfc(w, p);
-	put_apps(w, p);
+	if (!absent(p, TLV_PFC))
+		put_pfc(w, p);
+	if (!absent(p, TLV_APP))
+		put_apps(w, p);
 }
 
 /* | oper version | max version | enabled 1, willing 1, error 1 | subtype |, DCBX 1.01 s3 */
@@ -185,18 +223,27 @@ static uint32_t begin_feature(struct writer *w, const struct port *p, uint8_t ty
 static void put_cee_groups(struct writer *w, const struct port *p)
 {
 	uint32_t at = begin_feature(w, p, 2);
-	uint8_t bw[QOS_TCS], group[QOS_PRIOS];
+	uint8_t group[QOS_PRIOS];
+	struct stated_ets ets;
 
+	state_ets(p, TLV_ETS, &ets);
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
-		unsigned int tc = p->config.prio[prio].tc;
+		unsigned int tc = ets.prio_tc[prio];
 
-		group[prio] = p->config.tc[tc].strict ? PG_STRICT : tc;
+		group[prio] = ets.tsa[tc] == TSA_STRICT ? PG_STRICT : tc;
 	}
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio += 2)
-		put8(w, group[prio] << 4 | group[prio + 1]);
-	percents(p, bw);
-	put(w, bw, sizeof(bw));
+	put_nibbles(w, group);
+	put(w, ets.bw, sizeof(ets.bw));
 	put8(w, QOS_TCS);
+	end(w, at);
+}
+
+static void put_cee_pfc(struct writer *w, const struct port *p)
+{
+	uint32_t at = begin_feature(w, p, 3);
+
+	put8(w, stated_pfc(p));
+	put8(w, QOS_PRIOS);
 	end(w, at);
 }
 
@@ -211,7 +258,7 @@ static void put_cee_apps(struct writer *w, const struct port *p)
 		put16(w, c->app[i].protocol);
 		put8(w, (OUI_CEE >> 16) << 2 | (c->app[i].selector != QOS_APP_ETHERTYPE));
 		put16(w, OUI_CEE & 0xffff);
-		put8(w, 1u << c->app[i].prio);
+		put8(w, 1u << stated_prio(p, c->app[i].prio));
 	}
 	end(w, at);
 }
@@ -227,12 +274,12 @@ static void put_cee(struct writer *w, const struct port *p)
 	put32(w, p->cee_seq);
 	put32(w, p->cee_peer_seq);
 	end(w, at);
-	put_cee_groups(w, p);
-	at = begin_feature(w, p, 3);
-	put8(w, stated_pfc(p));
-	put8(w, QOS_PRIOS);
-	end(w, at);
-	put_cee_apps(w, p);
+	if (!absent(p, TLV_ETS))
+		put_cee_groups(w, p);
+	if (!absent(p, TLV_PFC))
+		put_cee_pfc(w, p);
+	if (!absent(p, TLV_APP))
+		put_cee_apps(w, p);
 	end(w, whole);
 }
 
@@ -317,13 +364,15 @@ void lldp_receive(struct lab *lab, struct port *p, const struct frame *f)
 	}
 }
 
-static void send_one(struct lab *lab, struct port *p, bool second)
+static bool send_one(struct lab *lab, struct port *p, bool second)
 {
 	uint8_t buf[LLDP_SIZE_MAX];
 	uint32_t len = lldp_make(lab, p, second, buf);
 
-	if (!port_send_own(lab, p, buf, len))
-		p->lldp_sent++;
+	if (port_send_own(lab, p, buf, len))
+		return false;
+	p->lldp_sent++;
+	return true;
 }
 
 void lldp_tick(struct lab *lab, struct port *p)
@@ -331,9 +380,14 @@ void lldp_tick(struct lab *lab, struct port *p)
 	p->lldp_next_ns = lab->now_ns + p->config.lldp.interval_s * NS_PER_S;
 	if (p->neighbour.seen && p->neighbour_until_ns <= lab->now_ns)
 		memset(&p->neighbour, 0, sizeof(p->neighbour));
-	if (!p->config.lldp.send || p->fault_lldp_absent)
+	if (!p->config.lldp.send)
 		return;
-	send_one(lab, p, false);
-	if (p->fault_lldp_second)
-		send_one(lab, p, true);
+	if (p->fault_tlv_absent)
+		fault_hit(lab, p, FAULT_LLDP_ABSENT, 0xff);
+	if (absent(p, TLV_FRAME))
+		return;
+	if (send_one(lab, p, false) && p->fault_tlv_wrong)
+		fault_hit(lab, p, FAULT_LLDP_WRONG, 0xff);
+	if (p->fault_lldp_second && send_one(lab, p, true))
+		fault_hit(lab, p, FAULT_LLDP_SECOND, 0xff);
 }

@@ -55,17 +55,39 @@ static bool peer_has(const struct port *p, unsigned int prio)
 	       p->neighbour.qos.pfc_enabled >> prio & 1;
 }
 
-uint8_t pfc_enabled(const struct port *p)
+/* What holds without faults that turn PFC off; `to_auto`: priorities whose "on" is an "auto". */
+static uint8_t negotiated(const struct port *p, uint8_t to_auto)
 {
 	uint8_t set = 0;
 
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		unsigned int mode = p->config.prio[prio].pfc;
 
+		if (mode == PFC_ON && to_auto >> prio & 1)
+			mode = PFC_AUTO;
 		if (mode == PFC_ON || (mode == PFC_AUTO && peer_has(p, prio)))
 			set |= 1u << prio;
 	}
-	return set & ~p->fault_pfc_off;
+	return set;
+}
+
+uint8_t pfc_enabled(const struct port *p)
+{
+	return negotiated(p, p->fault_pfc_auto) & ~p->fault_pfc_off;
+}
+
+/* PFC of a priority would have done something, and did not, because of a fault. */
+static void missed(struct lab *lab, const struct port *p, unsigned int prio)
+{
+	fault_hit(lab, p, p->fault_pfc_off >> prio & 1 ? FAULT_PFC_OFF : FAULT_PFC_AUTO,
+		  1u << prio);
+}
+
+static uint8_t missing(const struct port *p)
+{
+	if (!p->fault_pfc_off && !p->fault_pfc_auto)
+		return 0;
+	return negotiated(p, 0) & ~pfc_enabled(p);
 }
 
 static void end_pause(struct lab *lab, struct port *p, unsigned int prio)
@@ -89,6 +111,13 @@ static void begin_pause(struct lab *lab, struct port *p, unsigned int prio, uint
 	p->pause_end_ns[prio] = lab->now_ns + pfc_quanta_ns(quanta, lab_rate_bytes(p));
 }
 
+static void ignore(struct lab *lab, struct port *p, unsigned int prio)
+{
+	p->stats[prio].pfc_ignored++;
+	if (missing(p) >> prio & 1)
+		missed(lab, p, prio);
+}
+
 void pfc_receive(struct lab *lab, struct port *p, const struct frame *f)
 {
 	uint16_t quanta[QOS_PRIOS];
@@ -100,7 +129,7 @@ void pfc_receive(struct lab *lab, struct port *p, const struct frame *f)
 			continue;
 		p->stats[prio].pfc_received++;
 		if (!(obeyed >> prio & 1))
-			p->stats[prio].pfc_ignored++;
+			ignore(lab, p, prio);
 		else if (quanta[prio])
 			begin_pause(lab, p, prio, quanta[prio]);
 		else {
@@ -137,15 +166,29 @@ static void tell(struct lab *lab, struct port *p)
 	p->xoff_due = p->xon_due = 0;
 }
 
-void pfc_judge(struct lab *lab, struct port *in, uint8_t prio)
+/* Counts the XOFF that a fault keeps from being sent, once until it would have ended. */
+static void judge_missing(struct lab *lab, const struct port *in, struct ingress *i, uint8_t prio)
+{
+	const struct prio_config *c = &in->config.prio[prio];
+	uint64_t bytes = ingress_bytes(i);
+
+	if (!i->withheld && bytes > c->xoff_bytes)
+		missed(lab, in, prio);
+	i->withheld = i->withheld ? bytes > c->xon_bytes : bytes > c->xoff_bytes;
+}
+
+void pfc_judge(struct lab *lab, struct port *in, uint8_t prio, bool over)
 {
 	const struct prio_config *c = &in->config.prio[prio];
 	struct ingress *i = &in->in[prio];
 	uint64_t bytes = ingress_bytes(i);
 	uint8_t bit = 1u << prio;
 
+	if (missing(in) & bit)
+		judge_missing(lab, in, i, prio);
 	if (!i->xoff) {
-		if (!(pfc_enabled(in) & bit) || (bytes <= c->xoff_bytes && !i->headroom_bytes))
+		if (!(pfc_enabled(in) & bit) ||
+		    (!over && bytes <= c->xoff_bytes && !i->headroom_bytes))
 			return;
 		i->xoff = true;
 		in->xoff_due |= bit;
@@ -171,6 +214,7 @@ static void storm(struct lab *lab, struct port *p)
 		return;
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
 		p->stats[prio].pfc_xoff_sent += p->fault_storm >> prio & 1;
+	fault_hit(lab, p, FAULT_PAUSE_STORM, p->fault_storm);
 }
 
 void pfc_tick(struct lab *lab, struct port *p)
@@ -184,7 +228,7 @@ void pfc_tick(struct lab *lab, struct port *p)
 		    (ignored >> prio & 1 || p->pause_end_ns[prio] <= lab->now_ns))
 			end_pause(lab, p, prio);
 		if (i->xoff)
-			pfc_judge(lab, p, prio); /* PFC may have been turned off */
+			pfc_judge(lab, p, prio, false); /* PFC may have been turned off */
 		if (i->xoff && i->refresh_ns <= lab->now_ns)
 			p->xoff_due |= 1u << prio;
 	}

@@ -234,8 +234,8 @@ void port_put(struct lab *lab, struct port *p, struct frame *f)
 	if (lab->mirror && p->config.mirror)
 		mirror_frame(lab->mirror, lab_port_index(lab, p), true, lab->now_ns, f);
 	if (p->config.latency_us)
-		fault_delay(lab, p, FAULT_BOTH, lab->now_ns + p->config.latency_us * UINT64_C(1000),
-			    f);
+		late_add(lab, p, FAULT_BOTH, lab->now_ns + p->config.latency_us * UINT64_C(1000),
+			 f);
 	else
 		port_deliver(lab, p, f);
 }
@@ -250,8 +250,8 @@ static int send_to_peer(struct lab *lab, struct port *p, const uint8_t *data, ui
 	f->len = len;
 	f->prio = 0;
 	if (p->config.latency_us)
-		fault_delay(lab, p, FAULT_BOTH, lab->now_ns + p->config.latency_us * UINT64_C(1000),
-			    f);
+		late_add(lab, p, FAULT_BOTH, lab->now_ns + p->config.latency_us * UINT64_C(1000),
+			 f);
 	else
 		port_deliver(lab, p, f);
 	return 0;

@@ -145,21 +145,29 @@ static json_t *box_json(const struct lab *lab, unsigned int number)
 	return o;
 }
 
-static json_t *faults_json(const struct lab *lab)
+static json_t *fault_json(const struct lab *lab, const struct fault *f)
 {
-	json_t *list = json_array();
+	bool active = fault_active(f, lab->now_ns - lab->start_ns);
+	json_t *o = json_pack("{s:s, s:s, s:b}", "kind", qos_word_text(fault_words, f->kind),
+			      "port", f->port, "active", active);
+
+	put(o, "seen", f->seen);
+	put(o, "hits", f->hits);
+	put(o, "start_ms", f->start_ms);
+	put(o, "heal_ms", f->heal_ms);
+	return o;
+}
+
+json_t *stats_faults_json(const struct lab *lab)
+{
+	json_t *faults = json_object();
 
 	for (unsigned int i = 0; i < lab->config.fault_count; i++) {
 		const struct fault *f = &lab->config.fault[i];
-		bool active = fault_active(f, lab->now_ns - lab->start_ns);
 
-		json_array_append_new(list,
-				      json_pack("{s:s, s:s, s:s, s:b, s:I, s:I}", "name", f->name,
-						"kind", qos_word_text(fault_words, f->kind), "port",
-						f->port, "active", active, "seen",
-						(json_int_t)f->seen, "hits", (json_int_t)f->hits));
+		json_object_set_new(faults, f->name, fault_json(lab, f));
 	}
-	return list;
+	return faults;
 }
 
 json_t *stats_json(const struct lab *lab)
@@ -173,7 +181,7 @@ json_t *stats_json(const struct lab *lab)
 	for (unsigned int i = 0; i < lab->config.box_count; i++)
 		json_object_set_new(boxes, lab->box[i].config->name, box_json(lab, i));
 	json_object_set_new(o, "switches", boxes);
-	json_object_set_new(o, "faults", faults_json(lab));
+	json_object_set_new(o, "faults", stats_faults_json(lab));
 	if (lab->mirror) {
 		mirror_counts(lab->mirror, &written, &dropped);
 		json_object_set_new(o, "mirror",

@@ -51,6 +51,7 @@ struct prio_stats {
 struct ingress {
 	uint64_t shared_bytes, headroom_bytes, max_bytes;
 	bool xoff;	     /* the peer was told to stop */
+	bool withheld;	     /* it would have been, but for a fault */
 	uint64_t refresh_ns; /* when to tell it again */
 };
 
@@ -80,8 +81,9 @@ struct port {
 	uint32_t cee_seq, cee_peer_seq;
 	struct lldp_peer neighbour;
 	/* What faults make of the port at the moment; bitmaps by priority. */
-	uint8_t fault_pfc_off, fault_headroom, fault_storm;
-	bool fault_lldp_absent, fault_lldp_wrong, fault_lldp_second;
+	uint8_t fault_pfc_off, fault_pfc_auto, fault_headroom, fault_storm;
+	uint8_t fault_tlv_absent, fault_tlv_wrong; /* bitmaps of enum tlv_kind */
+	bool fault_lldp_second;
 	uint64_t storm_next_ns;
 };
 
@@ -95,6 +97,15 @@ struct box {
 	unsigned int first_port, port_count, group_count;
 	struct pool pool;
 	struct fdb_entry (*fdb)[FDB_WAYS]; /* FDB_BUCKETS, owned */
+};
+
+/* What a fault with a window holds back until so many others have passed. */
+struct held {
+	struct frame *frame; /* NULL: none */
+	struct port *port;
+	uint8_t direction;
+	unsigned int passed;
+	uint64_t until_ns; /* at the latest */
 };
 
 struct mirror;
@@ -114,7 +125,8 @@ struct lab {
 	struct frame **late;
 	unsigned int late_count;
 	uint64_t late_seq;
-	struct frame *rx[BATCH]; /* where the next datagrams go */
+	struct held held[FAULTS_MAX]; /* by number of the fault */
+	struct frame *rx[BATCH];      /* where the next datagrams go */
 	struct mmsghdr rx_msg[BATCH];
 	struct iovec rx_iov[BATCH];
 	int epoll_fd, timer_fd;
@@ -186,8 +198,9 @@ uint32_t pfc_frame_make(const uint8_t mac[6], uint8_t enable, const uint16_t qua
 int pfc_frame_read(const uint8_t *data, uint32_t len, uint16_t quanta[QOS_PRIOS]);
 uint8_t pfc_enabled(const struct port *p); /* by configuration, peer and faults */
 void pfc_receive(struct lab *lab, struct port *p, const struct frame *f);
-void pfc_judge(struct lab *lab, struct port *in, uint8_t prio); /* after a change of occupancy */
-void pfc_tick(struct lab *lab, struct port *p);			/* refreshes, ends of pauses */
+/* After a change of occupancy. over: a frame did not fit below xoff, whether it was kept or not. */
+void pfc_judge(struct lab *lab, struct port *in, uint8_t prio, bool over);
+void pfc_tick(struct lab *lab, struct port *p); /* refreshes, ends of pauses */
 uint64_t pfc_next_ns(const struct port *p);
 
 /* forward.c */
@@ -206,19 +219,41 @@ uint32_t lldp_make(const struct lab *lab, const struct port *p, bool second, uin
 void lldp_receive(struct lab *lab, struct port *p, const struct frame *f);
 void lldp_tick(struct lab *lab, struct port *p);
 
-/* fault.c */
-enum fault_effect { FAULT_PASS, FAULT_TAKEN }; /* dropped or delayed */
+/* fault.c: what goes wrong with frames */
+enum fault_effect {
+	FAULT_PASS,    /* nothing came of it */
+	FAULT_CHANGED, /* the frame goes on, another than it was */
+	FAULT_TAKEN,   /* dropped or delayed */
+};
 enum fault_direction { FAULT_BOTH, FAULT_IN, FAULT_OUT };
+bool fault_active(const struct fault *fault, uint64_t since_start_ns);
+bool fault_of_frames(const struct fault *fault); /* else it changes what a port is */
 bool fault_matches(const struct fault *fault, const char *port, const char *box,
 		   enum fault_direction direction, const struct frame *f);
-bool fault_active(const struct fault *fault, uint64_t since_start_ns);
+/* FAULT_TAKEN: the frame is gone. */
 enum fault_effect fault_apply(struct lab *lab, struct port *p, enum fault_direction direction,
 			      struct frame *f);
-void fault_tick(struct lab *lab); /* what faults make of the ports */
-/* Keeps a frame until due_ns, then it goes on behind the faults, or (FAULT_BOTH) at the peer. */
-void fault_delay(struct lab *lab, struct port *p, enum fault_direction direction, uint64_t due_ns,
-		 struct frame *f);
-void fault_release_late(struct lab *lab);
+/* Sends on what fault number i holds back for reordering. */
+void fault_let_go(struct lab *lab, unsigned int i);
+
+/* fault_port.c: what goes wrong with ports */
+void fault_tick(struct lab *lab); /* what faults make of the ports now */
+/* Counts an effect for the active faults of this kind at p that are about one of prios. */
+void fault_hit(struct lab *lab, const struct port *p, enum fault_kind kind, uint8_t prios);
+
+/* fault_list.c: faults by name; times of `json` count from now. The name, borrowed, is NULL with
+ * the reason in e. */
+const char *fault_add(struct lab *lab, const json_t *json, struct err *e);
+const char *fault_change(struct lab *lab, const json_t *json, struct err *e);
+int fault_remove(struct lab *lab, const char *name, struct err *e); /* NULL: all */
+
+/* late.c: keeps a frame until due_ns, then it goes on behind the faults, or (FAULT_BOTH) at the
+ * peer. */
+void late_add(struct lab *lab, struct port *p, enum fault_direction direction, uint64_t due_ns,
+	      struct frame *f);
+void late_release(struct lab *lab);
+/* What happens to a frame behind the faults of a direction. */
+void late_go_on(struct lab *lab, struct port *p, enum fault_direction direction, struct frame *f);
 
 /* mirror.c: frames to a pcapng file by a thread of its own; a slow disk loses frames, counted. */
 int mirror_open(const struct lab *lab, struct mirror **mirror, struct err *e);
@@ -238,5 +273,6 @@ int control_ask(const char *path, const char *line, FILE *out, struct err *e);
 
 /* stats.c: new reference, NULL on -ENOMEM. */
 json_t *stats_json(const struct lab *lab);
+json_t *stats_faults_json(const struct lab *lab); /* that part of it */
 
 #endif
