@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * DCB operations (802.1Q clauses 36, 37 and annex D; linux dcbnl.h), with the checks and the
- * readings of hardware drivers: ETS bandwidths sum to exactly 100, no credit-based shaper, DSCP
- * trust as soon as the APP table has a DSCP entry, no firmware DCBX agent.
+ * readings of hardware drivers: ETS bandwidths sum to exactly 100, no credit-based shaper, no
+ * firmware DCBX agent. The APP table, trust and rewriting are in trust.c.
  */
 #include "personality.h"
 
@@ -106,52 +106,12 @@ int labnic_setmaxrate(struct net_device *dev, struct ieee_maxrate *maxrate)
 	return 0;
 }
 
-/* The data path's copy of the APP table; of several priorities for a DSCP the highest counts. */
-static void dscp_map_read(struct labnic *nic)
-{
-	struct dcb_ieee_app_dscp_map map = {};
-	bool any = false;
-	int dscp;
-
-	dcb_ieee_getapp_dscp_prio_mask_map(nic->dev, &map);
-	for (dscp = 0; dscp < LABNIC_DSCPS; dscp++) {
-		u8 prios = map.map[dscp];
-
-		any = any || prios;
-		WRITE_ONCE(nic->dscp_prio[dscp], prios ? fls(prios) - 1 : 0);
-	}
-	WRITE_ONCE(nic->trust_dscp, any);
-}
-
 int labnic_dscp_check(const struct dcb_app *app)
 {
 	if (app->selector != IEEE_8021QAZ_APP_SEL_DSCP || app->protocol >= LABNIC_DSCPS ||
 	    app->priority >= LABNIC_PRIOS)
 		return -EINVAL;
 	return 0;
-}
-
-static int labnic_setapp(struct net_device *dev, struct dcb_app *app)
-{
-	int err;
-
-	if (app->priority >= LABNIC_PRIOS)
-		return -EINVAL;
-	if (app->selector == IEEE_8021QAZ_APP_SEL_DSCP && app->protocol >= LABNIC_DSCPS)
-		return -EINVAL;
-	err = dcb_ieee_setapp(dev, app);
-	if (!err)
-		dscp_map_read(netdev_priv(dev));
-	return err;
-}
-
-static int labnic_delapp(struct net_device *dev, struct dcb_app *app)
-{
-	int err = dcb_ieee_delapp(dev, app);
-
-	if (!err)
-		dscp_map_read(netdev_priv(dev));
-	return err;
 }
 
 u8 labnic_getcap(struct net_device *dev, int id, u8 *cap)
@@ -230,6 +190,12 @@ const struct dcbnl_rtnl_ops labnic_dcb_ops = {
 	.setdcbx = labnic_setdcbx,
 	.dcbnl_getbuffer = labnic_getbuffer,
 	.dcbnl_setbuffer = labnic_setbuffer,
+#if LABNIC_HAS_TRUST
+	.dcbnl_getapptrust = labnic_getapptrust,
+	.dcbnl_setapptrust = labnic_setapptrust,
+	.dcbnl_setrewr = labnic_setrewr,
+	.dcbnl_delrewr = labnic_delrewr,
+#endif
 };
 
 /*
@@ -244,6 +210,7 @@ void labnic_dcb_init(struct labnic *nic)
 	nic->buffer.total_size = BUFFER_BYTES;
 	nic->rx_pause = true;
 	nic->tx_pause = true;
+	labnic_trust_init(nic);
 	if (nic->personality->init)
 		nic->personality->init(nic);
 	labnic_sched_plan(nic, &nic->ets, &nic->maxrate);

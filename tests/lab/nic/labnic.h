@@ -26,6 +26,10 @@
 /* MAC control, 802.3 annex 31B (pause) and 802.1Q clause 36 (PFC). */
 #define LABNIC_OP_PAUSE 0x0001
 #define LABNIC_OP_PFC	0x0101
+/* Drop eligible indication and PCP of a tag as DCB's tables number them: DEI * 8 + PCP. */
+#define LABNIC_PCPS 16
+/* DCB_APP_SEL_PCP, which the headers have since linux 6.2. */
+#define LABNIC_SEL_PCP 255
 /* One quantum is 512 bit times. */
 #define LABNIC_QUANTUM_BYTES 64
 
@@ -80,6 +84,12 @@ struct labnic_tc {
 	ktime_t free_at;
 };
 
+/* Which field of a frame decides about its priority (classify.c). */
+struct labnic_trust {
+	int count;
+	u8 selectors[2];
+};
+
 /* A pause class: a priority, or the whole link. */
 #define LABNIC_LINK    LABNIC_PRIOS
 #define LABNIC_CLASSES (LABNIC_PRIOS + 1)
@@ -111,6 +121,12 @@ struct labnic {
 	bool tx_pause;
 	bool trust_dscp;
 	u8 dscp_prio[LABNIC_DSCPS];
+	u8 pcp_prio[LABNIC_PCPS];
+	/* An order of trust that was asked for; NULL: as trust_dscp says. */
+	const struct labnic_trust *trust;
+	/* What a frame of a priority is marked with, + 1; 0: as it is. */
+	u8 rewrite_dscp[LABNIC_PRIOS];
+	u8 rewrite_pcp[LABNIC_PRIOS];
 
 	/* The link: scheduler and pause; under link_lock, from softirq or with it off. */
 	spinlock_t link_lock;
@@ -181,6 +197,12 @@ u64 labnic_wire_ns(u64 bytes);
 u8 labnic_tx_prio(const struct labnic *nic, const struct sk_buff *skb);
 /* The same behind eth_type_trans(), where skb->data is past the MAC header. */
 u8 labnic_rx_prio(const struct labnic *nic, const struct sk_buff *skb);
+
+/* The trust of exactly these selectors in this order; NULL: there is none. */
+const struct labnic_trust *labnic_trust_find(const u8 *selectors, int count);
+
+/* rewrite.c: mark a frame whose MAC header is at skb->data. False: no memory to do so. */
+bool labnic_rewrite(const struct labnic *nic, struct sk_buff *skb, u8 prio);
 
 /* dcb.c, ethtool.c */
 extern const struct dcbnl_rtnl_ops labnic_dcb_ops;

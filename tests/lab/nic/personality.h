@@ -7,7 +7,11 @@
 #ifndef LABNIC_PERSONALITY_H
 #define LABNIC_PERSONALITY_H
 
+#include <linux/version.h>
+
 #include "labnic.h"
+
+#define LABNIC_HAS_TRUST (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0))
 
 /* Where the value of a statistic comes from: a counter of labnic_counter, or pause. */
 enum labnic_source {
@@ -66,7 +70,15 @@ int labnic_getbuffer(struct net_device *dev, struct dcbnl_buffer *buffer);
 int labnic_setbuffer(struct net_device *dev, struct dcbnl_buffer *buffer);
 u8 labnic_getcap(struct net_device *dev, int id, u8 *cap);
 u8 labnic_getdcbx(struct net_device *dev);
-/* Take @ets, which is valid, as it is. */
+/* trust.c: the same of APP entries, trust and rewriting. */
+void labnic_trust_init(struct labnic *nic);
+int labnic_setapp(struct net_device *dev, struct dcb_app *app);
+int labnic_delapp(struct net_device *dev, struct dcb_app *app);
+int labnic_getapptrust(struct net_device *dev, u8 *selectors, int *count);
+int labnic_setapptrust(struct net_device *dev, u8 *selectors, int count);
+int labnic_setrewr(struct net_device *dev, struct dcb_app *app);
+int labnic_delrewr(struct net_device *dev, struct dcb_app *app);
+/* dcb.c: take @ets, which is valid, as it is. */
 void labnic_ets_apply(struct labnic *nic, const struct ieee_ets *ets);
 /* -EINVAL unless @app is a DSCP entry with a DSCP and a priority there are. */
 int labnic_dscp_check(const struct dcb_app *app);

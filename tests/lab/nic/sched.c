@@ -242,6 +242,11 @@ netdev_tx_t labnic_xmit(struct sk_buff *skb, struct net_device *dev)
 
 	if (eth_hdr(skb)->h_proto == htons(ETH_P_PAUSE))
 		labnic_control_sent(nic, skb);
+	if (!labnic_rewrite(nic, skb, prio)) {
+		atomic64_inc(&nic->tx_dropped);
+		kfree_skb(skb);
+		return NETDEV_TX_OK;
+	}
 	spin_lock_bh(&nic->link_lock);
 	if (nic->running) {
 		__skb_queue_tail(&nic->queue[prio].skbs, skb);
