@@ -30,6 +30,7 @@ struct host {
 	uint8_t paused, dscp, opcode;
 	unsigned int from[HOSTS]; /* received, by sender */
 	unsigned int sent, received, ce, ce_not_ect, pfc_frames, lldp_frames, reordered;
+	unsigned int link_pauses;
 	unsigned int not_ect, other_dscp, corrupt; /* what a fault may have made of a frame */
 	uint32_t last_number, late_by; /* the highest so far; how far others came behind it */
 	struct lldp_peer heard;
@@ -147,6 +148,11 @@ static inline void take_pfc(struct host *h, const uint8_t *data, uint32_t len)
 	uint16_t quanta[QOS_PRIOS];
 	int enable = pfc_frame_read(data, len, quanta);
 
+	if (enable < 0) {
+		h->link_pauses++;
+		h->paused = pause_frame_read(data, len) ? 0xff : 0;
+		return;
+	}
 	assert_true(enable > 0);
 	h->pfc_frames++;
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
@@ -229,6 +235,15 @@ static inline json_t *ask(struct scene *s, const char *line, bool ok)
 	if (said && json_is_true(said) != ok)
 		fail_msg("%s: %s", line, json_string_value(json_object_get(answer, "error")));
 	return answer;
+}
+
+/* A frame of any bytes from a host. */
+static inline void send_bytes(struct scene *s, unsigned int from, const void *data, size_t len)
+{
+	struct host *h = &s->host[from];
+
+	assert_int_equal(sendto(h->fd, data, len, 0, (struct sockaddr *)&h->to, sizeof(h->to)),
+			 len);
 }
 
 static inline void tell_switch(struct scene *s, const char *line)

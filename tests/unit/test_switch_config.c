@@ -168,7 +168,7 @@ static void test_set(void **state)
 		struct err e = {0};
 
 		assert_non_null(value);
-		if (config_set(&p, cases[i].path, value, &e) != cases[i].want)
+		if (config_set_port(&p, cases[i].path, value, &e) != cases[i].want)
 			fail_msg("%s: %s", cases[i].path, e.text);
 		if (cases[i].want) {
 			assert_true(e.text[0]);

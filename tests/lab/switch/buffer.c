@@ -51,7 +51,8 @@ static int admit_lossy(const struct box *box, const struct port *out, const stru
 {
 	const struct prio_config *c = &out->config.prio[f->prio];
 	uint64_t queued = out->sched.queue[f->prio].bytes + f->len;
-	uint64_t free_bytes = box->config->buffer_bytes - box->pool.shared_bytes;
+	uint64_t all = box->config->buffer_bytes, used = box->pool.shared_bytes;
+	uint64_t free_bytes = all > used ? all - used : 0; /* it may have been made smaller */
 
 	*why = DROP_STATIC;
 	if (c->limit_bytes && queued > c->limit_bytes)
@@ -69,7 +70,7 @@ int buffer_admit(struct lab *lab, struct port *in, struct port *out, struct fram
 	bool headroom = false;
 	int err;
 
-	if (pfc_enabled(in) >> f->prio & 1)
+	if (pfc_lossless(in) >> f->prio & 1)
 		err = admit_lossless(lab, box, in, f, &headroom, why);
 	else
 		err = admit_lossy(box, out, f, why);

@@ -15,6 +15,13 @@
 #define PROTO_TCP      6
 #define PROTO_UDP      17
 #define PORT_ROCE      4791
+#define TAG_LEN	       4
+
+static void put_be16(uint8_t *at, uint16_t value)
+{
+	at[0] = value >> 8;
+	at[1] = value;
+}
 
 static uint32_t hash_more(uint32_t h, const uint8_t *data, unsigned int len)
 {
@@ -102,6 +109,41 @@ uint8_t frame_prio(const struct frame *f, const struct port_config *c)
 	if (f->tagged)
 		return c->pcp_prio[f->pcp];
 	return c->default_prio;
+}
+
+static void add_tag(struct frame *f)
+{
+	memmove(f->data + 16, f->data + 12, f->len - 12);
+	put_be16(f->data + 12, ETHERTYPE_VLAN);
+	put_be16(f->data + 14, 0);
+	f->tagged = true;
+	f->len += TAG_LEN;
+	f->l3 += TAG_LEN;
+	f->l4 += f->l4 ? TAG_LEN : 0;
+}
+
+static void strip_tag(struct frame *f)
+{
+	memmove(f->data + 12, f->data + 16, f->len - 16);
+	f->tagged = false;
+	f->len -= TAG_LEN;
+	f->l3 -= TAG_LEN;
+	f->l4 -= f->l4 ? TAG_LEN : 0;
+}
+
+bool frame_retag(struct frame *f, const struct port_config *c)
+{
+	if (c->tag == TAG_STRIP && f->tagged && !(be16_at(f->data + 14) & 0xfff))
+		strip_tag(f);
+	if (c->tag != TAG_ADD)
+		return true;
+	if (!f->tagged && f->len + TAG_LEN > FRAME_MAX)
+		return false;
+	if (!f->tagged)
+		add_tag(f);
+	f->pcp = c->prio[f->prio].pcp;
+	f->data[14] = (f->data[14] & 0x1f) | f->pcp << 5;
+	return true;
 }
 
 void frame_set_tos(struct frame *f, uint8_t tos)

@@ -102,6 +102,7 @@ static int load_switch(struct load *l, const struct yaml_node *node)
 	*box = (struct switch_config){
 		.buffer_bytes = 4 << 20,
 		.alpha_percent = 100,
+		.age_s = 300,
 		.mac = {0x02, 0, 0, 0, 0xff, c->box_count},
 		.first_port = c->port_count,
 	};
@@ -338,22 +339,46 @@ static json_t *nest(const char *path, const json_t *value)
 	return json_pack("{s:O}", key, value);
 }
 
-int config_set(struct port_config *port, const char *path, const json_t *value, struct err *e)
+static int load_path(const struct schema *keys, const char *path, const json_t *value, void *target,
+		     struct err *e)
 {
-	struct port_config changed = *port;
-	json_t *json = nest(path, value);
+	json_t *json = strlen(path) < SCHEMA_PATH_MAX ? nest(path, value) : NULL;
 	int err;
 
 	if (!json)
 		return err_set(e, -EINVAL, "%s: no such setting", path);
-	err = load_json(&default_keys, json, &changed, e);
+	err = load_json(keys, json, target, e);
 	json_decref(json);
+	return err;
+}
+
+int config_set_port(struct port_config *port, const char *path, const json_t *value, struct err *e)
+{
+	struct port_config changed = *port;
+	int err = load_path(&default_keys, path, value, &changed, e);
+
 	if (err)
 		return err;
 	if (!config_port_ok(&changed, e))
 		return e->code;
 	*port = changed;
 	return 0;
+}
+
+int config_set_switch(struct switch_config *box, const char *path, const json_t *value,
+		      struct err *e)
+{
+	struct switch_config changed = *box;
+	int err = load_path(&change_keys, path, value, &changed, e);
+
+	if (!err)
+		*box = changed;
+	return err;
+}
+
+int config_snaplen(struct lab_config *config, const json_t *value, struct err *e)
+{
+	return load_path(&mirror_keys, "snaplen", value, config, e);
 }
 
 int config_fault(const json_t *json, struct fault *fault, struct err *e)
@@ -377,6 +402,10 @@ bool config_port_ok(const struct port_config *p, struct err *e)
 		if (p->prio[prio].xon_bytes > p->prio[prio].xoff_bytes)
 			return !err_set(e, -EINVAL, "%s: priority %u: xon is above xoff", p->name,
 					prio);
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (p->prio[prio].pfc != PFC_OFF && (p->pause.rx || p->pause.tx))
+			return !err_set(e, -EINVAL, "%s: a link has PFC or link pause, not both",
+					p->name);
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
 		if (p->tc[tc].ecn.on && p->tc[tc].ecn.kmin_bytes >= p->tc[tc].ecn.kmax_bytes)
 			return !err_set(e, -EINVAL, "%s: class %u: kmin must be below kmax",

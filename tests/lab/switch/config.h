@@ -22,10 +22,12 @@
 #define PATH_SIZE    108 /* of a unix socket */
 
 enum pfc_mode { PFC_OFF, PFC_ON, PFC_AUTO };
+enum tag_mode { TAG_KEEP, TAG_ADD, TAG_STRIP };
 enum lldp_dialect { DIALECT_IEEE, DIALECT_CEE, DIALECT_BOTH };
 
 struct prio_config {
 	unsigned int pfc, tc;
+	unsigned int pcp; /* written into tags */
 	unsigned int xoff_bytes, xon_bytes, headroom_bytes;
 	unsigned int limit_bytes; /* lossy: of one queue, 0 = dynamic only */
 };
@@ -54,6 +56,10 @@ struct port_config {
 	char local[PATH_SIZE], remote[PATH_SIZE]; /* empty: a link inside */
 	unsigned int rate_kbps, latency_us, mtu, trust;
 	bool uplink, mirror;
+	struct {
+		bool rx, tx;
+	} pause;	  /* of the whole link, 802.3 annex 31B */
+	unsigned int tag; /* what leaves: enum tag_mode */
 	unsigned int lag; /* 0: none */
 	uint8_t default_prio;
 	uint8_t dscp_prio[QOS_DSCPS], pcp_prio[QOS_PRIOS];
@@ -65,7 +71,7 @@ struct port_config {
 struct switch_config {
 	char name[NAME_SIZE];
 	uint8_t mac[6];
-	unsigned int buffer_bytes, alpha_percent;
+	unsigned int buffer_bytes, alpha_percent, age_s;
 	unsigned int first_port, port_count;
 };
 
@@ -142,9 +148,12 @@ int config_load(const char *path, struct lab_config *config, struct diags *d, st
 int config_parse(const char *shown, const char *text, size_t size, struct lab_config *config,
 		 struct diags *d, struct err *e);
 
-/* Sets one value of a port by its dotted path below the port ("tc.3.ecn.kmin"). On failure the port
- * is untouched and e says why. */
-int config_set(struct port_config *port, const char *path, const json_t *value, struct err *e);
+/* Sets one value of a port by its dotted path below the port ("tc.3.ecn.kmin"), or of a switch
+ * ("buffer"), or the mirror's. On failure all is untouched and e says why. */
+int config_set_port(struct port_config *port, const char *path, const json_t *value, struct err *e);
+int config_set_switch(struct switch_config *box, const char *path, const json_t *value,
+		      struct err *e);
+int config_snaplen(struct lab_config *config, const json_t *value, struct err *e);
 
 /* Reads keys of a fault, as in the file, over what *fault has. On failure it is untouched. */
 int config_fault(const json_t *json, struct fault *fault, struct err *e);

@@ -19,6 +19,10 @@ const struct qos_word dialect_words[] = {
 	{"ieee", DIALECT_IEEE}, {"cee", DIALECT_CEE}, {"both", DIALECT_BOTH}, {NULL, 0},
 };
 
+static const struct qos_word tag_words[] = {
+	{"keep", TAG_KEEP}, {"add", TAG_ADD}, {"strip", TAG_STRIP}, {NULL, 0},
+};
+
 static const struct qos_word direction_words[] = {
 	{"both", 0}, {"in", 1}, {"out", 2}, {NULL, 0},
 };
@@ -61,6 +65,7 @@ void config_port_defaults(struct port_config *p)
 	p->trust = QOS_TRUST_DSCP;
 	for (unsigned int i = 0; i < QOS_PRIOS; i++) {
 		p->pcp_prio[i] = i;
+		p->prio[i].pcp = i;
 		p->prio[i].xoff_bytes = 100000;
 		p->prio[i].xon_bytes = 50000;
 		p->prio[i].headroom_bytes = 200000;
@@ -174,6 +179,8 @@ static const struct schema_row prio_rows[] = {
 	 .help = "room for what comes after PFC was sent"},
 	{.path = "limit", .kind = SCHEMA_BYTES, .max = 1u << 30, AT(prio_config, limit_bytes),
 	 .help = "bytes a lossy queue may hold; 0: only its share of what is free"},
+	{.path = "pcp", .kind = SCHEMA_UINT, .max = 7, AT(prio_config, pcp),
+	 .help = "written into the tags of tag: add; default the priority"},
 	{.path = NULL},
 };
 
@@ -238,6 +245,12 @@ static const struct schema_row port_rows[] = {
 	 AT(port_config, prio), .help = "by priority"},
 	{.path = "tc", .kind = SCHEMA_OWN, .read = config_read_numbered, .item = &tc_keys,
 	 AT(port_config, tc), .help = "by traffic class"},
+	{.path = "tag", .kind = SCHEMA_WORD, .words = tag_words, AT(port_config, tag),
+	 .help = "of what leaves: keep; add a tag of VLAN 0 and write the PCP; strip VLAN 0"},
+	{.path = "pause.rx", .kind = SCHEMA_SWITCH, AT(port_config, pause.rx),
+	 .help = "obey pauses of the whole link (802.3x)"},
+	{.path = "pause.tx", .kind = SCHEMA_SWITCH, AT(port_config, pause.tx),
+	 .help = "pause the whole link when any priority passes xoff; then all are lossless"},
 	{.path = "uplink", .kind = SCHEMA_SWITCH, AT(port_config, uplink),
 	 .help = "one of the equal ways up (ECMP)"},
 	{.path = "lag", .kind = SCHEMA_UINT, .max = 64, AT(port_config, lag),
@@ -273,24 +286,33 @@ const struct schema default_keys = {
 	.size = sizeof(struct port_config),
 };
 
+#define SWITCH_FIXED_ROWS 4
+
 static const struct schema_row switch_rows[] = {
 	{.path = "name", .kind = SCHEMA_NAME, .required = true, TEXT_AT(switch_config, name),
 	 .help = "system name in LLDP"},
 	{.path = "mac", .kind = SCHEMA_OWN, .read = config_read_mac, AT(switch_config, mac),
 	 .help = "chassis id in LLDP"},
+	{.path = "defaults", .kind = SCHEMA_OWN, .read = read_later, .help = "keys of all its ports"},
+	{.path = "ports", .kind = SCHEMA_OWN, .read = read_later, .required = true,
+	 .help = "its ports"},
 	{.path = "buffer", .kind = SCHEMA_BYTES, .min = 10000, .max = 1u << 30,
 	 AT(switch_config, buffer_bytes), .help = "shared buffer; headroom comes on top"},
 	{.path = "alpha", .kind = SCHEMA_UINT, .min = 1, .max = 10000,
 	 AT(switch_config, alpha_percent),
 	 .help = "percent of what is free that one lossy queue may hold; default 100"},
-	{.path = "defaults", .kind = SCHEMA_OWN, .read = read_later, .help = "keys of all its ports"},
-	{.path = "ports", .kind = SCHEMA_OWN, .read = read_later, .required = true,
-	 .help = "its ports"},
+	{.path = "age", .kind = SCHEMA_SECONDS, .min = 1, .max = 1000000, AT(switch_config, age_s),
+	 .help = "forget an address not seen so long; default 300s"},
 	{.path = NULL},
 };
 
 const struct schema switch_keys = {
 	.title = "switch", .rows = switch_rows, .size = sizeof(struct switch_config),
+};
+
+const struct schema change_keys = {
+	.title = "switch", .rows = switch_rows + SWITCH_FIXED_ROWS,
+	.size = sizeof(struct switch_config),
 };
 
 static const struct schema_row link_rows[] = {
@@ -337,6 +359,16 @@ static const struct schema_row fault_rows[] = {
 
 const struct schema fault_keys = {
 	.title = "fault", .rows = fault_rows, .size = sizeof(struct fault),
+};
+
+static const struct schema_row mirror_rows[] = {
+	{.path = "snaplen", .kind = SCHEMA_BYTES, .min = 64, .max = 9728,
+	 AT(lab_config, mirror_snaplen), .help = "bytes of each frame; default 256"},
+	{.path = NULL},
+};
+
+const struct schema mirror_keys = {
+	.title = "mirror", .rows = mirror_rows, .size = sizeof(struct lab_config),
 };
 
 static const struct schema_row lab_rows[] = {

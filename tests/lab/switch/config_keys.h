@@ -11,6 +11,8 @@
 extern const struct schema lab_keys, switch_keys, link_keys, fault_keys;
 extern const struct schema port_keys;	 /* of one port */
 extern const struct schema default_keys; /* the same without what tells ports apart */
+extern const struct schema change_keys;	 /* of a switch, while it runs */
+extern const struct schema mirror_keys;
 
 schema_read config_read_rate, config_read_ms, config_read_mac, config_read_prio, config_read_map,
 	config_read_prio_set, config_read_words, config_read_pfc, config_read_numbered,

@@ -87,6 +87,8 @@ int control_open(struct lab *lab, const char *path, struct err *e)
 	c->fd = listen_at(path);
 	if (c->fd < 0) {
 		err = err_sys(e, c->fd, "control %s", path);
+		if (err == -EADDRINUSE)
+			err_hint(e, "another switch runs there, or it is no socket: remove it");
 		free(c);
 		return err;
 	}
@@ -118,133 +120,6 @@ void control_close(struct lab *lab)
 	unlink(c->path);
 	free(c);
 	lab->control = NULL;
-}
-
-static json_t *refuse(const struct err *e)
-{
-	return json_pack("{s:b, s:s, s:s}", "ok", 0, "error", e->text, "hint", e->hint);
-}
-
-static json_t *accept_request(void)
-{
-	return json_pack("{s:b}", "ok", 1);
-}
-
-/* The port of "port.NAME.REST" or "SWITCH.port.NAME.REST"; *rest behind it. */
-static struct port *find_port(struct lab *lab, const char *path, const char **rest)
-{
-	for (unsigned int i = 0; i < lab->port_count; i++) {
-		struct port *p = &lab->port[i];
-		char shape[2][3 * NAME_SIZE];
-
-		snprintf(shape[0], sizeof(shape[0]), "port.%s.", p->config.name);
-		snprintf(shape[1], sizeof(shape[1]), "%s.port.%s.", lab->box[p->owner].config->name,
-			 p->config.name);
-		for (unsigned int k = 0; k < 2; k++)
-			if (!strncmp(path, shape[k], strlen(shape[k]))) {
-				*rest = path + strlen(shape[k]);
-				return p;
-			}
-	}
-	return NULL;
-}
-
-static json_t *set(struct lab *lab, const json_t *request)
-{
-	const char *path = json_string_value(json_object_get(request, "path")), *rest;
-	const json_t *value = json_object_get(request, "value");
-	unsigned int lag;
-	struct port *p;
-	bool uplink;
-	struct err e;
-
-	if (!path || !value) {
-		err_set(&e, -EINVAL, "set needs path and value");
-		return refuse(&e);
-	}
-	p = find_port(lab, path, &rest);
-	if (!p) {
-		err_set(&e, -ENOENT, "%s: no such port", path);
-		err_hint(&e, "port.NAME.KEY, or SWITCH.port.NAME.KEY");
-		return refuse(&e);
-	}
-	uplink = p->config.uplink;
-	lag = p->config.lag;
-	if (config_set(&p->config, rest, value, &e))
-		return refuse(&e);
-	port_configure(p);
-	if (uplink != p->config.uplink || lag != p->config.lag)
-		forward_groups(lab, p->owner);
-	p->cee_seq++;
-	p->lldp_next_ns = lab->now_ns; /* the neighbour is told */
-	return accept_request();
-}
-
-static json_t *named(const char *name, const struct err *e)
-{
-	return name ? json_pack("{s:b, s:s}", "ok", 1, "name", name) : refuse(e);
-}
-
-/* {"add": {...}}, {"change": {"name": ...}}, {"clear": true}, {"clear": NAME} or {"list": true}. */
-static json_t *change_faults(struct lab *lab, const json_t *request)
-{
-	const json_t *add = json_object_get(request, "add");
-	const json_t *change = json_object_get(request, "change");
-	const json_t *clear = json_object_get(request, "clear");
-	struct err e;
-
-	if (add)
-		return named(fault_add(lab, add, &e), &e);
-	if (change)
-		return named(fault_change(lab, change, &e), &e);
-	if (json_is_true(json_object_get(request, "list")))
-		return json_pack("{s:b, s:o}", "ok", 1, "faults", stats_faults_json(lab));
-	if (json_is_true(clear) || json_is_string(clear))
-		return fault_remove(lab, json_string_value(clear), &e) ? refuse(&e)
-								       : accept_request();
-	err_set(&e, -EINVAL, "fault needs add, change, clear or list");
-	return refuse(&e);
-}
-
-static json_t *statistics(struct lab *lab, const json_t *request)
-{
-	(void)request;
-	return stats_json(lab);
-}
-
-static json_t *quit(struct lab *lab, const json_t *request)
-{
-	(void)request;
-	lab->quit = true;
-	return accept_request();
-}
-
-static const struct {
-	const char *op;
-	json_t *(*answer)(struct lab *lab, const json_t *request);
-} requests[] = {
-	{"stats", statistics},
-	{"set", set},
-	{"fault", change_faults},
-	{"quit", quit},
-};
-
-json_t *control_answer(struct lab *lab, const char *line)
-{
-	json_t *request = json_loads(line, JSON_REJECT_DUPLICATES, NULL), *answer = NULL;
-	const char *op = json_string_value(json_object_get(request, "op"));
-	struct err e;
-
-	for (size_t i = 0; op && i < ARRAY_SIZE(requests); i++)
-		if (!strcmp(op, requests[i].op))
-			answer = requests[i].answer(lab, request);
-	if (!answer) {
-		err_set(&e, -EINVAL, "not a request");
-		err_hint(&e, "{\"op\": \"stats\"}, set, fault or quit");
-		answer = refuse(&e);
-	}
-	json_decref(request);
-	return answer;
 }
 
 static void watch_client(struct lab *lab, struct client *k, bool add)

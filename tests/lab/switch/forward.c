@@ -84,7 +84,12 @@ static struct fdb_entry *fdb_set(const struct box *box, uint64_t key)
 	return box->fdb[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 54 & (FDB_BUCKETS - 1)];
 }
 
-static void learn(struct box *box, const uint8_t *mac, unsigned int group)
+static bool too_old(const struct lab *lab, const struct box *box, const struct fdb_entry *entry)
+{
+	return lab->now_ns > entry->seen_ns + box->config->age_s * NS_PER_S;
+}
+
+static void learn(const struct lab *lab, struct box *box, const uint8_t *mac, unsigned int group)
 {
 	uint64_t key = mac_key(mac);
 	struct fdb_entry *way = fdb_set(box, key), *slot = &way[key % FDB_WAYS];
@@ -93,23 +98,23 @@ static void learn(struct box *box, const uint8_t *mac, unsigned int group)
 		return;
 	for (unsigned int i = 0; i < FDB_WAYS; i++) {
 		if (way[i].mac == key) {
-			way[i].group = group;
-			return;
+			slot = &way[i];
+			break;
 		}
-		if (!way[i].mac)
+		if (!way[i].mac || too_old(lab, box, &way[i]))
 			slot = &way[i];
 	}
-	*slot = (struct fdb_entry){.mac = key, .group = group};
+	*slot = (struct fdb_entry){.mac = key, .group = group, .seen_ns = lab->now_ns};
 }
 
 /* The group behind which an address is, or -1. */
-static int find(const struct box *box, const uint8_t *mac)
+static int find(const struct lab *lab, const struct box *box, const uint8_t *mac)
 {
 	uint64_t key = mac_key(mac);
 	const struct fdb_entry *way = fdb_set(box, key);
 
 	for (unsigned int i = 0; !(mac[0] & 1) && i < FDB_WAYS; i++)
-		if (way[i].mac == key)
+		if (way[i].mac == key && !too_old(lab, box, &way[i]))
 			return way[i].group;
 	return -1;
 }
@@ -143,7 +148,8 @@ static void enqueue(struct lab *lab, struct port *in, struct port *out, struct f
 		port_drop(lab, out, f, DROP_LINK);
 		return;
 	}
-	if (f->len > out->config.mtu + f->l3) {
+	/* Before anything counts its bytes. */
+	if (!frame_retag(f, &out->config) || f->len > out->config.mtu + f->l3) {
 		port_drop(lab, out, f, DROP_MTU);
 		return;
 	}
@@ -208,8 +214,8 @@ void forward_frame(struct lab *lab, struct port *p, struct frame *f)
 		port_drop(lab, p, f, DROP_MTU);
 		return;
 	}
-	learn(box, f->data + 6, p->group);
-	group = find(box, f->data);
+	learn(lab, box, f->data + 6, p->group);
+	group = find(lab, box, f->data);
 	if (group < 0)
 		flood(lab, p, f);
 	else if ((unsigned int)group == p->group)

@@ -178,7 +178,7 @@ static int open_all(struct lab *lab, struct err *e)
 	if (err)
 		return err_sys(e, err, "switch");
 	if (lab->config.mirror[0])
-		err = mirror_open(lab, &lab->mirror, e);
+		err = mirror_open(lab, lab->config.mirror, &lab->mirror, e);
 	for (unsigned int i = 0; !err && i < lab->port_count; i++)
 		err = port_open(lab, &lab->port[i], e);
 	if (!err && lab->config.control[0])

@@ -18,6 +18,10 @@
 #define TSA_ETS	    2
 #define PG_STRICT   15
 #define CEE_SUBTYPE 2
+#define CEE_CONTROL 1
+#define CEE_GROUPS  2
+#define CEE_PFC	    3
+#define CEE_APP	    4
 #define WRONG_PRIO  7 /* nobody uses it for RoCE */
 
 struct writer {
@@ -222,7 +226,7 @@ static uint32_t begin_feature(struct writer *w, const struct port *p, uint8_t ty
 
 static void put_cee_groups(struct writer *w, const struct port *p)
 {
-	uint32_t at = begin_feature(w, p, 2);
+	uint32_t at = begin_feature(w, p, CEE_GROUPS);
 	uint8_t group[QOS_PRIOS];
 	struct stated_ets ets;
 
@@ -240,7 +244,7 @@ static void put_cee_groups(struct writer *w, const struct port *p)
 
 static void put_cee_pfc(struct writer *w, const struct port *p)
 {
-	uint32_t at = begin_feature(w, p, 3);
+	uint32_t at = begin_feature(w, p, CEE_PFC);
 
 	put8(w, stated_pfc(p));
 	put8(w, QOS_PRIOS);
@@ -250,7 +254,7 @@ static void put_cee_pfc(struct writer *w, const struct port *p)
 static void put_cee_apps(struct writer *w, const struct port *p)
 {
 	const struct lldp_config *c = &p->config.lldp;
-	uint32_t at = begin_feature(w, p, 4);
+	uint32_t at = begin_feature(w, p, CEE_APP);
 
 	for (unsigned int i = 0; i < c->app_count; i++) {
 		if (c->app[i].selector != QOS_APP_ETHERTYPE && c->app[i].selector != QOS_APP_DGRAM)
@@ -269,10 +273,10 @@ static void put_cee(struct writer *w, const struct port *p)
 
 	begin_organisation(w, OUI_CEE, CEE_SUBTYPE);
 	at = w->used;
-	begin(w, 1);
+	begin(w, CEE_CONTROL);
 	put16(w, 0);
 	put32(w, p->cee_seq);
-	put32(w, p->cee_peer_seq);
+	put32(w, p->cee.seq);
 	end(w, at);
 	if (!absent(p, TLV_ETS))
 		put_cee_groups(w, p);
@@ -328,8 +332,35 @@ uint32_t lldp_make(const struct lab *lab, const struct port *p, bool second, uin
 	return w.used;
 }
 
-/* The control TLV begins the CEE TLV: | type, length 16 | versions 16 | seq 32 | ack 32 | */
-static uint32_t find_cee_seq(const uint8_t *tlvs, uint32_t len)
+/* | version 16 | enabled 1, willing 1, error 1, reserved 5 | subtype 8 | prios 8 | count 8 | */
+static void read_cee_pfc(const uint8_t *tlv, uint32_t size, struct cee_peer *peer)
+{
+	if (size < 6 || tlv[2] & 0x20)
+		return;
+	peer->pfc_seen = true;
+	peer->pfc_willing = tlv[2] >> 6 & 1;
+	peer->pfc_prios = tlv[2] & 0x80 ? tlv[4] : 0;
+}
+
+/* The TLVs within the CEE TLV: control | version 16 | seq 32 | ack 32 |, and features. */
+static void read_cee(const uint8_t *tlvs, uint32_t len, struct cee_peer *peer)
+{
+	for (uint32_t at = 0; at + 2 <= len;) {
+		uint32_t size = be16_at(tlvs + at) & 0x1ff;
+		uint8_t type = tlvs[at] >> 1;
+
+		at += 2;
+		if (size > len - at)
+			return;
+		if (type == CEE_CONTROL && size >= 10)
+			peer->seq = be32_at(tlvs + at + 2);
+		else if (type == CEE_PFC)
+			read_cee_pfc(tlvs + at, size, peer);
+		at += size;
+	}
+}
+
+static void find_cee(const uint8_t *tlvs, uint32_t len, struct cee_peer *peer)
 {
 	for (uint32_t at = 0; at + 2 <= len;) {
 		uint32_t size = be16_at(tlvs + at) & 0x1ff;
@@ -337,18 +368,17 @@ static uint32_t find_cee_seq(const uint8_t *tlvs, uint32_t len)
 
 		at += 2;
 		if (!type || size > len - at)
-			return 0;
-		if (type == 127 && size >= 16 && be24_at(tlvs + at) == OUI_CEE &&
-		    tlvs[at + 3] == CEE_SUBTYPE && tlvs[at + 4] >> 1 == 1)
-			return be32_at(tlvs + at + 8);
+			return;
+		if (type == 127 && size >= 4 && be24_at(tlvs + at) == OUI_CEE &&
+		    tlvs[at + 3] == CEE_SUBTYPE)
+			read_cee(tlvs + at + 4, size - 4, peer);
 		at += size;
 	}
-	return 0;
 }
 
 void lldp_receive(struct lab *lab, struct port *p, const struct frame *f)
 {
-	uint32_t seq = find_cee_seq(f->data + f->l3, f->len - f->l3);
+	struct cee_peer cee = {.seq = 0};
 	struct err e;
 
 	p->lldp_received++;
@@ -356,12 +386,19 @@ void lldp_receive(struct lab *lab, struct port *p, const struct frame *f)
 		p->lldp_malformed++;
 		return;
 	}
+	find_cee(f->data + f->l3, f->len - f->l3, &cee);
 	p->neighbour_until_ns = lab->now_ns + p->neighbour.ttl_s * NS_PER_S;
+	memcpy(p->neighbour_mac, f->data + 6, sizeof(p->neighbour_mac));
 	/* A CEE peer waits for its number to come back. */
-	if (seq && seq != p->cee_peer_seq) {
-		p->cee_peer_seq = seq;
+	if (cee.seq && cee.seq != p->cee.seq)
 		p->lldp_next_ns = lab->now_ns;
-	}
+	p->cee = cee;
+}
+
+void lldp_forget(struct port *p)
+{
+	memset(&p->neighbour, 0, sizeof(p->neighbour));
+	memset(&p->cee, 0, sizeof(p->cee));
 }
 
 static bool send_one(struct lab *lab, struct port *p, bool second)
@@ -379,7 +416,7 @@ void lldp_tick(struct lab *lab, struct port *p)
 {
 	p->lldp_next_ns = lab->now_ns + p->config.lldp.interval_s * NS_PER_S;
 	if (p->neighbour.seen && p->neighbour_until_ns <= lab->now_ns)
-		memset(&p->neighbour, 0, sizeof(p->neighbour));
+		lldp_forget(p);
 	if (!p->config.lldp.send)
 		return;
 	if (p->fault_tlv_absent)

@@ -4,6 +4,7 @@
  * request to a running one. Exit 0; 1 refused or failed; 2 wrong usage or configuration.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,9 @@ static int run(const struct lab_config *config)
 
 	if (!lab)
 		return complain(&(struct err){.text = "out of memory"});
+	/* A mirror that cannot be written is an error of the write, not the end. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	err = lab_init(lab, config, &e);
 	if (!err) {
 		puts("ready");

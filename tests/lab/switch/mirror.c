@@ -5,6 +5,8 @@
  * interface statistics at the end say what was lost.
  *
  * The switch fills a ring of records and moves `head`, the thread writes them and moves `tail`.
+ * When the disk is full, records are lost until it no longer is; the file holds whole records
+ * always.
  */
 #include "tests/lab/switch/switch.h"
 
@@ -15,10 +17,12 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-#define RING_BYTES    (8u << 20) /* a power of two */
+#define RING_BYTES    (8u << 20) /* a power of two, and of records of whole words */
+#define CHUNK_BYTES   (1u << 20) /* at least, before the next look at what failed */
 #define BLOCK_SECTION 0x0a0d0d0au
 #define BLOCK_PORT    1u
 #define BLOCK_STATS   5u
@@ -31,15 +35,16 @@
 #define OPTION_IFDROP 5u
 
 struct mirror {
-	int fd, error;
+	int fd;
 	uint32_t snaplen;
 	uint64_t wall_ns; /* what to add to monotonic time */
 	unsigned int port_count;
-	uint64_t seen[PORTS_MAX], lost[PORTS_MAX];
-	uint64_t written, dropped;
+	uint64_t seen[PORTS_MAX]; /* of the switch's side */
+	atomic_uint_fast64_t
+		lost[PORTS_MAX]; /* by a full ring or a file that could not be written */
 	uint8_t *ring;
 	atomic_uint_fast64_t head, tail;
-	atomic_bool stop, failed;
+	atomic_bool stop;
 	pthread_t thread;
 };
 
@@ -83,19 +88,40 @@ static void end(struct block *b)
 	put32(b, len);
 }
 
-static int write_all(int fd, const uint8_t *data, size_t len)
+/* All of it or nothing: what a full disk took of it is cut off again. */
+static int write_all(int fd, struct iovec part[2])
 {
-	while (len) {
-		ssize_t n = write(fd, data, len);
+	off_t begin = lseek(fd, 0, SEEK_CUR);
+	unsigned int i = 0;
+
+	while (i < 2) {
+		ssize_t n = writev(fd, part + i, 2 - i);
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0)
-			return -errno;
-		data += n;
-		len -= n;
+		if (n < 0) {
+			int err = -errno;
+
+			/* Of a pipe nothing can be taken back. */
+			if (begin >= 0 && (ftruncate(fd, begin) || lseek(fd, begin, SEEK_SET) < 0))
+				return -EIO;
+			return err;
+		}
+		for (; i < 2 && (size_t)n >= part[i].iov_len; i++)
+			n -= part[i].iov_len;
+		if (i < 2) {
+			part[i].iov_base = (uint8_t *)part[i].iov_base + n;
+			part[i].iov_len -= n;
+		}
 	}
 	return 0;
+}
+
+static int write_block(int fd, struct block *b)
+{
+	struct iovec part[2] = {{b->data, b->used}, {NULL, 0}};
+
+	return write_all(fd, part);
 }
 
 /* | magic | version 1.0 | section length unknown | and one interface a port */
@@ -111,7 +137,7 @@ static int write_head(const struct lab *lab, int fd, uint32_t snaplen)
 	put32(&b, UINT32_MAX);
 	put32(&b, UINT32_MAX);
 	end(&b);
-	err = write_all(fd, b.data, b.used);
+	err = write_block(fd, &b);
 	for (unsigned int i = 0; !err && i < lab->config.port_count; i++) {
 		const char *name = lab->config.port[i].name;
 
@@ -122,9 +148,34 @@ static int write_head(const struct lab *lab, int fd, uint32_t snaplen)
 		put_option(&b, OPTION_TSRES, &nanoseconds, 1);
 		put32(&b, 0);
 		end(&b);
-		err = write_all(fd, b.data, b.used);
+		err = write_block(fd, &b);
 	}
 	return err;
+}
+
+static uint32_t word_at(const struct mirror *m, uint64_t at)
+{
+	uint32_t word;
+
+	memcpy(&word, m->ring + at % RING_BYTES, sizeof(word)); /* never split: all are aligned */
+	return word;
+}
+
+/* Counts the records of a part of the ring as lost. */
+static void count_lost(struct mirror *m, uint64_t at, uint64_t end)
+{
+	for (; at < end; at += word_at(m, at + 4))
+		atomic_fetch_add(&m->lost[word_at(m, at + 8)], 1);
+}
+
+/* The end of the records from `at` that make a chunk. */
+static uint64_t chunk_end(const struct mirror *m, uint64_t at, uint64_t head)
+{
+	uint64_t enough = at + CHUNK_BYTES;
+
+	while (at < head && at < enough)
+		at += word_at(m, at + 4);
+	return at;
 }
 
 static void *write_ring(void *arg)
@@ -134,26 +185,29 @@ static void *write_ring(void *arg)
 
 	for (;;) {
 		bool stop = atomic_load(&m->stop); /* before head: nothing comes after it */
-		uint64_t tail = atomic_load(&m->tail), head = atomic_load(&m->head);
-		uint32_t at = tail % RING_BYTES, len = head - tail;
+		uint64_t tail = atomic_load(&m->tail), head = atomic_load(&m->head), end;
+		struct iovec part[2];
 
-		if (!len && stop)
+		if (tail == head && stop)
 			return NULL;
-		if (!len) {
+		if (tail == head) {
 			nanosleep(&nap, NULL);
 			continue;
 		}
-		if (len > RING_BYTES - at)
-			len = RING_BYTES - at;
-		if (!m->error)
-			m->error = write_all(m->fd, m->ring + at, len);
-		if (m->error)
-			atomic_store(&m->failed, true);
-		atomic_store(&m->tail, tail + len);
+		end = chunk_end(m, tail, head);
+		part[0] = (struct iovec){m->ring + tail % RING_BYTES, end - tail};
+		part[1] = (struct iovec){m->ring, 0};
+		if (tail % RING_BYTES + (end - tail) > RING_BYTES) {
+			part[0].iov_len = RING_BYTES - tail % RING_BYTES;
+			part[1].iov_len = end - tail - part[0].iov_len;
+		}
+		if (write_all(m->fd, part))
+			count_lost(m, tail, end);
+		atomic_store(&m->tail, end);
 	}
 }
 
-static int start(const struct lab *lab, struct mirror *m)
+static int start(const struct lab *lab, const char *path, struct mirror *m)
 {
 	struct timespec wall, mono;
 	sigset_t all, before;
@@ -167,7 +221,7 @@ static int start(const struct lab *lab, struct mirror *m)
 	m->ring = malloc(RING_BYTES);
 	if (!m->ring)
 		return -ENOMEM;
-	m->fd = open(lab->config.mirror, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	m->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC, 0644);
 	if (m->fd < 0)
 		return -errno;
 	err = write_head(lab, m->fd, m->snaplen);
@@ -180,21 +234,21 @@ static int start(const struct lab *lab, struct mirror *m)
 	return err;
 }
 
-int mirror_open(const struct lab *lab, struct mirror **mirror, struct err *e)
+int mirror_open(const struct lab *lab, const char *path, struct mirror **mirror, struct err *e)
 {
 	struct mirror *m = calloc(1, sizeof(*m));
 	int err = -ENOMEM;
 
 	if (m) {
 		m->fd = -1;
-		err = start(lab, m);
+		err = start(lab, path, m);
 	}
 	if (err) {
 		if (m && m->fd >= 0)
 			close(m->fd);
 		free(m ? m->ring : NULL);
 		free(m);
-		return err_sys(e, err, "mirror %s", lab->config.mirror);
+		return err_sys(e, err, "mirror %s", path);
 	}
 	*mirror = m;
 	return 0;
@@ -206,18 +260,19 @@ static void write_counts(struct mirror *m)
 	struct block b;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	for (unsigned int i = 0; !m->error && i < m->port_count; i++) {
+	for (unsigned int i = 0; i < m->port_count; i++) {
 		uint64_t ns = now.tv_sec * NS_PER_S + now.tv_nsec;
+		uint64_t lost = atomic_load(&m->lost[i]);
 
 		begin(&b, BLOCK_STATS);
 		put32(&b, i);
 		put32(&b, ns >> 32);
 		put32(&b, ns);
 		put_option(&b, OPTION_IFRECV, &m->seen[i], sizeof(m->seen[i]));
-		put_option(&b, OPTION_IFDROP, &m->lost[i], sizeof(m->lost[i]));
+		put_option(&b, OPTION_IFDROP, &lost, sizeof(lost));
 		put32(&b, 0);
 		end(&b);
-		m->error = write_all(m->fd, b.data, b.used);
+		(void)write_block(m->fd, &b); /* without room the file ends here */
 	}
 }
 
@@ -252,9 +307,8 @@ void mirror_frame(struct mirror *m, unsigned int port, bool out, uint64_t time_n
 	struct block b;
 
 	m->seen[port]++;
-	if (atomic_load(&m->failed) || RING_BYTES - (head - atomic_load(&m->tail)) < kept + 64) {
-		m->lost[port]++;
-		m->dropped++;
+	if (RING_BYTES - (head - atomic_load(&m->tail)) < kept + 64) {
+		atomic_fetch_add(&m->lost[port], 1);
 		return;
 	}
 	begin(&b, BLOCK_PACKET);
@@ -268,11 +322,13 @@ void mirror_frame(struct mirror *m, unsigned int port, bool out, uint64_t time_n
 	put32(&b, 0);
 	end(&b);
 	copy_in(m, head, &b);
-	m->written++;
 }
 
-void mirror_counts(struct mirror *m, uint64_t *written, uint64_t *dropped)
+void mirror_counts(const struct mirror *m, uint64_t *seen, uint64_t *dropped)
 {
-	*written = m->written;
-	*dropped = m->dropped;
+	*seen = *dropped = 0;
+	for (unsigned int i = 0; i < m->port_count; i++) {
+		*seen += m->seen[i];
+		*dropped += atomic_load(&m->lost[i]);
+	}
 }

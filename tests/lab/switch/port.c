@@ -72,7 +72,10 @@ static int open_receiver(struct port *p, struct err *e)
 		err = -errno;
 		close(p->rx_fd);
 		p->rx_fd = -1; /* or port_close() would remove another one's socket */
-		return err_sys(e, err, "port %s: %s", p->config.name, path);
+		err_sys(e, err, "port %s: %s", p->config.name, path);
+		if (err == -EADDRINUSE)
+			err_hint(e, "another switch runs there, or it is no socket: remove it");
+		return err;
 	}
 	/* A smaller buffer only means earlier back-pressure. */
 	(void)setsockopt(p->rx_fd, SOL_SOCKET, SO_RCVBUF, &size_bytes, sizeof(size_bytes));
@@ -145,7 +148,7 @@ static void disconnect(struct lab *lab, struct port *p)
 	p->tx_fd = -1;
 	p->linked = p->blocked = false;
 	p->retry_ns = lab->now_ns + RECONNECT_NS;
-	memset(&p->neighbour, 0, sizeof(p->neighbour));
+	lldp_forget(p);
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
 		p->pause_end_ns[prio] = lab->now_ns;
 	while ((f = queue_pop(&p->stage)))

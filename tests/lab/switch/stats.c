@@ -114,6 +114,9 @@ static json_t *port_json(const struct lab *lab, const struct port *p)
 	put(o, "backpressure", p->backpressure);
 	json_object_set_new(o, "blocked", json_boolean(p->blocked));
 	put(o, "staged_frames", p->stage.frames);
+	put(o, "pause_sent", p->pause_sent);
+	put(o, "pause_received", p->pause_received);
+	put(o, "pause_ignored", p->pause_ignored);
 	put(o, "lldp_sent", p->lldp_sent);
 	put(o, "lldp_received", p->lldp_received);
 	put(o, "lldp_malformed", p->lldp_malformed);
@@ -173,7 +176,7 @@ json_t *stats_faults_json(const struct lab *lab)
 json_t *stats_json(const struct lab *lab)
 {
 	json_t *o = json_object(), *boxes = json_object();
-	uint64_t written = 0, dropped = 0;
+	uint64_t seen, dropped;
 
 	put(o, "time_ms", (lab->now_ns - lab->start_ns) / NS_PER_MS);
 	put(o, "frames", lab->frame_count - BATCH);
@@ -183,9 +186,9 @@ json_t *stats_json(const struct lab *lab)
 	json_object_set_new(o, "switches", boxes);
 	json_object_set_new(o, "faults", stats_faults_json(lab));
 	if (lab->mirror) {
-		mirror_counts(lab->mirror, &written, &dropped);
+		mirror_counts(lab->mirror, &seen, &dropped);
 		json_object_set_new(o, "mirror",
-				    json_pack("{s:I, s:I}", "written", (json_int_t)written,
+				    json_pack("{s:I, s:I}", "written", (json_int_t)(seen - dropped),
 					      "dropped", (json_int_t)dropped));
 	}
 	return o;

@@ -59,6 +59,13 @@ struct pool {
 	uint64_t shared_bytes, headroom_bytes, max_bytes;
 };
 
+/* What a neighbour says in CEE (DCBX 1.01). */
+struct cee_peer {
+	uint32_t seq; /* 0: none heard */
+	bool pfc_seen, pfc_willing;
+	uint8_t pfc_prios;
+};
+
 struct port {
 	struct port_config config;
 	unsigned int owner; /* index of its switch */
@@ -73,13 +80,16 @@ struct port {
 	struct queue stage; /* taken from the queues, not yet in the peer's socket */
 	struct ingress in[QOS_PRIOS];
 	uint64_t pause_end_ns[QOS_PRIOS], pause_begin_ns[QOS_PRIOS];
-	uint8_t paused;		   /* bitmap: priorities the peer stopped */
-	uint8_t xoff_due, xon_due; /* bitmap: to be told to the peer */
+	uint8_t paused; /* bitmap: priorities the peer stopped */
+	uint8_t due;	/* bitmap: xoff or xon to be told to the peer */
 	struct prio_stats stats[QOS_PRIOS];
 	uint64_t backpressure; /* times the peer's socket was full */
 	uint64_t lldp_sent, lldp_received, lldp_malformed, lldp_next_ns, neighbour_until_ns;
-	uint32_t cee_seq, cee_peer_seq;
+	uint32_t cee_seq;
 	struct lldp_peer neighbour;
+	uint8_t neighbour_mac[6];
+	struct cee_peer cee;
+	uint64_t pause_sent, pause_received, pause_ignored; /* of the whole link */
 	/* What faults make of the port at the moment; bitmaps by priority. */
 	uint8_t fault_pfc_off, fault_pfc_auto, fault_headroom, fault_storm;
 	uint8_t fault_tlv_absent, fault_tlv_wrong; /* bitmaps of enum tlv_kind */
@@ -89,6 +99,7 @@ struct port {
 
 struct fdb_entry {
 	uint64_t mac; /* 0: free */
+	uint64_t seen_ns;
 	uint16_t group;
 };
 
@@ -179,6 +190,9 @@ void port_unblock(struct lab *lab, struct port *p);
 /* classify.c: reads the headers once; false when even Ethernet is not there. */
 bool frame_parse(struct frame *f);
 uint8_t frame_prio(const struct frame *f, const struct port_config *c);
+/* Adds or strips the tag of VLAN 0 as the port does with what leaves; false when it grows too long.
+ */
+bool frame_retag(struct frame *f, const struct port_config *c);
 /* Sets DSCP and ECN and corrects the header checksum (RFC 1624). */
 void frame_set_tos(struct frame *f, uint8_t tos);
 
@@ -190,13 +204,25 @@ void buffer_release(struct lab *lab, struct frame *f);
 bool buffer_exact(const struct lab *lab, unsigned int box);
 uint64_t ingress_bytes(const struct ingress *in);
 
-/* pfc.c */
+/* pfc_frame.c: what stops and starts; buf of PFC_FRAME_LEN. */
+#define PFC_FRAME_LEN 60
 uint64_t pfc_quanta_ns(uint16_t quanta, uint64_t rate_bytes);
 uint32_t pfc_frame_make(const uint8_t mac[6], uint8_t enable, const uint16_t quanta[QOS_PRIOS],
 			uint8_t *buf);
 /* Bitmap of enabled priorities, or -EINVAL. */
 int pfc_frame_read(const uint8_t *data, uint32_t len, uint16_t quanta[QOS_PRIOS]);
-uint8_t pfc_enabled(const struct port *p); /* by configuration, peer and faults */
+/* The same of a pause of the whole link: 802.3 annex 31B. Quanta, or -EINVAL. */
+uint32_t pause_frame_make(const uint8_t mac[6], uint16_t quanta, uint8_t *buf);
+int pause_frame_read(const uint8_t *data, uint32_t len);
+
+/* pfc_mode.c: priorities with PFC, by configuration, peer and faults; and those that are lossless
+ * by that or by pauses of the whole link. */
+uint8_t pfc_enabled(const struct port *p);
+uint8_t pfc_lossless(const struct port *p);
+/* Those that would have PFC but for a fault. */
+uint8_t pfc_missing(const struct port *p);
+
+/* pfc.c */
 void pfc_receive(struct lab *lab, struct port *p, const struct frame *f);
 /* After a change of occupancy. over: a frame did not fit below xoff, whether it was kept or not. */
 void pfc_judge(struct lab *lab, struct port *in, uint8_t prio, bool over);
@@ -218,6 +244,7 @@ void forward_arrival(struct lab *lab, struct port *p, struct frame *f);
 uint32_t lldp_make(const struct lab *lab, const struct port *p, bool second, uint8_t *buf);
 void lldp_receive(struct lab *lab, struct port *p, const struct frame *f);
 void lldp_tick(struct lab *lab, struct port *p);
+void lldp_forget(struct port *p); /* what the neighbour said */
 
 /* fault.c: what goes wrong with frames */
 enum fault_effect {
@@ -256,20 +283,21 @@ void late_release(struct lab *lab);
 void late_go_on(struct lab *lab, struct port *p, enum fault_direction direction, struct frame *f);
 
 /* mirror.c: frames to a pcapng file by a thread of its own; a slow disk loses frames, counted. */
-int mirror_open(const struct lab *lab, struct mirror **mirror, struct err *e);
+int mirror_open(const struct lab *lab, const char *path, struct mirror **mirror, struct err *e);
 void mirror_close(struct mirror *m);
 void mirror_frame(struct mirror *m, unsigned int port, bool out, uint64_t time_ns,
 		  const struct frame *f);
-void mirror_counts(struct mirror *m, uint64_t *written, uint64_t *dropped);
+void mirror_counts(const struct mirror *m, uint64_t *seen, uint64_t *dropped);
 
 /* control.c */
 int control_open(struct lab *lab, const char *path, struct err *e);
 void control_close(struct lab *lab);
 void control_event(struct lab *lab, enum watch_kind kind, unsigned int number);
-/* Answers one line; new reference. */
-json_t *control_answer(struct lab *lab, const char *line);
 /* The client: sends one line, prints the answer to out. */
 int control_ask(const char *path, const char *line, FILE *out, struct err *e);
+
+/* request.c: answers one line; new reference. */
+json_t *control_answer(struct lab *lab, const char *line);
 
 /* stats.c: new reference, NULL on -ENOMEM. */
 json_t *stats_json(const struct lab *lab);
