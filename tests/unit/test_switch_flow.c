@@ -61,6 +61,7 @@ static void test_occupancy(void **state)
 	(void)state;
 	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
 	introduce(&s);
+	slow_down_port3(&s);
 	pause_port3(&s, true);
 	for (unsigned int i = 0; i < 90; i++) {
 		size_t len = 60 + (i * 37) % (FRAME_LEN - 60);
@@ -73,7 +74,7 @@ static void test_occupancy(void **state)
 	}
 	assert_int_equal(drops(&s), 0);
 	pause_port3(&s, false);
-	for (unsigned int i = 0; i < 3000 && s.lab->port[2].sched.queue[3].frames; i++) {
+	for (unsigned int i = 0; i < 30000 && s.lab->port[2].sched.queue[3].frames; i++) {
 		uint8_t buf[FRAME_MAX];
 
 		step(&s);
@@ -101,7 +102,8 @@ static void test_red_marks(void **state)
 	tell_switch(&s, "{\"op\":\"set\",\"path\":\"s1.buffer\",\"value\":\"4MB\"}");
 	tell_switch(&s, "{\"op\":\"set\",\"path\":\"port.p3.pfc\",\"value\":[3]}");
 	introduce(&s);
-	for (unsigned int round = 0; round < 8; round++) {
+	slow_down_port3(&s);
+	for (unsigned int round = 0; round < 4; round++) {
 		pause_port3(&s, true);
 		/* The last ones are above kmax: each of them is marked. */
 		for (unsigned int i = 0; i < 140; i++) {
@@ -163,6 +165,7 @@ static void test_link_pause_obeyed(void **state)
 	(void)state;
 	open_scene(&s, 3, INCAST("      pfc: []\n"));
 	introduce(&s);
+	slow_down_port3(&s);
 	pause_frame_make(mac3, 0xffff, pause);
 	for (unsigned int obeyed = 0; obeyed < 2; obeyed++) {
 		send_bytes(&s, 2, pause, sizeof(pause));

@@ -131,6 +131,7 @@ static void test_pause_obeyed(void **state)
 	(void)state;
 	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
 	introduce(&s);
+	slow_down_port3(&s);
 	pfc_frame_make(mac, 8, quanta, pfc);
 	assert_int_equal(sendto(s.host[2].fd, pfc, 60, 0, (struct sockaddr *)&s.host[2].to,
 				sizeof(s.host[2].to)),

@@ -58,6 +58,7 @@ static void test_buffer_shrinks(void **state)
 	open_scene(&s, 3, INCAST("      pfc: []\n"));
 	tell_switch(&s, "{\"op\":\"set\",\"path\":\"port.p3.pfc\",\"value\":[3]}");
 	introduce(&s);
+	slow_down_port3(&s);
 	pfc_frame_make(mac, 8, quanta, pfc);
 	send_bytes(&s, 2, pfc, sizeof(pfc));
 	for (unsigned int i = 0; i < 60; i++) {
