@@ -7,6 +7,7 @@
 #define TESTS_LAB_SWITCH_CONFIG_H
 
 #include <jansson.h>
+#include <stdio.h>
 
 #include "profiles/diag.h"
 #include "profiles/qos.h"
@@ -121,7 +122,7 @@ struct fault {
 	uint8_t tlvs;		    /* bitmap of enum tlv_kind; 0: what the kind is about */
 	unsigned int delay_ms;
 	unsigned int start_ms, heal_ms; /* since the start; heal 0: never */
-	uint64_t seen, hits;		/* frames (or occasions) it was about; those it changed */
+	uint64_t seen, hits;		/* what it was about; what it changed */
 };
 
 struct lab_config {
@@ -170,6 +171,9 @@ int config_fault_find(const struct lab_config *config, const char *name);
 
 /* Names a fault that has none after its kind: "drop", then "drop-2". */
 void config_fault_name(const struct lab_config *config, struct fault *fault);
+
+/* Prints the tables of all keys, in Markdown. */
+void config_print_keys(FILE *out);
 
 /* What must hold within one port; false with the reason in e. */
 bool config_port_ok(const struct port_config *port, struct err *e);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The keys of a configuration. Only config.c uses this.
+ * The keys of a configuration, for those who load it (config.c) and tell of it (config_help.c).
  */
 #ifndef TESTS_LAB_SWITCH_CONFIG_KEYS_H
 #define TESTS_LAB_SWITCH_CONFIG_KEYS_H
@@ -9,6 +9,7 @@
 #include "tests/lab/switch/config.h"
 
 extern const struct schema lab_keys, switch_keys, link_keys, fault_keys;
+extern const struct schema prio_keys, tc_keys, app_keys;
 extern const struct schema port_keys;	 /* of one port */
 extern const struct schema default_keys; /* the same without what tells ports apart */
 extern const struct schema change_keys;	 /* of a switch, while it runs */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * labswitch CONFIG.yaml: runs the switches until it is told to stop. labswitch ctl SOCKET JSON: one
- * request to a running one. Exit 0; 1 refused or failed; 2 wrong usage or configuration.
+ * request to a running one. labswitch --help-keys: the keys of the file. Exit 0; 1 refused or
+ * failed; 2 wrong usage or configuration.
  */
 #include <errno.h>
 #include <signal.h>
@@ -69,6 +70,12 @@ int main(int argc, char **argv)
 		return control_ask(argv[2], argv[3], stdout, &e) ? complain(&e) : 0;
 	if (argc == 2 && argv[1][0] != '-')
 		return run_file(argv[1]);
-	fputs("usage: labswitch CONFIG.yaml\n       labswitch ctl SOCKET JSON\n", stderr);
+	if (argc == 2 && !strcmp(argv[1], "--help-keys")) {
+		config_print_keys(stdout);
+		return fflush(stdout) ? 1 : 0;
+	}
+	fputs("usage: labswitch CONFIG.yaml\n       labswitch ctl SOCKET JSON\n"
+	      "       labswitch --help-keys\n",
+	      stderr);
 	return 2;
 }
