@@ -92,6 +92,10 @@ lab-check: setup
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@tests/run.sh build/check $(FABRIC_TESTS)
 
+# A lab to work in: a shell on each host, the switch's statistics live. TOPOLOGY=FILE, KERNEL=6.12.
+lab: setup
+	@$(MAKE) --no-print-directory -j$(JOBS) all && LAB_KERNEL=$(KERNEL) tests/lab/shell.sh $(TOPOLOGY)
+
 # A profile applied to two lab hosts, validated; everything it leaves is under build/demo/.
 demo: setup-lab
 	@$(MAKE) --no-print-directory -j$(JOBS) all
@@ -114,6 +118,6 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all setup setup-lab unit units check lab-check demo bench layers install clean
+.PHONY: all setup setup-lab unit units check lab-check lab demo bench layers install clean
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(UNITS:=.d)

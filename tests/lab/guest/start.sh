@@ -43,7 +43,7 @@ names()
 		done
 	} >/etc/hosts
 	# Files, so that a login shell has what a command over ssh has.
-	echo "export PATH=$PATH" >/etc/profile
+	printf "%s\n" "export PATH=$PATH" "PS1='[\\u@\\h \\W]# '" >/etc/profile
 	echo "$HOST" >/etc/hostname
 	ln -sf /proc/mounts /etc/mtab
 }
