@@ -104,19 +104,19 @@ pack_probe()
 # Keys of this run: one for us, one for each guest.
 make_keys()
 {
-	local i
+	local host
 
 	rm -rf "$dir/key"
 	mkdir -m 700 "$dir/key"
 	ssh-keygen -q -t ed25519 -N '' -C rocecheck-lab -f "$dir/key/id"
 	: >"$dir/known_hosts"
-	for ((i = 1; i <= count; i++)); do
-		ssh-keygen -q -t ed25519 -N '' -C "h$i" -f "$dir/key/h$i"
-		echo "h$i $(cut -d' ' -f1,2 "$dir/key/h$i.pub")" >>"$dir/known_hosts"
+	for host in "${hosts[@]}"; do
+		ssh-keygen -q -t ed25519 -N '' -C "$host" -f "$dir/key/$host"
+		echo "$host $(cut -d' ' -f1,2 "$dir/key/$host.pub")" >>"$dir/known_hosts"
 	done
 }
 
-# mac NUMBER NIC: locally administered.
+# mac NUMBER NIC: locally administered. 0 is the wire, 1 the management NIC, 2 the second wire.
 mac()
 {
 	printf '02:00:c6:12:%02x:%02x' "$2" "$1"
@@ -130,16 +130,19 @@ make_initrd()
 	mkdir -p "$part/lab"
 	cp "$here/guest/init" "$part/init"
 	chmod 755 "$part/init"
-	cp "$here/guest/start.sh" "$part/lab/"
+	cp "$here"/guest/*.sh "$part/lab/"
 	cp "$module" "$part/lab/labnic.ko"
 	cp "$dir/key/$host" "$part/lab/host_key"
 	cp "$dir/key/id.pub" "$part/lab/authorized_keys"
 	cat >"$part/lab/env" <<-EOF
 		HOST=$host
 		NUMBER=$number
-		WIRE_MAC=$(mac "$number" 0)
+		WIRES=${wires[$host]}
+		WIRE_MAC0=$(mac "$number" 0)
+		WIRE_MAC1=$(mac "$number" 2)
 		MGMT_MAC=$(mac "$number" 1)
 		MGMT_ADDRESS=198.19.0.15
+		BOND=${bonds[$host]}
 		RATE=$rate
 	EOF
 	{
@@ -149,13 +152,26 @@ make_initrd()
 	rm -rf "$part"
 }
 
+# wire_options HOST NIC WIRE PEER: QEMU's arguments for one wire, in the array `nics`.
+wire_options()
+{
+	local path
+
+	path=$(sockets)
+	nics+=(
+		-netdev "dgram,id=wire$2,local.type=unix,local.path=$path/$3,remote.type=unix,remote.path=$path/$4"
+		-device "virtio-net-pci,netdev=wire$2,mac=$(mac "${1#h}" "$2"),host_mtu=9000,romfile="
+	)
+}
+
 # boot HOST PORT: QEMU in the background, its pid in a file. Fails at once if it cannot start.
 # no_timer_check: on a loaded machine an emulated timer may be too late for the kernel's test of it, a panic.
 boot()
 {
-	local host=$1 number=${1#h} path share=security_model=none,readonly=on,multidevs=remap
+	local host=$1 share=security_model=none,readonly=on,multidevs=remap nics=()
 
-	path=$(sockets)
+	wire_options "$host" 0 "$host.wire" "$(wire_peer "$host")"
+	[ "${wires[$host]}" = 1 ] || wire_options "$host" 2 "$host.b.wire" "$host.b.sw"
 	: >"$dir/$host.log"
 	qemu-system-x86_64 -name "rocecheck-lab-$host" -M q35 -accel "$accel" -cpu "$cpu" \
 		-m "$memory_mb" -smp 1 -nodefaults -display none -no-reboot \
@@ -165,10 +181,9 @@ boot()
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev "local,id=tree,path=$tree,$share" \
 		-device virtio-9p-pci,fsdev=tree,mount_tag=tree \
-		-netdev "dgram,id=wire,local.type=unix,local.path=$path/$host.wire,remote.type=unix,remote.path=$path/$(wire_peer "$host")" \
-		-device "virtio-net-pci,netdev=wire,mac=$(mac "$number" 0),host_mtu=9000,romfile=" \
+		"${nics[@]}" \
 		-netdev "user,id=mgmt,net=198.19.0.0/24,restrict=on,hostfwd=tcp:127.0.0.1:$2-198.19.0.15:22" \
-		-device "virtio-net-pci,netdev=mgmt,mac=$(mac "$number" 1),romfile=" \
+		-device "virtio-net-pci,netdev=mgmt,mac=$(mac "${host#h}" 1),romfile=" \
 		-pidfile "$dir/$host.pid" -daemonize </dev/null >"$dir/$host.err" 2>&1 9>&-
 }
 
@@ -251,4 +266,18 @@ wait_all_ready()
 	for pid in "${waiters[@]}"; do
 		wait "$pid" || exit 3
 	done
+}
+
+# reset_guest HOST PARAM=VALUE...: as after a boot, for the topology in wires and bonds.
+reset_guest()
+{
+	local host=$1 said code=0
+
+	shift
+	said=$(timeout -k 1 60 ssh -F "$dir/ssh_config" -T "$host" \
+		"$(printf '%q ' bash /run/lab/reset.sh "${wires[$host]:-0}" "${bonds[$host]:--}" "$@")" \
+		</dev/null 2>&1 9>&-) || code=$?
+	[ $code != 0 ] || return 0
+	[ $code != 124 ] || said="no answer in 60 s"
+	die 3 "$host cannot be reset: $said. Next: lab down; lab up"
 }

@@ -16,7 +16,7 @@ switch_pid()
 
 stop_switch()
 {
-	local pid
+	local pid path
 
 	pid=$(switch_pid) || pid=
 	if [ -n "$pid" ]; then
@@ -24,6 +24,10 @@ stop_switch()
 		wait_gone "$pid"
 	fi
 	rm -f "$dir/switch.pid"
+	path=$(sockets) || return 0
+	# Of one that was killed; its captures are kept.
+	rm -f "$path"/*.sw "$path/control"
+	! compgen -G "$path/*.pcapng" >/dev/null || mv "$path"/*.pcapng "$dir/"
 }
 
 # One process for all switches of the topology; socket paths of the file are relative to the sockets.
@@ -32,7 +36,7 @@ start_switch()
 	local i path
 
 	path=$(sockets)
-	cp "$topology" "$dir/topology.yaml"
+	[ "$topology" = "$dir/topology.yaml" ] || cp "$topology" "$dir/topology.yaml"
 	(cd "$path" && exec "$tree/build/labswitch" "$dir/topology.yaml" </dev/null >"$dir/switch.log" 2>&1 9>&-) &
 	echo $! >"$dir/switch.pid"
 	for i in {1..50}; do
@@ -54,18 +58,25 @@ wire_peer()
 	fi
 }
 
-# The guests of a topology: h1 to hN, each named by a port's socket.
-count_hosts()
+# read_topology FILE: its guests in hosts, with wires and bonds of each. They are h1 to hN, known by
+# the sockets of ports: h1.wire, and h1.b.wire where a guest has a second one.
+read_topology()
 {
-	local n
+	local host
 
 	[ -f "$1" ] || die 2 "$1: no such topology file"
-	n=$(grep -oE '\bh[1-6]\.wire\b' "$1" | sort -u | wc -l)
-	[ "$n" -gt 0 ] || die 2 "$1: no port has 'remote: h1.wire'"
-	for ((i = 1; i <= n; i++)); do
-		grep -qE "\bh$i\.wire\b" "$1" || die 2 "$1: $n guests, and none is h$i"
+	[ -x "$tree/build/labswitch" ] || die 3 "build/labswitch is missing. Next: make"
+	topology=$(realpath "$1")
+	for host in "${all_hosts[@]}"; do
+		grep -qE "\b$host\.wire\b" "$topology" || continue
+		hosts+=("$host")
+		wires[$host]=1
+		bonds[$host]=-
+		! grep -qE "\b$host\.b\.wire\b" "$topology" || wires[$host]=2
 	done
-	echo "$n"
+	[ ${#hosts[@]} -gt 0 ] || die 2 "$1: no port has 'remote: h1.wire'"
+	[ "${hosts[*]}" = "${all_hosts[*]:0:${#hosts[@]}}" ] ||
+		die 2 "$1: ${#hosts[@]} guests must be h1 to h${#hosts[@]}, not ${hosts[*]}"
 }
 
 ask_switch()

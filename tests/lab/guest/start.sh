@@ -1,19 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Process 1 of a guest: mounts, names, the wire, the lab NIC with Soft-RoCE on it, the management
+# Process 1 of a guest: mounts, names, the wires, the lab NICs with Soft-RoCE on them, the management
 # NIC, sshd. Says LAB-READY on the console, or LAB-FAIL and why. Settings come from /run/lab/env.
 export PATH=/rocecheck/build:/run/lab/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
-. /run/lab/env # HOST NUMBER WIRE_MAC MGMT_MAC MGMT_ADDRESS RATE
+. /run/lab/env # HOST NUMBER WIRES WIRE_MAC0 WIRE_MAC1 MGMT_MAC MGMT_ADDRESS BOND RATE
+. /run/lab/nic.sh
 
 fail()
 {
 	echo "LAB-FAIL $*"
-}
-
-try()
-{
-	"$@" || fail "$*"
 }
 
 mounts()
@@ -40,6 +36,7 @@ names()
 		echo 127.0.0.1 localhost
 		for n in 1 2 3 4 5 6; do
 			echo "198.18.0.$n h$n"
+			echo "198.18.1.$n h$n-b"
 		done
 	} >/etc/hosts
 	# Files, so that a login shell has what a command over ssh has.
@@ -59,38 +56,30 @@ link_of()
 	done | head -n1 | cut -d/ -f5
 }
 
+# name_wire NUMBER: eth0 or eth1, whatever the kernel made of it.
+name_wire()
+{
+	local mac=WIRE_MAC$1 link
+
+	link=$(link_of "${!mac}")
+	[ "$link" = "eth$1" ] || try ip link set "$link" name "eth$1"
+}
+
 network()
 {
-	local link
+	local n
 
 	# fq_codel, Debian's default, would mark CE on the sender what hardware sends past any qdisc.
 	echo pfifo_fast >/proc/sys/net/core/default_qdisc
 	try modprobe virtio_net
-	link=$(link_of "$MGMT_MAC")
-	try ip link set "$link" name mgmt0
+	try ip link set "$(link_of "$MGMT_MAC")" name mgmt0
+	echo 1 >/proc/sys/net/ipv6/conf/mgmt0/disable_ipv6
 	try ip address add "$MGMT_ADDRESS/24" dev mgmt0
 	try ip link set mgmt0 up
-	link=$(link_of "$WIRE_MAC")
-	[ "$link" = eth0 ] || try ip link set "$link" name eth0
-	# Frames of the wire are the NIC's: nothing of the host speaks on eth0 itself.
-	echo 1 >/proc/sys/net/ipv6/conf/eth0/disable_ipv6
-	echo 1 >/proc/sys/net/ipv6/conf/mgmt0/disable_ipv6
 	try ip link set lo up
-	try ip link set eth0 up
-	try insmod /run/lab/labnic.ko lower=eth0 name=roce0 rate="$RATE"
-	try ip link set roce0 mtu 4200 up
-	try ip address add "198.18.0.$NUMBER/24" dev roce0
-}
-
-rdma_stack()
-{
-	local module
-
-	for module in configfs ib_uverbs rdma_cm rdma_ucm crc32_generic rdma_rxe; do
-		try modprobe "$module"
+	for ((n = 0; n < WIRES; n++)); do
+		name_wire $n
 	done
-	mountpoint -q /sys/kernel/config || try mount -t configfs configfs /sys/kernel/config
-	try rdma link add rxe0 type rxe netdev roce0
 }
 
 # dcb of iproute2 6.1 leaves an ACK unread and may take it for the answer of its set, which has been
@@ -143,7 +132,7 @@ ulimit -l unlimited
 mounts
 names
 network
-rdma_stack
+raise_nics "$WIRES" "$BOND"
 mend_dcb
 start_sshd
 echo "LAB-READY $(cut -d' ' -f1 /proc/uptime)"
