@@ -129,6 +129,16 @@ write_into_h3()
 	on h1 rocecheck plan lab --exit-code
 }
 
+@test "6.15's dcb sets and reads the NIC's order of trust" {
+	on h1 dcb apptrust set dev roce0 order dscp pcp
+	on h1 dcb apptrust show dev roce0 | grep -q '^order: dscp pcp'
+	on h1 dcb apptrust set dev roce0 order dscp
+	on h1 dcb -j apptrust show dev roce0 | jq -e '.order == ["dscp"]'
+	# 6.12 itself refuses an order that names a selector of no driver's.
+	run on h1 dcb apptrust set dev roce0 order stream-port
+	[ "$status" -ne 0 ]
+}
+
 @test "2:1 incast with PFC: nothing is dropped, nothing out of sequence, pauses counted alike" {
 	local errors="rdma -j statistic show link rxe0/1 | jq '.[0].out_of_seq_request + .[0].rcvd_seq_err'"
 	local pauses="ethtool -S roce0 | sed -n 's/.*rx_prio3_pause: //p'"
