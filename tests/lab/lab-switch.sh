@@ -58,23 +58,22 @@ wire_peer()
 	fi
 }
 
-# read_topology FILE: its guests in hosts, with wires and bonds of each. They are h1 to hN, known by
-# the sockets of ports: h1.wire, and h1.b.wire where a guest has a second one.
+# read_topology FILE: checks it; its guests go to hosts, wires and bonds. They must be h1 to hN.
 read_topology()
 {
-	local host
+	local host list n mode
 
-	[ -f "$1" ] || die 2 "$1: no such topology file"
 	[ -x "$tree/build/labswitch" ] || die 3 "build/labswitch is missing. Next: make"
 	topology=$(realpath "$1")
-	for host in "${all_hosts[@]}"; do
-		grep -qE "\b$host\.wire\b" "$topology" || continue
+	list=$("$tree/build/labswitch" --hosts "$topology") ||
+		die 2 "$1 is no topology. Next: see tests/lab/topologies/ and tests/lab/switch/README.md"
+	grep -qx 'control: control' "$topology" || die 2 "$1: 'control: control' is missing"
+	while read -r host n mode; do
+		[ -n "$host" ] || die 2 "$1: no port has 'remote: h1.wire'"
 		hosts+=("$host")
-		wires[$host]=1
-		bonds[$host]=-
-		! grep -qE "\b$host\.b\.wire\b" "$topology" || wires[$host]=2
-	done
-	[ ${#hosts[@]} -gt 0 ] || die 2 "$1: no port has 'remote: h1.wire'"
+		wires[$host]=$n
+		bonds[$host]=$mode
+	done < <(sort <<<"$list")
 	[ "${hosts[*]}" = "${all_hosts[*]:0:${#hosts[@]}}" ] ||
 		die 2 "$1: ${#hosts[@]} guests must be h1 to h${#hosts[@]}, not ${hosts[*]}"
 }

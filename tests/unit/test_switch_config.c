@@ -16,6 +16,7 @@ static const char good[] =
 	"schema: rocecheck.switch/1\n"
 	"control: /tmp/c\n"
 	"mirror: {file: /tmp/m.pcapng, snaplen: 128}\n"
+	"defaults: {rate: 32M, mtu: 4300}\n"
 	"switches:\n"
 	"  - name: leaf1\n"
 	"    mac: 02:00:00:00:01:00\n"
@@ -64,6 +65,8 @@ static void test_good(void **state)
 	assert_int_equal(c->box[0].mac[4], 1);
 	p = &c->port[0];
 	assert_int_equal(p->rate_kbps, 64000);
+	assert_int_equal(p->mtu, 4300);
+	assert_int_equal(c->port[2].rate_kbps, 32000);
 	assert_int_equal(p->dscp_prio[26], 3);
 	assert_int_equal(p->dscp_prio[47], 5);
 	assert_int_equal(p->dscp_prio[48], 0);
@@ -88,6 +91,8 @@ static void test_good(void **state)
 
 #define HEAD "schema: rocecheck.switch/1\nswitches:\n  - name: s\n    ports:\n"
 
+#define HOST1 HEAD "      - {name: a, local: h1.sw, remote: h1.wire}\n"
+
 static void test_errors(void **state)
 {
 	static const struct {
@@ -100,6 +105,8 @@ static void test_errors(void **state)
 		{"schema", "schema: x\nswitches: []\n", 1, 9, "RC-INP-010", 1},
 		{"key", HEAD "      - {name: a, rat: 1G}\n", 5, 19, "RC-INP-002", 1},
 		{"rate", HEAD "      - {name: a, rate: fast}\n", 5, 25, "RC-INP-004", 1},
+		{"defaults", "schema: rocecheck.switch/1\ndefaults: {rat: 1G}\nswitches: []\n", 2,
+		 12, "RC-INP-002", 1},
 		{"two errors", HEAD "      - {name: a, mtu: 5, trust: cos}\n", 5, 24, "RC-INP-005",
 		 2},
 		{"prio", HEAD "      - {name: a, pfc: [8]}\n", 5, 25, "RC-INP-005", 1},
@@ -116,6 +123,13 @@ static void test_errors(void **state)
 		 "RC-INP-020", 1},
 		{"fault", HEAD "      - {name: a}\nfaults:\n  - {kind: dorp}\n", 7, 12,
 		 "RC-INP-009", 1},
+		{"no such host", HOST1 "hosts:\n  - {name: h2}\n", 7, 5, "RC-INP-013", 1},
+		{"bond of one", HOST1 "hosts:\n  - {name: h1, bond: active-backup}\n", 7, 5,
+		 "RC-INP-020", 1},
+		{"bond mode", HOST1 "hosts:\n  - {name: h1, bond: 802.3ad}\n", 7, 22, "RC-INP-009",
+		 1},
+		{"host twice", HOST1 "hosts:\n  - {name: h1}\n  - {name: h1}\n", 8, 5, "RC-INP-014",
+		 1},
 		{"mac",
 		 "schema: rocecheck.switch/1\nswitches:\n  - name: s\n    mac: 01:00:00:00:00:00\n"
 		 "    ports:\n      - {name: a, local: /x, remote: /y}\n",
@@ -137,6 +151,47 @@ static void test_errors(void **state)
 			diags_print_gcc(&d, stderr);
 			fail_msg("%s: %d", cases[i].name, err);
 		}
+		diags_clear(&d);
+	}
+	free(c);
+}
+
+static void test_hosts(void **state)
+{
+	static const struct {
+		const char *name, *in, *want; /* NULL: refused */
+	} cases[] = {
+		{"one wire", HOST1, "h1 1 -\n"},
+		{"two wires", HOST1 "      - {name: b, local: h1.b.sw, remote: h1.b.wire}\n",
+		 "h1 2 -\n"},
+		{"two hosts",
+		 HOST1 "      - {name: b, local: h2.b.sw, remote: h2.b.wire}\n"
+		       "      - {name: c, local: h2.sw, remote: h2.wire}\n"
+		       "hosts: [{name: h2, bond: balance-xor}, {name: h1, bond: none}]\n",
+		 "h1 1 -\nh2 2 balance-xor\n"},
+		{"no host", HEAD "      - {name: a, local: /x, remote: /y}\n", ""},
+		{"second wire alone",
+		 HOST1 "      - {name: b, local: h2.b.sw, remote: h2.b.wire}\n", NULL},
+	};
+	struct lab_config *c = calloc(1, sizeof(*c));
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t size = 0;
+		char *text = NULL;
+		FILE *out = open_memstream(&text, &size);
+		struct err e = {0};
+		struct diags d;
+		int err;
+
+		diags_init(&d);
+		assert_int_equal(config_parse("f", cases[i].in, strlen(cases[i].in), c, &d, &e), 0);
+		err = config_print_hosts(c, out, &e);
+		fclose(out);
+		if (err != (cases[i].want ? 0 : -EINVAL) ||
+		    (cases[i].want && strcmp(text, cases[i].want)))
+			fail_msg("%s: %d, '%s', '%s'", cases[i].name, err, text, e.text);
+		free(text);
 		diags_clear(&d);
 	}
 	free(c);
@@ -216,7 +271,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),	    cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_set),	    cmocka_unit_test(test_fault),
-		cmocka_unit_test(test_fault_words),
+		cmocka_unit_test(test_fault_words), cmocka_unit_test(test_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

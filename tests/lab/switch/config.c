@@ -16,6 +16,7 @@ struct load {
 	const struct yaml_file *file;
 	struct diags *diags;
 	struct lab_config *config;
+	struct port_config base; /* defaults of all switches */
 };
 
 static int report(struct load *l, const struct yaml_node *node, const char *rule, const char *text)
@@ -64,19 +65,23 @@ static int load_port(struct load *l, const struct yaml_node *node, const struct 
 	return err;
 }
 
+/* The defaults of the file or of a switch, over those in base. */
+static int load_defaults(struct load *l, const struct yaml_node *defaults, struct port_config *base)
+{
+	if (!defaults)
+		return 0;
+	if (defaults->kind != YAML_MAP)
+		return report(l, defaults, "RC-INP-004", "defaults: expected a map of keys");
+	return schema_load_map(&default_keys, l->file, defaults, base, l->diags);
+}
+
 static int load_ports(struct load *l, const struct yaml_node *node)
 {
 	const struct yaml_node *ports = yaml_get(node, "ports");
-	const struct yaml_node *defaults = yaml_get(node, "defaults");
-	struct port_config base;
+	struct port_config base = l->base;
 	int bad = 0;
 
-	config_port_defaults(&base);
-	if (defaults && defaults->kind != YAML_MAP)
-		bad = report(l, defaults, "RC-INP-004", "defaults: expected a map of keys");
-	else if (defaults)
-		bad = schema_load_map(&default_keys, l->file, defaults, &base, l->diags);
-	if (bad && bad != -EINVAL)
+	if (schema_stop(load_defaults(l, yaml_get(node, "defaults"), &base), &bad))
 		return bad;
 	if (!ports)
 		return bad;
@@ -206,6 +211,31 @@ static void name_faults(struct lab_config *c)
 			config_fault_name(c, &c->fault[i]);
 }
 
+static int load_host(struct load *l, const struct yaml_node *node)
+{
+	struct lab_config *c = l->config;
+	struct host_config *host;
+	int bad = 0;
+
+	if (node->kind != YAML_MAP)
+		return report(l, node, "RC-INP-004", "hosts: expected a list of maps");
+	if (c->host_count == HOSTS_MAX)
+		return report(l, node, "RC-INP-005", "more than 6 hosts");
+	host = &c->host[c->host_count++];
+	if (schema_stop(schema_load_map(&host_keys, l->file, node, host, l->diags), &bad) || bad)
+		return bad;
+	for (struct host_config *other = c->host; other < host; other++)
+		if (!strcmp(other->name, host->name))
+			return report(l, node, "RC-INP-014", "this host is given twice");
+	if (!config_has_wire(c, host->name, "wire"))
+		return report(l, node, "RC-INP-013",
+			      "no port has 'remote: NAME.wire' of this host");
+	if (host->bond && !config_has_wire(c, host->name, "b.wire"))
+		return report(l, node, "RC-INP-020",
+			      "a bond needs a port with 'remote: NAME.b.wire' as well");
+	return 0;
+}
+
 /* Every port without a socket needs a link. */
 static int check_ends(struct load *l)
 {
@@ -249,11 +279,17 @@ static int load_all(struct load *l)
 	static const struct {
 		const char *key;
 		int (*one)(struct load *l, const struct yaml_node *node);
-	} lists[] = {{"switches", load_switch}, {"links", load_link}, {"faults", load_fault}};
+	} lists[] = {{"switches", load_switch},
+		     {"links", load_link},
+		     {"faults", load_fault},
+		     {"hosts", load_host}};
 	int bad = 0;
 
 	if (schema_stop(schema_load_map(&lab_keys, l->file, l->file->root, l->config, l->diags),
 			&bad))
+		return bad;
+	config_port_defaults(&l->base);
+	if (schema_stop(load_defaults(l, yaml_find(l->file, "defaults"), &l->base), &bad))
 		return bad;
 	for (size_t i = 0; i < ARRAY_SIZE(lists); i++)
 		if (schema_stop(load_list(l, lists[i].key, lists[i].one), &bad))

@@ -18,6 +18,7 @@
 #define PORTS_MAX    64
 #define FAULTS_MAX   32
 #define LINKS_MAX    32
+#define HOSTS_MAX    6
 #define APPS_MAX     16
 #define NAME_SIZE    32
 #define PATH_SIZE    108 /* of a unix socket */
@@ -125,6 +126,15 @@ struct fault {
 	uint64_t seen, hits;		/* what it was about; what it changed */
 };
 
+/* How `ip link` calls the modes that need nothing of the switch but a static lag, if any. */
+enum bond_mode { BOND_NONE, BOND_ACTIVE_BACKUP, BOND_BALANCE_XOR };
+
+/* What a guest makes of its wires; the switches do not care. */
+struct host_config {
+	char name[NAME_SIZE];
+	unsigned int bond;
+};
+
 struct lab_config {
 	char control[PATH_SIZE];
 	char mirror[PATH_SIZE];
@@ -138,10 +148,13 @@ struct lab_config {
 	unsigned int link_count;
 	struct fault fault[FAULTS_MAX];
 	unsigned int fault_count;
+	struct host_config host[HOSTS_MAX];
+	unsigned int host_count;
 };
 
 extern const struct qos_word fault_words[];
 extern const struct qos_word dialect_words[];
+extern const struct qos_word bond_words[];
 extern const struct qos_word tlv_words[];
 
 /* Loads a file; all findings go to d. -EINVAL when there are errors among them. */
@@ -174,6 +187,13 @@ void config_fault_name(const struct lab_config *config, struct fault *fault);
 
 /* Prints the tables of all keys, in Markdown. */
 void config_print_keys(FILE *out);
+
+/* The hosts of a topology, one a line: name, number of wires, bond mode or "-". A host is known by
+ * the sockets it gives to ports, NAME.wire and NAME.b.wire. -EINVAL: a second wire alone. */
+int config_print_hosts(const struct lab_config *config, FILE *out, struct err *e);
+
+/* Is a port's remote that wire ("wire", "b.wire") of the host? */
+bool config_has_wire(const struct lab_config *config, const char *host, const char *wire);
 
 /* What must hold within one port; false with the reason in e. */
 bool config_port_ok(const struct port_config *port, struct err *e);

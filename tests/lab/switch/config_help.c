@@ -67,6 +67,7 @@ void config_print_keys(FILE *out)
 		{"An entry of `lldp.app`", &app_keys},
 		{"A link", &link_keys},
 		{"A fault", &fault_keys},
+		{"A host", &host_keys},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {

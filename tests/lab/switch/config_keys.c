@@ -23,6 +23,11 @@ static const struct qos_word tag_words[] = {
 	{"keep", TAG_KEEP}, {"add", TAG_ADD}, {"strip", TAG_STRIP}, {NULL, 0},
 };
 
+const struct qos_word bond_words[] = {
+	{"none", BOND_NONE}, {"active-backup", BOND_ACTIVE_BACKUP},
+	{"balance-xor", BOND_BALANCE_XOR}, {NULL, 0},
+};
+
 static const struct qos_word direction_words[] = {
 	{"both", 0}, {"in", 1}, {"out", 2}, {NULL, 0},
 };
@@ -301,7 +306,7 @@ static const struct schema_row switch_rows[] = {
 	{.path = "mac", .kind = SCHEMA_OWN, .read = config_read_mac, AT(switch_config, mac),
 	 .help = "chassis id in LLDP"},
 	{.path = "defaults", .kind = SCHEMA_OWN, .read = read_later,
-	 .help = "keys of all its ports"},
+	 .help = "keys of all its ports, over those of the file"},
 	{.path = "ports", .kind = SCHEMA_OWN, .read = read_later, .required = true,
 	 .help = "its ports"},
 	{.path = "buffer", .kind = SCHEMA_BYTES, .min = 10000, .max = 1u << 30,
@@ -382,6 +387,18 @@ const struct schema mirror_keys = {
 	.title = "mirror", .rows = mirror_rows, .size = sizeof(struct lab_config),
 };
 
+static const struct schema_row host_rows[] = {
+	{.path = "name", .kind = SCHEMA_NAME, .required = true, TEXT_AT(host_config, name),
+	 .help = "of a guest whose wires are ports' remotes, `h1.wire` and `h1.b.wire`"},
+	{.path = "bond", .kind = SCHEMA_WORD, .words = bond_words, AT(host_config, bond),
+	 .help = "join its two wires; default none, two rails"},
+	{.path = NULL},
+};
+
+const struct schema host_keys = {
+	.title = "host", .rows = host_rows, .size = sizeof(struct host_config),
+};
+
 static const struct schema_row lab_rows[] = {
 	{.path = "schema", .kind = SCHEMA_OWN, .required = true, .read = read_schema,
 	 .help = "schema: " LAB_SCHEMA},
@@ -393,10 +410,14 @@ static const struct schema_row lab_rows[] = {
 	 AT(lab_config, mirror_snaplen), .help = "bytes of each frame; default 256"},
 	{.path = "frames", .kind = SCHEMA_UINT, .min = 256, .max = 65536, AT(lab_config, frames),
 	 .help = "frames in all switches together; default 16384"},
+	{.path = "defaults", .kind = SCHEMA_OWN, .read = read_later,
+	 .help = "keys of all ports of all switches"},
 	{.path = "switches", .kind = SCHEMA_OWN, .read = read_later, .required = true,
 	 .help = "the switches"},
 	{.path = "links", .kind = SCHEMA_OWN, .read = read_later, .help = "between switches"},
 	{.path = "faults", .kind = SCHEMA_OWN, .read = read_later, .help = "what goes wrong"},
+	{.path = "hosts", .kind = SCHEMA_OWN, .read = read_later,
+	 .help = "what guests make of their wires; nothing to the switches"},
 	{.path = NULL},
 };
 

@@ -8,7 +8,7 @@
 #include "profiles/schema.h"
 #include "tests/lab/switch/config.h"
 
-extern const struct schema lab_keys, switch_keys, link_keys, fault_keys;
+extern const struct schema lab_keys, switch_keys, link_keys, fault_keys, host_keys;
 extern const struct schema prio_keys, tc_keys, app_keys;
 extern const struct schema port_keys;	 /* of one port */
 extern const struct schema default_keys; /* the same without what tells ports apart */

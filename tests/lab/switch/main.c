@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * labswitch CONFIG.yaml: runs the switches until it is told to stop. labswitch ctl SOCKET JSON: one
- * request to a running one. labswitch --help-keys: the keys of the file. Exit 0; 1 refused or
- * failed; 2 wrong usage or configuration.
+ * request to a running one. labswitch --hosts CONFIG.yaml: the hosts it needs. labswitch
+ * --help-keys: the keys of the file. Exit 0; 1 refused or failed; 2 wrong usage or configuration.
  */
 #include <errno.h>
 #include <signal.h>
@@ -42,7 +42,19 @@ static int run(const struct lab_config *config)
 	return err ? complain(&e) : 0;
 }
 
-static int run_file(const char *path)
+/* --hosts */
+static int print_hosts(const struct lab_config *config)
+{
+	struct err e = {.code = 0};
+
+	if (config_print_hosts(config, stdout, &e)) {
+		complain(&e);
+		return 2;
+	}
+	return fflush(stdout) ? 1 : 0;
+}
+
+static int with_file(const char *path, int (*work)(const struct lab_config *config))
 {
 	struct lab_config *config = calloc(1, sizeof(*config));
 	struct err e = {.code = 0};
@@ -57,7 +69,7 @@ static int run_file(const char *path)
 	diags_clear(&d);
 	if (err && e.code)
 		complain(&e);
-	err = err ? 2 : run(config);
+	err = err ? 2 : work(config);
 	free(config);
 	return err;
 }
@@ -69,13 +81,15 @@ int main(int argc, char **argv)
 	if (argc == 4 && !strcmp(argv[1], "ctl"))
 		return control_ask(argv[2], argv[3], stdout, &e) ? complain(&e) : 0;
 	if (argc == 2 && argv[1][0] != '-')
-		return run_file(argv[1]);
+		return with_file(argv[1], run);
+	if (argc == 3 && !strcmp(argv[1], "--hosts"))
+		return with_file(argv[2], print_hosts);
 	if (argc == 2 && !strcmp(argv[1], "--help-keys")) {
 		config_print_keys(stdout);
 		return fflush(stdout) ? 1 : 0;
 	}
 	fputs("usage: labswitch CONFIG.yaml\n       labswitch ctl SOCKET JSON\n"
-	      "       labswitch --help-keys\n",
+	      "       labswitch --hosts CONFIG.yaml\n       labswitch --help-keys\n",
 	      stderr);
 	return 2;
 }
