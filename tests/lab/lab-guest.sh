@@ -137,11 +137,12 @@ make_initrd()
 	cat >"$part/lab/env" <<-EOF
 		HOST=$host
 		NUMBER=$number
-		WIRES=${wires[$host]}
+		WIRES=$(booted_wires "$host")
 		WIRE_MAC0=$(mac "$number" 0)
 		WIRE_MAC1=$(mac "$number" 2)
 		MGMT_MAC=$(mac "$number" 1)
 		MGMT_ADDRESS=198.19.0.15
+		NICS=${wires[$host]}
 		BOND=${bonds[$host]}
 		RATE=$rate
 	EOF
@@ -150,6 +151,12 @@ make_initrd()
 		pack "$part"
 	} >"$dir/$host.initrd"
 	rm -rf "$part"
+}
+
+# A guest may be booted with more wires than its topology has use for, for others after a reset.
+booted_wires()
+{
+	echo $((wires[$1] > min_wires ? wires[$1] : min_wires))
 }
 
 # wire_options HOST NIC WIRE PEER: QEMU's arguments for one wire, in the array `nics`.
@@ -171,7 +178,7 @@ boot()
 	local host=$1 share=security_model=none,readonly=on,multidevs=remap nics=()
 
 	wire_options "$host" 0 "$host.wire" "$(wire_peer "$host")"
-	[ "${wires[$host]}" = 1 ] || wire_options "$host" 2 "$host.b.wire" "$host.b.sw"
+	[ "$(booted_wires "$host")" = 1 ] || wire_options "$host" 2 "$host.b.wire" "$host.b.sw"
 	: >"$dir/$host.log"
 	qemu-system-x86_64 -name "rocecheck-lab-$host" -M q35 -accel "$accel" -cpu "$cpu" \
 		-m "$memory_mb" -smp 1 -nodefaults -display none -no-reboot \

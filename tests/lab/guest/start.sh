@@ -4,7 +4,7 @@
 # Process 1 of a guest: mounts, names, the wires, the lab NICs with Soft-RoCE on them, the management
 # NIC, sshd. Says LAB-READY on the console, or LAB-FAIL and why. Settings come from /run/lab/env.
 export PATH=/rocecheck/build:/run/lab/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
-. /run/lab/env # HOST NUMBER WIRES WIRE_MAC0 WIRE_MAC1 MGMT_MAC MGMT_ADDRESS BOND RATE
+. /run/lab/env # HOST NUMBER WIRES WIRE_MAC0 WIRE_MAC1 MGMT_MAC MGMT_ADDRESS NICS BOND RATE
 . /run/lab/nic.sh
 
 fail()
@@ -132,7 +132,7 @@ ulimit -l unlimited
 mounts
 names
 network
-raise_nics "$WIRES" "$BOND"
+raise_nics "$NICS" "$BOND"
 mend_dcb
 start_sshd
 echo "LAB-READY $(cut -d' ' -f1 /proc/uptime)"
