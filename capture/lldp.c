@@ -2,8 +2,8 @@
 /*
  * LLDP (802.1AB clause 8) and the DCBX TLVs of 802.1Q annex D. Two tables: one of basic TLVs by
  * type, one of organisational TLVs by OUI and subtype. Text of the wire is kept printable, numbers
- * in their range. CEE and CIN carry settings too, but of a dialect that cannot be mixed with IEEE:
- * only their name is taken.
+ * in their range. CEE (DCBX 1.01) and CIN carry settings too: of CEE the PFC priorities are taken
+ * when the peer speaks no IEEE, of CIN the name alone.
  */
 #include "capture/lldp.h"
 
@@ -19,6 +19,8 @@
 #define OUI_8021	 0x0080c2
 #define OUI_8023	 0x00120f
 #define OUI_CEE		 0x001b21
+
+#define CEE_PFC 3 /* sub-TLV */
 
 #define ID_MAC_OF_CHASSIS 4
 #define ID_MAC_OF_PORT	  3
@@ -80,11 +82,13 @@ static void read_system(struct reading *r, const uint8_t *v, uint32_t len)
 	put_text(r->peer->system, sizeof(r->peer->system), v, len);
 }
 
-/* IEEE wins over the older dialects when a peer speaks both. */
+/* IEEE wins over the older dialects when a peer speaks both: what CEE said of PFC is forgotten. */
 static void set_dialect(struct lldp_peer *p, const char *name)
 {
-	if (strcmp(p->dialect, "ieee") != 0)
-		snprintf(p->dialect, sizeof(p->dialect), "%s", name);
+	if (!strcmp(p->dialect, "ieee"))
+		return;
+	p->qos.has &= ~(QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PFC_WILLING));
+	snprintf(p->dialect, sizeof(p->dialect), "%s", name);
 }
 
 /* One number; unknown when it is out of the field's range. */
@@ -195,11 +199,30 @@ static void read_cin(struct reading *r, const uint8_t *v, uint32_t len)
 	set_dialect(r->peer, "cin");
 }
 
+/* | versions 16 | enabled 1, willing 1, error 1, reserved 5 | subtype 8 | bitmap 8, bit n = prio n
+ * | number of TCs 8 | */
+static void read_cee_pfc(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	if (len < 6 || strcmp(r->peer->dialect, "cee") != 0)
+		return;
+	set_value(&r->peer->qos, QOS_PFC_WILLING, v[2] >> 6 & 1);
+	set_value(&r->peer->qos, QOS_PFC_ENABLED, v[2] & 0x80 ? v[4] : 0);
+}
+
+/* Sub-TLVs, built like TLVs. What breaks off ends them. */
 static void read_cee(struct reading *r, const uint8_t *v, uint32_t len)
 {
-	(void)v;
-	(void)len;
 	set_dialect(r->peer, "cee");
+	while (len >= 2) {
+		uint32_t size = be16_at(v) & 0x1ff;
+
+		if (size > len - 2)
+			return;
+		if (v[0] >> 1 == CEE_PFC)
+			read_cee_pfc(r, v + 2, size);
+		v += 2 + size;
+		len -= 2 + size;
+	}
 }
 
 static void read_max_frame(struct reading *r, const uint8_t *v, uint32_t len)

@@ -192,6 +192,24 @@ static const struct tlv_case tlv_cases[] = {
 	 "ieee",
 	 0},
 	{"cee", {0xfe, 0x06, 0x00, 0x1b, 0x21, 0x02, 0x02, 0x0a}, 8, 0, "cee", 0},
+	{"cee pfc",
+	 {0xfe, 0x0e, 0x00, 0x1b, 0x21, 0x02, 0x02, 0x00, 0x06, 0x06, 0, 0, 0x80, 0, 0x08, 8},
+	 16,
+	 0,
+	 "cee",
+	 QOS_BIT(QOS_PFC_WILLING) | QOS_BIT(QOS_PFC_ENABLED)},
+	{"cee pfc short",
+	 {0xfe, 0x0b, 0x00, 0x1b, 0x21, 0x02, 0x06, 0x05, 0, 0, 0x80, 0, 0x08},
+	 13,
+	 0,
+	 "cee",
+	 0},
+	{"cee sub-TLV beyond the end",
+	 {0xfe, 0x0b, 0x00, 0x1b, 0x21, 0x02, 0x06, 0x06, 0, 0, 0x80, 0, 0x08},
+	 13,
+	 0,
+	 "cee",
+	 0},
 	{"cin", {0xfe, 0x06, 0x00, 0x1b, 0x21, 0x01, 0x02, 0x0a}, 8, 0, "cin", 0},
 	{"other organisation", {0xfe, 0x04, 0x00, 0x40, 0x9c, 0x01}, 6, 0, "", 0},
 	{"unknown type", {0x12, 0x02, 0xaa, 0xaa}, 4, 0, "", 0},
@@ -241,6 +259,26 @@ static void adding(void **state)
 	assert_int_equal(p.qos.pfc_cap, 4);
 	assert_int_equal(p.qos.pfc_enabled, 0x18);
 	assert_int_equal(p.max_frame, 1522);
+}
+
+/* What CEE says of PFC holds until the peer turns out to speak IEEE too. */
+static void both_dialects(void **state)
+{
+	static const uint8_t cee[] = {0xfe, 0x0c, 0x00, 0x1b, 0x21, 0x02, 0x06,
+				      0x06, 0,	  0,	0xc0, 0,    0x30, 8};
+	static const uint8_t app[] = {0xfe, 0x05, 0x00, 0x80, 0xc2, 0x0c, 0x00};
+	struct lldp_peer p = {0};
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(lldp_decode_tlvs(cee, sizeof(cee), &p, &e), 0);
+	assert_int_equal(p.qos.pfc_enabled, 0x30);
+	assert_int_equal(p.qos.pfc_willing, 1);
+	assert_int_equal(lldp_decode_tlvs(app, sizeof(app), &p, &e), 0);
+	assert_string_equal(p.dialect, "ieee");
+	assert_false(qos_has(&p.qos, QOS_PFC_ENABLED));
+	assert_int_equal(lldp_decode_tlvs(cee, sizeof(cee), &p, &e), 0);
+	assert_false(qos_has(&p.qos, QOS_PFC_ENABLED));
 }
 
 static void two_neighbours(void **state)
@@ -311,6 +349,7 @@ int main(void)
 		cmocka_unit_test(every_byte_changed),
 		cmocka_unit_test(single_tlvs),
 		cmocka_unit_test(adding),
+		cmocka_unit_test(both_dialects),
 		cmocka_unit_test(two_neighbours),
 		cmocka_unit_test(frames_around),
 	};
