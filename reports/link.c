@@ -66,7 +66,8 @@ static enum nearness nearness(const struct findings *f, const struct place *plac
 		return NEAR_SAME;
 	if (!strcmp(c->host, e->host) && (!c->port[0] || !e->port[0] || !strcmp(c->port, e->port)))
 		return NEAR_SAME;
-	if (e->rule->needs & (NEED_LOAD | NEED_DELTA | NEED_CAPTURE) &&
+	if ((e->rule->needs & (NEED_LOAD | NEED_DELTA | NEED_CAPTURE) ||
+	     strchr(e->rule->evidence, EVIDENCE_TRAFFIC)) &&
 	    joined(run, place[cause], place[effect]))
 		return NEAR_PARTNER;
 	return NEAR_NOT;

@@ -304,7 +304,7 @@ const struct rule rule_table[] = {
 	            "rewrite.",
 	  .advice = "look for a hop that rewrites headers, and for failing hardware",
 	  .source = "IBTA vol 1, Annex A17", .check_port = check_trn_icrc,
-	  .needs = NEED_ROCE | NEED_LOAD },
+	  .needs = NEED_ROCE | NEED_LOAD, .causes = { "RC-PFC-010", "RC-TRN-001" } },
 	{ .id = "RC-TRN-007", .severity = SEVERITY_ERROR, .evidence = "C",
 	  .title = "The host itself dropped packets",
 	  .reason = "They crossed the fabric and were lost in the receiving NIC.",
