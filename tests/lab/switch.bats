@@ -15,8 +15,13 @@ setup_file()
 	export LAB_DIR=$PWD/build/switch-lab
 	lab down
 	lab up tests/lab/topologies/three.yaml
+	local pids=() pid host
 	for host in h1 h2 h3; do
-		lab run $host -- rocecheck apply lab --auto-approve --accept-unproven >/dev/null 2>&1
+		lab run $host -- rocecheck apply lab --auto-approve --accept-unproven >"$BATS_FILE_TMPDIR/apply-$host" 2>&1 &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || { cat "$BATS_FILE_TMPDIR"/apply-*; return 1; }
 	done
 	sed "s#\.\./\.\./build/lab#$LAB_DIR#" tests/lab/fabric-three.yaml >"$BATS_FILE_TMPDIR/fabric.yaml"
 }
@@ -95,22 +100,57 @@ incast()
 	done
 }
 
-@test "2:1 incast with PFC: nothing is dropped, nothing out of sequence, pauses counted alike" {
-	drops=$(of_ports dropped) errors=$(sequence_errors) sent=$(pfc_sent) got=$(paused)
-	incast
-	[ "$(of_ports dropped)" = "$drops" ]
-	[ "$(sequence_errors)" = "$errors" ]
-	sent=$(($(pfc_sent) - sent)) got=$(($(paused) - got))
+# watch: the mirror of what the senders' ports pass, headers only. naks: how many NAKs are in it, all
+# records there.
+watch()
+{
+	for p in p1 p2; do
+		lab switch "{\"op\": \"set\", \"path\": \"port.$p.mirror\", \"value\": true}" | jq -e .ok >/dev/null
+	done
+	lab switch "{\"op\": \"mirror\", \"file\": \"$tmp/mirror.pcapng\", \"snaplen\": 96}" | jq -e .ok >/dev/null
+}
+
+naks()
+{
+	lab switch '{"op": "stats"}' | jq -e '.mirror.dropped == 0 and .mirror.written > 1000' >/dev/null
+	lab switch '{"op": "mirror", "file": null}' | jq -e .ok >/dev/null
+	tshark -r "$tmp/mirror.pcapng" -Y 'infiniband.aeth.syndrome.opcode == 3' 2>/dev/null | wc -l
+}
+
+# same_pauses SENT GOT: since these counts, the NICs have received the PFC frames that the switch sent; the last
+# ones may still be on their way.
+same_pauses()
+{
+	local sent got
+
+	for _ in {1..50}; do
+		sent=$(($(pfc_sent) - $1)) got=$(($(paused) - $2))
+		[ "$sent" != "$got" ] || break
+		sleep 0.2
+	done
 	echo "PFC frames: switch sent $sent, NICs received $got"
 	((sent > 20 && sent == got))
 }
 
-@test "the same without PFC on the switch: drops and retransmissions" {
+@test "2:1 incast with PFC: nothing dropped, no NAK, nothing out of sequence, pauses counted alike" {
+	drops=$(of_ports dropped) errors=$(sequence_errors) sent=$(pfc_sent) got=$(paused)
+	watch
+	incast
+	[ "$(of_ports dropped)" = "$drops" ]
+	[ "$(sequence_errors)" = "$errors" ]
+	[ "$(naks)" = 0 ]
+	same_pauses "$sent" "$got"
+	lab switch '{"op": "stats"}' | jq -e '.switches.leaf1 | .exact and .shared_bytes + .headroom_bytes == 0'
+}
+
+@test "the same without PFC on the switch: drops, NAKs and retransmissions" {
 	pfc '[]'
 	drops=$(of_ports dropped) errors=$(sequence_errors)
+	watch
 	incast || true # a queue pair may die of it
 	(($(of_ports dropped) > drops + 10))
 	(($(sequence_errors) > errors))
+	(($(naks) > 0))
 }
 
 @test "host, switch TLV, counters and wire in one verdict: PASS" {
@@ -126,15 +166,50 @@ incast()
 	jq -e '[.findings[] | select(.rule == "RC-PFC-004" and .verdict == "FAIL") | .host] | sort == ["h1", "h2", "h3"]' <<<"$output"
 }
 
-@test "lldpad reads the switch's TLVs as they are configured" {
-	lab run h1 -- sh -c 'lldpad -d; until lldptool -p >/dev/null 2>&1; do sleep 0.2; done
-		lldptool -L -i roce0 adminStatus=rx; for i in $(seq 50); do
-			lldptool -t -n -i roce0 | grep -q "PFC" && break; sleep 0.2; done
-		lldptool -t -n -i roce0; kill $(pidof lldpad); rm -f /dev/shm/lldpad.state' >"$tmp/tlvs"
-	cat "$tmp/tlvs"
-	grep -A4 'IEEE 8021QAZ PFC TLV' "$tmp/tlvs" | grep -q 'PFC enabled: *3'
-	grep -q 'IEEE 8021QAZ ETS Configuration TLV' "$tmp/tlvs"
-	grep -q '4791' "$tmp/tlvs"
+# Settings of a port that have something to say in every TLV.
+settings='{"pfc": [3, 5], "prio": {"0": {"tc": 0}, "1": {"tc": 1}, "3": {"tc": 3}, "5": {"tc": 5}, "6": {"tc": 6}},
+	"tc": {"0": {"dwrr": 20}, "1": {"dwrr": 15}, "3": {"dwrr": 40}, "5": {"dwrr": 25}, "6": {"strict": true}},
+	"dscp": {"24-26": 3, "40": 5, "48": 6},
+	"lldp": {"app": [{"selector": "udp", "protocol": 4791, "prio": 3}, {"selector": "ethertype", "protocol": 35078, "prio": 5}]}}'
+
+# state DIALECT: what port 1 should say, in $tmp/want; what tshark reads from the mirror, in $tmp/wire;
+# what lldpad in h1 understood, in $tmp/host.
+state()
+{
+	local key
+
+	echo "$settings" >"$tmp/settings.json"
+	lab switch '{"op": "set", "path": "port.p1.mirror", "value": true}' | jq -e .ok
+	lab switch "{\"op\": \"mirror\", \"file\": \"$tmp/mirror.pcapng\", \"snaplen\": 1600}" | jq -e .ok
+	for key in $(jq -r 'keys[]' "$tmp/settings.json"); do
+		jq -c "{op: \"set\", path: \"port.p1.$key\", value: .[\"$key\"]}" "$tmp/settings.json" >"$tmp/request"
+		lab switch "$(cat "$tmp/request")" | jq -e .ok
+	done
+	lab switch "{\"op\": \"set\", \"path\": \"port.p1.lldp.dialect\", \"value\": \"$1\"}" | jq -e .ok
+	lab run h1 -- timeout 60 sh -c "lldpad -d; until lldptool -p >/dev/null 2>&1; do sleep 0.2; done
+		lldptool -L -i roce0 adminStatus=rx >/dev/null
+		until lldptool -t -n -i roce0 | grep -q '$2'; do sleep 0.2; done
+		lldptool -t -n -i roce0; kill \$(pidof lldpad)
+		while pidof lldpad >/dev/null; do sleep 0.1; done; rm -f /dev/shm/lldpad.state" >"$tmp/lldptool"
+	lab switch '{"op": "mirror", "file": null}' | jq -e .ok
+	tests/lab/tlvs.py config tests/lab/topologies/three.yaml p1 "$tmp/settings.json" "$1" >"$tmp/want"
+	tests/lab/tlvs.py tshark "$tmp/mirror.pcapng" p1 "$1" >"$tmp/wire"
+	tests/lab/tlvs.py lldptool "$tmp/lldptool" "$1" >"$tmp/host"
+	cat "$tmp/want" "$tmp/lldptool"
+}
+
+@test "the switch's IEEE TLVs, by tshark from the mirror and by lldpad, say what is configured" {
+	state ieee 'IEEE 8021QAZ APP TLV'
+	[ "$(wc -l <"$tmp/want")" = 14 ]
+	diff "$tmp/want" "$tmp/wire"
+	diff "$tmp/want" "$tmp/host"
+}
+
+@test "the switch's CEE TLV, by tshark from the mirror and by lldpad, says what is configured" {
+	state cee 'CEE DCBX TLV'
+	[ "$(wc -l <"$tmp/want")" = 5 ]
+	diff "$tmp/want" "$tmp/wire"
+	diff "$tmp/want" "$tmp/host"
 }
 
 @test "a bad topology is refused with its line, and nothing is left running" {
