@@ -158,6 +158,9 @@ static const struct dcbnl_rtnl_ops bnxt_dcb_ops = {
 static const struct labnic_stat link_stats[] = {
 	{"rx_pause_frames", LABNIC_RX_PAUSE},
 	{"tx_pause_frames", LABNIC_TX_PAUSE},
+	{"rx_ecn_marked_pkts", LABNIC_CC + LABNIC_CE_RECEIVED},
+	{"tx_cnp_pkts", LABNIC_CC + LABNIC_CNP_SENT},
+	{"rx_cnp_pkts", LABNIC_CC + LABNIC_CNP_HANDLED},
 };
 
 static const struct labnic_stat prio_stats[] = {
@@ -179,6 +182,7 @@ static const struct labnic_stat prio_stats[] = {
 const struct labnic_personality labnic_bnxt = {
 	.name = "bnxt",
 	.driver = "bnxt_en",
+	.cc_files = LABNIC_CC_BNXT,
 	.dcb_ops = &bnxt_dcb_ops,
 	.init = bnxt_init,
 	.link_stats = link_stats,

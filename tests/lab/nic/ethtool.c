@@ -48,6 +48,8 @@ static u64 stat_value(struct labnic *nic, int source, int class)
 	u64 sum = 0;
 	int prio;
 
+	if (source >= LABNIC_CC)
+		return atomic64_read(&nic->cc_count[source - LABNIC_CC]);
 	switch (source) {
 	case LABNIC_RX_PAUSE:
 		return rx.frames;

@@ -18,6 +18,8 @@
 #include <linux/workqueue.h>
 #include <net/dcbnl.h>
 
+#include "congestion.h"
+
 #define LABNIC_PRIOS	8
 #define LABNIC_DSCPS	64
 #define LABNIC_VERSION	"1.0"
@@ -41,6 +43,15 @@ enum labnic_counter {
 	LABNIC_TX_BYTES,
 	LABNIC_TX_PACKETS,
 	LABNIC_COUNTERS,
+};
+
+/* Counters of the port. */
+enum labnic_cc_counter {
+	LABNIC_CE_RECEIVED,
+	LABNIC_CNP_SENT,
+	LABNIC_CNP_HANDLED,
+	LABNIC_CNP_IGNORED,
+	LABNIC_CC_COUNTERS,
 };
 
 /* One direction of pause of one class: how often, how long, and until when. */
@@ -142,6 +153,8 @@ struct labnic {
 	struct labnic_pause rx[LABNIC_CLASSES];
 	struct labnic_pause tx[LABNIC_CLASSES];
 
+	struct labnic_cc cc; /* under link_lock */
+
 	/* The receive buffer, when it drains at a rate; under drain_lock, as above. */
 	spinlock_t drain_lock;
 	bool draining;
@@ -153,6 +166,7 @@ struct labnic {
 	struct hrtimer drain_timer;
 
 	atomic64_t count[LABNIC_PRIOS][LABNIC_COUNTERS];
+	atomic64_t cc_count[LABNIC_CC_COUNTERS];
 	atomic64_t tx_dropped;
 };
 
@@ -190,6 +204,11 @@ void labnic_sched_run(struct labnic *nic);
 /* Schedule so from now on. The values are valid: classes below 8. */
 void labnic_sched_plan(struct labnic *nic, const struct ieee_ets *ets,
 		       const struct ieee_maxrate *maxrate);
+/* The queue of the frame's priority takes more; put a frame there; both, and send. Under link_lock.
+ */
+bool labnic_sched_room(const struct labnic *nic, int prio);
+void labnic_sched_append(struct labnic *nic, struct sk_buff *skb);
+bool labnic_sched_insert(struct labnic *nic, struct sk_buff *skb);
 /* How long the link is busy with @bytes. */
 u64 labnic_wire_ns(u64 bytes);
 

@@ -39,6 +39,14 @@ static bool fw_dcbx;
 module_param(fw_dcbx, bool, 0444);
 MODULE_PARM_DESC(fw_dcbx, "the firmware's DCBX agent owns DCB (not generic)");
 
+static bool np = true;
+module_param(np, bool, 0444);
+MODULE_PARM_DESC(np, "the notification point is on at first (not ice)");
+
+static bool rp = true;
+module_param(rp, bool, 0444);
+MODULE_PARM_DESC(rp, "the reaction point is on at first (not ice)");
+
 /* How long a link takes that goes down and up. */
 #define FLAP_MS 50
 
@@ -228,6 +236,7 @@ static void labnic_remove(void *data)
 
 	if (nic->netdev_event.notifier_call)
 		(void)unregister_netdevice_notifier(&nic->netdev_event); /* -ENOENT: never was */
+	labnic_cc_hide(nic);
 	rtnl_lock();
 	dev_close(nic->dev);
 	labnic_detach(nic);
@@ -269,6 +278,7 @@ static int labnic_probe(struct platform_device *pdev)
 	labnic_link_init(nic);
 	labnic_drain_init(nic);
 	labnic_dcb_init(nic);
+	labnic_cc_init(nic, np, rp);
 	rtnl_lock();
 	low = __dev_get_by_name(&init_net, lower[pdev->id]);
 	err = low ? labnic_attach(nic, low) : -ENODEV;
@@ -287,7 +297,7 @@ static int labnic_probe(struct platform_device *pdev)
 	if (err)
 		return err;
 	platform_set_drvdata(pdev, nic);
-	return 0;
+	return labnic_cc_show(nic);
 }
 
 static struct platform_driver labnic_driver = {

@@ -136,6 +136,10 @@ static const struct labnic_stat link_stats[] = {
 	{"rx_discards_phy", LABNIC_RX_DISCARDS},	  {"rx_global_pause", LABNIC_RX_PAUSE},
 	{"rx_global_pause_duration", LABNIC_RX_PAUSE_US}, {"tx_global_pause", LABNIC_TX_PAUSE},
 	{"tx_global_pause_duration", LABNIC_TX_PAUSE_US},
+	{"np_ecn_marked_roce_packets", LABNIC_CC + LABNIC_CE_RECEIVED},
+	{"np_cnp_sent", LABNIC_CC + LABNIC_CNP_SENT},
+	{"rp_cnp_handled", LABNIC_CC + LABNIC_CNP_HANDLED},
+	{"rp_cnp_ignored", LABNIC_CC + LABNIC_CNP_IGNORED},
 };
 
 static const struct labnic_stat prio_stats[] = {
@@ -153,6 +157,7 @@ static const struct labnic_stat prio_stats[] = {
 const struct labnic_personality labnic_mlx5 = {
 	.name = "mlx5",
 	.driver = "mlx5_core",
+	.cc_files = LABNIC_CC_OFED | LABNIC_CC_MLX5,
 	.dcb_ops = &mlx5_dcb_ops,
 	.init = mlx5_init,
 	.link_stats = link_stats,
@@ -165,6 +170,7 @@ const struct labnic_personality labnic_mlx5 = {
 const struct labnic_personality labnic_generic = {
 	.name = "generic",
 	.driver = "labnic",
+	.cc_files = LABNIC_CC_OFED,
 	.dcb_ops = &labnic_dcb_ops,
 	.link_stats = link_stats,
 	.prio_stats = prio_stats,

@@ -23,6 +23,7 @@ enum labnic_source {
 	LABNIC_TX_XOFF,
 	LABNIC_TX_XON,
 	LABNIC_TX_PAUSE_US,
+	LABNIC_CC, /* and on: a counter of labnic_cc_counter, of the port */
 };
 
 /* A row of ethtool -S; %d is the priority. For the link, counters are summed over priorities. */
@@ -45,6 +46,8 @@ struct labnic_personality {
 	bool pause_excludes_pfc;
 	/* PFC statistics of DCB count pauses only, not the frames that end one. */
 	bool pfc_counts_xoff;
+	/* Where DCQCN is set (LABNIC_CC_...); 0: it has none. */
+	u8 cc_files;
 	/* Has the private flag fw-lldp-agent, and this changes it. */
 	int (*set_agent)(struct labnic *nic, bool on);
 };

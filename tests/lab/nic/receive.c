@@ -233,6 +233,10 @@ rx_handler_result_t labnic_receive(struct sk_buff **pskb)
 		skb->pkt_type = ether_addr_equal(eth_hdr(skb)->h_dest, nic->dev->dev_addr)
 					? PACKET_HOST
 					: PACKET_OTHERHOST;
+	if (skb->pkt_type == PACKET_HOST && labnic_cc_receive(nic, skb, prio)) {
+		kfree_skb(skb);
+		return RX_HANDLER_CONSUMED;
+	}
 	return drain_take(nic, skb, prio) ? RX_HANDLER_CONSUMED : RX_HANDLER_ANOTHER;
 }
 

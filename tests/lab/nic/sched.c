@@ -33,6 +33,29 @@ static u32 queue_limit(void)
 	return max_t(u32, QUEUE_BYTES, labnic_rate() * (2 * AHEAD_NS / NSEC_PER_USEC));
 }
 
+bool labnic_sched_room(const struct labnic *nic, int prio)
+{
+	return nic->running && nic->queue[prio].bytes < queue_limit();
+}
+
+void labnic_sched_append(struct labnic *nic, struct sk_buff *skb)
+{
+	struct labnic_queue *queue = &nic->queue[skb_get_queue_mapping(skb) % LABNIC_PRIOS];
+
+	lockdep_assert_held(&nic->link_lock);
+	__skb_queue_tail(&queue->skbs, skb);
+	queue->bytes += skb->len;
+}
+
+bool labnic_sched_insert(struct labnic *nic, struct sk_buff *skb)
+{
+	if (!labnic_sched_room(nic, skb_get_queue_mapping(skb)))
+		return false;
+	labnic_sched_append(nic, skb);
+	labnic_sched_run(nic);
+	return true;
+}
+
 static struct sk_buff *queue_head(struct labnic *nic, int prio)
 {
 	if (!labnic_may_send(nic, prio))
@@ -193,7 +216,7 @@ static void queues_apply(struct labnic *nic)
 	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
 		struct netdev_queue *queue = netdev_get_tx_queue(nic->dev, prio);
 
-		if (!nic->running || nic->queue[prio].bytes >= limit)
+		if (!nic->running || nic->queue[prio].bytes >= limit || labnic_flow_full(nic, prio))
 			netif_tx_stop_queue(queue);
 		else if (nic->queue[prio].bytes <= limit / 2)
 			netif_tx_wake_queue(queue);
@@ -206,6 +229,7 @@ void labnic_sched_run(struct labnic *nic)
 	ktime_t later = KTIME_MAX;
 
 	lockdep_assert_held(&nic->link_lock);
+	labnic_flow_release(nic, now);
 	rcu_read_lock();
 	while (nic->running && !nic->throttled) {
 		int tc = pick_tc(nic, now, &later);
@@ -235,6 +259,20 @@ static enum hrtimer_restart pace_timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
+/* To its queue, or to wait for the rate of its flow. */
+static void frame_take(struct labnic *nic, struct sk_buff *skb)
+{
+	__be16 proto = eth_hdr(skb)->h_proto;
+	struct labnic_roce roce;
+
+	if (labnic_roce_parse(skb, ETH_HLEN, proto, &roce)) {
+		labnic_pair_learn(nic, &roce, skb_get_queue_mapping(skb) % LABNIC_PRIOS);
+		if (labnic_flow_hold(nic, skb, &roce))
+			return;
+	}
+	labnic_sched_append(nic, skb);
+}
+
 netdev_tx_t labnic_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct labnic *nic = netdev_priv(dev);
@@ -249,8 +287,7 @@ netdev_tx_t labnic_xmit(struct sk_buff *skb, struct net_device *dev)
 	}
 	spin_lock_bh(&nic->link_lock);
 	if (nic->running) {
-		__skb_queue_tail(&nic->queue[prio].skbs, skb);
-		nic->queue[prio].bytes += skb->len;
+		frame_take(nic, skb);
 		labnic_sched_run(nic);
 		skb = NULL;
 	}
@@ -286,6 +323,7 @@ void labnic_sched_init(struct labnic *nic)
 		__skb_queue_head_init(&nic->queue[prio].skbs);
 	hrtimer_init(&nic->pace_timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	nic->pace_timer.function = pace_timer_fired;
+	labnic_flow_init(nic);
 }
 
 /* Nothing is queued and no timer starts once running is false. */
@@ -294,6 +332,7 @@ void labnic_sched_stop(struct labnic *nic)
 	int prio;
 
 	hrtimer_cancel(&nic->pace_timer);
+	labnic_flow_stop(nic);
 	spin_lock_bh(&nic->link_lock);
 	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
 		atomic64_add(skb_queue_len(&nic->queue[prio].skbs), &nic->tx_dropped);
