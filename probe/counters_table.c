@@ -55,8 +55,10 @@ const struct metric_info metric_table[METRIC_COUNT] = {
 #define DCBNL_DRIVERS "mlx5_core, bnxt_en, ice, hns3 of Linux 6.12"
 #define MLX5	      "mlx5_core of Linux 6.12"
 #define MLX5_IB	      "mlx5_ib of Linux 6.12"
+#define MLX5_CNP      "name of mlx5_ib, run on a netdev that counts CNPs itself"
 #define BNXT	      "bnxt_en of Linux 6.12"
 #define BNXT_RE	      "bnxt_re of Linux 6.12"
+#define BNXT_CNP      "name of bnxt_re, run on a netdev that counts CNPs itself"
 #define ICE	      "ice of Linux 6.12"
 #define IRDMA	      "irdma of Linux 6.12"
 #define HNS3	      "hns3 of Linux 6.12"
@@ -187,18 +189,25 @@ const struct counter_def counter_defs[] = {
 	ROW(ECN_MARKED_RX, RDMA, "rx_ecn_marked_pkts", SOURCE, BNXT_RE),
 	ROW(ECN_MARKED_RX, RDMA, "RxECNMrkd", SOURCE, IRDMA),
 	ROW(ECN_MARKED_RX, RDMA, "received_ecns", SOURCE, MANA),
+	ROW(ECN_MARKED_RX, ETHTOOL, "np_ecn_marked_roce_packets", SOURCE, MLX5_CNP),
+	ROW(ECN_MARKED_RX, ETHTOOL, "rx_ecn_marked_pkts", SOURCE, BNXT_CNP),
 	ROW(CNP_TX, RDMA, "np_cnp_sent", SOURCE, MLX5_IB),
 	ROW(CNP_TX, RDMA, "tx_cnp_pkts", SOURCE, BNXT_RE),
 	ROW(CNP_TX, RDMA, "cnpSent", SOURCE, IRDMA),
 	ROW(CNP_TX, RDMA, "tx_cnp_pkt", SOURCE, HNS),
 	ROW(CNP_TX, RDMA, "sent_cnps", SOURCE, MANA),
+	ROW(CNP_TX, ETHTOOL, "np_cnp_sent", SOURCE, MLX5_CNP),
+	ROW(CNP_TX, ETHTOOL, "tx_cnp_pkts", SOURCE, BNXT_CNP),
 	ROW(CNP_RX, RDMA, "rp_cnp_handled", SOURCE, MLX5_IB),
 	ROW(CNP_RX, RDMA, "rx_cnp_pkts", SOURCE, BNXT_RE),
 	ROW(CNP_RX, RDMA, "cnpHandled", SOURCE, IRDMA),
 	ROW(CNP_RX, RDMA, "rx_cnp_pkt", SOURCE, HNS),
 	ROW(CNP_RX, RDMA, "received_cnps", SOURCE, MANA),
+	ROW(CNP_RX, ETHTOOL, "rp_cnp_handled", SOURCE, MLX5_CNP),
+	ROW(CNP_RX, ETHTOOL, "rx_cnp_pkts", SOURCE, BNXT_CNP),
 	ROW(CNP_IGNORED, RDMA, "rp_cnp_ignored", SOURCE, MLX5_IB),
 	ROW(CNP_IGNORED, RDMA, "cnpIgnored", SOURCE, IRDMA),
+	ROW(CNP_IGNORED, ETHTOOL, "rp_cnp_ignored", SOURCE, MLX5_CNP),
 };
 /* clang-format on */
 

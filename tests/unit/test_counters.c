@@ -203,6 +203,45 @@ static unsigned int row_of(enum metric m, enum counter_source source)
 	return 0;
 }
 
+static int row_named(enum metric m, enum counter_source source, const char *name)
+{
+	for (unsigned int row = 0; row < counter_def_count; row++)
+		if (counter_defs[row].metric == m && counter_defs[row].source == source &&
+		    !strcmp(counter_defs[row].name, name))
+			return (int)row;
+	return -1;
+}
+
+/* Where the RDMA device does not count CNPs its netdev may, under the same names: each metric by
+ * itself, and the RDMA device first. */
+static void test_cnp_by_netdev(void **state)
+{
+	static const struct {
+		enum metric metric;
+		const char *name;
+	} cases[] = {
+		{METRIC_ECN_MARKED_RX, "np_ecn_marked_roce_packets"},
+		{METRIC_ECN_MARKED_RX, "rx_ecn_marked_pkts"},
+		{METRIC_CNP_TX, "np_cnp_sent"},
+		{METRIC_CNP_TX, "tx_cnp_pkts"},
+		{METRIC_CNP_RX, "rp_cnp_handled"},
+		{METRIC_CNP_RX, "rx_cnp_pkts"},
+		{METRIC_CNP_IGNORED, "rp_cnp_ignored"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int rdma = row_named(cases[i].metric, COUNTER_RDMA, cases[i].name);
+		int netdev = row_named(cases[i].metric, COUNTER_ETHTOOL, cases[i].name);
+
+		if (rdma < 0 || netdev < rdma)
+			fail_msg("%s: rows %d and %d", cases[i].name, rdma, netdev);
+		for (unsigned int row = (unsigned int)netdev; row < counter_def_count; row++)
+			assert_false(counter_defs[row].metric == cases[i].metric &&
+				     counter_defs[row].source == COUNTER_RDMA);
+	}
+}
+
 static void sample(struct counters *c)
 {
 	counters_clear(c);
@@ -357,11 +396,12 @@ static void test_take(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_metrics),	    cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_index),	    cmocka_unit_test(test_index_large),
-		cmocka_unit_test(test_delta),	    cmocka_unit_test(test_delta_of_two_sources),
-		cmocka_unit_test(test_json),	    cmocka_unit_test(test_json_hostile),
-		cmocka_unit_test(test_source_text), cmocka_unit_test(test_take),
+		cmocka_unit_test(test_metrics),	      cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_index),	      cmocka_unit_test(test_index_large),
+		cmocka_unit_test(test_delta),	      cmocka_unit_test(test_delta_of_two_sources),
+		cmocka_unit_test(test_json),	      cmocka_unit_test(test_json_hostile),
+		cmocka_unit_test(test_source_text),   cmocka_unit_test(test_take),
+		cmocka_unit_test(test_cnp_by_netdev),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
