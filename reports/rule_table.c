@@ -173,7 +173,7 @@ const struct rule rule_table[] = {
 	  .reason = "RoCE is never fragmented: small messages work and large ones die.",
 	  .advice = "raise the MTU of the switches on the path",
 	  .source = "IBTA vol 1, Annex A17", .check_port = check_mtu_path,
-	  .needs = NEED_ROCE | NEED_LOAD, .causes = { "RC-META-002", "RC-TRN-001" } },
+	  .needs = NEED_ROCE | NEED_LOAD, .causes = { "RC-META-002", "RC-PFC-010", "RC-TRN-001" } },
 	{ .id = "RC-PFC-001", .severity = SEVERITY_ERROR, .evidence = "H",
 	  .title = "No priority is lossless",
 	  .reason = "The profile promises a lossless fabric; with PFC off congestion drops "
