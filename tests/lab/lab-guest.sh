@@ -180,7 +180,7 @@ boot()
 	wire_options "$host" 0 "$host.wire" "$(wire_peer "$host")"
 	[ "$(booted_wires "$host")" = 1 ] || wire_options "$host" 2 "$host.b.wire" "$host.b.sw"
 	: >"$dir/$host.log"
-	qemu-system-x86_64 -name "rocecheck-lab-$host" -M q35 -accel "$accel" -cpu "$cpu" \
+	timeout -k 1 "$boot_seconds" qemu-system-x86_64 -name "rocecheck-lab-$host" -M q35 -accel "$accel" -cpu "$cpu" \
 		-m "$memory_mb" -smp 1 -nodefaults -display none -no-reboot \
 		-kernel "$kernel" -initrd "$dir/$host.initrd" \
 		-append "console=ttyS0 quiet panic=-1 net.ifnames=0 no_timer_check" -serial "file:$dir/$host.log" \
@@ -207,6 +207,7 @@ boot_on_free_port()
 		fi
 		grep -q 'host forwarding' "$dir/$1.err" || break
 	done
+	[ -s "$dir/$1.err" ] || echo "it hangs, or was killed" >"$dir/$1.err"
 	die 3 "QEMU does not start for $1: $(tail -n1 "$dir/$1.err") (log: $dir/$1.err)"
 }
 
@@ -235,6 +236,8 @@ write_ssh_config()
 		    StrictHostKeyChecking yes
 		    BatchMode yes
 		    ConnectTimeout 30
+		    ServerAliveInterval 10
+		    ServerAliveCountMax 9
 		    ControlMaster auto
 		    ControlPersist yes
 		    LogLevel ERROR

@@ -304,13 +304,16 @@ make_initrd()
 
 make_all()
 {
-	local tool
+	local tool free
 
 	for tool in apt-get apt-cache apt-config dpkg-deb tar cpio depmod modprobe busybox xz zstd; do
 		command -v "$tool" >/dev/null || PATH=$PATH:/usr/sbin:/sbin command -v "$tool" >/dev/null ||
 			die "$tool is missing: run tests/lab/setup.sh lab-host"
 	done
-	mkdir -p "$cache"
+	mkdir -p "$cache" || die "no folder for the guests' packages. Next: set ROCECHECK_CACHE to one that can be written"
+	free=$(df -Pm "$cache" | awk 'NR == 2 { print $4 }')
+	[ "$free" -ge 1000 ] || die "$cache: $free MB free, 1000 MB needed for the guests' packages.
+     Next: make room, or set ROCECHECK_CACHE to another folder"
 	tmp=$(mktemp -d "$cache/.new.XXXXXX")
 	trap 'rm -rf "$tmp"' EXIT
 	trap 'exit 130' INT TERM HUP
