@@ -102,7 +102,7 @@ demo: setup-lab
 	@tests/lab/demo.sh $(FAULT)
 
 bench: $(BUILD)/bench/$(SUITE)
-	@$<
+	@tests/bench/keep.sh $<
 
 layers:
 	@tests/layers.sh
