@@ -220,6 +220,7 @@ static void test_negotiation(void **state)
 		memset(&p, 0, sizeof(p));
 		p.config.prio[3].pfc = PFC_ON;
 		p.config.prio[4].pfc = PFC_AUTO;
+		port_configure(&p);
 		p.config.lldp.dialect = cases[i].dialect;
 		p.config.lldp.willing = cases[i].willing;
 		p.mac[5] = 5;

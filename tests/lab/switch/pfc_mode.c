@@ -43,14 +43,9 @@ static uint8_t agreed(const struct port *p)
 /* to_auto: priorities whose "on" is an "auto". */
 static uint8_t without_faults(const struct port *p, uint8_t to_auto)
 {
-	uint8_t on = 0, automatic = 0;
+	uint8_t automatic = p->pfc_auto | (p->pfc_on & to_auto);
+	uint8_t on = p->pfc_on & ~to_auto;
 
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
-		on |= (p->config.prio[prio].pfc == PFC_ON) << prio;
-		automatic |= (p->config.prio[prio].pfc == PFC_AUTO) << prio;
-	}
-	automatic |= on & to_auto;
-	on &= ~to_auto;
 	return automatic ? on | (automatic & agreed(p)) : on;
 }
 

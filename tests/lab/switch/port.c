@@ -20,6 +20,12 @@
 
 void port_configure(struct port *p)
 {
+	p->pfc_on = p->pfc_auto = 0;
+	for (unsigned int i = 0; i < QOS_PRIOS; i++) {
+		p->pfc_on |= (p->config.prio[i].pfc == PFC_ON) << i;
+		p->pfc_auto |= (p->config.prio[i].pfc == PFC_AUTO) << i;
+		p->sched.prio_tc[i] = p->config.prio[i].tc;
+	}
 	for (unsigned int i = 0; i < QOS_TCS; i++) {
 		const struct tc_config *c = &p->config.tc[i];
 
@@ -27,7 +33,6 @@ void port_configure(struct port *p)
 		p->sched.tc[i].weight = c->weight;
 		p->sched.tc[i].rate_bytes = c->maxrate_kbps * UINT64_C(125);
 		p->sched.tc[i].next_ns = 0;
-		p->sched.prio_tc[i] = p->config.prio[i].tc;
 	}
 }
 

@@ -72,10 +72,11 @@ struct port {
 	int peer;	    /* index of the port at the other end; -1: a socket */
 	unsigned int group; /* equal ways to one place, by number within the switch */
 	uint8_t mac[6];
-	int rx_fd, tx_fd;     /* -1: none */
-	bool linked, blocked; /* somebody is there; its socket is full */
-	uint64_t retry_ns;    /* when to look for the peer again */
-	uint64_t next_ns;     /* when the port's rate allows the next frame */
+	uint8_t pfc_on, pfc_auto; /* bitmaps of the configuration */
+	int rx_fd, tx_fd;	  /* -1: none */
+	bool linked, blocked;	  /* somebody is there; its socket is full */
+	uint64_t retry_ns;	  /* when to look for the peer again */
+	uint64_t next_ns;	  /* when the port's rate allows the next frame */
 	struct sched sched;
 	struct queue stage; /* taken from the queues, not yet in the peer's socket */
 	struct ingress in[QOS_PRIOS];
@@ -168,7 +169,7 @@ enum watch_kind { WATCH_RX, WATCH_TX, WATCH_TIMER, WATCH_LISTEN, WATCH_CLIENT, W
 #define WATCH_TAG(kind, number) ((uint64_t)(kind) << 32 | (number))
 
 /* port.c */
-/* Hands the configuration to the scheduler, after every change of it. */
+/* Hands the configuration to the scheduler and to PFC, after every change of it. */
 void port_configure(struct port *p);
 int port_open(struct lab *lab, struct port *p, struct err *e);
 void port_close(struct lab *lab, struct port *p);
