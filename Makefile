@@ -85,12 +85,18 @@ check: setup
 	@$(MAKE) --no-print-directory -j$(JOBS) SAN=1 BUILD=build/san build/san/units
 	@tests/run.sh build/check tests/layers.sh $(UNITS:$(BUILD)/%=build/san/%) \
 	        $(sort $(wildcard tests/golden/*.bats)) \
-	        $(sort $(filter-out $(FABRIC_TESTS),$(wildcard tests/lab/*.bats)))
+	        $(sort $(filter-out $(FABRIC_TESTS),$(wildcard tests/lab/*.bats))) tests/lab/scenario tests/lab/scenario-6.12
 $(BUILD)/units: $(UNITS)
 # What the lab's NIC and switch do under load; it wants a machine of its own.
-lab-check: setup
+fabric-check: setup
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@tests/run.sh build/check $(FABRIC_TESTS)
+
+# Scenarios in the lab: all, or SCENARIO='NAME FILE.yaml'. PROVE=1: each without its fault, which it
+# has to notice. KERNEL=6.12 as for lab.
+lab-check: setup
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@LAB_KERNEL=$(KERNEL) tests/lab/scenario $(if $(PROVE),--without-fault) $(SCENARIO)
 
 # A lab to work in: a shell on each host, the switch's statistics live. TOPOLOGY=FILE, KERNEL=6.12.
 lab: setup
@@ -118,6 +124,6 @@ install: all
 clean:
 	rm -rf build
 
-.PHONY: all setup setup-lab unit units check lab-check lab demo bench layers install clean
+.PHONY: all setup setup-lab unit units check lab-check fabric-check lab demo bench layers install clean
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(UNITS:=.d)
