@@ -278,6 +278,52 @@ static void test_bond(void **state)
 	close_scene(&s);
 }
 
+/* A shut uplink's flows go by the other, a shut port passes nothing either way; both come back. */
+static void test_shut(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 4, leaves);
+	introduce(&s);
+	tell_switch(&s, "{\"op\":\"set\",\"path\":\"spine1.port.l1.shut\",\"value\":\"on\"}");
+	for (unsigned int round = 0; round < 2; round++) {
+		uint64_t first = stats_of(&s, 2)->tx_frames;
+
+		s.host[2].received = 0;
+		for (unsigned int i = 0; i < 100; i++) {
+			assert_int_equal(send_frame(&s, 0, 2, 2, 49152 + i * 7), 0);
+			for (unsigned int k = 0; k < 5; k++)
+				step(&s);
+			read_host(&s, 2, 0);
+		}
+		assert_int_equal(s.host[2].received, 100);
+		assert_int_equal(stats_of(&s, 2)->tx_frames > first, round);
+		tell_switch(&s,
+			    "{\"op\":\"set\",\"path\":\"spine1.port.l1.shut\",\"value\":\"off\"}");
+	}
+	assert_int_equal(drops(&s), 0);
+	tell_switch(&s, "{\"op\":\"set\",\"path\":\"leaf1.port.p1.shut\",\"value\":\"on\"}");
+	s.host[0].received = s.host[2].received = 0;
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(send_frame(&s, 0, 2, 2, 5), 0);
+		assert_int_equal(send_frame(&s, 2, 0, 2, 5), 0);
+		for (unsigned int k = 0; k < 20; k++)
+			step(&s);
+		read_host(&s, 0, 0);
+		read_host(&s, 2, 0);
+		assert_int_equal(s.host[0].received, i);
+		assert_int_equal(s.host[2].received, i);
+		tell_switch(&s,
+			    "{\"op\":\"set\",\"path\":\"leaf1.port.p1.shut\",\"value\":\"off\"}");
+		for (unsigned int k = 0; k < 500 && !s.lab->port[0].linked; k++) {
+			usleep(1000);
+			step(&s);
+		}
+	}
+	close_scene(&s);
+}
+
 static unsigned int count_blocks(FILE *in, uint32_t type)
 {
 	unsigned int count = 0;
@@ -327,7 +373,7 @@ int main(void)
 		cmocka_unit_test(test_lldp),	       cmocka_unit_test(test_control),
 		cmocka_unit_test(test_control_socket), cmocka_unit_test(test_leaves_and_spines),
 		cmocka_unit_test(test_ecmp_loss),      cmocka_unit_test(test_bond),
-		cmocka_unit_test(test_mirror),
+		cmocka_unit_test(test_shut),	       cmocka_unit_test(test_mirror),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ struct port_config {
 	char name[NAME_SIZE];
 	char local[PATH_SIZE], remote[PATH_SIZE]; /* empty: a link inside */
 	unsigned int rate_kbps, latency_us, mtu, trust;
-	bool uplink, mirror;
+	bool uplink, mirror, shut;
 	struct {
 		bool rx, tx;
 	} pause;	  /* of the whole link, 802.3 annex 31B */

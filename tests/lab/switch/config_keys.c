@@ -262,6 +262,8 @@ static const struct schema_row port_rows[] = {
 	 .help = "obey pauses of the whole link (802.3x)"},
 	{.path = "pause.tx", .kind = SCHEMA_SWITCH, AT(port_config, pause.tx),
 	 .help = "pause the whole link when any priority passes xoff; then all are lossless"},
+	{.path = "shut", .kind = SCHEMA_SWITCH, AT(port_config, shut),
+	 .help = "the link is down: nothing in, nothing out, and no way of ECMP or of a bond"},
 	{.path = "uplink", .kind = SCHEMA_SWITCH, AT(port_config, uplink),
 	 .help = "one of the equal ways up (ECMP)"},
 	{.path = "lag", .kind = SCHEMA_UINT, .max = 64, AT(port_config, lag),

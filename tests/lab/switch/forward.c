@@ -233,6 +233,10 @@ void forward_arrival(struct lab *lab, struct port *p, struct frame *f)
 	}
 	f->prio = frame_prio(f, &p->config);
 	f->accounted = false;
+	if (p->config.shut) {
+		port_drop(lab, p, f, DROP_LINK);
+		return;
+	}
 	p->stats[f->prio].rx_frames++;
 	p->stats[f->prio].rx_bytes += f->len;
 	if (lab->mirror && p->config.mirror)

@@ -87,13 +87,19 @@ static int open_receiver(struct port *p, struct err *e)
 	return 0;
 }
 
+/* A link inside has two ends that can be shut. */
+static bool is_shut(const struct lab *lab, const struct port *p)
+{
+	return p->config.shut || (p->peer >= 0 && lab->port[p->peer].config.shut);
+}
+
 int port_open(struct lab *lab, struct port *p, struct err *e)
 {
 	unsigned int n = lab_port_index(lab, p);
 	int err;
 
 	if (p->peer >= 0) {
-		p->linked = true;
+		p->linked = !is_shut(lab, p);
 		return 0;
 	}
 	err = open_receiver(p, e);
@@ -127,7 +133,7 @@ void port_connect(struct lab *lab, struct port *p)
 	struct sockaddr_un a;
 
 	p->retry_ns = lab->now_ns + RECONNECT_NS;
-	if (address_of(p->config.remote, &a))
+	if (p->config.shut || address_of(p->config.remote, &a))
 		return;
 	p->tx_fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (p->tx_fd < 0)
@@ -144,15 +150,12 @@ void port_connect(struct lab *lab, struct port *p)
 	p->lldp_next_ns = lab->now_ns;
 }
 
-/* Nobody is there any more: what waits is lost, and what the peer said holds no longer. */
-static void disconnect(struct lab *lab, struct port *p)
+/* The link is lost: with it what waits, and what the peer said holds no longer. */
+static void lose_link(struct lab *lab, struct port *p)
 {
 	struct frame *f;
 
-	close(p->tx_fd); /* which ends the watch as well */
-	p->tx_fd = -1;
 	p->linked = p->blocked = false;
-	p->retry_ns = lab->now_ns + RECONNECT_NS;
 	lldp_forget(p);
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
 		p->pause_end_ns[prio] = lab->now_ns;
@@ -161,6 +164,30 @@ static void disconnect(struct lab *lab, struct port *p)
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
 		while ((f = queue_pop(&p->sched.queue[prio])))
 			port_drop(lab, p, f, DROP_LINK);
+}
+
+/* Nobody is there any more. */
+static void disconnect(struct lab *lab, struct port *p)
+{
+	close(p->tx_fd); /* which ends the watch as well */
+	p->tx_fd = -1;
+	p->retry_ns = lab->now_ns + RECONNECT_NS;
+	lose_link(lab, p);
+}
+
+void port_follow_shut(struct lab *lab, struct port *p)
+{
+	bool shut = is_shut(lab, p);
+
+	if (p->peer < 0) {
+		if (shut && p->tx_fd >= 0)
+			disconnect(lab, p);
+	} else if (shut && p->linked) {
+		lose_link(lab, p);
+		lose_link(lab, &lab->port[p->peer]);
+	} else if (!shut) {
+		p->linked = lab->port[p->peer].linked = true;
+	}
 }
 
 void port_drop(struct lab *lab, struct port *p, struct frame *f, enum drop_reason why)

@@ -51,6 +51,7 @@ static int set_port(struct lab *lab, struct port *p, const char *key, const json
 	port_configure(p);
 	if (uplink != p->config.uplink || lag != p->config.lag)
 		forward_groups(lab, p->owner);
+	port_follow_shut(lab, p);
 	p->cee_seq++;
 	p->lldp_next_ns = lab->now_ns;
 	return 0;

@@ -186,6 +186,9 @@ void port_put(struct lab *lab, struct port *p, struct frame *f);
 void port_deliver(struct lab *lab, struct port *p, struct frame *f);
 /* Looks for somebody at the other end of a socket. */
 void port_connect(struct lab *lab, struct port *p);
+
+/* Takes the link down or up as the configuration of its end or ends now has it. */
+void port_follow_shut(struct lab *lab, struct port *p);
 void port_unblock(struct lab *lab, struct port *p);
 
 /* classify.c: reads the headers once; false when even Ethernet is not there. */
