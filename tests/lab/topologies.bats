@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Guests boot once and serve many topologies, each from a clean state.
+# Guests boot once, with two wires, and serve many topologies, each from a clean state: all hosts reach
+# each other without loss, flows go where the topology says, and validate has its verdict.
 bats_require_minimum_version 1.5.0
 
 lab()
@@ -21,7 +22,7 @@ setup_file()
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
 	export LAB_DIR=$PWD/build/topologies-lab
 	lab down
-	lab up tests/lab/topologies/three.yaml
+	LAB_WIRES=2 lab up tests/lab/topologies/clos.yaml
 }
 
 teardown_file()
@@ -35,7 +36,211 @@ setup()
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
 }
 
+# on_each COMMAND...: in h1 to hN at once, N in $hosts.
+on_each()
+{
+	local pids=() pid host
+
+	for ((host = 1; host <= hosts; host++)); do
+		on "h$host" "$@" >"$BATS_TEST_TMPDIR/each$host" 2>&1 </dev/null &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || { cat "$BATS_TEST_TMPDIR"/each*; return 1; }
+	done
+}
+
+# load NAME: the guests on that topology, lossless on priority 3.
+load()
+{
+	lab reset "tests/lab/topologies/$1.yaml"
+	hosts=$(build/labswitch --hosts "tests/lab/topologies/$1.yaml" | wc -l)
+	on_each bash -c 'for path in /sys/class/net/roce*; do
+			dcb app add dev ${path##*/} dscp-prio 26:3 &&
+			dcb pfc set dev ${path##*/} prio-pfc all:off 3:on && ethtool -A ${path##*/} rx off tx off
+		done'
+}
+
+# total FILTER: the sum of what a jq filter finds in the switches' statistics.
+total()
+{
+	lab switch '{"op": "stats"}' | jq "[.switches | $1] | add"
+}
+
+dropped()
+{
+	total '.[].ports[].prio[].dropped'
+}
+
+# write_bw CLIENT SERVER [RAIL [ARGUMENT...]]: RC WRITE marked DSCP 26. A bond's IPv4 GID moves when the
+# bond changes over.
+write_bw()
+{
+	local client=$1 server=$2 rail=${3:-0} log=$BATS_TEST_TMPDIR/$1-$2-${3:-0} pid
+	local args=(timeout 60 bash -c 'cd /sys/class/infiniband/$0/ports/1/gids
+		exec ib_write_bw -d $0 -x $(grep -ls :ffff:c612: {0..9} | head -n 1) "$@"'
+		"rxe$rail" --tclass 106 -u 18 -p "1860$rail" "${@:4}")
+
+	on "$server" "${args[@]}" >"$log.server" 2>&1 3>&- &
+	pid=$!
+	on "$server" timeout 30 bash -c "until ss -Hltn 'sport = 1860$rail' | grep -q .; do sleep 0.1; done"
+	on "$client" "${args[@]}" "198.18.$rail.${server#h}" >"$log.client" 2>&1 3>&- && wait $pid ||
+		{ cat "$log".*; return 1; }
+}
+
+# pairwise [RAIL]: each host with each other, two pairs at a time (of four hosts, a tournament).
+pairwise()
+{
+	local round pair pids pid a b
+
+	for round in 12,34 13,24 14,23; do
+		pids=()
+		for pair in ${round/,/ }; do
+			a=${pair%?} b=${pair#?}
+			((b <= hosts)) || continue
+			write_bw h$a h$b "${1:-0}" -s 65536 -n 20 &
+			pids+=($!)
+		done
+		for pid in "${pids[@]}"; do
+			wait "$pid"
+		done
+	done
+}
+
+# ping_all SUBNET: all hosts from all hosts.
+ping_all()
+{
+	on_each bash -c 'for ((n = 1; n <= $1; n++)); do ping -q -c 1 -W 10 198.18.$0.$n; done' "$1" "$hosts"
+}
+
+# cut on|off SWITCH PORT HOST WIRE: takes a wire away at both its ends, or gives it back.
+cut()
+{
+	local updown=down
+
+	[ "$1" = on ] || updown=up
+	lab switch "{\"op\": \"set\", \"path\": \"$2.port.$3.shut\", \"value\": \"$1\"}" | jq -e .ok
+	on "$4" ip link set "$5" $updown
+}
+
+# validate: what rocecheck says of the lab, with less traffic than by default.
+validate()
+{
+	on_each rocecheck apply lab --auto-approve --accept-unproven || true # no DCB on a bond
+	lab fabric | sed 's/quiet: 2s, traffic: 3s/quiet: 1s, traffic: 1s/' >"$BATS_TEST_TMPDIR/fabric.yaml"
+	build/rocecheck --json validate "$BATS_TEST_TMPDIR/fabric.yaml" --out "$BATS_TEST_TMPDIR/run" \
+		--allow-inconclusive RC-PFC-010 "$@" 3>&-
+}
+
+@test "one switch, two to four hosts" {
+	for name in two three four; do
+		load $name
+		ping_all 0
+		pairwise
+		[ "$(dropped)" = 0 ]
+		[ "$(lab switch '{"op": "stats"}' | jq -c '.switches | [keys, [.[].ports[].link]]')" = \
+			"$(jq -nc --argjson n "$hosts" '[["leaf1"], [range($n) | "up"]]')" ]
+	done
+}
+
+@test "leaves and spines: flows are spread over both uplinks and nothing is lost" {
+	load clos
+	ping_all 0
+	pairwise
+	up1=$(total '.leaf1.ports.u1.prio["3"].tx_frames') up2=$(total '.leaf1.ports.u2.prio["3"].tx_frames')
+	write_bw h1 h4 0 -s 4096 -n 100 -t 4 -q 16
+	up1=$(($(total '.leaf1.ports.u1.prio["3"].tx_frames') - up1))
+	up2=$(($(total '.leaf1.ports.u2.prio["3"].tx_frames') - up2))
+	echo "of 1600 messages $up1 by the one uplink, $up2 by the other"
+	((up1 >= 100 && up2 >= 100 && up1 + up2 >= 1600))
+	# What went up came down, by the same spine.
+	[ "$(total '.spine1.ports.d2.prio["3"].tx_frames')" = "$(total '.leaf1.ports.u1.prio["3"].tx_frames')" ]
+	[ "$(total '.spine2.ports.d2.prio["3"].tx_frames')" = "$(total '.leaf1.ports.u2.prio["3"].tx_frames')" ]
+	[ "$(dropped)" = 0 ]
+	run -0 --separate-stderr validate
+	jq -e '[.findings[] | select(.rule == "RC-PFC-004" and .verdict == "PASS")] | length == 4' <<<"$output"
+}
+
+@test "rails: each carries its own, and there is no way between them" {
+	load rails
+	ping_all 0
+	ping_all 1
+	pairwise 0
+	[ "$(total '.leaf2.ports[].prio["3"].rx_frames')" = 0 ]
+	before=$(total '.leaf1.ports[].prio["3"].rx_frames')
+	pairwise 1
+	[ "$(total '.leaf1.ports[].prio["3"].rx_frames')" = "$before" ]
+	run on h1 ping -q -c 1 -W 2 -I roce0 198.18.1.2 # h2, on the other leaf
+	[ "$status" -ne 0 ]
+	[ "$(dropped)" = 0 ]
+	run -0 --separate-stderr validate
+	jq -e '[.findings[] | select(.rule == "RC-PFC-004" and .verdict == "PASS")] | length == 6' <<<"$output"
+}
+
+# A queue pair of Soft-RoCE on such a bond dies when it changes over (the kernel gives the bond new
+# GIDs); a new one works.
+@test "a bond of one wire at a time survives the loss of that wire" {
+	load bond
+	ping_all 0
+	pairwise
+	[ "$(total '.leaf2.ports.p1.prio["3"].rx_frames')" = 0 ]
+	on h1 ping -i 0.1 -c 60 -W 2 h2 >"$BATS_TEST_TMPDIR/ping" 3>&- &
+	until grep -q icmp_seq=5 "$BATS_TEST_TMPDIR/ping"; do
+		sleep 0.1
+	done
+	cut on leaf1 p1 h1 eth0
+	wait $! || true # of 60 some are lost
+	echo "$(grep -c 'icmp_seq.*time=' "$BATS_TEST_TMPDIR/ping") of 60 answers"
+	grep -q 'icmp_seq=60 .*time=' "$BATS_TEST_TMPDIR/ping"
+	[ "$(on h1 cat /sys/class/net/bond0/bonding/active_slave)" = roce1 ]
+	write_bw h1 h2 0 -s 65536 -n 20
+	(($(total '.leaf2.ports.p1.prio["3"].rx_frames') > 300))
+	cut off leaf1 p1 h1 eth0
+	ping_all 0
+}
+
+@test "a bond of both wires spreads flows over them, both ways" {
+	[ "$(on h3 cat /sys/class/net/bond0/bonding/mode)" = "balance-xor 2" ]
+	write_bw h3 h1 0 -s 4096 -n 100 -t 4 -q 16
+	write_bw h1 h3 0 -s 4096 -n 100 -t 4 -q 16
+	for what in p3.rx p4.rx p3.tx p4.tx; do
+		(($(total ".leaf1.ports.${what%.*}.prio[\"3\"].${what#*.}_frames") >= 200))
+	done
+}
+
+@test "a bond of both wires loses the one its traffic goes by, and the traffic goes on" {
+	three=$(total '.leaf1.ports.p3.prio["3"].rx_bytes') four=$(total '.leaf1.ports.p4.prio["3"].rx_bytes')
+	write_bw h3 h1 0 -s 65536 -D 8 &
+	three3=0 four3=0
+	until ((three3 > three + 1000000 || four3 > four + 1000000)); do
+		sleep 0.1
+		three3=$(total '.leaf1.ports.p3.prio["3"].rx_bytes')
+		four3=$(total '.leaf1.ports.p4.prio["3"].rx_bytes')
+	done
+	if ((three3 - three > four3 - four)); then
+		lost=(leaf1 p3 h3 eth0) left=p4
+	else
+		lost=(leaf1 p4 h3 eth1) left=p3
+	fi
+	before=$(total ".leaf1.ports.$left.prio[\"3\"].rx_bytes")
+	cut on "${lost[@]}"
+	wait $!
+	moved=$(($(total ".leaf1.ports.$left.prio[\"3\"].rx_bytes") - before))
+	echo "${lost[1]} was lost; $moved bytes went by $left"
+	((moved > 1000000))
+	cut off "${lost[@]}"
+	ping_all 0
+}
+
+@test "of a bond rocecheck says what it cannot see: it has no DCB of its own" {
+	run -4 --separate-stderr validate
+	jq -e '[.findings[] | select(.rule == "RC-PFC-001") | .verdict] ==
+		["INCONCLUSIVE", "INCONCLUSIVE", "INCONCLUSIVE"]' <<<"$output"
+	jq -e '[.findings[] | select(.verdict == "FAIL")] == []' <<<"$output"
+}
+
 @test "reset leaves nothing of the past" {
+	lab reset tests/lab/topologies/three.yaml
 	lab switch '{"op": "set", "path": "port.p2.pfc", "value": []}' | jq -e .ok
 	on h2 bash -c 'rocecheck apply lab --auto-approve --accept-unproven; lldpad -d
 		ip link add link roce0 name v5 type vlan id 5; tc qdisc add dev eth0 root netem delay 1ms
@@ -48,7 +253,7 @@ setup()
 	run -1 on h2 pgrep -x 'lldpad|ib_write_bw|tcpdump'
 	run -1 on h2 pgrep -f 'sleep 1000'
 	[ -z "$(on h2 sh -c 'ls -A /var/lib/rocecheck /tmp /dev/shm' | grep -v ':$')" ]
-	[ "$(on h2 ls /sys/class/net)" = $'eth0\nlo\nmgmt0\nroce0' ]
+	[ "$(on h2 ls /sys/class/net)" = $'eth0\neth1\nlo\nmgmt0\nroce0' ]
 	run -1 on h2 sh -c 'tc qdisc show | grep netem'
 	on h2 rdma link show rxe0/1 | grep -q 'state ACTIVE .* netdev roce0'
 	[ "$(on h2 dcb -j pfc show dev roce0 | jq '.prio_pfc | any')" = false ]
@@ -73,6 +278,11 @@ setup()
 		echo "$output"
 		[[ $output == *"$word"* ]]
 	done
+	run -2 lab reset tests/lab/topologies/six.yaml
+	[[ $output == *"six.yaml: h5 needs 1 wires and was booted with 0. Next: lab down"* ]]
+	sed 's/rate:/rat:/' tests/lab/topologies/two.yaml >"$BATS_TEST_TMPDIR/bad.yaml"
+	run -2 lab reset "$BATS_TEST_TMPDIR/bad.yaml"
+	[[ $output == *"unknown key 'rat'"*"bad.yaml:5:3"*"bad.yaml is no topology"* ]]
 	on h1 ls /tmp/here
 	run -3 lab reset h1:personality=none
 	[[ $output == *"h1 cannot be reset"*"no personality 'none'"* ]]

@@ -59,7 +59,8 @@ raise_bond()
 
 	echo 1 | tee /proc/sys/net/ipv6/conf/eth[01]/disable_ipv6 >/dev/null
 	try modprobe bonding max_bonds=0
-	links "link set eth0 up" "link set eth1 up" "link add bond0 type bond mode $mode miimon 50" \
+	links "link set eth0 up" "link set eth1 up" \
+		"link add bond0 type bond mode $mode miimon 50 xmit_hash_policy layer3+4" \
 		"link set roce0 master bond0" "link set roce1 master bond0" "link set bond0 mtu 4200 up" \
 		"address add 198.18.0.$NUMBER/24 dev bond0"
 	try rdma link add rxe0 type rxe netdev bond0

@@ -63,7 +63,7 @@ remove_nics()
 		[[ $path =~ ^(lo|mgmt0|eth[01]|roce[01])$ ]] ||
 			ip link delete "$path" 2>/dev/null # or it went with another
 	done
-	for path in labnic rdma_rxe; do
+	for path in labnic rdma_rxe bonding; do
 		[ ! -d /sys/module/$path ] || modules+=("$path")
 	done
 	[ ${#modules[@]} = 0 ] || try rmmod "${modules[@]}"

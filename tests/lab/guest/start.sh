@@ -71,6 +71,8 @@ network()
 
 	# fq_codel, Debian's default, would mark CE on the sender what hardware sends past any qdisc.
 	echo pfifo_fast >/proc/sys/net/core/default_qdisc
+	# Each NIC answers for its own address, as rails want it.
+	echo 1 >/proc/sys/net/ipv4/conf/all/arp_ignore
 	try modprobe virtio_net
 	try ip link set "$(link_of "$MGMT_MAC")" name mgmt0
 	echo 1 >/proc/sys/net/ipv6/conf/mgmt0/disable_ipv6
