@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Personality bnxt: DCB as bnxt_en has it (linux 6.1, bnxt_dcb.c). Before the first set reads
- * succeed and say nothing, PFC needs ETS first, unsupported algorithms are -ENOTSUPP (which
- * dcbnl's byte cuts to 12), a firmware agent owns everything if there is one, and there is no
- * getcap. A cos queue is a priority here.
+ * succeed and say nothing, later ones say what was written, PFC needs ETS first, unsupported
+ * algorithms are -ENOTSUPP (which dcbnl's byte cuts to 12), the highest class in use goes
+ * unchecked, a firmware agent owns everything if there is one, and there is no getcap. A cos queue
+ * is a priority here.
  */
 #include <linux/bitops.h>
 
@@ -22,21 +23,31 @@ static int bnxt_getets(struct net_device *dev, struct ieee_ets *ets)
 {
 	struct labnic *nic = netdev_priv(dev);
 
-	if (nic->ets_set || !(nic->dcbx & DCB_CAP_DCBX_HOST))
-		*ets = nic->ets;
 	ets->ets_cap = MAX_TC;
+	if (!nic->ets_set && (nic->dcbx & DCB_CAP_DCBX_HOST))
+		return 0;
+	ets->cbs = nic->wanted.cbs;
+	memcpy(ets->tc_tx_bw, nic->wanted.tc_tx_bw, sizeof(ets->tc_tx_bw));
+	memcpy(ets->tc_rx_bw, nic->wanted.tc_rx_bw, sizeof(ets->tc_rx_bw));
+	memcpy(ets->tc_tsa, nic->wanted.tc_tsa, sizeof(ets->tc_tsa));
+	memcpy(ets->prio_tc, nic->wanted.prio_tc, sizeof(ets->prio_tc));
 	return 0;
 }
 
+/* The highest class in use is not looked at, nor those above it. */
 static int bnxt_ets_check(const struct ieee_ets *ets)
 {
 	bool starved = false;
+	int highest = 0;
 	int share = 0;
 	int tc;
 
 	for (tc = 0; tc < IEEE_8021QAZ_MAX_TCS; tc++) {
 		if (ets->prio_tc[tc] >= MAX_TC)
 			return -EINVAL;
+		highest = max_t(int, highest, ets->prio_tc[tc]);
+	}
+	for (tc = 0; tc < highest; tc++) {
 		if (ets->tc_tsa[tc] == IEEE_8021QAZ_TSA_STRICT)
 			continue;
 		if (ets->tc_tsa[tc] != IEEE_8021QAZ_TSA_ETS)
@@ -47,17 +58,25 @@ static int bnxt_ets_check(const struct ieee_ets *ets)
 	return share > 100 || (starved && share == 100) ? -EINVAL : 0;
 }
 
+/* What is not strict has a weight, whatever it is called. */
 static int bnxt_setets(struct net_device *dev, struct ieee_ets *ets)
 {
 	struct labnic *nic = netdev_priv(dev);
+	struct ieee_ets taken = *ets;
 	int err;
+	int tc;
 
 	if (!bnxt_settable(nic))
 		return -EINVAL;
 	err = bnxt_ets_check(ets);
 	if (err)
 		return err;
-	labnic_ets_apply(nic, ets);
+	for (tc = 0; tc < IEEE_8021QAZ_MAX_TCS; tc++) {
+		if (taken.tc_tsa[tc] != IEEE_8021QAZ_TSA_STRICT)
+			taken.tc_tsa[tc] = IEEE_8021QAZ_TSA_ETS;
+	}
+	nic->wanted = *ets;
+	labnic_ets_apply(nic, &taken);
 	nic->ets_set = true;
 	return 0;
 }
@@ -72,6 +91,7 @@ static int bnxt_getpfc(struct net_device *dev, struct ieee_pfc *pfc)
 	return 0;
 }
 
+/* A class that becomes lossless gets a queue of that kind, for which the NIC closes and opens. */
 static int bnxt_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 {
 	struct labnic *nic = netdev_priv(dev);
@@ -86,6 +106,10 @@ static int bnxt_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 	}
 	if (hweight8(lossless) > MAX_LLTC)
 		return -EINVAL;
+	if (lossless & ~nic->lossless_tcs) {
+		nic->lossless_tcs = lossless;
+		labnic_flap(nic);
+	}
 	nic->pfc_set = true;
 	return labnic_setpfc(dev, pfc);
 }
@@ -167,7 +191,9 @@ static const struct labnic_stat prio_stats[] = {
 	{"rx_pfc_ena_frames_pri%d", LABNIC_RX_PAUSE},
 	{"tx_pfc_ena_frames_pri%d", LABNIC_TX_PAUSE},
 	{"pfc_pri%d_rx_duration_us", LABNIC_RX_PAUSE_US},
+	{"pfc_pri%d_rx_transitions", LABNIC_RX_TRANSITIONS},
 	{"pfc_pri%d_tx_duration_us", LABNIC_TX_PAUSE_US},
+	{"pfc_pri%d_tx_transitions", LABNIC_TX_TRANSITIONS},
 	{"rx_bytes_pri%d", LABNIC_RX_BYTES},
 	{"rx_packets_pri%d", LABNIC_RX_PACKETS},
 	{"tx_bytes_pri%d", LABNIC_TX_BYTES},

@@ -154,6 +154,16 @@ int labnic_getbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
 	return 0;
 }
 
+void labnic_buffer_apply(struct labnic *nic, const struct dcbnl_buffer *buffer)
+{
+	int i;
+
+	for (i = 0; i < LABNIC_PRIOS; i++) {
+		WRITE_ONCE(nic->buffer.buffer_size[i], buffer->buffer_size[i]);
+		WRITE_ONCE(nic->buffer.prio2buffer[i], buffer->prio2buffer[i]);
+	}
+}
+
 int labnic_setbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
 {
 	struct labnic *nic = netdev_priv(dev);
@@ -169,10 +179,7 @@ int labnic_setbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
 	}
 	if (total > BUFFER_BYTES)
 		return -EINVAL;
-	for (i = 0; i < LABNIC_PRIOS; i++) {
-		WRITE_ONCE(nic->buffer.buffer_size[i], buffer->buffer_size[i]);
-		WRITE_ONCE(nic->buffer.prio2buffer[i], buffer->prio2buffer[i]);
-	}
+	labnic_buffer_apply(nic, buffer);
 	return 0;
 }
 

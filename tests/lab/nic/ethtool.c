@@ -67,6 +67,10 @@ static u64 stat_value(struct labnic *nic, int source, int class)
 		return tx.resumes;
 	case LABNIC_TX_PAUSE_US:
 		return div_u64(tx.past_ns, NSEC_PER_USEC);
+	case LABNIC_RX_TRANSITIONS:
+		return rx.transitions;
+	case LABNIC_TX_TRANSITIONS:
+		return tx.transitions;
 	}
 	for (prio = 0; prio < LABNIC_PRIOS; prio++) {
 		if (class == LABNIC_LINK || class == prio)

@@ -2,8 +2,10 @@
 /*
  * Personality ice: DCB as ice has it (linux 6.1, ice_dcb_nl.c). The first DSCP entry rewrites ETS
  * and the last one to go restores the defaults, a mapped DSCP cannot be mapped anew, each change
- * closes and opens the netdev, positive results mean that nothing was done, and the firmware's
- * LLDP agent owns DCB while its private flag is on. Four traffic classes, one of them with PFC.
+ * closes and opens the netdev, and the firmware's LLDP agent owns DCB while its private flag is on.
+ * ETS that was refused stays wanted: until a good one comes PFC is refused, too, and APP entries
+ * have the result 1, which is no error. Four traffic classes, one of them with PFC. In a bond
+ * nothing can be set (later linux).
  */
 #include <linux/bitops.h>
 
@@ -17,7 +19,8 @@
 
 static bool ice_settable(const struct labnic *nic)
 {
-	return !(nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED) && (nic->dcbx & DCB_CAP_DCBX_VER_IEEE);
+	return !netif_is_lag_port(nic->dev) && !(nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED) &&
+	       (nic->dcbx & DCB_CAP_DCBX_VER_IEEE);
 }
 
 static void ice_reopen(struct net_device *dev)
@@ -31,14 +34,25 @@ static void ice_reopen(struct net_device *dev)
 	netdev_state_change(dev);
 }
 
+static int ice_getets(struct net_device *dev, struct ieee_ets *ets)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	*ets = nic->ets;
+	memcpy(ets->tc_rx_bw, ets->tc_tx_bw, sizeof(ets->tc_rx_bw));
+	memcpy(ets->tc_reco_bw, ets->tc_tx_bw, sizeof(ets->tc_reco_bw));
+	memcpy(ets->tc_reco_tsa, ets->tc_tsa, sizeof(ets->tc_reco_tsa));
+	memcpy(ets->reco_prio_tc, ets->prio_tc, sizeof(ets->reco_prio_tc));
+	return 0;
+}
+
 /* ETS of one class with everything, as the driver starts. */
 static void ice_ets_default(struct labnic *nic)
 {
-	struct ieee_ets ets = {.ets_cap = MAX_TC};
-
-	ets.tc_tx_bw[0] = 100;
-	ets.tc_tsa[0] = IEEE_8021QAZ_TSA_ETS;
-	labnic_ets_apply(nic, &ets);
+	nic->wanted = (struct ieee_ets){.willing = 1, .ets_cap = MAX_TC};
+	nic->wanted.tc_tx_bw[0] = 100;
+	nic->wanted.tc_tsa[0] = IEEE_8021QAZ_TSA_ETS;
+	labnic_ets_apply(nic, &nic->wanted);
 	nic->ets.ets_cap = MAX_TC;
 }
 
@@ -79,28 +93,39 @@ static int ice_ets_check(struct ieee_ets *ets)
 	return 0;
 }
 
+/* What is wanted by now goes to the hardware. */
+static int ice_commit(struct labnic *nic)
+{
+	int err = ice_ets_check(&nic->wanted);
+
+	if (err)
+		return err;
+	labnic_ets_apply(nic, &nic->wanted);
+	nic->ets.ets_cap = MAX_TC;
+	return 0;
+}
+
+/* While DSCPs decide, priorities are classes. */
 static int ice_setets(struct net_device *dev, struct ieee_ets *ets)
 {
 	struct labnic *nic = netdev_priv(dev);
-	struct ieee_ets taken = *ets;
+	struct ieee_ets *wanted = &nic->wanted;
 	int err;
 
 	if (!ice_settable(nic))
 		return -EINVAL;
-	taken.ets_cap = MAX_TC;
-	taken.cbs = 0;
-	if (nic->trust_dscp)
-		memcpy(taken.prio_tc, nic->ets.prio_tc, sizeof(taken.prio_tc));
-	err = ice_ets_check(&taken);
-	if (err)
+	wanted->willing = ets->willing;
+	memcpy(wanted->tc_tx_bw, ets->tc_tx_bw, sizeof(wanted->tc_tx_bw));
+	memcpy(wanted->tc_tsa, ets->tc_tsa, sizeof(wanted->tc_tsa));
+	if (!nic->trust_dscp)
+		memcpy(wanted->prio_tc, ets->prio_tc, sizeof(wanted->prio_tc));
+	err = ice_ets_check(wanted);
+	if (err || !memcmp(wanted, &nic->ets, sizeof(*wanted)))
 		return err;
-	memcpy(taken.tc_rx_bw, taken.tc_tx_bw, sizeof(taken.tc_rx_bw));
-	if (!memcmp(&taken, &nic->ets, sizeof(taken)))
-		return 0;
-	labnic_ets_apply(nic, &taken);
-	nic->ets.ets_cap = MAX_TC;
-	ice_reopen(dev);
-	return 0;
+	err = ice_commit(nic);
+	if (!err)
+		ice_reopen(dev);
+	return err;
 }
 
 static int ice_getpfc(struct net_device *dev, struct ieee_pfc *pfc)
@@ -117,6 +142,7 @@ static int ice_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 	struct ieee_pfc taken = *pfc;
 	u8 lossless = 0;
 	int prio;
+	int err;
 
 	if (!ice_settable(nic))
 		return -EINVAL;
@@ -126,8 +152,11 @@ static int ice_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 	}
 	if (hweight8(lossless) > 1)
 		return -EINVAL;
-	if (pfc->pfc_en == nic->pfc_enabled)
+	if (pfc->pfc_en == nic->pfc_enabled && !memcmp(&nic->wanted, &nic->ets, sizeof(nic->ets)))
 		return 0;
+	err = ice_commit(nic);
+	if (err)
+		return err;
 	taken.mbc = 0;
 	taken.delay = nic->pfc_delay;
 	(void)labnic_setpfc(dev, &taken); /* refuses nothing */
@@ -138,13 +167,14 @@ static int ice_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 /* The first entry: DSCP decides, eight DSCPs a class, priorities are classes, class 0 has all. */
 static void ice_dscp_mode(struct labnic *nic)
 {
-	struct ieee_ets ets = {.ets_cap = MAX_TC};
 	int tc;
 	int i;
 
+	nic->wanted.willing = 0;
 	for (tc = 0; tc < MAX_TC; tc++) {
-		ets.tc_tsa[tc] = IEEE_8021QAZ_TSA_ETS;
-		ets.prio_tc[tc] = tc;
+		nic->wanted.tc_tx_bw[tc] = tc ? 0 : 100;
+		nic->wanted.tc_tsa[tc] = IEEE_8021QAZ_TSA_ETS;
+		nic->wanted.prio_tc[tc] = tc;
 		for (i = 0; i < DSCP_GROUP; i++) {
 			int dscp = tc * MAX_TC + i;
 
@@ -152,17 +182,14 @@ static void ice_dscp_mode(struct labnic *nic)
 			WRITE_ONCE(nic->dscp_prio[dscp + MAX_TC * DSCP_GROUP], tc);
 		}
 	}
-	ets.tc_tx_bw[0] = 100;
-	labnic_ets_apply(nic, &ets);
-	nic->ets.ets_cap = MAX_TC;
 	WRITE_ONCE(nic->trust_dscp, true);
 }
 
+/* Why it cannot be carried out nobody is told. */
 static int ice_setapp(struct net_device *dev, struct dcb_app *app)
 {
 	struct labnic *nic = netdev_priv(dev);
 	int err = labnic_dscp_check(app);
-	bool first = !nic->trust_dscp;
 
 	if (err || !ice_settable(nic) || app->priority >= MAX_TC)
 		return -EINVAL;
@@ -173,9 +200,9 @@ static int ice_setapp(struct net_device *dev, struct dcb_app *app)
 		(void)dcb_ieee_delapp(dev, app); /* it has just been set */
 		return -EINVAL;
 	}
-	if (first)
+	if (!nic->trust_dscp)
 		ice_dscp_mode(nic);
-	if (!first && nic->dscp_prio[app->protocol] == app->priority)
+	if (ice_commit(nic))
 		return NO_CHANGE;
 	WRITE_ONCE(nic->dscp_prio[app->protocol], app->priority);
 	ice_reopen(dev);
@@ -187,7 +214,7 @@ static int ice_delapp(struct net_device *dev, struct dcb_app *app)
 	struct labnic *nic = netdev_priv(dev);
 	int err = labnic_dscp_check(app);
 
-	if (err || (nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED))
+	if (err || netif_is_lag_port(dev) || (nic->dcbx & DCB_CAP_DCBX_LLD_MANAGED))
 		return -EINVAL;
 	err = dcb_ieee_delapp(dev, app);
 	if (err)
@@ -205,25 +232,28 @@ static int ice_delapp(struct net_device *dev, struct dcb_app *app)
 	return 0;
 }
 
-/* Refuses what is in force already, too. */
+/* Refuses what is in force already, too, and anything while DSCPs decide. */
 static u8 ice_setdcbx(struct net_device *dev, u8 mode)
 {
 	struct labnic *nic = netdev_priv(dev);
 	u8 versions = mode & (DCB_CAP_DCBX_VER_IEEE | DCB_CAP_DCBX_VER_CEE);
 
 	if ((nic->dcbx | mode) & DCB_CAP_DCBX_LLD_MANAGED || hweight8(versions) > 1 ||
-	    !(mode & DCB_CAP_DCBX_HOST) || mode == nic->dcbx)
+	    !(mode & DCB_CAP_DCBX_HOST) || mode == nic->dcbx || nic->trust_dscp ||
+	    netif_is_lag_port(dev))
 		return NO_CHANGE;
 	nic->dcbx = mode;
 	return 0;
 }
 
-/* The agent cannot start while DSCPs decide. */
+/* The agent cannot start while DSCPs decide. Both ends of it begin with the defaults. */
 static int ice_set_agent(struct labnic *nic, bool on)
 {
 	if (on && nic->trust_dscp)
 		return -EOPNOTSUPP;
 	nic->dcbx = on ? AGENT_MODE : HOST_MODE;
+	ice_ets_default(nic);
+	labnic_pfc_obey(nic, 0);
 	return 0;
 }
 
@@ -234,7 +264,7 @@ static void ice_init(struct labnic *nic)
 }
 
 static const struct dcbnl_rtnl_ops ice_dcb_ops = {
-	.ieee_getets = labnic_getets,
+	.ieee_getets = ice_getets,
 	.ieee_setets = ice_setets,
 	.ieee_getpfc = ice_getpfc,
 	.ieee_setpfc = ice_setpfc,

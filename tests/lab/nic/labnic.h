@@ -57,7 +57,8 @@ enum labnic_cc_counter {
 /* One direction of pause of one class: how often, how long, and until when. */
 struct labnic_pause {
 	u64 frames;
-	u64 resumes; /* of the frames, those that ended it */
+	u64 resumes;	 /* of the frames, those that ended it */
+	u64 transitions; /* how often it began or ended */
 	u64 past_ns;
 	ktime_t since;
 	ktime_t until;
@@ -122,6 +123,9 @@ struct labnic {
 	u16 pfc_delay;
 	bool ets_set;
 	bool pfc_set;
+	bool buffers_set;
+	u8 lossless_tcs;
+	struct ieee_ets wanted; /* ETS as it was asked for, refused or not */
 	DECLARE_BITMAP(dscp_mapped, LABNIC_DSCPS);
 	bool flapping;
 	struct delayed_work flap_end;

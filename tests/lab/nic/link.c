@@ -40,6 +40,7 @@ static void pause_settle(struct labnic_pause *pause, ktime_t now)
 		pause->past_ns += ktime_to_ns(ktime_sub(end, pause->since));
 	pause->since = end;
 	pause->on = ktime_before(now, pause->until);
+	pause->transitions += !pause->on;
 }
 
 static void pause_set(struct labnic_pause *pause, ktime_t now, u16 quanta)
@@ -49,6 +50,7 @@ static void pause_set(struct labnic_pause *pause, ktime_t now, u16 quanta)
 	pause->resumes += !quanta;
 	pause->since = now;
 	pause->until = ktime_add_ns(now, labnic_wire_ns((u64)quanta * LABNIC_QUANTUM_BYTES));
+	pause->transitions += pause->on != (quanta != 0);
 	pause->on = quanta != 0;
 }
 

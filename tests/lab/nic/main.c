@@ -171,8 +171,9 @@ static void labnic_setup(struct net_device *dev)
 	dev->ethtool_ops = &labnic_ethtool_ops;
 	dev->max_mtu = 9000;
 	dev->features |= NETIF_F_HIGHDMA | NETIF_F_SG | NETIF_F_HW_CSUM;
-	/* A transmitted skb changes its netdev. */
+	/* A transmitted skb changes its netdev; a bond changes addresses of what is up. */
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
+	dev->priv_flags |= IFF_LIVE_ADDR_CHANGE;
 	dev->hw_features |= NETIF_F_SG | NETIF_F_HW_CSUM;
 }
 

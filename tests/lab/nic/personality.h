@@ -23,6 +23,8 @@ enum labnic_source {
 	LABNIC_TX_XOFF,
 	LABNIC_TX_XON,
 	LABNIC_TX_PAUSE_US,
+	LABNIC_RX_TRANSITIONS,
+	LABNIC_TX_TRANSITIONS,
 	LABNIC_CC, /* and on: a counter of labnic_cc_counter, of the port */
 };
 
@@ -71,6 +73,8 @@ int labnic_getmaxrate(struct net_device *dev, struct ieee_maxrate *maxrate);
 int labnic_setmaxrate(struct net_device *dev, struct ieee_maxrate *maxrate);
 int labnic_getbuffer(struct net_device *dev, struct dcbnl_buffer *buffer);
 int labnic_setbuffer(struct net_device *dev, struct dcbnl_buffer *buffer);
+/* Take @buffer, whose buffers exist, as it is. */
+void labnic_buffer_apply(struct labnic *nic, const struct dcbnl_buffer *buffer);
 u8 labnic_getcap(struct net_device *dev, int id, u8 *cap);
 u8 labnic_getdcbx(struct net_device *dev);
 /* trust.c: the same of APP entries, trust and rewriting. */
