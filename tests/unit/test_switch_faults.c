@@ -9,48 +9,9 @@
 
 #include <cmocka.h>
 
-#include "tests/unit/switch_scene.h"
+#include "tests/unit/switch_fault.h"
 
 #define FRAMES 100
-
-/* Every fault of this file lasts from 10 s to 20 s. */
-enum { BEFORE_S = 5, DURING_S = 15, AFTER_S = 25 };
-
-/* Adds a fault by its keys but the times; its name is x. */
-static void add(struct scene *s, const char *keys)
-{
-	char line[256];
-
-	s->lab->start_ns = s->lab->now_ns;
-	snprintf(
-		line, sizeof(line),
-		"{\"op\":\"fault\",\"add\":{\"name\":\"x\",\"start\":\"10s\",\"heal\":\"20s\",%s}}",
-		keys);
-	tell_switch(s, line);
-}
-
-/* Moves the switch to a time since its start. */
-static void go_to(struct scene *s, unsigned int seconds)
-{
-	s->lab->start_ns = s->lab->now_ns - seconds * NS_PER_S;
-	s->lab->tick_ns = 0;
-	step(s);
-	for (unsigned int i = 0; i < s->host_count; i++)
-		read_host(s, i, 0);
-}
-
-/* A number of the fault by its key in statistics. */
-static uint64_t stat_of(struct scene *s, const char *key)
-{
-	json_t *stats = ask(s, "{\"op\":\"stats\"}", true), *x;
-	uint64_t value;
-
-	x = json_object_get(json_object_get(stats, "faults"), "x");
-	assert_true(json_is_object(x));
-	value = json_is_true(json_object_get(x, key)) + json_integer_value(json_object_get(x, key));
-	json_decref(stats);
-	return value;
-}
 
 /* 100 frames from host 1 to host 2, until all that comes has come. */
 static void send_hundred(struct scene *s)
@@ -188,6 +149,36 @@ static void test_reorder_by_time(void **state)
 		    "{\"op\":\"fault\",\"change\":{\"name\":\"x\",\"every\":100,\"window\":9}}");
 	send_hundred(&s);
 	assert_int_equal(s.host[1].received, FRAMES);
+	close_scene(&s);
+}
+
+/* A fault that ends lets go of what it holds, whether its time is over or it is cleared. */
+static void test_held_is_not_lost(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
+	introduce(&s);
+	add(&s, "\"kind\":\"reorder\",\"window\":9,\"delay\":\"1h\",\"direction\":\"in\"");
+	for (unsigned int cleared = 0; cleared < 2; cleared++) {
+		go_to(&s, DURING_S);
+		s.host[1].received = 0;
+		assert_int_equal(send_frame(&s, 0, 1, 2, 7), 0);
+		for (unsigned int i = 0; i < 20; i++)
+			step(&s);
+		read_host(&s, 1, 0);
+		assert_int_equal(s.host[1].received, 0);
+		assert_non_null(s.lab->held[0].frame);
+		if (cleared)
+			tell_switch(&s, "{\"op\":\"fault\",\"clear\":\"x\"}");
+		else
+			go_to(&s, AFTER_S);
+		for (unsigned int i = 0; i < 20; i++)
+			step(&s);
+		read_host(&s, 1, 0);
+		assert_int_equal(s.host[1].received, 1);
+	}
 	close_scene(&s);
 }
 
@@ -421,67 +412,13 @@ static void test_lldp_faults(void **state)
 	close_scene(&s);
 }
 
-/* Faults have names: given or made, never two alike; each can be changed and ended alone. */
-static void test_names(void **state)
-{
-	static const struct {
-		const char *request;
-		bool ok;
-		const char *name;
-	} steps[] = {
-		{"{\"add\":{\"kind\":\"drop\"}}", true, "drop"},
-		{"{\"add\":{\"kind\":\"drop\"}}", true, "drop-2"},
-		{"{\"add\":{\"kind\":\"drop\",\"name\":\"drop-2\"}}", false, NULL},
-		{"{\"add\":{\"kind\":\"delay\",\"name\":\"slow\"}}", true, "slow"},
-		{"{\"add\":{\"kind\":\"drop\",\"port\":\"p9\"}}", false, NULL},
-		{"{\"add\":{\"kind\":\"mtu\"}}", false, NULL},
-		{"{\"add\":{\"kind\":\"dscp\",\"value\":64}}", false, NULL},
-		{"{\"add\":{\"kind\":\"drop\",\"start\":\"3s\",\"heal\":\"2s\"}}", false, NULL},
-		{"{\"change\":{\"name\":\"slow\",\"delay\":\"7ms\"}}", true, "slow"},
-		{"{\"change\":{\"name\":\"fast\",\"delay\":\"7ms\"}}", false, NULL},
-		{"{\"change\":{\"delay\":\"7ms\"}}", false, NULL},
-		{"{\"clear\":\"drop\"}", true, NULL},
-		{"{\"clear\":\"drop\"}", false, NULL},
-		{"{\"clear\":7}", false, NULL},
-		{"{}", false, NULL},
-	};
-	struct scene s;
-	json_t *list;
-
-	(void)state;
-	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
-	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
-		json_t *request = json_loads(steps[i].request, 0, NULL), *answer;
-		const char *name;
-		char *line;
-
-		json_object_set_new(request, "op", json_string("fault"));
-		line = json_dumps(request, 0);
-		answer = ask(&s, line, steps[i].ok);
-		name = json_string_value(json_object_get(answer, "name"));
-		if (steps[i].name)
-			assert_string_equal(name, steps[i].name);
-		json_decref(answer);
-		json_decref(request);
-		free(line);
-	}
-	assert_int_equal(s.lab->config.fault[1].delay_ms, 7);
-	list = ask(&s, "{\"op\":\"fault\",\"list\":true}", true);
-	assert_int_equal(json_object_size(json_object_get(list, "faults")), 2);
-	assert_non_null(json_object_get(json_object_get(list, "faults"), "drop-2"));
-	json_decref(list);
-	tell_switch(&s, "{\"op\":\"fault\",\"clear\":true}");
-	assert_int_equal(s.lab->config.fault_count, 0);
-	close_scene(&s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_frame_faults),  cmocka_unit_test(test_reorder_by_time),
 		cmocka_unit_test(test_delay),	      cmocka_unit_test(test_buffer_faults),
 		cmocka_unit_test(test_pause_ignored), cmocka_unit_test(test_storm),
-		cmocka_unit_test(test_lldp_faults),   cmocka_unit_test(test_names),
+		cmocka_unit_test(test_lldp_faults),   cmocka_unit_test(test_held_is_not_lost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

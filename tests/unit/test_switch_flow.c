@@ -91,24 +91,25 @@ static void test_occupancy(void **state)
  * of the curve: within four standard deviations. */
 static void test_red_marks(void **state)
 {
-	static const struct ecn_config curve = {true, false, 20000, 120000, 20};
 	double want = 0, variance = 0, marked;
 	struct scene s;
 
 	(void)state;
 	open_scene(&s, 3,
 		   INCAST("      pfc: []\n"
-			  "      tc: {0: {ecn: {on: on, kmin: 20kB, kmax: 120kB, pmax: 20}}}\n"));
+			  "      tc: {0: {ecn: {on: on, kmin: 20kB, kmax: 120kB, pmax: 60}}}\n"));
 	tell_switch(&s, "{\"op\":\"set\",\"path\":\"s1.buffer\",\"value\":\"4MB\"}");
 	tell_switch(&s, "{\"op\":\"set\",\"path\":\"port.p3.pfc\",\"value\":[3]}");
 	introduce(&s);
 	slow_down_port3(&s);
-	for (unsigned int round = 0; round < 4; round++) {
+	for (unsigned int round = 0; round < 8; round++) {
 		pause_port3(&s, true);
 		/* The last ones are above kmax: each of them is marked. */
 		for (unsigned int i = 0; i < 140; i++) {
 			uint64_t queued = s.lab->port[2].sched.queue[3].bytes;
-			double p = ecn_probability_ppm(&curve, queued) / 1e6;
+			double p = queued > 120000  ? 1
+				   : queued > 20000 ? 0.6 * (queued - 20000) / 100000
+						    : 0;
 
 			assert_int_equal(queued, i * FRAME_LEN);
 			want += p;
