@@ -314,6 +314,13 @@ static int check_peer(const struct traffic *t, const struct traffic_peer *p, str
 	return 0;
 }
 
+/* The UDP source port comes from it: another path a QP, and both directions of a connection have
+ * the same, as those that a CM sets up. */
+static uint32_t flow_label(const struct traffic *t)
+{
+	return (t->self.qpn ^ t->peer.qpn ^ t->self.psn ^ t->peer.psn) & 0xfffff;
+}
+
 static int to_rtr(struct traffic *t, struct err *e)
 {
 	struct ibv_qp_attr attr = {
@@ -332,11 +339,7 @@ static int to_rtr(struct traffic *t, struct err *e)
 						.sgid_index = (uint8_t)t->spec.gid_index,
 						.hop_limit = HOP_LIMIT,
 						.traffic_class = t->spec.tos,
-						/* The UDP source port comes from it: another path a
-						   QP. */
-						.flow_label = (t->self.qpn ^ t->peer.qpn ^
-							       t->self.psn) &
-							      0xfffff,
+						.flow_label = flow_label(t),
 					},
 			},
 	};
