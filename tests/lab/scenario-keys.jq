@@ -77,14 +77,14 @@ def together:
 def complaints: [wrong("scenario"; "scenario")] as $bad
 	| if $bad == [] then together else $bad[] end;
 
-# The ports of a host: a wire each.
+# The ports of a host: a wire each, and a rail each.
 def ports_of($host; $wires; $interfaces):
-	if $interfaces != null then
+	(if $interfaces != null then
 		[$interfaces[] | split("/") | {interface: .[0], rdma: .[1]}]
 	else
 		[if $wires | index($host) then {interface: "roce0", rdma: "rxe0"} else empty end,
 		 if $wires | index($host + ".b") then {interface: "roce1", rdma: "rxe1"} else empty end]
-	end;
+	end) | [to_entries[] | .value + {rail: .key}];
 
 def filled($topology; $profile; $wires):
 	. as $s
