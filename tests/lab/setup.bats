@@ -203,6 +203,11 @@ sources()
 	[ "$status" = 3 ]
 	[[ $output == *"no kernel 6.12: linux-image-amd64 is linux-image-6.1.0-9-amd64"*-backports*Next:* ]]
 	[ -z "$(ls -A "$BATS_TEST_TMPDIR/cache")" ]
+	stand_in apt-cache '[ "$1" != pkgnames ] || echo bash'
+	PATH=$bin:$PATH ROCECHECK_CACHE=$BATS_TEST_TMPDIR/cache run tests/lab/root.sh
+	[ "$status" = 3 ]
+	[[ $output == *"no linux-image-amd64"*"Next: run it on a Debian host"* ]]
+	[ -z "$(ls -A "$BATS_TEST_TMPDIR/cache")" ]
 	LAB_KERNEL=5.4 run tests/lab/root.sh
 	[ "$status" = 2 ]
 	[ "$output" = "lab: no kernel '5.4': LAB_KERNEL is one of 6.1 6.12" ]
