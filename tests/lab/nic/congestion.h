@@ -60,7 +60,9 @@ struct labnic_roce {
 	u8 opcode;
 	u8 ecn;
 	bool v6;
-	u32 qpn;   /* the destination's */
+	bool response; /* of RC or XRC: its PSN is one of the other direction's requests */
+	u32 qpn;       /* the destination's */
+	u32 psn;
 	int l3;	   /* of the skb's data */
 	int bytes; /* from the IP header to the ICRC's end */
 };
@@ -72,6 +74,7 @@ struct labnic_pair {
 	u32 local; /* this host's, of what is received; 0: not known yet */
 	__be16 sport;
 	u8 prio;
+	u32 psn[2]; /* the last that was sent, of requests and of responses */
 	ktime_t seen;
 	ktime_t cnp_at; /* when the last CNP went there */
 };

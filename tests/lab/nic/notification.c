@@ -4,8 +4,9 @@
  * A17.9.3), at most one an interval and flow; and the CNPs that come are handed to the reaction
  * point. A packet names its destination's QPN only, so that each point lacks one: the sender's
  * for the CNP, the remote's that a CNP's flow goes to. Packets of the other direction name it,
- * ACKs at the least, and both directions of a connection have the same UDP source port
- * (rdma_get_udp_sport(): a function of both QPNs, or of the flow label the two ends share).
+ * ACKs at the least; and both directions of a connection have the same UDP source port
+ * (rdma_get_udp_sport(): a function of both QPNs, or of the flow label the two ends share), or
+ * else PSNs near each other.
  * Left out: what is never answered (UC to a host that sends nothing back) and UD, whose rate
  * belongs to no connection.
  */
@@ -27,6 +28,10 @@
 /* Some time after its last packet a pair of QPNs may belong to others. */
 #define PAIR_NS	 (30LL * NSEC_PER_SEC)
 #define CLASS_UD 3
+#define PSN_MASK 0xffffff
+#define PSN_NONE U32_MAX
+/* More than a Soft-RoCE queue pair has in flight. */
+#define PSN_NEAR 256
 /* The QPNs of management, whose UD packets teach nothing. */
 #define QPN_GSI 1
 
@@ -42,31 +47,76 @@ static bool pair_lives(const struct labnic_pair *pair, ktime_t now)
 	return pair->qpn && ktime_before(now, ktime_add_ns(pair->seen, PAIR_NS));
 }
 
-void labnic_pair_learn(struct labnic *nic, const struct labnic_roce *roce, u8 prio)
+/* The pair of these three, which is made if there is none: in place of the oldest of its set. */
+static struct labnic_pair *pair_get(struct labnic *nic, const struct in6_addr *remote, __be16 sport,
+				    u32 qpn)
 {
-	struct labnic_pair *set = pair_set(nic, &roce->dst, roce->sport);
+	struct labnic_pair *set = pair_set(nic, remote, sport);
 	struct labnic_pair *oldest = set;
 	int i;
+
+	for (i = 0; i < LABNIC_PAIR_WAYS; i++) {
+		struct labnic_pair *pair = &set[i];
+
+		if (pair->qpn == qpn && pair->sport == sport &&
+		    ipv6_addr_equal(&pair->remote, remote))
+			return pair;
+		if (!pair->qpn || (oldest->qpn && ktime_before(pair->seen, oldest->seen)))
+			oldest = pair;
+	}
+	*oldest = (struct labnic_pair){
+		.remote = *remote, .sport = sport, .qpn = qpn, .psn = {PSN_NONE, PSN_NONE}};
+	return oldest;
+}
+
+void labnic_pair_learn(struct labnic *nic, const struct labnic_roce *roce, u8 prio)
+{
+	struct labnic_pair *pair;
 
 	lockdep_assert_held(&nic->link_lock);
 	if (roce->qpn <= QPN_GSI || roce->opcode >> 5 == CLASS_UD || roce->opcode == LABNIC_CNP)
 		return;
-	for (i = 0; i < LABNIC_PAIR_WAYS; i++) {
-		struct labnic_pair *pair = &set[i];
+	pair = pair_get(nic, &roce->dst, roce->sport, roce->qpn);
+	pair->seen = ktime_get();
+	pair->prio = prio;
+	pair->psn[roce->response] = roce->psn;
+}
 
-		if (pair->qpn == roce->qpn && pair->sport == roce->sport &&
-		    ipv6_addr_equal(&pair->remote, &roce->dst)) {
-			oldest = pair;
-			break;
-		}
-		if (!pair->qpn || (oldest->qpn && ktime_before(pair->seen, oldest->seen)))
-			oldest = pair;
+static bool psn_near(u32 a, u32 b)
+{
+	return ((a - b + PSN_NEAR) & PSN_MASK) < 2 * PSN_NEAR;
+}
+
+/*
+ * Where the two directions have ports of their own (each end chose a flow label): requests that
+ * come and responses that go, or the other way round, have PSNs of one sequence, and each
+ * sequence started at random. A pair that is found so is noted under the port of what comes.
+ */
+static struct labnic_pair *pair_of_psn(struct labnic *nic, const struct labnic_roce *roce,
+				       ktime_t now)
+{
+	struct labnic_pair *found = NULL;
+	struct labnic_pair *noted;
+	struct labnic_pair copy;
+	int i;
+
+	for (i = 0; i < LABNIC_PAIRS; i++) {
+		struct labnic_pair *pair = &nic->cc.pair[i];
+		u32 psn = pair->psn[!roce->response];
+
+		if (psn == PSN_NONE || !psn_near(roce->psn, psn) || !pair_lives(pair, now) ||
+		    !ipv6_addr_equal(&pair->remote, &roce->src))
+			continue;
+		if (found)
+			return NULL; /* of two, none */
+		found = pair;
 	}
-	if (i == LABNIC_PAIR_WAYS)
-		*oldest = (struct labnic_pair){
-			.remote = roce->dst, .sport = roce->sport, .qpn = roce->qpn};
-	oldest->seen = ktime_get();
-	oldest->prio = prio;
+	if (!found)
+		return NULL;
+	copy = *found; /* which the next line may replace */
+	noted = pair_get(nic, &copy.remote, roce->sport, copy.qpn);
+	noted->prio = copy.prio;
+	return noted;
 }
 
 /*
@@ -95,14 +145,22 @@ static struct labnic_pair *pair_of_received(struct labnic *nic, const struct lab
 		    (found->local != roce->qpn && ktime_after(pair->seen, found->seen)))
 			found = pair;
 	}
-	if (found)
+	if (!found && roce->qpn > QPN_GSI && roce->opcode >> 5 != CLASS_UD)
+		found = pair_of_psn(nic, roce, now);
+	if (found) {
 		found->local = roce->qpn;
+		found->seen = now;
+	}
 	return found;
 }
 
-/* The flow that @qpn of this host sends to @remote, or NULL. CNPs are few: all are looked at. */
+/*
+ * The flow that @qpn of this host sends to @remote, or NULL; the last one if the QPN was another's
+ * before. CNPs are few: all are looked at.
+ */
 static struct labnic_pair *pair_of_local(struct labnic *nic, const struct in6_addr *remote, u32 qpn)
 {
+	struct labnic_pair *found = NULL;
 	ktime_t now = ktime_get();
 	int i;
 
@@ -110,10 +168,11 @@ static struct labnic_pair *pair_of_local(struct labnic *nic, const struct in6_ad
 		struct labnic_pair *pair = &nic->cc.pair[i];
 
 		if (pair->local == qpn && pair_lives(pair, now) &&
-		    ipv6_addr_equal(&pair->remote, remote))
-			return pair;
+		    ipv6_addr_equal(&pair->remote, remote) &&
+		    (!found || ktime_after(pair->seen, found->seen)))
+			found = pair;
 	}
-	return NULL;
+	return found;
 }
 
 static void fill_v4(struct iphdr *ip, const struct labnic_roce *roce, u8 tos)

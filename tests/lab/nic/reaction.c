@@ -18,6 +18,11 @@
 #define FULL_PERCENT 98
 /* What a late timer may make up for. */
 #define LATE_NS (10 * NSEC_PER_MSEC)
+/*
+ * No flow is slower, whatever the parameters say: Soft-RoCE hands on up to 64 frames of a queue
+ * pair, 256 KiB, and when that is destroyed warns if it does not get them back in 0.8 s.
+ */
+#define FLOOR_RATE 500000
 /* More frames than Soft-RoCE keeps in flight for a queue pair: only others reach it. */
 #define HELD_MAX 256
 /* A guest that did not run for long catches up with so many periods. */
@@ -38,7 +43,7 @@ static u64 full_rate(const struct labnic *nic)
 	u64 link = (u64)labnic_rate() * 1000000;
 	u64 most = param_rate(nic, LABNIC_MAX_RATE);
 
-	return most && most < link ? most : link;
+	return most && most < link ? max_t(u64, most, FLOOR_RATE) : link;
 }
 
 static struct labnic_flow *flow_find(struct labnic *nic, const struct in6_addr *remote, u32 qpn)
@@ -286,6 +291,7 @@ static void flow_cut(struct labnic *nic, struct labnic_flow *flow, ktime_t now)
 		flow->rate = min(first, flow->rate);
 	else
 		flow->rate = min(flow->rate, max(least, flow->rate - min(cut, flow->rate)));
+	flow->rate = max_t(u64, flow->rate, FLOOR_RATE);
 	flow->cut_at = now;
 	flow->time_stage = 0;
 	flow->byte_stage = 0;

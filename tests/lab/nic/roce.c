@@ -18,6 +18,15 @@
 #define BTH_BYTES  12
 #define ICRC_BYTES 4
 
+/* RC and XRC: READ responses, ACK, ATOMIC ACK. */
+static bool is_response(u8 opcode)
+{
+	u8 class = opcode >> 5;
+	u8 operation = opcode & 0x1f;
+
+	return (class == 0 || class == 5) && operation >= 0x0d && operation <= 0x12;
+}
+
 static int parse_v4(const struct sk_buff *skb, struct labnic_roce *roce)
 {
 	struct iphdr buffer;
@@ -81,7 +90,9 @@ bool labnic_roce_parse(const struct sk_buff *skb, int l3, __be16 proto, struct l
 	roce->sport = ((const struct udphdr *)p)->source;
 	p += sizeof(struct udphdr);
 	roce->opcode = p[0];
+	roce->response = is_response(roce->opcode);
 	roce->qpn = p[5] << 16 | p[6] << 8 | p[7];
+	roce->psn = p[9] << 16 | p[10] << 8 | p[11];
 	return true;
 }
 
