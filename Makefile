@@ -34,7 +34,7 @@ LIB   := $(BUILD)/librocecheck.a
 UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
-FABRIC_TESTS := tests/lab/nic.bats tests/lab/switch.bats tests/lab/topologies.bats
+FABRIC_TESTS := tests/lab/ecn.bats tests/lab/nic.bats tests/lab/switch.bats tests/lab/topologies.bats
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
 
 all: $(BUILD)/rocecheck $(TOOLS) $(BUILD)/labswitch
