@@ -41,7 +41,7 @@ on_each()
 {
 	local pids=() pid host
 
-	for ((host = 1; host <= hosts; host++)); do
+	for ((host = 1; host <= ${hosts:?}; host++)); do
 		on "h$host" "$@" >"$BATS_TEST_TMPDIR/each$host" 2>&1 </dev/null &
 		pids+=($!)
 	done
@@ -79,31 +79,28 @@ write_bw()
 	local client=$1 server=$2 rail=${3:-0} log=$BATS_TEST_TMPDIR/$1-$2-${3:-0} pid
 	local args=(timeout 60 bash -c 'cd /sys/class/infiniband/$0/ports/1/gids
 		exec ib_write_bw -d $0 -x $(grep -ls :ffff:c612: {0..9} | head -n 1) "$@"'
-		"rxe$rail" --tclass 106 -u 18 -p "1860$rail" "${@:4}")
+		"rxe$rail" --tclass 106 -u 18 -p "1$rail${client#h}${server#h}0" "${@:4}")
 
 	on "$server" "${args[@]}" >"$log.server" 2>&1 3>&- &
 	pid=$!
-	on "$server" timeout 30 bash -c "until ss -Hltn 'sport = 1860$rail' | grep -q .; do sleep 0.1; done"
+	on "$server" timeout 30 bash -c "until ss -Hltn 'sport = 1$rail${client#h}${server#h}0' | grep -q .; do sleep 0.1; done"
 	on "$client" "${args[@]}" "198.18.$rail.${server#h}" >"$log.client" 2>&1 3>&- && wait $pid ||
 		{ cat "$log".*; return 1; }
 }
 
-# pairwise [RAIL]: each host with each other, two pairs at a time (of four hosts, a tournament).
+# pairwise [RAIL]: each host with each other, all at once; 64 KiB of each pair are under way.
 pairwise()
 {
-	local round pair pids pid a b
+	local pids=() pid a b
 
-	for round in 12,34 13,24 14,23; do
-		pids=()
-		for pair in ${round/,/ }; do
-			a=${pair%?} b=${pair#?}
-			((b <= hosts)) || continue
-			write_bw h$a h$b "${1:-0}" -s 65536 -n 20 &
+	for ((a = 1; a < ${hosts:?}; a++)); do
+		for ((b = a + 1; b <= hosts; b++)); do
+			write_bw h$a h$b "${1:-0}" -s 65536 -n 20 -t 1 &
 			pids+=($!)
 		done
-		for pid in "${pids[@]}"; do
-			wait "$pid"
-		done
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid"
 	done
 }
 
@@ -126,14 +123,14 @@ cut()
 # validate: what rocecheck says of the lab, with less traffic than by default.
 validate()
 {
-	on_each rocecheck apply lab --auto-approve --accept-unproven || true # no DCB on a bond
+	on_each rocecheck apply lab --auto-approve --accept-unproven >/dev/null || true # no DCB on a bond
 	lab fabric | sed 's/quiet: 2s, traffic: 3s/quiet: 1s, traffic: 1s/' >"$BATS_TEST_TMPDIR/fabric.yaml"
 	build/rocecheck --json validate "$BATS_TEST_TMPDIR/fabric.yaml" --out "$BATS_TEST_TMPDIR/run" \
 		--allow-inconclusive RC-PFC-010 "$@" 3>&-
 }
 
-@test "one switch, two to four hosts" {
-	for name in two three four; do
+@test "one switch, two and four hosts" {
+	for name in two four; do
 		load $name
 		ping_all 0
 		pairwise
@@ -201,16 +198,17 @@ validate()
 
 @test "a bond of both wires spreads flows over them, both ways" {
 	[ "$(on h3 cat /sys/class/net/bond0/bonding/mode)" = "balance-xor 2" ]
+	# 1600 messages one way, their acknowledgements the other.
 	write_bw h3 h1 0 -s 4096 -n 100 -t 4 -q 16
-	write_bw h1 h3 0 -s 4096 -n 100 -t 4 -q 16
 	for what in p3.rx p4.rx p3.tx p4.tx; do
 		(($(total ".leaf1.ports.${what%.*}.prio[\"3\"].${what#*.}_frames") >= 200))
 	done
 }
 
 @test "a bond of both wires loses the one its traffic goes by, and the traffic goes on" {
+	hosts=3
 	three=$(total '.leaf1.ports.p3.prio["3"].rx_bytes') four=$(total '.leaf1.ports.p4.prio["3"].rx_bytes')
-	write_bw h3 h1 0 -s 65536 -D 8 &
+	write_bw h3 h1 0 -s 65536 -D 5 &
 	three3=0 four3=0
 	until ((three3 > three + 1000000 || four3 > four + 1000000)); do
 		sleep 0.1
@@ -233,6 +231,7 @@ validate()
 }
 
 @test "of a bond rocecheck says what it cannot see: it has no DCB of its own" {
+	hosts=3
 	run -4 --separate-stderr validate
 	jq -e '[.findings[] | select(.rule == "RC-PFC-001") | .verdict] ==
 		["INCONCLUSIVE", "INCONCLUSIVE", "INCONCLUSIVE"]' <<<"$output"
