@@ -83,7 +83,7 @@ unit: $(UNITS)
 check: setup
 	@$(MAKE) --no-print-directory -j$(JOBS) all
 	@$(MAKE) --no-print-directory -j$(JOBS) SAN=1 BUILD=build/san build/san/units
-	@tests/run.sh build/check tests/layers.sh $(UNITS:$(BUILD)/%=build/san/%) \
+	@SCENARIO_RETRY=1 tests/run.sh build/check tests/layers.sh $(UNITS:$(BUILD)/%=build/san/%) \
 	        $(sort $(wildcard tests/golden/*.bats)) \
 	        $(sort $(filter-out $(FABRIC_TESTS),$(wildcard tests/lab/*.bats))) tests/lab/scenario tests/lab/scenario-6.12
 $(BUILD)/units: $(UNITS)

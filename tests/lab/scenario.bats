@@ -8,6 +8,7 @@ setup()
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
 	tmp=$BATS_TEST_TMPDIR
 	export LAB_DIR=$tmp/lab SCENARIO_OUT=$tmp/out SCENARIO_LAB=$tmp/stub
+	unset SCENARIO_RETRY
 	mkdir -p "$LAB_DIR" "$tmp/s"
 	stub
 }
@@ -295,4 +296,15 @@ judged()
 		echo "$word"
 		grep -q "\`$word[(\`]" "$page"
 	done
+}
+
+@test "on request what fails is played once more, and its first complaints are told" {
+	file a 'command: {h1: "[ ! -e $LAB_DIR/once ] || echo seen; touch $LAB_DIR/once"}' 'output: [seen]'
+	SCENARIO_RETRY=1 run -0 scenario "$tmp/s/a.yaml"
+	[[ $output == *"# a failed and is played again:"*"seen"*"ok 1 - a"* ]]
+	rm "$LAB_DIR/once"
+	run -1 scenario "$tmp/s/a.yaml"
+	[[ $output == *"not ok 1 - a"* && $output != *again* ]]
+	SCENARIO_RETRY=1 run -0 scenario "$tmp/s/a.yaml"
+	[[ $output != *again* ]]
 }
