@@ -195,7 +195,7 @@ teardown_file()
 		and $b.rates.pfc_rx_frames[3] > 0 and $b.rates.pfc_rx_frames[4] == 0
 		and ((($b.totals.prio_tx_bytes[3] - $a.totals.prio_tx_bytes[3]) / $b.interval_s
 			- $b.rates.prio_tx_bytes[3]) | fabs) < 1
-		and $b.rates.cnp_tx == null and $b.totals.ecn_marked_rx == null' "$BATS_TEST_TMPDIR/top"
+		and $b.rates.cnp_tx == 0 and $b.totals.icrc_errors == null' "$BATS_TEST_TMPDIR/top"
 	wait
 	# At rest it is not only between them, but the same.
 	sleep 1
