@@ -135,7 +135,7 @@ host_counters()
 	on "$host" sh -c 'for p; do
 		echo "port ${p%/*}"
 		ethtool -S "${p%/*}" | sed -n "s/^ *\([^ ]*\): \([0-9]*\)$/\1 \2/p"
-		rdma statistic show link "${p#*/}/1" 2>/dev/null | tr " " "\n" | paste -sd" \n" | sed -n "s/^\([a-z_]*\) \([0-9]*\)$/\1 \2/p"
+		rdma statistic show link "${p#*/}/1" 2>/dev/null | tr " " "\n" | grep . | paste -sd" \n" | sed -n "s/^\([a-z_]*\) \([0-9]*\)$/\1 \2/p"
 	done' sh $(of ".ports.${host}[] | \"\\(.interface)/\\(.rdma)\"")
 }
 
