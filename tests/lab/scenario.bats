@@ -213,7 +213,9 @@ file()
 	code=0
 	wait $pid || code=$?
 	[ $code = 143 ]
-	run -1 kill -0 "$(cat "$LAB_DIR/pid")"
+	# Ended; process 1 of a container may be slow to reap it.
+	run cat "/proc/$(cat "$LAB_DIR/pid")/stat"
+	[[ $status != 0 || $output == *") Z "* ]]
 	[ "$(grep -v status "$LAB_DIR/asked" | tail -n1)" = down ]
 	[ -z "$(find "$SCENARIO_OUT" -name '.work*')" ]
 }
