@@ -4,19 +4,7 @@
 # Linux 6.12 in the lab: what the other files prove on the release's own kernel, once over on three hosts and a
 # switch, and what 6.12 and its iproute2 have beyond it.
 bats_require_minimum_version 1.5.0
-
-lab()
-{
-	tests/lab/lab "$@" 3>&-
-}
-
-on()
-{
-	local host=$1
-
-	shift
-	lab run "$host" -- "$@"
-}
+load guests
 
 # all COMMAND...: in each guest, side by side.
 all()

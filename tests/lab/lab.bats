@@ -6,19 +6,7 @@
 # the tree; the lab is one of its own, beside one that may be up in build/lab.
 
 bats_require_minimum_version 1.5.0
-
-lab()
-{
-	tests/lab/lab "$@" 3>&-
-}
-
-on()
-{
-	local host=$1
-
-	shift
-	lab run "$host" -- "$@"
-}
+load guests
 
 # counter HOST NAME: one statistic of the NIC.
 counter()

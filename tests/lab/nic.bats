@@ -6,19 +6,7 @@
 # guests. Runs from the root of the tree; the lab is one of its own.
 
 bats_require_minimum_version 1.5.0
-
-lab()
-{
-	tests/lab/lab "$@" 3>&-
-}
-
-on()
-{
-	local host=$1
-
-	shift
-	lab run "$host" -- "$@"
-}
+load guests
 
 both()
 {

@@ -3,11 +3,7 @@
 # Three hosts on the emulated switch: PFC for real, by perftest and other people's counters; DCBX TLVs
 # heard by lldpad and by rocecheck; the switch's setting in the verdict.
 bats_require_minimum_version 1.5.0
-
-lab()
-{
-	tests/lab/lab "$@" 3>&-
-}
+load guests
 
 setup_file()
 {

@@ -4,19 +4,7 @@
 # top and collect on lab hosts under RDMA traffic that PFC holds back. The oracles are ethtool -S,
 # dcb -s pfc and rdma, read beside them in the guest.
 bats_require_minimum_version 1.5.0
-
-lab()
-{
-	tests/lab/lab "$@" 3>&-
-}
-
-on()
-{
-	local host=$1
-
-	shift
-	lab run "$host" -- "$@"
-}
+load guests
 
 both()
 {

@@ -3,19 +3,7 @@
 # Guests boot once, with two wires, and serve many topologies, each from a clean state: all hosts reach
 # each other without loss, flows go where the topology says, and validate has its verdict.
 bats_require_minimum_version 1.5.0
-
-lab()
-{
-	tests/lab/lab "$@" 3>&-
-}
-
-on()
-{
-	local host=$1
-
-	shift
-	lab run "$host" -- "$@"
-}
+load guests
 
 setup_file()
 {

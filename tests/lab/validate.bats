@@ -6,11 +6,7 @@
 # own, beside one that may be up in build/lab.
 
 bats_require_minimum_version 1.5.0
-
-lab()
-{
-	tests/lab/lab "$@" 3>&-
-}
+load guests
 
 # configured HOST: as the profile wants, so that what is found is what the test did.
 configured()
