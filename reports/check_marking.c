@@ -293,9 +293,11 @@ PORT_CHECK(check_qos_arrival)
 			 (unsigned long long)ours);
 	/* Headers come on top of the payload, so nine tenths leave room for a reading a bit early.
 	 */
-	if (ours && there >= ours / 10 * 9)
+	if (!ours)
+		finding_say(out, VERDICT_INCONCLUSIVE, "nothing was delivered to this port");
+	else if (there >= ours / 10 * 9)
 		finding_say(out, VERDICT_PASS, "RoCE bytes arrive on priority %u", wanted);
-	else if (elsewhere > there || (ours && there + elsewhere >= ours / 10 * 9))
+	else if (elsewhere > there || there + elsewhere >= ours / 10 * 9)
 		say_stray(s, stray, other, out);
 	else
 		finding_say(out, VERDICT_INCONCLUSIVE,

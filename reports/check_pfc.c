@@ -141,10 +141,10 @@ PORT_CHECK(check_pfc_loss)
 	congested = congestion(s, out);
 	if (loss.gaps || loss.discards)
 		finding_say(out, VERDICT_FAIL,
-			    "packets were lost on lossless priority %d: %llu sequence "
+			    "packets were lost%s on lossless priority %d: %llu sequence "
 			    "gaps, %llu discards",
-			    s->roce_prio, (unsigned long long)loss.gaps,
-			    (unsigned long long)loss.discards);
+			    loss.discards ? "" : " or overtaken", s->roce_prio,
+			    (unsigned long long)loss.gaps, (unsigned long long)loss.discards);
 	else if (!loss.gaps_known && !loss.discards_known)
 		finding_say(out, VERDICT_INCONCLUSIVE,
 			    "the port counts neither sequence gaps nor discards");

@@ -157,6 +157,17 @@ static void arrives_unseen(struct fabric_run *f)
 	f->port[1].reading[READ_LOAD_AFTER].value[METRIC_PRIO_RX_BYTES][3] = 100;
 }
 
+/* All that came was what others sent. */
+static void delivers_nothing(struct fabric_run *f)
+{
+	struct counters *c = &f->port[1].reading[READ_LOAD_AFTER];
+
+	c->value[METRIC_PRIO_RX_BYTES][0] += 2000;
+	c->value[METRIC_PRIO_RX_BYTES][3] = 100;
+	for (unsigned int i = 0; i < ARRAY_SIZE(f->pair); i++)
+		f->pair[i].server.bytes = 0;
+}
+
 static void ce_seen(struct fabric_run *f)
 {
 	grow(f, 1, METRIC_ECN_MARKED_RX, 0, 40);
@@ -315,6 +326,7 @@ static const struct rule_case cases[] = {
 	{ "RC-QOS-011", arrives_and_more, "h2", VERDICT_PASS, NULL },
 	{ "RC-QOS-011", arrives_elsewhere, "h2", VERDICT_FAIL, "priority 5, wanted 3" },
 	{ "RC-QOS-011", arrives_unseen, "h2", VERDICT_INCONCLUSIVE, "did not see" },
+	{ "RC-QOS-011", delivers_nothing, "h2", VERDICT_INCONCLUSIVE, "nothing was delivered" },
 	{ "RC-QOS-011", no_counters, "h2", VERDICT_INCONCLUSIVE, "does not count" },
 	{ "RC-QOS-011", no_readings, "h2", VERDICT_INCONCLUSIVE, "were not read" },
 	{ "RC-ECN-004", NULL, "h2", VERDICT_PASS, NULL },
@@ -354,8 +366,8 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-007", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-PFC-010", NULL, "h2", VERDICT_INCONCLUSIVE, "no congestion was made" },
 	{ "RC-PFC-010", congested, "h2", VERDICT_PASS, NULL },
-	{ "RC-PFC-010", gaps, "h2", VERDICT_FAIL, "lossless priority 3" },
-	{ "RC-PFC-010", discards, "h2", VERDICT_FAIL, NULL },
+	{ "RC-PFC-010", gaps, "h2", VERDICT_FAIL, "lost or overtaken on lossless priority 3" },
+	{ "RC-PFC-010", discards, "h2", VERDICT_FAIL, "lost on lossless priority 3" },
 	{ "RC-PFC-010", no_counters, "h2", VERDICT_INCONCLUSIVE, "counts neither" },
 	{ "RC-PFC-012", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-012", congested, "h2", VERDICT_PASS, NULL },
