@@ -7,6 +7,7 @@
 
 bats_require_minimum_version 1.5.0
 load guests
+load nics
 
 both()
 {
@@ -123,99 +124,6 @@ teardown_file()
 @test "the kernel of neither host complains" {
 	run -1 on h1 sh -c 'dmesg | grep -E "BUG|WARNING|Oops|refcount|Call Trace"'
 	run -1 on h2 sh -c 'dmesg | grep -E "BUG|WARNING|Oops|refcount|Call Trace"'
-}
-
-# become PERSONALITY [PARAMETER...]: h1's NIC anew, without Soft-RoCE.
-become()
-{
-	local who=$1
-
-	shift
-	on h1 timeout 60 bash -ec 'rmmod labnic; insmod /run/lab/labnic.ko personality="$@"
-		ip link set roce0 mtu 4200 up; ip address add 198.18.0.1/24 dev roce0
-		for i in {1..50}; do [ $(</sys/class/net/roce0/carrier) = 1 ] && break; sleep 0.1; done' \
-		become "$who" "$@"
-}
-
-# denied WHY COMMAND...: dcb says that the driver refused.
-denied()
-{
-	local why=$1
-
-	shift
-	run on h1 dcb "$@"
-	[[ $output == *"$why"* ]] || { echo "dcb $*: $output"; return 1; }
-}
-
-# unchanged OBJECT COMMAND...: dcb of Debian 12 does not always say that the driver refused ETS or
-# PFC, so that what is read counts.
-unchanged()
-{
-	local before
-
-	before=$(on h1 dcb "$1" show dev roce0)
-	run on h1 dcb "$@"
-	[ "$(on h1 dcb "$1" show dev roce0)" = "$before" ] || { echo "taken: dcb $*"; return 1; }
-}
-
-# taken COMMAND...: dcb says no error; of ETS and PFC it may, though nothing is wrong: once more.
-taken()
-{
-	local i
-
-	for i in 1 2 3; do
-		run on h1 dcb "$@"
-		[ -n "$output" ] || return 0
-	done
-	echo "dcb $*: $output"
-	return 1
-}
-
-# shows OBJECT TEXT: what dcb reads has it.
-shows()
-{
-	run on h1 dcb "$1" show dev roce0
-	[[ $output == *"$2"* ]] || { echo "dcb $1 show: $output"; return 1; }
-}
-
-# answers N REQUEST...: the driver's own answer (tools/dcbraw).
-answers()
-{
-	local want=$1
-
-	shift
-	run -0 on h1 /rocecheck/build/tools/dcbraw roce0 "$@"
-	[ "$output" = "$want" ] || { echo "$*: $output"; return 1; }
-}
-
-# stat NAME: what ethtool -S of h1 has.
-stat()
-{
-	on h1 ethtool -S roce0 | awk -v name="$1:" '$1 == name { print $2 }'
-}
-
-driver_is()
-{
-	on h1 ethtool -i roce0 | grep -qx "driver: $1"
-	[ "$(on h1 readlink /sys/class/net/roce0/device/driver)" != "" ]
-	[ "$(on h1 sh -c 'basename $(readlink /sys/class/net/roce0/device/driver)')" = "$1" ]
-}
-
-has_statistics()
-{
-	local name
-
-	on h1 ethtool -S roce0 | awk -F '[ ]+' 'NF > 2 { sub(/:$/, "", $2); print $2 }' \
-		>"$BATS_TEST_TMPDIR/names"
-	for name in "$@"; do
-		grep -qx "$name" "$BATS_TEST_TMPDIR/names" || { echo "no $name"; return 1; }
-	done
-}
-
-# downs: how often the carrier went off.
-downs()
-{
-	on h1 cat /sys/class/net/roce0/carrier_down_count
 }
 
 @test "a personality that does not exist is refused" {
@@ -380,6 +288,20 @@ spread='0 1 2 3 4 5 6 7'
 	taken maxrate set dev roce0 tc-maxrate 3:244mbit
 	shows maxrate '3:240Mbit'
 	unchanged maxrate set dev roce0 tc-maxrate 3:2400mbit
+}
+
+@test "mlx4: APP entries are kept by the kernel and do not reach the NIC" {
+	become mlx4
+	driver_is mlx4_en
+	has_statistics rx_pause_prio_3 rx_pause_duration_prio_3 tx_prio_3_packets
+	taken app add dev roce0 dscp-prio 26:3
+	shows app 'AF31:3'
+	on h1 ping -q -c 3 -i 0.2 -Q 104 h2
+	[ "$(stat tx_prio_3_packets)" = 0 ]
+	unchanged ets set dev roce0 tc-tsa all:strict 0:ets 3:ets tc-bw all:0 0:40 3:50
+	taken ets set dev roce0 tc-tsa all:strict 0:ets 3:ets tc-bw all:0 0:40 3:60
+	answers 'answer 1' sdcbx 2
+	answers 'answer 0' sdcbx 9
 }
 
 @test "bnxt: nothing to read before the first set, ETS before PFC" {

@@ -33,7 +33,7 @@ MODULE_PARM_DESC(drain, "rate at which the host empties the receive buffer, MB/s
 
 static char *personality = "generic";
 module_param(personality, charp, 0444);
-MODULE_PARM_DESC(personality, "whose DCB and statistics it has: generic, mlx5, bnxt, ice");
+MODULE_PARM_DESC(personality, "whose DCB and statistics it has: generic, mlx4, mlx5, bnxt, ice");
 
 static bool fw_dcbx;
 module_param(fw_dcbx, bool, 0444);
@@ -52,6 +52,7 @@ MODULE_PARM_DESC(rp, "the reaction point is on at first (not ice)");
 
 static const struct labnic_personality *const personalities[] = {
 	&labnic_generic,
+	&labnic_mlx4,
 	&labnic_mlx5,
 	&labnic_bnxt,
 	&labnic_ice,

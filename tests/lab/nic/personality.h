@@ -55,6 +55,7 @@ struct labnic_personality {
 };
 
 extern const struct labnic_personality labnic_generic;
+extern const struct labnic_personality labnic_mlx4;
 extern const struct labnic_personality labnic_mlx5;
 extern const struct labnic_personality labnic_bnxt;
 extern const struct labnic_personality labnic_ice;
