@@ -22,6 +22,9 @@
 #define ANSWER_MS  5000
 #define EXTACK_MAX 200
 
+#define NOTICE_BYTES 65536 /* more than the kernel puts into one datagram of a notice */
+#define NOTICES_MAX  1000  /* datagrams a call, so that a flood does not keep the caller */
+
 struct nl {
 	struct nl_sock *socket;
 };
@@ -333,6 +336,56 @@ int nl_talk(struct nl *nl, struct nl_request *r, nl_answer *fn, void *arg, struc
 	if (x.fn_result)
 		return err_set(e, x.fn_result, "%s", strerror(-x.fn_result));
 	return 0;
+}
+
+/* Notices. */
+
+int nl_fd(const struct nl *nl)
+{
+	return nl_socket_get_fd(nl->socket);
+}
+
+/* One datagram. -EAGAIN: there is none; -ENOBUFS: some were lost, or this one is cut. */
+static int take_notice(const struct nl *nl, uint8_t *buf, nl_notice *fn, void *arg)
+{
+	struct sockaddr_nl from = {0};
+	struct iovec io = {buf, NOTICE_BYTES};
+	struct msghdr m = {
+		.msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &io, .msg_iovlen = 1};
+	ssize_t n = recvmsg(nl_fd(nl), &m, MSG_DONTWAIT);
+	struct nlmsghdr *h;
+	int size = n;
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (!n)
+		return -EPIPE;
+	if (m.msg_flags & MSG_TRUNC)
+		return -ENOBUFS;
+	if (from.nl_pid)
+		return 0; /* not of the kernel */
+	for (h = (struct nlmsghdr *)buf; nlmsg_ok(h, size); h = nlmsg_next(h, &size))
+		if (h->nlmsg_type >= NLMSG_MIN_TYPE)
+			fn(h->nlmsg_type, NLMSG_DATA(h), h->nlmsg_len - NLMSG_HDRLEN, arg);
+	return 0;
+}
+
+int nl_notices(struct nl *nl, nl_notice *fn, void *arg, struct err *e)
+{
+	uint8_t *buf = malloc(NOTICE_BYTES);
+	bool lost = false;
+	int err = buf ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; !err && i < NOTICES_MAX; i++) {
+		err = take_notice(nl, buf, fn, arg);
+		lost |= err == -ENOBUFS;
+		if (err == -ENOBUFS)
+			err = 0;
+	}
+	free(buf);
+	if (err && err != -EAGAIN)
+		return err_sys(e, err, "netlink notices");
+	return lost ? err_set(e, -ENOBUFS, "netlink notices were lost") : 0;
 }
 
 /* Generic netlink: the id of a family. */

@@ -51,6 +51,17 @@ bool nl_attr_next(const uint8_t **pos, const uint8_t *end, struct nl_attr *a);
 /* Multicast, for watching: joins a group of the protocol. */
 int nl_join(struct nl *nl, int group, struct err *e);
 
+/* The socket for poll(2). Borrowed. */
+int nl_fd(const struct nl *nl);
+
+/* Called for each notice; payload is what follows the nlmsghdr, for the time of the call. */
+typedef void nl_notice(uint16_t type, const uint8_t *payload, size_t size, void *arg);
+
+/* Gives fn what the kernel has sent to the joined groups, without waiting; a socket used for this
+ * is not used for nl_talk(). 0; -ENOBUFS when notices were lost (more came than the socket holds):
+ * read afresh what they were about; other -errno are the end of the socket. */
+int nl_notices(struct nl *nl, nl_notice *fn, void *arg, struct err *e);
+
 /* Generic netlink family id by name ("ethtool"), -ENOENT. */
 int nl_family(struct nl *nl, const char *name, struct err *e);
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The state of a port that the last confirmed transaction left: what drift is measured from. Reads
+ * journals, writes nothing but the mark of a repair.
+ */
+#ifndef DCB_BASELINE_H
+#define DCB_BASELINE_H
+
+#include "dcb/journal.h"
+
+/* State of ifname after the newest transaction that is done and still stands, and its id. -ENOENT
+ * when there is none. */
+int baseline_find(const char *state_dir, const char *ifname, struct qos *q, char id[JOURNAL_ID_MAX],
+		  struct err *e);
+
+/* Changes when any journal does; 0 without any. */
+uint64_t baseline_stamp(const char *state_dir);
+
+/* Pid of the process that is in a transaction now (it holds the lock), 0 when there is none. The
+ * lock is looked up in /proc/locks, not tried: a try would make an apply of that moment fail. proc:
+ * NULL = /proc. */
+pid_t baseline_busy(const char *proc, const char *state_dir);
+
+/* Marks a transaction as a repair: it puts back a part of a baseline and is none itself. */
+int baseline_mark_repair(const char *state_dir, const char *id, struct err *e);
+
+#endif
