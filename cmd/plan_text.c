@@ -126,7 +126,10 @@ static void change_text(const struct plan_step *s, char *buf, size_t size)
 	}
 	qos_field_text(&s->from, s->field, from, sizeof(from));
 	qos_field_text(&s->to, s->field, to, sizeof(to));
-	snprintf(buf, size, "%s -> %s", from, to);
+	if (s->again && qos_field_equal(&s->from, &s->to, s->field))
+		snprintf(buf, size, "%s, set again", to);
+	else
+		snprintf(buf, size, "%s -> %s", from, to);
 }
 
 void cmd_step_text(const struct plan_step *s, char *buf, size_t size)
@@ -204,6 +207,23 @@ static void print_notes(const struct plan *p, FILE *out)
 			     "put back if apply fails\n");
 }
 
+static void print_lost(const struct plan *p, FILE *out)
+{
+	const char *comma = "";
+
+	if (!p->lost)
+		return;
+	fputs("    note: with the first DSCP entry, and after the last one, the driver resets ",
+	      out);
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		if (!(p->lost & QOS_BIT(id)))
+			continue;
+		fprintf(out, "%s%s", comma, qos_fields[id].key);
+		comma = ", ";
+	}
+	fputs("\n          and the profile does not say what they should be\n", out);
+}
+
 static void print_plan(const struct plan *p, const char *path, FILE *out, bool colour)
 {
 	fprintf(out, "%s", p->ifname);
@@ -216,6 +236,7 @@ static void print_plan(const struct plan *p, const char *path, FILE *out, bool c
 	for (unsigned int i = 0; i < p->count; i++)
 		print_step(&p->step[i], path, out, colour);
 	print_notes(p, out);
+	print_lost(p, out);
 }
 
 void cmd_plans_print_count(const struct plans *plans, FILE *out)

@@ -13,6 +13,7 @@
 
 #include "dcb/backend.h"
 #include "dcb/configfs.h"
+#include "dcb/limits.h"
 
 /* What stands behind the IB header and its payload in one frame: iboe_get_mtu(). */
 #define IB_OVERHEAD_BYTES 96
@@ -186,6 +187,30 @@ static enum plan_disruption disruption_of(const struct driver_quirk *quirk, enum
 	return quirk->flaps & QOS_BIT(id) ? DISRUPT_LINK_FLAP : DISRUPT_NONE;
 }
 
+/* What the port would have after all that is wanted. */
+static struct qos outcome(const struct context *c)
+{
+	struct qos then = *c->have;
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (qos_has(c->want, id) && id != QOS_DSCP_PRIO && id != QOS_APP)
+			qos_copy_field(&then, c->want, id);
+	target_dscp(c, &then);
+	if (qos_has(c->want, QOS_APP)) {
+		then.has &= ~QOS_BIT(QOS_APP);
+		(void)target_app(c, &then); /* too many: the step says so */
+	}
+	return then;
+}
+
+/* Fields that the driver resets because the first DSCP entry comes, or the last one goes. */
+static uint64_t reset_on_the_way(const struct context *c, const struct qos *then)
+{
+	bool before = qos_has(c->have, QOS_DSCP_PRIO) && any_dscp(c->have);
+
+	return before != any_dscp(then) ? c->quirk->dscp_flip_resets : 0;
+}
+
 static void step_make(const struct context *c, enum qos_field_id id, int line, struct plan_step *s)
 {
 	uint64_t hidden = PLAN_RDMA_CM | c->quirk->zeros_unknown;
@@ -207,7 +232,8 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	       const char *driver, struct plan *plan)
 {
 	struct context c = {want, have, driver_quirk_find(driver), plan};
-	uint64_t diff = qos_diff(want, have);
+	const struct qos then = outcome(&c);
+	uint64_t diff = qos_diff(want, have), again;
 
 	memset(plan, 0, sizeof(*plan));
 	snprintf(plan->driver, sizeof(plan->driver), "%s", driver);
@@ -217,13 +243,20 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	/* The entries that make DSCP trust have to go. */
 	if (wants_pcp(want) && qos_has(have, QOS_DSCP_PRIO) && any_dscp(have))
 		diff |= QOS_BIT(QOS_DSCP_PRIO);
+	again = reset_on_the_way(&c, &then);
+	plan->lost = again & have->has & ~want->has;
+	again &= want->has & have->has;
 	for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++) {
 		enum qos_field_id id = c.quirk->order[i];
 		struct plan_step *s = &plan->step[plan->count];
 
-		if (!(diff & QOS_BIT(id)))
+		if (!((diff | again) & QOS_BIT(id)))
 			continue;
 		step_make(&c, id, line[id], s);
+		s->again = again & QOS_BIT(id);
+		if (!s->cannot)
+			s->cannot = driver_refuses(c.quirk, id, have, &then, s->reason,
+						   sizeof(s->reason));
 		if (!rules[id] || rules[id](&c, s))
 			plan->count++;
 	}

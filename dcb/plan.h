@@ -39,7 +39,8 @@ struct plan_step {
 	enum plan_readback readback;
 	int line;	  /* of the wish in the profile, 0 = none */
 	bool cannot;	  /* the device does not offer the field: never run */
-	char reason[128]; /* why not, when cannot */
+	bool again;	  /* the plan itself makes the driver reset it: written even if equal */
+	char reason[192]; /* why not, when cannot */
 };
 
 #define PLAN_STEPS_MAX QOS_FIELD_COUNT
@@ -52,6 +53,7 @@ struct plan {
 	char driver[32];
 	enum plan_tier tier;
 	bool firmware_owned; /* its LLDP agent sets DCB (lld_managed), the host cannot */
+	uint64_t lost;	     /* fields nobody asks for that the driver resets on the way */
 	unsigned int count;  /* steps, cannot ones included */
 	struct plan_step step[PLAN_STEPS_MAX];
 };
@@ -62,9 +64,12 @@ struct driver_quirk {
 	enum qos_field_id order[QOS_FIELD_COUNT]; /* every field once */
 	uint64_t flaps, resets;			  /* fields (QOS_BIT) whose change does that */
 	uint64_t cached;			  /* fields whose readback is a cache */
-	uint64_t zeros_unknown; /* an object of these that reads as all zeros was never read */
-	bool app_replaces;	/* setting an APP entry removes the old one of the same key */
-	bool dcbx_zero_frees;	/* only SDCBX(0) gives DCBX back to the firmware */
+	uint64_t zeros_unknown;	   /* an object of these that reads as all zeros was never read */
+	uint64_t dscp_flip_resets; /* fields that the first DSCP entry, or the end of the last,
+				      resets */
+	uint32_t limits;	   /* enum driver_limit */
+	bool app_replaces;	   /* setting an APP entry removes the old one of the same key */
+	bool dcbx_zero_frees;	   /* only SDCBX(0) gives DCBX back to the firmware */
 	enum plan_tier tier;
 	const char *seen; /* driver and version whose source was read */
 };

@@ -170,7 +170,7 @@ static int run_object(struct run *r, unsigned int port, uint64_t fields, struct 
 			continue;
 		qos_copy_field(&to, &plan->step[i].to, id);
 		/* What was hidden may turn out to be right already. */
-		if (!qos_field_equal(&to, &p->before, id))
+		if (plan->step[i].again || !qos_field_equal(&to, &p->before, id))
 			differ |= QOS_BIT(id);
 	}
 	err = differ ? announce(r, port, fields, e) : 0;

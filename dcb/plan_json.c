@@ -48,11 +48,28 @@ static json_t *step_to_json(const struct plan_step *s)
 
 	if (!err && s->line)
 		err = json_object_set_new(j, "line", json_integer(s->line));
+	if (!err && s->again)
+		err = json_object_set_new(j, "again", json_true());
 	if (!err && s->cannot)
 		err = json_object_set_new(j, "reason", json_string(s->reason));
 	if (!err)
 		return j;
 	json_decref(j);
+	return NULL;
+}
+
+/* The keys of a set of fields. */
+static json_t *fields_to_json(uint64_t fields)
+{
+	json_t *keys = json_array();
+	int err = keys ? 0 : -1;
+
+	for (int id = 0; !err && id < QOS_FIELD_COUNT; id++)
+		if (fields & QOS_BIT(id))
+			err = json_array_append_new(keys, json_string(qos_fields[id].key));
+	if (!err)
+		return keys;
+	json_decref(keys);
 	return NULL;
 }
 
@@ -67,9 +84,10 @@ static json_t *port_to_json(const struct plan *p)
 		json_decref(steps);
 		return NULL;
 	}
-	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:i, s:o}", "netdev", p->ifname, "ibdev",
+	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:i, s:o, s:o}", "netdev", p->ifname, "ibdev",
 			 p->ibdev, "ib_port", (int)p->ib_port, "driver", p->driver, "tier",
-			 plan_tier_word(p->tier), "changes", (int)plan_changes(p), "steps", steps);
+			 plan_tier_word(p->tier), "changes", (int)plan_changes(p), "steps", steps,
+			 "lost", fields_to_json(p->lost));
 }
 
 json_t *plan_to_json(const struct plan *plan, unsigned int plans)

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is known of each driver: the order in which its objects must be written, what a change
- * disturbs, and how far its readback can be trusted. Read in the drivers' sources at the version
- * that `seen` names; none of it was run on their hardware. The last row is any other driver: what
- * linux dcbnl.h promises, with an MTU change taken to be harmless as on virtual devices.
+ * disturbs, how far its readback can be trusted, and what it refuses. Read in the drivers' sources
+ * at the version that `seen` names; none of it was run on their hardware. The last row is any other
+ * driver: what linux dcbnl.h promises, with an MTU change taken to be harmless as on virtual
+ * devices.
  */
 #include <string.h>
 
-#include "dcb/plan.h"
+#include "dcb/limits.h"
 
 #define BIT(id) QOS_BIT(QOS_##id)
 
@@ -32,6 +33,7 @@ const struct driver_quirk driver_quirks[] = {
 		.flaps = BIT(PFC_ENABLED), /* mlx5_toggle_port_link() */
 		.resets = BIT(MTU),
 		.cached = APP_FIELDS | BIT(TC_TSA),
+		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_DSCP_ONLY,
 		.app_replaces = true,
 		.dcbx_zero_frees = true,
 		.tier = PLAN_TIER_SOURCE,
@@ -44,6 +46,7 @@ const struct driver_quirk driver_quirks[] = {
 		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU), /* bnxt_queue_remap() */
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.zeros_unknown = ETS_FIELDS | PFC_FIELDS,
+		.limits = LIMIT_NO_SHARE_0 | LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_PFC_AFTER_ETS,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 broadcom/bnxt/bnxt_dcb.c",
 	},
@@ -54,6 +57,9 @@ const struct driver_quirk driver_quirks[] = {
 		.resets = ETS_FIELDS | PFC_FIELDS | APP_FIELDS |
 			  BIT(MTU), /* ice_dcbnl_devreset() */
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
+		.dscp_flip_resets = ETS_FIELDS | PFC_FIELDS,
+		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_NO_GAP |
+			  LIMIT_ONE_LOSSLESS | LIMIT_DSCP_IS_CLASS | LIMIT_DSCP_ONLY,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 intel/ice/ice_dcb_nl.c",
 	},
@@ -70,9 +76,37 @@ const struct driver_quirk driver_quirks[] = {
 		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
 		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU), /* clients down and up */
 		.cached = APP_FIELDS,
+		.limits = LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_DSCP_ONLY,
 		.app_replaces = true,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 hisilicon/hns3/hns3pf/hclge_dcb.c",
+	},
+	{
+		.driver = "mlx4_en",
+		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
+		.resets = BIT(MTU),
+		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
+		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_NO_APP,
+		.tier = PLAN_TIER_SOURCE,
+		.seen = "linux 7.2 mellanox/mlx4/en_dcb_nl.c",
+	},
+	{
+		.driver = "qede",
+		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
+		.resets = BIT(MTU),
+		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
+		.limits = LIMIT_NO_APP_DELETE,
+		.tier = PLAN_TIER_SOURCE,
+		.seen = "linux 7.2 qlogic/qed/qed_dcbx.c",
+	},
+	{
+		.driver = "cxgb4",
+		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
+		.resets = BIT(MTU),
+		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
+		.limits = LIMIT_NO_ETS | LIMIT_NO_PFC | LIMIT_NO_APP_DELETE,
+		.tier = PLAN_TIER_SOURCE,
+		.seen = "linux 7.2 chelsio/cxgb4/cxgb4_dcb.c",
 	},
 	{
 		.driver = NULL,

@@ -39,15 +39,24 @@ static void steps_text(const struct plan *p, char *buf, size_t size)
 				 p->step[i].cannot ? "!" : "", qos_fields[p->step[i].field].key);
 }
 
+#define ALL_STRICT "['strict','strict','strict','strict','strict','strict','strict','strict']"
+
 #define PORT                                                                                       \
 	"'dcbx':{'mode':['host','ieee']},'trust':'pcp','app':{'dscp':{},'entries':[]},"            \
 	"'ets':{'willing':false,'cap':8,'prio_tc':[0,0,0,0,0,0,0,0],"                              \
-	"'tc_tsa':['strict','strict','strict','strict','strict','strict','strict','strict'],"      \
+	"'tc_tsa':" ALL_STRICT ","                                                                 \
 	"'tc_tx_bw':[0,0,0,0,0,0,0,0]},'pfc':{'cap':8,'enabled':[],'delay':0},"                    \
 	"'link_pause':{'autoneg':false,'rx':true,'tx':true},'mtu':{'netdev':1500}"
 
 #define WISH                                                                                       \
 	"'trust':'dscp','app':{'dscp':{'26':3}},'ets':{'prio_tc':[0,0,0,3,0,0,0,0],"               \
+	"'tc_tsa':['ets','strict','strict','ets','strict','strict','strict','strict'],"            \
+	"'tc_tx_bw':[50,0,0,50,0,0,0,0]},'pfc':{'enabled':[3]},"                                   \
+	"'link_pause':{'rx':false,'tx':false},'mtu':{'netdev':9000}"
+
+/* What a device of four classes can do, which ties them to priorities. */
+#define FOUR                                                                                       \
+	"'trust':'dscp','app':{'dscp':{'26':3}},'ets':{'prio_tc':[0,1,2,3,4,5,6,7],"               \
 	"'tc_tsa':['ets','strict','strict','ets','strict','strict','strict','strict'],"            \
 	"'tc_tx_bw':[50,0,0,50,0,0,0,0]},'pfc':{'enabled':[3]},"                                   \
 	"'link_pause':{'rx':false,'tx':false},'mtu':{'netdev':9000}"
@@ -64,14 +73,27 @@ static const struct plan_case cases[] = {
 	{"in sync", "mlx5_core", PORT, PORT, ""},
 	{"mlx5: APP, ETS, PFC", "mlx5_core", WISH, PORT, HEAD APP ETS "pfc.enabled"},
 	{"bnxt: ETS, PFC, APP", "bnxt_en", WISH, PORT, HEAD ETS "pfc.enabled trust app.dscp"},
-	{"ice: APP, ETS, PFC", "ice", WISH, PORT, HEAD APP ETS "pfc.enabled"},
+	{"ice: APP, ETS, PFC", "ice", FOUR, PORT, HEAD APP ETS "pfc.enabled"},
+	{"ice: the first DSCP entry resets ETS and PFC", "ice",
+	 "'trust':'dscp','app':{'dscp':{'8':1}},'ets':{'tc_tsa':" ALL_STRICT
+	 "},'pfc':{'enabled':[]}",
+	 PORT, APP "ets.tc_tsa pfc.enabled"},
+	{"ice: and so does the end of the last one", "ice",
+	 "'trust':'pcp','app':{'dscp':{}},'pfc':{'enabled':[1]}",
+	 "'trust':'dscp','app':{'dscp':{'8':1}},'pfc':{'enabled':[1]}", APP "pfc.enabled"},
+	{"ice: another one resets nothing", "ice", "'app':{'dscp':{'16':2}},'pfc':{'enabled':[1]}",
+	 "'trust':'dscp','app':{'dscp':{'8':1}},'pfc':{'enabled':[1]}", "app.dscp"},
 	{"i40e: ETS, PFC, APP", "i40e", WISH, PORT, HEAD ETS "pfc.enabled trust app.dscp"},
 	{"hns3: ETS, PFC, APP", "hns3", WISH, PORT, HEAD ETS "pfc.enabled trust app.dscp"},
 	{"any other", "labnic", WISH, PORT, HEAD APP ETS "pfc.enabled"},
 	{"no dcbnl", "virtio_net", "'pfc':{'enabled':[3]},'mtu':{'netdev':9000}",
 	 "'mtu':{'netdev':1500}", "mtu.netdev !pfc.enabled"},
-	{"bnxt hides what was never set", "bnxt_en", "'pfc':{'enabled':[3]}",
-	 "'mtu':{'netdev':1500}", "pfc.enabled"},
+	{"bnxt hides what was never set", "bnxt_en",
+	 "'ets':{'prio_tc':[0,0,0,0,0,0,0,0],'tc_tsa':" ALL_STRICT ","
+	 "'tc_tx_bw':[0,0,0,0,0,0,0,0]},'pfc':{'enabled':[3]}",
+	 "'mtu':{'netdev':1500}", ETS "pfc.enabled"},
+	{"bnxt refuses PFC before any ETS", "bnxt_en", "'pfc':{'enabled':[3]}",
+	 "'mtu':{'netdev':1500}", "!pfc.enabled"},
 	{"rdma_cm is unknown before its directory is made", "x",
 	 "'rdma':{'roce_version':'v2','cm_default_tos':{'dscp':26,'ecn':'ect0'}}",
 	 "'mtu':{'netdev':1500}", "rdma.roce_version rdma.cm_default_tos"},
@@ -168,6 +190,23 @@ static void test_targets(void **state)
 	for (int d = 0; d < QOS_DSCPS; d++)
 		assert_int_equal(p->step[1].to.dscp_prio[d], QOS_UNMAPPED);
 	free(p);
+}
+
+/* What nobody asked for and goes all the same is named. */
+static void test_lost(void **state)
+{
+	struct qos want = parse("'trust':'dscp','app':{'dscp':{'8':1}},'pfc':{'enabled':[1]}");
+	struct qos have = parse(PORT);
+	int line[QOS_FIELD_COUNT] = {0};
+	struct plan p;
+
+	(void)state;
+	plan_make(&want, line, &have, "ice", &p);
+	assert_true(p.lost & QOS_BIT(QOS_TC_TX_BW));
+	assert_true(p.lost & QOS_BIT(QOS_PRIO_TC));
+	assert_false(p.lost & QOS_BIT(QOS_PFC_ENABLED));
+	plan_make(&want, line, &have, "mlx5_core", &p);
+	assert_int_equal(p.lost, 0);
 }
 
 static void test_disruption(void **state)
@@ -299,10 +338,10 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steps),	   cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_disruption), cmocka_unit_test(test_quirks),
-		cmocka_unit_test(test_objects),	   cmocka_unit_test(test_zeros),
-		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_steps),  cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_lost),   cmocka_unit_test(test_disruption),
+		cmocka_unit_test(test_quirks), cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_zeros),  cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,369 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The traps of the drivers' DCB. Each test first sets something as one does by hand, and shows that
+# it goes wrong, mostly without a word; then rocecheck gets the same wish on the same NIC, anew, and
+# either makes it true, as dcb and the wire confirm, or says before it writes why it cannot be.
+
+bats_require_minimum_version 1.5.0
+load guests
+load nics
+
+setup_file()
+{
+	export LAB_DIR="$PWD/build/lab-traps"
+	lab down
+	lab up
+}
+
+teardown_file()
+{
+	lab down
+}
+
+# ours [OPTION...]: the profile on standard input applied to roce0, into status and output.
+ours()
+{
+	local profile
+
+	profile=$(printf 'schema: rocecheck.profile/1\nname: trap\nintent: lossy\n' && cat)
+	run on h1 sh -c 'printf "%s\n" "$1" >/run/trap.yaml; shift
+		rocecheck apply /run/trap.yaml -i roce0 --auto-approve --accept-unproven "$@"' \
+		ours "$profile" "$@"
+}
+
+# done_right: it was applied, and asked again there is nothing left to do.
+done_right()
+{
+	[ "$status" = 0 ] || { echo "exit $status: $output"; return 1; }
+	run -0 on h1 rocecheck plan /run/trap.yaml -i roce0 --exit-code
+}
+
+# refused EXIT TEXT: nothing was applied, for that reason.
+refused()
+{
+	[ "$status" = "$1" ] && [[ $output == *"$2"* ]] || { echo "exit $status: $output"; return 1; }
+}
+
+# sent COUNTER DSCP: of three pings with that DSCP so many are counted there.
+sent()
+{
+	local before
+
+	before=$(stat "$1")
+	on h1 ping -q -c 3 -i 0.2 -Q $(($2 * 4)) 198.18.0.2 >/dev/null
+	echo $(($(stat "$1") - before))
+}
+
+@test "mlx5: one DSCP entry leaves the other 63 on priority 0" {
+	become mlx5
+	taken app add dev roce0 dscp-prio 26:3
+	[ "$(sent tx_prio0_packets 46)" -ge 3 ]
+	become mlx5
+	ours <<-END
+		trust: dscp
+		app: {dscp_default: shift3, dscp: {26: 3}}
+	END
+	done_right
+	[ "$(sent tx_prio5_packets 46)" -ge 3 ]
+	[ "$(sent tx_prio3_packets 26)" -ge 3 ]
+}
+
+@test "mlx5: a new priority for a DSCP replaces the old one, and to delete that one fails" {
+	become mlx5
+	taken app add dev roce0 dscp-prio 26:3
+	taken app add dev roce0 dscp-prio 26:4
+	denied 'No such file or directory' app del dev roce0 dscp-prio 26:3
+	ours <<-END
+		trust: dscp
+		app: {dscp: {26: 5}}
+	END
+	done_right
+	shows app 'dscp-prio AF31:5'
+	[ "$(sent tx_prio5_packets 26)" -ge 3 ]
+}
+
+@test "mlx5: shares that do not sum to 100 are refused, and dcb says nothing" {
+	become mlx5
+	unchanged ets set dev roce0 tc-tsa all:strict 0:ets 3:ets tc-bw all:0 0:40 3:50
+	ours <<-END
+		ets: {prio_tc: [0, 0, 0, 3, 0, 0, 0, 0], tc_tsa: {0: ets, 3: ets}, tc_tx_bw: {0: 40, 3: 50}}
+	END
+	refused 2 'sum to 90'
+}
+
+@test "mlx5: every change of PFC takes the link down; no leave, no change, no change, no flap" {
+	become mlx5
+	before=$(downs)
+	taken pfc set dev roce0 prio-pfc all:off 4:on
+	[ "$(downs)" = $((before + 1)) ]
+	ours <<-END
+		pfc: {enabled: [3]}
+		policy: {disruption: deny}
+	END
+	refused 2 'flap'
+	[ "$(downs)" = $((before + 1)) ]
+	shows pfc '4:on'
+	ours <<-END
+		pfc: {enabled: [3]}
+		policy: {disruption: allow}
+	END
+	done_right
+	[ "$(downs)" = $((before + 2)) ]
+	ours <<-END
+		pfc: {enabled: [3]}
+		policy: {disruption: allow}
+	END
+	done_right
+	[ "$(downs)" = $((before + 2)) ]
+}
+
+@test "mlx5: what the firmware's agent owns it may set again, unless it is taken from it first" {
+	become mlx5 fw_dcbx=1
+	taken ets set dev roce0 tc-tsa all:strict 0:ets 3:ets tc-bw all:0 0:40 3:60
+	run on h1 dcb dcbx show dev roce0
+	[[ $output != *host* ]]
+	ours <<-END
+		dcbx: {mode: [host, ieee]}
+		ets: {prio_tc: [0, 0, 0, 3, 0, 0, 0, 0], tc_tsa: {0: ets, 3: ets}, tc_tx_bw: {0: 50, 3: 50}}
+	END
+	done_right
+	shows dcbx host
+	shows ets 'tc-bw 0:50 1:0 2:0 3:50'
+}
+
+@test "mlx5: an APP entry that is no DSCP is refused; ours takes back what it had done by then" {
+	become mlx5
+	denied 'Invalid argument' app add dev roce0 dgram-port-prio 4791:3
+	ours <<-END
+		trust: dscp
+		app: {dscp: {26: 3}, udp: {4791: 3}}
+	END
+	[ "$status" = 3 ] || [ "$status" = 5 ]
+	run on h1 dcb app show dev roce0
+	[[ $output != *AF31* && $output != *4791* ]]
+}
+
+@test "mlx4: APP entries are shown and never reach the device" {
+	become mlx4
+	taken app add dev roce0 dscp-prio 26:3
+	shows app 'AF31:3'
+	[ "$(sent tx_prio_3_packets 26)" = 0 ]
+	become mlx4
+	ours <<-END
+		trust: dscp
+		app: {dscp: {26: 3}}
+	END
+	refused 3 'app.dscp'
+	run on h1 dcb app show dev roce0
+	[[ $output != *AF31* ]]
+}
+
+@test "bnxt: PFC before ETS is refused" {
+	become bnxt
+	unchanged pfc set dev roce0 prio-pfc all:off 3:on
+	ours <<-END
+		pfc: {enabled: [3]}
+		ets: {prio_tc: [0, 0, 0, 1, 0, 0, 0, 0], tc_tsa: {0: ets, 1: ets}, tc_tx_bw: {0: 50, 1: 50}}
+		policy: {disruption: allow}
+	END
+	done_right
+	shows pfc '3:on'
+}
+
+@test "bnxt: reads zeros until it was set; they are no state to go back to" {
+	become bnxt
+	shows ets 'tc-tsa 0:strict 1:strict'
+	run on h1 rocecheck show -i roce0
+	[[ $output == *"ets.tc_tsa"*"?"* ]]
+	ours <<-END
+		ets: {prio_tc: [0, 0, 0, 1, 0, 0, 0, 0], tc_tsa: {0: ets, 1: ets}, tc_tx_bw: {0: 50, 1: 50}}
+		policy: {disruption: allow}
+	END
+	done_right
+	run on h1 rocecheck rollback
+	[ "$status" = 6 ]
+	[[ $output == *"not known"* ]]
+}
+
+@test "bnxt: a class of 0 % is starving; dcb says nothing, ours says it before it writes" {
+	become bnxt
+	unchanged ets set dev roce0 tc-tsa all:strict 0:ets 1:ets 2:ets tc-bw all:0 0:60 1:40 \
+		prio-tc 0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7
+	ours <<-END
+		ets: {prio_tc: [0, 1, 2, 3, 4, 5, 6, 7], tc_tsa: {0: ets, 1: ets, 2: ets}, tc_tx_bw: {0: 60, 1: 40, 2: 0}}
+		policy: {disruption: allow}
+	END
+	refused 2 'TC 2 is ets but has no share'
+}
+
+@test "bnxt: what it does not know, 524, arrives as ENOMEM; ours does not speak of memory" {
+	become bnxt
+	answers 'answer -12' ets 255 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 1 2 3 4 5 6 7
+	ours <<-END
+		ets: {prio_tc: [0, 1, 2, 3, 4, 5, 6, 7], tc_tsa: {0: vendor}}
+		policy: {disruption: allow}
+	END
+	[ "$status" = 3 ] || [ "$status" = 5 ] || [ "$status" = 6 ]
+	[[ $output != *emory* ]]
+	[[ $output == *support* || $output == *vendor* ]] || { echo "$output"; return 1; }
+}
+
+@test "bnxt: to add the new entry and delete the old one clears the DSCP; ours deletes first" {
+	become bnxt
+	taken ets set dev roce0 tc-tsa all:strict 0:ets tc-bw all:0 0:100 prio-tc all:0 3:3 4:4
+	taken app add dev roce0 dscp-prio 26:3
+	taken app add dev roce0 dscp-prio 26:4
+	taken app del dev roce0 dscp-prio 26:3
+	shows app 'AF31:4'
+	[ "$(sent tx_packets_pri4 26)" = 0 ]
+	become bnxt
+	taken ets set dev roce0 tc-tsa all:strict 0:ets tc-bw all:0 0:100 prio-tc all:0 3:3 4:4
+	taken app add dev roce0 dscp-prio 26:3
+	ours <<-END
+		trust: dscp
+		app: {dscp: {26: 4}}
+	END
+	done_right
+	[ "$(sent tx_packets_pri4 26)" -ge 3 ]
+}
+
+@test "bnxt: its firmware's agent refuses all, which dcb does not say" {
+	become bnxt fw_dcbx=1
+	unchanged ets set dev roce0 tc-tsa all:strict 0:ets tc-bw all:0 0:100
+	ours <<-END
+		ets: {prio_tc: [0, 0, 0, 1, 0, 0, 0, 0], tc_tsa: {0: ets, 1: ets}, tc_tx_bw: {0: 50, 1: 50}}
+		policy: {disruption: allow}
+	END
+	refused 3 'NVM'
+}
+
+@test "ice: the first DSCP entry resets ETS that was set before it" {
+	become ice
+	taken ets set dev roce0 tc-tsa all:ets tc-bw all:0 0:40 1:60 prio-tc all:0 3:1
+	taken app add dev roce0 dscp-prio 26:1
+	shows ets 'tc-bw 0:100 1:0'
+	become ice
+	ours <<-END
+		trust: dscp
+		app: {dscp: {26: 1, 0: 0}}
+		ets: {tc_tsa: {0: ets, 1: ets}, tc_tx_bw: {0: 40, 1: 60}}
+		pfc: {enabled: [1]}
+		policy: {disruption: allow}
+	END
+	done_right
+	shows ets 'tc-bw 0:40 1:60'
+	shows pfc '1:on'
+}
+
+@test "ice: a mapped DSCP is not mapped again; ours deletes first, and never the last entry" {
+	become ice
+	taken app add dev roce0 dscp-prio 26:1
+	taken ets set dev roce0 tc-tsa all:ets tc-bw all:0 0:40 1:30 2:30
+	taken pfc set dev roce0 prio-pfc all:off 1:on
+	denied 'Invalid argument' app add dev roce0 dscp-prio 26:2
+	ours <<-END
+		trust: dscp
+		app: {dscp: {26: 2, 0: 0}}
+		policy: {disruption: allow}
+	END
+	done_right
+	shows app 'AF31:2'
+	shows ets 'tc-bw 0:40 1:30 2:30'
+	shows pfc '1:on'
+}
+
+@test "ice: deleting the last DSCP entry resets ETS and PFC; ours writes them after it" {
+	become ice
+	taken app add dev roce0 dscp-prio 26:1
+	taken ets set dev roce0 tc-tsa all:ets tc-bw all:0 0:40 1:60
+	taken pfc set dev roce0 prio-pfc all:off 1:on
+	taken app del dev roce0 dscp-prio 26:1
+	shows pfc '1:off'
+	become ice
+	taken app add dev roce0 dscp-prio 26:1
+	taken ets set dev roce0 tc-tsa all:ets tc-bw all:0 0:40 1:60
+	taken pfc set dev roce0 prio-pfc all:off 1:on
+	ours <<-END
+		trust: pcp
+		ets: {prio_tc: [0, 0, 0, 1, 0, 0, 0, 0], tc_tsa: {0: ets, 1: ets}, tc_tx_bw: {0: 40, 1: 60}}
+		pfc: {enabled: [3]}
+		vlan: {egress_qos_map: {2: 3}}
+		policy: {disruption: allow, on_unsupported: warn}
+	END
+	done_right
+	shows ets 'tc-bw 0:40 1:60'
+	shows pfc '3:on'
+}
+
+@test "ice: a second lossless class and classes with a gap are not taken, which dcb does not say" {
+	become ice
+	taken ets set dev roce0 tc-tsa all:ets tc-bw all:0 0:40 1:30 2:30 prio-tc all:0 3:1 4:2
+	taken pfc set dev roce0 prio-pfc all:off 3:on
+	unchanged pfc set dev roce0 prio-pfc all:off 3:on 4:on
+	ours <<-END
+		pfc: {enabled: [3, 4]}
+		policy: {disruption: allow}
+	END
+	[ "$status" = 3 ]
+	shows pfc '4:off'
+	ours <<-END
+		ets: {prio_tc: [0, 0, 0, 2, 0, 0, 0, 0], tc_tsa: {0: ets, 2: ets}, tc_tx_bw: {0: 50, 2: 50}}
+		policy: {disruption: allow}
+	END
+	[ "$status" = 3 ]
+	shows ets 'tc-bw 0:40 1:30 2:30'
+}
+
+@test "ice: while PFC is on link pause reads off and cannot be set; ours sets it before" {
+	become ice
+	taken pfc set dev roce0 prio-pfc all:off 0:on
+	on h1 ethtool -A roce0 rx off tx off || true
+	taken pfc set dev roce0 prio-pfc all:off
+	on h1 ethtool -a roce0 | grep -q '^RX:.*on'
+	become ice
+	ours <<-END
+		link_pause: {rx: off, tx: off}
+		pfc: {enabled: [0]}
+		policy: {disruption: allow}
+	END
+	done_right
+	taken pfc set dev roce0 prio-pfc all:off
+	on h1 ethtool -a roce0 | grep -q '^RX:.*off'
+}
+
+@test "ice: the agent in its firmware refuses all until its flag is off" {
+	become ice fw_dcbx=1
+	unchanged pfc set dev roce0 prio-pfc all:off 0:on
+	ours <<-END
+		pfc: {enabled: [0]}
+		policy: {disruption: allow}
+	END
+	refused 3 'fw-lldp-agent off'
+}
+
+@test "generic: two priorities of one DSCP are no state that a profile has; ours says which" {
+	become generic
+	taken app add dev roce0 dscp-prio 26:3
+	taken app add dev roce0 dscp-prio 26:4
+	shows app 'AF31:4'
+	ours <<-END
+		trust: dscp
+		app: {dscp: {26: 5}}
+	END
+	refused 3 'DSCP 26'
+}
+
+@test "APP entries go with the driver, ETS and PFC as well; show tells it" {
+	become mlx5
+	taken app add dev roce0 dscp-prio 26:3
+	become mlx5
+	run on h1 dcb app show dev roce0
+	[[ $output != *AF31* ]]
+	run -0 on h1 rocecheck show -i roce0
+	[[ $output =~ trust\ +pcp ]]
+}
+
+@test "the kernel complains about nothing" {
+	run -1 on h1 sh -c 'dmesg | grep -E "BUG|WARNING|Oops|refcount|Call Trace"'
+}
