@@ -9,21 +9,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cmd/apply_gate.h"
 #include "cmd/cmd.h"
 #include "cmd/plan_text.h"
 #include "dcb/journal.h"
 
 static const char *interface, *state_dir = JOURNAL_DIR;
-static bool dry_run, auto_approve, accept_unproven, accept_disruption;
+static bool dry_run;
+static struct apply_consent consent;
+static unsigned int confirm_within_ms;
 
 static const struct opt apply_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
 	{"dry-run", 'n', OPT_FLAG, &dry_run, .help = "stop after the plan"},
-	{"auto-approve", 'y', OPT_FLAG, &auto_approve, .help = "do not ask"},
-	{"accept-unproven", 0, OPT_FLAG, &accept_unproven,
+	{"auto-approve", 'y', OPT_FLAG, &consent.approve, .help = "do not ask"},
+	{"accept-unproven", 0, OPT_FLAG, &consent.unproven,
 	 .help = "also where a driver is known from its source alone"},
-	{"accept-disruption", 0, OPT_FLAG, &accept_disruption,
+	{"accept-disruption", 0, OPT_FLAG, &consent.disruption,
 	 .help = "also steps that flap a link or reset a port"},
+	{"confirm-within", 'c', OPT_DURATION, &confirm_within_ms, .arg = "TIME",
+	 .help = "undo it unless 'rocecheck confirm' comes in time: 60s"},
 	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
 	 .help = "journal there, not in " JOURNAL_DIR},
 	{.name = NULL},
@@ -37,103 +42,6 @@ struct apply {
 	unsigned int started, finished; /* steps */
 	struct timespec since;
 };
-
-static bool disrupts(const struct plans *plans)
-{
-	for (unsigned int i = 0; i < plans->count; i++)
-		for (unsigned int k = 0; k < plans->plan[i].count; k++)
-			if (!plans->plan[i].step[k].cannot &&
-			    plans->plan[i].step[k].disruption != DISRUPT_NONE)
-				return true;
-	return false;
-}
-
-static bool unproven(const struct plans *plans)
-{
-	for (unsigned int i = 0; i < plans->count; i++)
-		if (plans->plan[i].tier == PLAN_TIER_SOURCE && plan_changes(&plans->plan[i]))
-			return true;
-	return false;
-}
-
-/* What no answer at a terminal can change. */
-static int check_possible(const struct apply *a)
-{
-	const struct plans *plans = &a->plans;
-	struct err e = {0};
-
-	if (cmd_plans_owner(plans, &e))
-		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	if (cmd_plans_cannot(plans) && a->profile.on_unsupported == CHOICE_FAIL) {
-		err_set(&e, -EOPNOTSUPP, "%u wishes of the profile are not possible here",
-			cmd_plans_cannot(plans));
-		err_hint(&e, "take them out, or set 'policy.on_unsupported: warn'");
-		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	}
-	if (cmd_plans_cannot(plans) && a->profile.on_unsupported == CHOICE_WARN)
-		fprintf(stderr, "rocecheck: warning: %u wishes are not possible here\n",
-			cmd_plans_cannot(plans));
-	if (cmd_plans_changes(plans) && !plans->privileged) {
-		err_set(&e, -EPERM, "apply needs the capability CAP_NET_ADMIN");
-		err_hint(&e, "run as root");
-		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	}
-	if (disrupts(plans) && a->profile.disruption == CHOICE_DENY) {
-		err_set(&e, -EPERM,
-			"steps flap a link or reset a port, and the profile says "
-			"'policy.disruption: deny'");
-		return cmd_fail(EXIT_USAGE, &e);
-	}
-	return EXIT_OK;
-}
-
-/* What has to be accepted one by one: the question, and the option that answers it. */
-struct consent {
-	bool needed;
-	const char *what, *option;
-};
-
-static bool answered_yes(void)
-{
-	char line[16];
-
-	return fgets(line, sizeof(line), stdin) && (line[0] == 'y' || line[0] == 'Y') &&
-	       (line[1] == '\n' || !strcasecmp(line, "yes\n"));
-}
-
-static int ask(const struct consent *c)
-{
-	struct err e = {0};
-
-	if (!isatty(STDIN_FILENO)) {
-		err_set(&e, -EINVAL, "%s, and nobody is here to ask", c->what);
-		err_hint(&e, "give --%s", c->option);
-		return cmd_fail(EXIT_USAGE, &e);
-	}
-	fprintf(stderr, "%s. Go on? [y/N] ", c->what);
-	if (answered_yes())
-		return EXIT_OK;
-	fputs("Nothing written.\n", stderr);
-	return EXIT_FINDINGS;
-}
-
-static int get_consent(const struct apply *a)
-{
-	const struct consent list[] = {
-		{!auto_approve, "Apply writes to this host", "auto-approve"},
-		{unproven(&a->plans) && !accept_unproven,
-		 "A driver is known from source code alone, not from a run on its hardware",
-		 "accept-unproven"},
-		{disrupts(&a->plans) && !accept_disruption && a->profile.disruption != CHOICE_ALLOW,
-		 "Steps flap a link or reset a port", "accept-disruption"},
-	};
-	int rc = EXIT_OK;
-
-	for (unsigned int i = 0; !rc && i < ARRAY_SIZE(list); i++)
-		if (list[i].needed)
-			rc = ask(&list[i]);
-	return rc;
-}
 
 /* One line before and one after each step, on stderr. */
 static void tell_progress(const struct plan *plan, unsigned int step, bool done, void *arg)
@@ -159,6 +67,12 @@ static void tell_progress(const struct plan *plan, unsigned int step, bool done,
 	fputc('\n', stderr);
 }
 
+/* Seconds, not less than one: 0 is no confirmation. */
+static unsigned int confirm_within(const struct apply *a)
+{
+	return confirm_within_ms ? (confirm_within_ms + 999) / 1000 : a->profile.confirm_within_s;
+}
+
 #define LEFT_UNKNOWN (-1)
 
 /* left: changes of the plan that are not there. */
@@ -166,9 +80,10 @@ static int print_json(const struct apply *a, const char *tx_id, const char *outc
 {
 	json_t *count = left == LEFT_UNKNOWN ? json_null() : json_integer(left);
 
-	return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o, s:o}", "schema", "rocecheck.apply/1",
-					"tx", tx_id, "outcome", outcome, "left", count, "plan",
-					plan_to_json(a->plans.plan, a->plans.count)));
+	return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o, s:i, s:o}", "schema",
+					"rocecheck.apply/1", "tx", tx_id, "outcome", outcome,
+					"left", count, "confirm_within_s", (int)confirm_within(a),
+					"plan", plan_to_json(a->plans.plan, a->plans.count)));
 }
 
 /* Reads the host again: the plan must be empty now. */
@@ -195,7 +110,10 @@ static int verify(struct apply *a, const char *tx_id)
 		cmd_plans_print(&again, &a->profile, stdout, globals->colour_out);
 	else
 		printf("Read back: %u of %u match.", changes, changes);
-	if (!globals->json)
+	if (!globals->json && confirm_within(a))
+		printf(" Transaction %s. Run 'rocecheck confirm' within %u s, or it is undone.\n",
+		       tx_id, confirm_within(a));
+	else if (!globals->json)
 		printf(" Transaction %s; 'rocecheck rollback' undoes it.\n", tx_id);
 	cmd_plans_clear(&again);
 	return rc ? rc : left ? EXIT_FINDINGS : EXIT_OK;
@@ -227,16 +145,32 @@ static int failed(const struct apply *a, const char *tx_id, enum apply_outcome o
 	return rc;
 }
 
+static void tell_guarded(bool own_cgroup, void *arg)
+{
+	(void)arg;
+	if (!own_cgroup)
+		fputs("rocecheck: warning: the process that would undo this could not leave the "
+		      "login's cgroup:\n  where logins are ended whole (KillUserProcesses=yes) it "
+		      "ends with this one\n",
+		      stderr);
+}
+
 static int apply(struct apply *a)
 {
+	const struct plan_run how = {
+		.state_dir = state_dir,
+		.confirm_within_s = confirm_within(a),
+		.progress = tell_progress,
+		.arg = a,
+		.guarded = tell_guarded,
+	};
 	char tx_id[JOURNAL_ID_MAX];
 	enum apply_outcome outcome;
 	struct err e = {0};
 
 	if (!cmd_plans_changes(&a->plans))
 		return globals->json ? print_json(a, "", "unchanged", 0) : EXIT_OK;
-	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, state_dir, tell_progress, a, tx_id,
-		       &outcome, &e))
+	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, &how, tx_id, &outcome, &e))
 		return failed(a, tx_id, outcome, &e);
 	return verify(a, tx_id);
 }
@@ -260,13 +194,9 @@ static int plan_first(struct apply *a)
 			return rc;
 	}
 	fflush(stdout);
-	rc = check_possible(a);
+	rc = apply_check_possible(&a->plans, &a->profile);
 	if (!rc && cmd_plans_changes(&a->plans))
-		rc = get_consent(a);
-	if (!rc && a->profile.confirm_within_s)
-		fputs("rocecheck: warning: policy.rollback_timeout_s is not carried out: "
-		      "there is no timed rollback yet\n",
-		      stderr);
+		rc = apply_get_consent(&a->plans, &a->profile, &consent);
 	return rc ? rc : apply(a);
 }
 

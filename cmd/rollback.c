@@ -31,8 +31,24 @@ static json_t *tx_to_json(const struct tx *tx)
 		json_decref(ports);
 		return NULL;
 	}
-	return json_pack("{s:s, s:s, s:s, s:i, s:o}", "id", tx->id, "time", tx->time, "state",
-			 tx_state_word(tx->state), "writes", (int)tx->step_count, "ports", ports);
+	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:o}", "id", tx->id, "time", tx->time, "state",
+			 tx_state_word(tx->state), "writes", (int)tx->step_count, "waits",
+			 tx_waits(tx), "ports", ports);
+}
+
+static void print_waiting(const struct tx *tx)
+{
+	uint64_t now = journal_clock_ms();
+
+	if (tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && tx->other_boot)
+		printf("  not confirmed before the host was started anew");
+	if (!tx_waits(tx))
+		return;
+	if (now < tx->confirm_by_ms)
+		printf("  waits for confirmation, %llu s left",
+		       (unsigned long long)(tx->confirm_by_ms - now + 999) / 1000);
+	else
+		printf("  waits for confirmation, its time is up");
 }
 
 static void print_tx(const struct tx *tx)
@@ -41,6 +57,7 @@ static void print_tx(const struct tx *tx)
 	       tx->step_count);
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		printf(" %s", tx->port[i].ifname);
+	print_waiting(tx);
 	putchar('\n');
 }
 

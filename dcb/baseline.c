@@ -38,6 +38,12 @@ static const struct tx_port *port_of(const struct tx *tx, const char *ifname)
 	return NULL;
 }
 
+/* What has to be confirmed and was not may be gone at any moment. */
+static bool stands(const struct tx *tx)
+{
+	return !tx->confirm_within_s || tx->confirmed;
+}
+
 int baseline_find(const char *state_dir, const char *ifname, struct qos *q, char id[JOURNAL_ID_MAX],
 		  struct err *e)
 {
@@ -54,7 +60,7 @@ int baseline_find(const char *state_dir, const char *ifname, struct qos *q, char
 		/* One that cannot be read says nothing of the others. */
 		if (journal_load(state_dir, ids[n], &tx, NULL))
 			continue;
-		p = tx.state == TX_DONE ? port_of(&tx, ifname) : NULL;
+		p = tx.state == TX_DONE && stands(&tx) ? port_of(&tx, ifname) : NULL;
 		if (p) {
 			*q = p->after;
 			memcpy(id, tx.id, JOURNAL_ID_MAX);

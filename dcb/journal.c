@@ -20,6 +20,7 @@
 
 struct journal {
 	int fd;
+	unsigned int guard_s; /* to be confirmed within */
 	char id[JOURNAL_ID_MAX];
 };
 
@@ -324,10 +325,38 @@ int journal_step(struct journal *j, unsigned int port, uint64_t fields, struct e
 		j, json_pack("{s:i, s:o}", "step", (int)port, "fields", fields_to_json(fields)), e);
 }
 
+int journal_guard(struct journal *j, unsigned int seconds, struct err *e)
+{
+	int err = append(j, json_pack("{s:i}", "guard", (int)seconds), e);
+
+	if (!err)
+		j->guard_s = seconds;
+	return err;
+}
+
+uint64_t journal_clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until when, on the clock of this boot. */
+static int add_deadline(const struct journal *j, json_t *line)
+{
+	uint64_t by = journal_clock_ms() + (uint64_t)j->guard_s * 1000;
+	char boot[JOURNAL_BOOT_MAX];
+
+	journal_boot_id(boot);
+	return json_object_update_new(
+		line, json_pack("{s:I, s:s}", "confirm_by", (json_int_t)by, "boot", boot));
+}
+
 int journal_end(struct journal *j, enum tx_state state, const struct tx_port *port,
 		unsigned int ports, struct err *e)
 {
-	json_t *after = json_array();
+	json_t *after = json_array(), *line;
 	int err = after ? 0 : -1;
 
 	for (unsigned int i = 0; !err && i < ports; i++)
@@ -336,5 +365,63 @@ int journal_end(struct journal *j, enum tx_state state, const struct tx_port *po
 		json_decref(after);
 		return err_sys(e, -ENOMEM, "journal of transaction %s", j->id);
 	}
-	return append(j, json_pack("{s:s, s:o}", "state", tx_state_word(state), "after", after), e);
+	line = json_pack("{s:s, s:o}", "state", tx_state_word(state), "after", after);
+	if (line && state == TX_DONE && j->guard_s && add_deadline(j, line)) {
+		json_decref(line);
+		line = NULL;
+	}
+	return append(j, line, e);
+}
+
+static int confirm(const char *state_dir, const struct tx *tx, struct err *e)
+{
+	struct journal *j;
+	int err = journal_open(state_dir, tx->id, &j, e);
+
+	if (err)
+		return err;
+	err = append(j, json_pack("{s:b}", "confirmed", 1), e);
+	journal_close(j);
+	return err;
+}
+
+/* Why a transaction is none to confirm. */
+static int check_confirmable(const struct tx *tx, struct err *e)
+{
+	if (tx->state != TX_DONE)
+		return err_set(e, -ECANCELED, "transaction %s is %s, there is nothing to confirm",
+			       tx->id, tx_state_word(tx->state));
+	if (tx->confirmed)
+		return err_set(e, -EALREADY, "transaction %s was confirmed before", tx->id);
+	if (!tx->confirm_within_s)
+		return err_set(e, -EALREADY, "transaction %s stands without confirmation", tx->id);
+	return 0;
+}
+
+static int find_waiting(const char *state_dir, const char *id, struct tx *tx, struct err *e)
+{
+	int err = id ? journal_load(state_dir, id, tx, e) : journal_newest(state_dir, tx, e);
+
+	if (err != -ENOENT || id)
+		return err;
+	return err_set(e, -ENOENT, "no transaction waits for confirmation");
+}
+
+int journal_confirm(const char *state_dir, const char *id, struct tx *tx, struct err *e)
+{
+	int lock, err;
+
+	memset(tx, 0, sizeof(*tx));
+	if (access(state_dir, F_OK) && errno == ENOENT)
+		return err_set(e, -ENOENT, "no transaction waits for confirmation");
+	err = journal_lock(state_dir, &lock, e);
+	if (err)
+		return err;
+	err = find_waiting(state_dir, id, tx, e);
+	if (!err)
+		err = check_confirmable(tx, e);
+	if (!err)
+		err = confirm(state_dir, tx, e);
+	close(lock);
+	return err;
 }

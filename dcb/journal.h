@@ -7,7 +7,10 @@
  *   {"reveal":0}                                 about to mkdir the rdma_cm directory of port 0
  *   {"before":0,"qos":{...}}                     what port 0 was, with what the directory shows
  *   {"step":0,"fields":["pfc.enabled"]}          about to write these of port 0       running
- *   {"state":"done","after":[{...}]}             or undone, or lost
+ *   {"guard":60}                                 to be confirmed within so many seconds
+ *   {"state":"done","after":[{...}]}             or undone, or lost; with a guard also
+ *                                                "confirm_by" (ms of CLOCK_BOOTTIME) and "boot"
+ *   {"confirmed":true}
  *
  * A last line that is cut short announces nothing. One writer a host: STATE_DIR/lock, flock(2).
  */
@@ -20,6 +23,7 @@
 #define JOURNAL_SCHEMA	  "rocecheck.tx/1"
 #define JOURNAL_ID_MAX	  32
 #define JOURNAL_STEPS_MAX 1024
+#define JOURNAL_BOOT_MAX  40
 
 enum tx_state {
 	TX_EMPTY,    /* died before anything was announced */
@@ -49,8 +53,11 @@ struct tx {
 	char time[32]; /* UTC, when it was prepared */
 	enum tx_state state;
 	unsigned int port_count, step_count;
-	struct tx_port *port; /* owned */
-	struct tx_step *step; /* owned, in order */
+	unsigned int confirm_within_s; /* 0: it need not be confirmed */
+	uint64_t confirm_by_ms;	       /* CLOCK_BOOTTIME of this boot; when done and guarded */
+	bool confirmed, other_boot;    /* other_boot: the host was started anew since */
+	struct tx_port *port;	       /* owned */
+	struct tx_step *step;	       /* owned, in order */
 };
 
 /* Makes state_dir if needed and takes its lock; *fd holds it until close(). -EBUSY when somebody
@@ -69,6 +76,15 @@ int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned i
 /* Newest transaction that is running, lost or done. -ENOENT when there is none. */
 int journal_newest(const char *state_dir, struct tx *tx, struct err *e);
 
+/* Whether it is done and somebody has to confirm it, or it is undone. */
+bool tx_waits(const struct tx *tx);
+
+/* Of this boot (random(4), boot_id), "" when it is not known. */
+void journal_boot_id(char boot[JOURNAL_BOOT_MAX]);
+
+/* CLOCK_BOOTTIME, ms. */
+uint64_t journal_clock_ms(void);
+
 /* The error of a missing transaction: -ENOENT with its id (NULL: any) and the next step. */
 int journal_none(const char *state_dir, const char *id, struct err *e);
 
@@ -86,6 +102,8 @@ void journal_close(struct journal *j);
 int journal_reveal(struct journal *j, unsigned int port, struct err *e);
 int journal_before(struct journal *j, unsigned int port, const struct qos *before, struct err *e);
 int journal_step(struct journal *j, unsigned int port, uint64_t fields, struct err *e);
+/* Says that the transaction has to be confirmed within so many seconds from its end. */
+int journal_guard(struct journal *j, unsigned int seconds, struct err *e);
 /* ports is 0 unless the state is TX_DONE. */
 int journal_end(struct journal *j, enum tx_state state, const struct tx_port *port,
 		unsigned int ports, struct err *e);
@@ -103,5 +121,16 @@ int tx_restore(struct dcb *dcb, const struct tx *tx, struct err *e);
  */
 int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
 		     enum apply_outcome *outcome, struct err *e);
+
+/* The same, unless it was confirmed by now: -ECANCELED. */
+int journal_rollback_unconfirmed(struct dcb *dcb, const char *state_dir, const char *id,
+				 struct tx *tx, enum apply_outcome *outcome, struct err *e);
+
+/*
+ * Confirms transaction id (NULL: the newest that waits for it) under the lock. *tx is which one,
+ * for tx_clear(). -ENOENT: there is none; -EALREADY: it was confirmed, or need not be; -ECANCELED:
+ * it is not done any more, e says what it is.
+ */
+int journal_confirm(const char *state_dir, const char *id, struct tx *tx, struct err *e);
 
 #endif

@@ -138,6 +138,56 @@ static int take_step(const json_t *line, const json_t *value, struct tx *tx)
 	return 0;
 }
 
+bool tx_waits(const struct tx *tx)
+{
+	return tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && !tx->other_boot;
+}
+
+void journal_boot_id(char boot[JOURNAL_BOOT_MAX])
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	boot[0] = '\0';
+	if (f && fgets(boot, JOURNAL_BOOT_MAX, f))
+		boot[strcspn(boot, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
+static int take_guard(const json_t *line, const json_t *value, struct tx *tx)
+{
+	json_int_t seconds = json_integer_value(value);
+
+	(void)line;
+	if (!json_is_integer(value) || seconds <= 0 || seconds > INT_MAX)
+		return -EBADMSG;
+	tx->confirm_within_s = seconds;
+	return 0;
+}
+
+static int take_confirmed(const json_t *line, const json_t *value, struct tx *tx)
+{
+	(void)line;
+	tx->confirmed = json_is_true(value);
+	return 0;
+}
+
+static int take_deadline(const json_t *line, struct tx *tx)
+{
+	const json_t *by = json_object_get(line, "confirm_by");
+	const char *boot = json_string_value(json_object_get(line, "boot"));
+	char now[JOURNAL_BOOT_MAX];
+
+	if (!by)
+		return 0;
+	if (!json_is_integer(by) || json_integer_value(by) < 0 || !boot)
+		return -EBADMSG;
+	journal_boot_id(now);
+	tx->confirm_by_ms = json_integer_value(by);
+	tx->other_boot = strcmp(boot, now) != 0;
+	return 0;
+}
+
 static int take_state(const json_t *line, const json_t *value, struct tx *tx)
 {
 	const json_t *after = json_object_get(line, "after");
@@ -156,7 +206,7 @@ static int take_state(const json_t *line, const json_t *value, struct tx *tx)
 		p->has_after = true;
 	}
 	tx->state = state;
-	return 0;
+	return take_deadline(line, tx);
 }
 
 /* The key that says what a line is. */
@@ -164,10 +214,8 @@ static const struct line_row {
 	const char *key;
 	int (*take)(const json_t *line, const json_t *value, struct tx *tx);
 } line_rows[] = {
-	{"reveal", take_reveal},
-	{"before", take_before},
-	{"step", take_step},
-	{"state", take_state},
+	{"reveal", take_reveal}, {"before", take_before}, {"step", take_step},
+	{"guard", take_guard},	 {"state", take_state},	  {"confirmed", take_confirmed},
 };
 
 static int take_line(const char *text, size_t size, struct tx *tx)

@@ -122,8 +122,19 @@ enum apply_outcome {
 /* Called before and after each step; err is NULL before. May be NULL. */
 typedef void plan_progress(const struct plan *plan, unsigned int step, bool done, void *arg);
 
-int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n, const char *state_dir,
-	       plan_progress *progress, void *arg, char tx_id[32], enum apply_outcome *outcome,
+/* How a plan is run. */
+struct plan_run {
+	const char *state_dir;
+	unsigned int confirm_within_s; /* 0: it stands without confirmation */
+	plan_progress *progress;
+	void *arg; /* of progress */
+	/* Called once the dead-man is there, before the first write. May be NULL. */
+	void (*guarded)(bool own_cgroup, void *arg);
+	int (*open)(struct dcb **dcb, struct err *e); /* of the dead-man; NULL: this host */
+};
+
+int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n,
+	       const struct plan_run *how, char tx_id[32], enum apply_outcome *outcome,
 	       struct err *e);
 
 #endif

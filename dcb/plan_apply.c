@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "dcb/backend.h"
+#include "dcb/deadman.h"
 #include "dcb/journal.h"
 
 struct run {
@@ -22,8 +23,7 @@ struct run {
 	const struct plan **plan; /* those with changes; same order as tx.port */
 	struct tx tx;
 	struct journal *journal;
-	plan_progress *progress;
-	void *arg;
+	const struct plan_run *how;
 };
 
 /* Signals that would end the process between two writes. */
@@ -91,21 +91,30 @@ static int prepare_port(struct run *r, const struct plan *plan, struct err *e)
 	return err;
 }
 
-static int prepare(struct run *r, const struct plan *plans, unsigned int n, const char *state_dir,
-		   struct err *e)
+/* One that was interrupted, or waits for a confirmation, comes first. */
+static int check_last(const char *state_dir, struct err *e)
 {
 	struct tx last;
 	int err = journal_newest(state_dir, &last, e);
-	bool interrupted = !err && last.state == TX_RUNNING;
 
-	if (interrupted) {
+	if (!err && last.state == TX_RUNNING) {
 		err = err_set(e, -EBUSY, "transaction %s was interrupted", last.id);
 		err_hint(e, "run 'rocecheck rollback' first");
+	} else if (!err && tx_waits(&last)) {
+		err = err_set(e, -EBUSY, "transaction %s waits for confirmation", last.id);
+		err_hint(e, "run 'rocecheck confirm' or 'rocecheck rollback' first");
 	}
 	tx_clear(&last);
-	if (interrupted || (err && err != -ENOENT))
+	return err == -ENOENT ? 0 : err;
+}
+
+static int prepare(struct run *r, const struct plan *plans, unsigned int n, const char *state_dir,
+		   struct err *e)
+{
+	int err = check_last(state_dir, e);
+
+	if (err)
 		return err;
-	err = 0;
 	for (unsigned int i = 0; !err && i < n; i++)
 		if (plan_changes(&plans[i]))
 			err = prepare_port(r, &plans[i], e);
@@ -149,9 +158,9 @@ static int reveal(struct run *r, unsigned int port, struct err *e)
 
 static void tell(const struct run *r, const struct plan *plan, uint64_t fields, bool done)
 {
-	for (unsigned int i = 0; r->progress && i < plan->count; i++)
+	for (unsigned int i = 0; r->how->progress && i < plan->count; i++)
 		if (!plan->step[i].cannot && fields & QOS_BIT(plan->step[i].field))
-			r->progress(plan, i, done, r->arg);
+			r->how->progress(plan, i, done, r->how->arg);
 }
 
 /* Writes the object that step `first` belongs to, with all steps of the plan in the same object. */
@@ -248,11 +257,41 @@ static int run_all(struct run *r, enum apply_outcome *outcome, struct err *e)
 	return err;
 }
 
-int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n, const char *state_dir,
-	       plan_progress *progress, void *arg, char tx_id[32], enum apply_outcome *outcome,
+/* From here on the host comes back by itself. */
+static int guard(struct run *r, struct err *e)
+{
+	struct deadman d = {r->how->state_dir, r->tx.id, r->how->open};
+	struct deadman_armed armed;
+	int err;
+
+	if (!r->how->confirm_within_s)
+		return 0;
+	err = journal_guard(r->journal, r->how->confirm_within_s, e);
+	if (!err)
+		err = deadman_arm(&d, &armed, e);
+	if (!err && r->how->guarded)
+		r->how->guarded(armed.own_cgroup, r->how->arg);
+	return err;
+}
+
+static int run_prepared(struct run *r, char tx_id[32], enum apply_outcome *outcome, struct err *e)
+{
+	int err = guard(r, e);
+
+	/* Without a guard that was asked for nothing is written. */
+	if (err) {
+		(void)journal_end(r->journal, TX_UNDONE, NULL, 0, NULL);
+		return err;
+	}
+	snprintf(tx_id, JOURNAL_ID_MAX, "%s", r->tx.id);
+	return run_all(r, outcome, e);
+}
+
+int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n,
+	       const struct plan_run *how, char tx_id[32], enum apply_outcome *outcome,
 	       struct err *e)
 {
-	struct run r = {.dcb = dcb, .progress = progress, .arg = arg};
+	struct run r = {.dcb = dcb, .how = how};
 	int lock = -1, err;
 
 	tx_id[0] = '\0';
@@ -262,15 +301,13 @@ int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n, const 
 	r.tx.step = calloc(JOURNAL_STEPS_MAX, sizeof(*r.tx.step));
 	err = r.plan && r.tx.port && r.tx.step ? 0 : err_sys(e, -ENOMEM, "apply");
 	if (!err)
-		err = journal_lock(state_dir, &lock, e);
+		err = journal_lock(how->state_dir, &lock, e);
 	if (!err)
-		err = prepare(&r, plans, n, state_dir, e);
-	if (!err && r.journal) {
-		snprintf(tx_id, JOURNAL_ID_MAX, "%s", r.tx.id);
-		err = run_all(&r, outcome, e);
-	} else if (!err) {
+		err = prepare(&r, plans, n, how->state_dir, e);
+	if (!err && r.journal)
+		err = run_prepared(&r, tx_id, outcome, e);
+	else if (!err)
 		*outcome = APPLY_DONE; /* nothing to change, nothing to remember */
-	}
 	journal_close(r.journal);
 	if (lock >= 0)
 		close(lock);

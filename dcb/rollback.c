@@ -208,8 +208,8 @@ static int undo(struct dcb *dcb, const char *state_dir, struct tx *tx, enum appl
 	return err;
 }
 
-int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
-		     enum apply_outcome *outcome, struct err *e)
+static int roll_back(struct dcb *dcb, const char *state_dir, const char *id, bool unconfirmed,
+		     struct tx *tx, enum apply_outcome *outcome, struct err *e)
 {
 	int lock, err;
 
@@ -221,8 +221,22 @@ int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, str
 	if (err)
 		return err;
 	err = find(state_dir, id, tx, e);
+	if (!err && unconfirmed && tx->confirmed)
+		err = err_set(e, -ECANCELED, "transaction %s is confirmed", tx->id);
 	if (!err)
 		err = undo(dcb, state_dir, tx, outcome, e);
 	close(lock);
 	return err;
+}
+
+int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
+		     enum apply_outcome *outcome, struct err *e)
+{
+	return roll_back(dcb, state_dir, id, false, tx, outcome, e);
+}
+
+int journal_rollback_unconfirmed(struct dcb *dcb, const char *state_dir, const char *id,
+				 struct tx *tx, enum apply_outcome *outcome, struct err *e)
+{
+	return roll_back(dcb, state_dir, id, true, tx, outcome, e);
 }

@@ -126,7 +126,8 @@ static int apply(struct world *w, enum apply_outcome *outcome, struct err *e)
 {
 	char id[JOURNAL_ID_MAX];
 
-	return plan_apply(&w->dcb, w->plan, 2, w->dir, NULL, NULL, id, outcome, e);
+	return plan_apply(&w->dcb, w->plan, 2, &(struct plan_run){.state_dir = w->dir}, id, outcome,
+			  e);
 }
 
 static int rollback(struct world *w, enum apply_outcome *outcome, struct err *e)

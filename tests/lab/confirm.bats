@@ -1,0 +1,111 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Applies that somebody has to confirm: on time, late, never; by a login over the very port, which is
+# gone by then; with the tool killed in the middle. dcb and ip in the guest say what is set.
+
+bats_require_minimum_version 1.5.0
+load guests
+
+setup_file()
+{
+	export LAB_DIR="$PWD/build/lab-confirm"
+	lab down
+	lab up
+	on h1 sh -c 'cat >/run/id && chmod 600 /run/id' <"$LAB_DIR/key/id"
+	on h2 sh -c 'cat >/run/guarded.yaml' <<-END
+		schema: rocecheck.profile/1
+		name: guarded
+		intent: lossless
+		trust: dscp
+		app: {dscp: {26: 3, 48: 6}}
+		ets:
+		  prio_tc: [0, 0, 0, 3, 0, 0, 6, 0]
+		  tc_tsa: {0: ets, 3: ets, 6: strict}
+		  tc_tx_bw: {0: 50, 3: 50}
+		pfc: {enabled: [3]}
+		mtu: {netdev: 2000}
+		policy: {disruption: allow}
+	END
+}
+
+teardown_file()
+{
+	lab down
+}
+
+# The state of h2's port, as others read it.
+state()
+{
+	on h2 bash -c 'for object in ets pfc app; do dcb -j $object show dev roce0; done
+		cat /sys/class/net/roce0/mtu'
+}
+
+# Within a minute h2's MTU is that.
+mtu_becomes()
+{
+	on h2 timeout 60 sh -c 'until [ "$(cat /sys/class/net/roce0/mtu)" = "$0" ]; do sleep 0.2; done' "$1"
+}
+
+apply()
+{
+	on h2 rocecheck apply /run/guarded.yaml --auto-approve --accept-unproven "$@"
+}
+
+# No dead-man is left, and no cgroup of one.
+nobody_waits()
+{
+	on h2 timeout 20 sh -c 'while pidof -q rocecheck; do sleep 0.2; done'
+	run on h2 sh -c 'ls -d /sys/fs/cgroup/rocecheck-* 2>/dev/null'
+	[ -z "$output" ]
+}
+
+@test "nobody confirms: it comes back by itself, and says so" {
+	state >"$BATS_TEST_TMPDIR/before"
+	run -0 apply --confirm-within 3s
+	[[ $output == *"Run 'rocecheck confirm' within 3 s"* ]]
+	run -0 on h2 rocecheck rollback --list
+	[[ $output == *"waits for confirmation"* ]]
+	mtu_becomes 4200
+	nobody_waits
+	state | diff "$BATS_TEST_TMPDIR/before" -
+	run -1 on h2 rocecheck confirm
+	[[ $output == *"nothing to confirm"* || $output == *"no transaction waits"* ]]
+}
+
+@test "confirmed it stays, once; another one cannot begin before" {
+	run -0 apply --confirm-within 10s
+	run -3 on h2 rocecheck apply lab --auto-approve --accept-unproven
+	[[ $output == *"waits for confirmation"* ]]
+	run -0 on h2 rocecheck confirm
+	nobody_waits
+	[ "$(on h2 cat /sys/class/net/roce0/mtu)" = 2000 ]
+	run -1 on h2 rocecheck confirm
+	run -0 on h2 rocecheck rollback
+	[ "$(on h2 cat /sys/class/net/roce0/mtu)" = 4200 ]
+}
+
+@test "a login over the port itself is lost with all it ran: the port comes back" {
+	state >"$BATS_TEST_TMPDIR/before"
+	on h1 sh -c 'ssh -i /run/id -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null 198.18.0.2 \
+		"rocecheck apply /run/guarded.yaml --auto-approve --accept-unproven --confirm-within 5s; sleep 100"' \
+		>"$BATS_TEST_TMPDIR/login" 2>&1 3>&- &
+	mtu_becomes 2000
+	# The session of sshd that has the connection from h1, and what runs in it, at once.
+	on h2 bash -c 'for session in $(ss -Htnp "sport = 22" dst 198.18.0.1 | grep -o "pid=[0-9]*" | cut -d= -f2 | sort -u); do
+		pkill -KILL -P "$session"; kill -KILL "$session"; done; pkill -KILL -x sleep; true'
+	wait $! || true
+	mtu_becomes 4200
+	nobody_waits
+	state | diff "$BATS_TEST_TMPDIR/before" -
+}
+
+@test "the tool is killed in the middle: undone at once, long before its time" {
+	state >"$BATS_TEST_TMPDIR/before"
+	run -0 on h2 /rocecheck/build/tools/killat 14 rocecheck apply /run/guarded.yaml --auto-approve \
+		--accept-unproven --confirm-within 600s
+	nobody_waits
+	state | diff "$BATS_TEST_TMPDIR/before" -
+	run -0 on h2 rocecheck rollback --list
+	[[ $(tail -n1 <<<"$output") == *undone* ]]
+}
