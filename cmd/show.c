@@ -8,12 +8,15 @@
 
 #include "cmd/cmd.h"
 #include "cmd/ports.h"
+#include "cmd/show_yaml.h"
 
 static const char *interface, *device;
+static bool yaml;
 
 static const struct opt show_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "this netdev"},
 	{"device", 'd', OPT_STRING, &device, .arg = "DEV", .help = "this RDMA device"},
+	{"yaml", 'y', OPT_FLAG, &yaml, .help = "as a profile, which applied again changes nothing"},
 	{.name = NULL},
 };
 
@@ -70,6 +73,8 @@ static int run(int argc, char **argv)
 
 	if (argc)
 		return cmd_usage(&cmd_show, "unexpected operand '%s'", argv[0]);
+	if (yaml && globals->json)
+		return cmd_usage(&cmd_show, "--yaml or --json, not both");
 	if (interface && device)
 		return cmd_usage(&cmd_show, "--interface or --device, not both");
 	err = dcb_open(NULL, &dcb, &e);
@@ -79,7 +84,9 @@ static int run(int argc, char **argv)
 	dcb_close(dcb);
 	if (err)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	if (globals->json)
+	if (yaml)
+		err = show_yaml(&s, stdout, &e) ? cmd_fail(EXIT_USAGE, &e) : EXIT_OK;
+	else if (globals->json)
 		err = show_json(&s);
 	else
 		for (unsigned int i = 0; i < s.port_count; i++)

@@ -138,6 +138,22 @@ dirty()
 	[ "$(jq -r '.transactions[].state' <<<"$output")" = "done" ]
 }
 
+@test "show --yaml is a profile of the port as it is, applied or found" {
+	run -0 on bash -ec 'rocecheck show -i roce0 --yaml >/tmp/live.yaml
+		rocecheck lint /tmp/live.yaml && rocecheck plan /tmp/live.yaml -i roce0 --exit-code'
+	[[ $output == *"in sync"* ]]
+	dirty
+	run -1 on rocecheck plan /tmp/live.yaml -i roce0 --exit-code
+	# What no profile may say stays in, and is complained of.
+	on bash -ec 'rocecheck show -i roce0 --yaml >/tmp/dirty.yaml'
+	on grep -q '^# RC-INP-028: link pause is on together with PFC' /tmp/dirty.yaml
+	run -2 on rocecheck plan /tmp/dirty.yaml -i roce0 --exit-code
+	on bash -ec 'ethtool -A roce0 rx off tx off; rocecheck show -i roce0 --yaml >/tmp/dirty.yaml
+		rocecheck plan /tmp/dirty.yaml -i roce0 --exit-code'
+	on bash -ec 'rocecheck apply /tmp/live.yaml -i roce0 --auto-approve --accept-unproven >/dev/null
+		rocecheck plan lab --exit-code'
+}
+
 @test "rollback puts everything back, byte for byte" {
 	dirty
 	on /tmp/state >"$BATS_TEST_TMPDIR/before"

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Walks the field table into nested keys. The checks of profiles are run over the result: what a
+ * profile must not say stays in, as the host has it, and the complaint stands above it as a
+ * comment.
+ */
+#include "cmd/show_yaml.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "profiles/profile.h"
+
+#define NAME_MAX_LEN 63
+
+/* What a profile can wish of this port. */
+static bool is_wish(const struct qos *q, enum qos_field_id id)
+{
+	return qos_has(q, id) && !qos_fields[id].read_only;
+}
+
+static int check_equal(const struct snapshot *s, struct err *e)
+{
+	char list[ERR_TEXT_MAX / 2] = "";
+	size_t used = 0;
+
+	for (int id = 0; id < QOS_FIELD_COUNT && used < sizeof(list); id++)
+		for (unsigned int i = 1; i < s->port_count; i++) {
+			const struct qos *a = &s->port[0].qos, *b = &s->port[i].qos;
+
+			if (!is_wish(a, id) || !is_wish(b, id) || qos_field_equal(a, b, id))
+				continue;
+			used += snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
+					 qos_fields[id].key);
+			break;
+		}
+	if (!used)
+		return 0;
+	err_set(e, -ENOTUNIQ, "the ports differ in %s", list);
+	err_hint(e, "name one: rocecheck show --yaml -i %s", s->port[0].netdev);
+	return -ENOTUNIQ;
+}
+
+/* Shares of classes that are not ets mean nothing, and a profile must not state them. */
+static void drop_idle_shares(struct qos *q)
+{
+	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
+		if (qos_has(q, QOS_TC_TSA) && q->tc_tsa[tc] != QOS_TSA_ETS)
+			q->tc_tx_bw[tc] = 0;
+}
+
+static void make_profile(const struct snapshot *s, struct profile *p)
+{
+	const struct port *first = &s->port[0];
+	char *c = p->name;
+
+	memset(p, 0, sizeof(*p));
+	p->qos = first->qos;
+	for (unsigned int i = 1; i < s->port_count; i++)
+		p->qos.has &= s->port[i].qos.has;
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (!is_wish(&p->qos, id))
+			p->qos.has &= ~QOS_BIT(id);
+	drop_idle_shares(&p->qos);
+	p->intent = qos_has(&p->qos, QOS_PFC_ENABLED) && p->qos.pfc_enabled ? INTENT_LOSSLESS
+									    : INTENT_LOSSY;
+	snprintf(p->name, sizeof(p->name), "%.40s-%.*s", s->host[0] ? s->host : "host",
+		 NAME_MAX_LEN - 42, first->netdev);
+	for (; *c; c++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-",
+			    *c))
+			*c = '-';
+}
+
+static int print_complaints(const struct profile *p, FILE *out)
+{
+	struct diags diags;
+	int err;
+
+	diags_init(&diags);
+	err = profile_check(p, &diags);
+	for (size_t i = 0; !err && i < diags.count; i++)
+		fprintf(out, "# %s: %s\n", diags.list[i].rule, diags.list[i].text);
+	diags_clear(&diags);
+	return err;
+}
+
+static void print_unknown(const struct snapshot *s, const struct profile *p, FILE *out)
+{
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		char text[64];
+
+		if (qos_fields[id].read_only && qos_has(&s->port[0].qos, id)) {
+			qos_field_text(&s->port[0].qos, id, text, sizeof(text));
+			fprintf(out, "# %s of the device: %s\n", qos_fields[id].key, text);
+		} else if (!qos_fields[id].read_only && !qos_has(&p->qos, id)) {
+			fprintf(out, "# %s: unknown, it cannot be read here\n", qos_fields[id].key);
+		}
+	}
+}
+
+/* The keys below a prefix ("congestion_control.np."), each level by two blanks more. */
+static void print_below(const struct qos *q, const char *prefix, int depth, uint64_t *done,
+			FILE *out)
+{
+	size_t length = strlen(prefix);
+	char text[1024];
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		const char *key = qos_fields[id].key, *dot;
+
+		if (!(q->has & ~*done & QOS_BIT(id)) || strncmp(key, prefix, length))
+			continue;
+		dot = strchr(key + length, '.');
+		if (dot) {
+			snprintf(text, sizeof(text), "%.*s", (int)(dot + 1 - key), key);
+			fprintf(out, "%*s%.*s:\n", depth, "", (int)(dot - key - (int)length),
+				key + length);
+			print_below(q, text, depth + 2, done, out);
+			continue;
+		}
+		*done |= QOS_BIT(id);
+		qos_field_text(q, id, text, sizeof(text));
+		fprintf(out, "%*s%s: %s\n", depth, "", key + length, text);
+	}
+}
+
+int show_yaml(const struct snapshot *s, FILE *out, struct err *e)
+{
+	struct profile p;
+	uint64_t done = 0;
+	int err = check_equal(s, e);
+
+	if (err)
+		return err;
+	make_profile(s, &p);
+	fprintf(out, "# State of");
+	for (unsigned int i = 0; i < s->port_count; i++)
+		fprintf(out, "%s %s", i ? "," : "", s->port[i].netdev);
+	fprintf(out, " on %s, driver %s.\n", s->host, s->port[0].driver);
+	err = print_complaints(&p, out);
+	if (err)
+		return err_sys(e, err, "profile");
+	fprintf(out, "schema: %s\nname: %s\nintent: %s\n", PROFILE_SCHEMA, p.name,
+		profile_intent_word(p.intent));
+	print_below(&p.qos, "", 0, &done, out);
+	print_unknown(s, &p, out);
+	return 0;
+}
