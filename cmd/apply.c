@@ -83,7 +83,7 @@ static int print_json(const struct apply *a, const char *tx_id, const char *outc
 	return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o, s:i, s:o}", "schema",
 					"rocecheck.apply/1", "tx", tx_id, "outcome", outcome,
 					"left", count, "confirm_within_s", (int)confirm_within(a),
-					"plan", plan_to_json(a->plans.plan, a->plans.count)));
+					"plan", cmd_plans_json(&a->plans)));
 }
 
 /* Reads the host again: the plan must be empty now. */
@@ -185,7 +185,7 @@ static int plan_first(struct apply *a)
 	if (!globals->json || dry_run) {
 		rc = EXIT_OK;
 		if (globals->json)
-			rc = cmd_print_json(plan_to_json(a->plans.plan, a->plans.count));
+			rc = cmd_print_json(cmd_plans_json(&a->plans));
 		else
 			cmd_plans_print(&a->plans, &a->profile, stdout, globals->colour_out);
 		if (!globals->json)

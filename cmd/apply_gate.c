@@ -15,10 +15,8 @@
 static bool disrupts(const struct plans *plans)
 {
 	for (unsigned int i = 0; i < plans->count; i++)
-		for (unsigned int k = 0; k < plans->plan[i].count; k++)
-			if (!plans->plan[i].step[k].cannot &&
-			    plans->plan[i].step[k].disruption != DISRUPT_NONE)
-				return true;
+		if (cmd_plan_disrupts(&plans->plan[i]))
+			return true;
 	return false;
 }
 
@@ -54,6 +52,25 @@ int apply_check_possible(const struct plans *plans, const struct profile *profil
 		err_set(&e, -EPERM,
 			"steps flap a link or reset a port, and the profile says "
 			"'policy.disruption: deny'");
+		return cmd_fail(EXIT_USAGE, &e);
+	}
+	return EXIT_OK;
+}
+
+/* A port in use is not disturbed on a mere yes: whoever says so must have known of it before. */
+static int check_use(const struct plans *plans)
+{
+	for (unsigned int i = 0; i < plans->count; i++) {
+		char text[160];
+		struct err e = {0};
+
+		if (!cmd_plan_disrupts(&plans->plan[i]) || !plans->use[i].count)
+			continue;
+		use_text(&plans->use[i].use[0], text, sizeof(text));
+		err_set(&e, -EBUSY, "%s is in use by %s, and steps flap its link or reset it",
+			plans->plan[i].ifname, text);
+		err_hint(&e, "end that first, or give --accept-disruption, or set "
+			     "'policy.disruption: allow'");
 		return cmd_fail(EXIT_USAGE, &e);
 	}
 	return EXIT_OK;
@@ -100,7 +117,7 @@ int apply_get_consent(const struct plans *plans, const struct profile *profile,
 		{disrupts(plans) && !given->disruption && profile->disruption != CHOICE_ALLOW,
 		 "Steps flap a link or reset a port", "accept-disruption"},
 	};
-	int rc = EXIT_OK;
+	int rc = list[2].needed ? check_use(plans) : EXIT_OK;
 
 	for (unsigned int i = 0; !rc && i < ARRAY_SIZE(list); i++)
 		if (list[i].needed)

@@ -21,7 +21,7 @@ static const struct opt plan_opts[] = {
 
 static int write_out(const struct plans *plans)
 {
-	json_t *doc = plan_to_json(plans->plan, plans->count);
+	json_t *doc = cmd_plans_json(plans);
 	struct err e = {0};
 	int rc = doc ? json_dump_file(doc, out_path, JSON_INDENT(2)) : -1;
 
@@ -38,7 +38,7 @@ static int tell(const struct plans *plans, const struct profile *profile, const 
 	int rc = EXIT_OK;
 
 	if (globals->json) {
-		rc = cmd_print_json(plan_to_json(plans->plan, plans->count));
+		rc = cmd_print_json(cmd_plans_json(plans));
 	} else {
 		cmd_plans_print(plans, profile, stdout, globals->colour_out);
 		fputs(" Nothing written.", stdout);

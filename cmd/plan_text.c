@@ -19,6 +19,28 @@ static bool is_about(const struct profile *profile, const char *name, const stru
 	return name || profile_selects(profile, p->netdev);
 }
 
+bool cmd_plan_disrupts(const struct plan *plan)
+{
+	for (unsigned int i = 0; i < plan->count; i++)
+		if (!plan->step[i].cannot && plan->step[i].disruption != DISRUPT_NONE)
+			return true;
+	return false;
+}
+
+json_t *cmd_plans_json(const struct plans *plans)
+{
+	json_t *doc = plan_to_json(plans->plan, plans->count);
+	json_t *ports = json_object_get(doc, "ports");
+
+	for (unsigned int i = 0; doc && i < plans->count; i++)
+		if (json_object_set_new(json_array_get(ports, i), "used_by",
+					use_to_json(&plans->use[i]))) {
+			json_decref(doc);
+			doc = NULL;
+		}
+	return doc;
+}
+
 int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *name,
 		   struct plans *plans, struct err *e)
 {
@@ -30,7 +52,8 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 		return err;
 	made.privileged = s.privileged;
 	made.plan = calloc(s.port_count, sizeof(*made.plan));
-	if (!made.plan)
+	made.use = calloc(s.port_count, sizeof(*made.use));
+	if (!made.plan || !made.use)
 		err = err_sys(e, -ENOMEM, "plan");
 	for (unsigned int i = 0; !err && i < s.port_count; i++) {
 		const struct port *p = &s.port[i];
@@ -39,6 +62,10 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 			err = plan_port(dcb, profile, p->netdev, p->ibdev, p->ib_port, &p->qos,
 					&made.plan[made.count++], e);
 	}
+	for (unsigned int i = 0; !err && i < made.count; i++)
+		if (cmd_plan_disrupts(&made.plan[i]))
+			use_gather(dcb, NULL, made.plan[i].ifname, made.plan[i].ibdev,
+				   made.plan[i].ib_port, &made.use[i]);
 	if (!err && !made.count)
 		err = err_set(e, -ENODEV, "the profile selects none of the %u RoCE ports",
 			      s.port_count);
@@ -53,6 +80,7 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 void cmd_plans_clear(struct plans *plans)
 {
 	free(plans->plan);
+	free(plans->use);
 	memset(plans, 0, sizeof(*plans));
 }
 
@@ -224,7 +252,20 @@ static void print_lost(const struct plan *p, FILE *out)
 	fputs("\n          and the profile does not say what they should be\n", out);
 }
 
-static void print_plan(const struct plan *p, const char *path, FILE *out, bool colour)
+static void print_use(const struct port_use *use, FILE *out)
+{
+	char text[160];
+
+	for (unsigned int i = 0; i < use->count; i++) {
+		use_text(&use->use[i], text, sizeof(text));
+		fprintf(out, "    %s %s\n", i ? "        " : "used by:", text);
+	}
+	if (use->more)
+		fprintf(out, "             and %u more\n", use->more);
+}
+
+static void print_plan(const struct plan *p, const struct port_use *use, const char *path,
+		       FILE *out, bool colour)
 {
 	fprintf(out, "%s", p->ifname);
 	if (p->ibdev[0])
@@ -235,6 +276,7 @@ static void print_plan(const struct plan *p, const char *path, FILE *out, bool c
 		fputs("    in sync\n", out);
 	for (unsigned int i = 0; i < p->count; i++)
 		print_step(&p->step[i], path, out, colour);
+	print_use(use, out);
 	print_notes(p, out);
 	print_lost(p, out);
 }
@@ -260,7 +302,7 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 		     bool colour)
 {
 	for (unsigned int i = 0; i < plans->count; i++)
-		print_plan(&plans->plan[i], profile->path, out, colour);
+		print_plan(&plans->plan[i], &plans->use[i], profile->path, out, colour);
 	fputs("Plan: ", out);
 	cmd_plans_print_count(plans, out);
 	fputs(".", out);

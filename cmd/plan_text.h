@@ -9,10 +9,12 @@
 
 #include "dcb/plan.h"
 #include "probe/snapshot.h"
+#include "probe/use.h"
 
 /* Plans of the ports a profile is about. */
 struct plans {
-	struct plan *plan; /* owned */
+	struct plan *plan;    /* owned */
+	struct port_use *use; /* owned: of ports that a step of the plan disrupts */
 	unsigned int count;
 	bool privileged; /* the reader could also write */
 };
@@ -29,6 +31,12 @@ unsigned int cmd_plans_cannot(const struct plans *plans);
  */
 void cmd_plans_print(const struct plans *plans, const struct profile *profile, FILE *out,
 		     bool colour);
+
+/* rocecheck.plan/1 with the users of each port. New reference, NULL on -ENOMEM. */
+json_t *cmd_plans_json(const struct plans *plans);
+
+/* Whether a step of this plan that would be run flaps or resets the port. */
+bool cmd_plan_disrupts(const struct plan *plan);
 
 /* "2 to change on 1 port": also without the rest. */
 void cmd_plans_print_count(const struct plans *plans, FILE *out);

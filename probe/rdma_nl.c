@@ -175,6 +175,22 @@ static int on_chardev(uint16_t type, const uint8_t *payload, size_t size, void *
 	return 0;
 }
 
+int rdma_dump(const char *ibdev, unsigned int command, nl_answer *fn, void *arg, struct err *e)
+{
+	struct nl_request r;
+	uint32_t index;
+	struct nl *nl;
+	int err = device_open(ibdev, &nl, &index, e);
+
+	if (err)
+		return err;
+	nl_request_init(&r, nldev_type(command), NLM_F_REQUEST | NLM_F_DUMP);
+	nl_put_attr(&r, RDMA_NLDEV_ATTR_DEV_INDEX, &index, sizeof(index));
+	err = nl_talk(nl, &r, fn, arg, e);
+	nl_shut(nl);
+	return err;
+}
+
 int rdma_driver(const char *ibdev, char *driver, size_t size, struct err *e)
 {
 	struct wanted w = {0};

@@ -6,7 +6,7 @@
 #ifndef PROBE_RDMA_NL_H
 #define PROBE_RDMA_NL_H
 
-#include "profiles/base.h"
+#include "dcb/nl.h"
 
 struct dcb;
 
@@ -21,6 +21,9 @@ int rdma_driver(const char *ibdev, char *driver, size_t size, struct err *e);
 
 /* Name of the netdev of a port (in this network namespace). -ENODEV when there is none. */
 int rdma_netdev(const char *ibdev, unsigned int ib_port, char netdev[16], struct err *e);
+
+/* Dumps what nldev has of a device by a command such as RDMA_NLDEV_CMD_RES_QP_GET. */
+int rdma_dump(const char *ibdev, unsigned int command, nl_answer *fn, void *arg, struct err *e);
 
 /* Hardware counters of a port, and those that the driver keeps for the whole device (mana). *stats
  * is one allocation, free() it. By netlink STAT_GET, by sysfs where the kernel lacks it. */
