@@ -40,6 +40,7 @@ struct dcb {
 	int ioctl_fd;
 	int sysfs_fd;
 	int configfs_fd; /* -1: not mounted */
+	int debugfs_fd;	 /* -1: not mounted, or not for us */
 };
 
 /* All fields that are written together with `field`: one object, one message. */

@@ -37,6 +37,7 @@ int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e)
 {
 	const char *sysfs = roots && roots->sysfs ? roots->sysfs : "/sys";
 	const char *configfs = roots && roots->configfs ? roots->configfs : "/sys/kernel/config";
+	const char *debugfs = roots && roots->debugfs ? roots->debugfs : "/sys/kernel/debug";
 	struct dcb *d = calloc(1, sizeof(*d));
 	int err;
 
@@ -46,6 +47,7 @@ int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e)
 	d->ethtool_family = -ENOENT;
 	d->ioctl_fd = -1;
 	d->configfs_fd = open(configfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d->debugfs_fd = open(debugfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	d->sysfs_fd = open(sysfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->sysfs_fd < 0)
 		err = err_sys(e, -errno, "%s", sysfs);
@@ -71,6 +73,8 @@ void dcb_close(struct dcb *dcb)
 		close(dcb->sysfs_fd);
 	if (dcb->configfs_fd >= 0)
 		close(dcb->configfs_fd);
+	if (dcb->debugfs_fd >= 0)
+		close(dcb->debugfs_fd);
 	free(dcb);
 }
 

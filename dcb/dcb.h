@@ -11,10 +11,12 @@
 
 struct dcb; /* opaque: sockets and the roots of sysfs and configfs */
 
-/* Where sysfs and configfs are; NULL = /sys and /sys/kernel/config. Tests move them. */
+/* Where sysfs, configfs and debugfs are; NULL = /sys, /sys/kernel/config and /sys/kernel/debug.
+ * Tests move them. */
 struct dcb_roots {
 	const char *sysfs;
 	const char *configfs;
+	const char *debugfs;
 };
 
 int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e);

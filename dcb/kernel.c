@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "dcb/backend.h"
+#include "dcb/cc.h"
 #include "dcb/configfs.h"
 #include "dcb/dcbnl.h"
 #include "dcb/ethtool.h"
@@ -46,6 +47,27 @@ static int read_dcbnl(struct dcb *dcb, const struct dcb_port *port, struct qos *
 	return 0;
 }
 
+/* The driver's own files; the bus address is a name in debugfs. */
+static void cc_place(struct dcb *dcb, const struct dcb_port *port, struct dcb_driver_info *info,
+		     struct cc_roots *roots, struct cc_names *names)
+{
+	*roots = (struct cc_roots){dcb->sysfs_fd, dcb->debugfs_fd, dcb->configfs_fd};
+	if (ethtool_driver(dcb->ioctl_fd, port->ifname, info, NULL))
+		info->bus[0] = '\0';
+	*names = (struct cc_names){port->ifname, port->ibdev ? port->ibdev : "", info->bus,
+				   port->ib_port};
+}
+
+static void read_cc(struct dcb *dcb, const struct dcb_port *port, struct qos *q)
+{
+	struct dcb_driver_info info = {0};
+	struct cc_roots roots;
+	struct cc_names names;
+
+	cc_place(dcb, port, &info, &roots, &names);
+	cc_read(&roots, &names, q);
+}
+
 static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
 		       struct err *e)
 {
@@ -59,6 +81,10 @@ static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos 
 		err = ethtool_pause_read(dcb->generic, dcb->ethtool_family, port->ifname, q, e);
 	if (!err && has_ibdev(port))
 		err = configfs_read(dcb->configfs_fd, port->ibdev, port->ib_port, q, e);
+	if (!err)
+		err = ethtool_flags_read(dcb->ioctl_fd, port->ifname, q, e);
+	if (!err)
+		read_cc(dcb, port, q);
 	return err;
 }
 
@@ -194,12 +220,38 @@ static int write_rdma_cm(struct dcb *dcb, const struct dcb_port *port, const str
 	return configfs_write(dcb->configfs_fd, port->ibdev, port->ib_port, q, mask, e);
 }
 
+static int write_cc(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		    uint64_t mask, struct err *e)
+{
+	struct dcb_driver_info info = {0};
+	struct cc_roots roots;
+	struct cc_names names;
+
+	cc_place(dcb, port, &info, &roots, &names);
+	return cc_write(&roots, &names, q, mask, e);
+}
+
+static int write_agent(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		       uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return ethtool_agent_write(dcb->ioctl_fd, port->ifname, q->firmware_agent, e);
+}
+
+static int write_storm(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		       uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return ethtool_storm_write(dcb->ioctl_fd, port->ifname, q->pfc_storm_ms, e);
+}
+
 /* One row an object: the fields that are written together. */
 static const struct object {
 	uint64_t fields;
 	object_write *write;
 	bool dcbnl;
 } objects[] = {
+	{BIT(FIRMWARE_AGENT), write_agent, false},
 	{BIT(DCBX_MODE), write_dcbx, true},
 	{BIT(TRUST) | BIT(DSCP_PRIO), write_app, true},
 	{BIT(APP), write_app, true},
@@ -211,6 +263,15 @@ static const struct object {
 	{BIT(MTU), write_mtu, false},
 	{BIT(ROCE_VERSION), write_rdma_cm, false},
 	{BIT(CM_TOS), write_rdma_cm, false},
+	{BIT(PFC_STORM), write_storm, false},
+	{BIT(NP_ENABLE), write_cc, false},
+	{BIT(RP_ENABLE), write_cc, false},
+	{BIT(CNP_DSCP), write_cc, false},
+	{BIT(CNP_PRIO), write_cc, false},
+	{BIT(CNP_INTERVAL), write_cc, false},
+	{BIT(CC_PARAMS), write_cc, false},
+	{BIT(CC_ALGORITHM), write_cc, false},
+	{BIT(VERBS_TOS), write_cc, false},
 };
 
 static const struct object *object_of(enum qos_field_id field)

@@ -98,8 +98,17 @@ static uint8_t highest(const uint8_t *v, unsigned int count)
 
 /* The rules of single fields. They run after from and to are filled. False: no step at all. */
 
+/* Whether the plan turns the firmware's agent off, with which DCBX comes to the host. */
+static bool frees_dcbx(const struct qos *want, const struct qos *have)
+{
+	return qos_has(want, QOS_FIRMWARE_AGENT) && !want->firmware_agent &&
+	       qos_has(have, QOS_FIRMWARE_AGENT) && have->firmware_agent;
+}
+
 static bool rule_dcbx(const struct context *c, struct plan_step *s)
 {
+	if (frees_dcbx(c->want, c->have))
+		return false;
 	if (c->have->dcbx_mode & QOS_DCBX_LLD_MANAGED)
 		cannot(s, "the firmware owns DCBX (lld_managed)");
 	return true;
@@ -239,7 +248,7 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	snprintf(plan->driver, sizeof(plan->driver), "%s", driver);
 	plan->tier = c.quirk->tier;
 	plan->firmware_owned = have->dcbx_mode & QOS_DCBX_LLD_MANAGED &&
-			       qos_has(have, QOS_DCBX_MODE);
+			       qos_has(have, QOS_DCBX_MODE) && !frees_dcbx(want, have);
 	/* The entries that make DSCP trust have to go. */
 	if (wants_pcp(want) && qos_has(have, QOS_DSCP_PRIO) && any_dscp(have))
 		diff |= QOS_BIT(QOS_DSCP_PRIO);

@@ -47,37 +47,10 @@ static const struct qos_word agent_words[] = {
 	{NULL, 0},
 };
 
-static const struct qos_word firmware_words[] = {
-	{"off", 0},
-	{"on", 1},
-	{"ignore", 2},
-	{NULL, 0},
-};
-
 static const struct qos_word peer_words[] = {
 	{"ignore", 0},
 	{"warn", 1},
 	{"fail", 2},
-	{NULL, 0},
-};
-
-static const struct qos_word ecn_words[] = {
-	{"none", 0},
-	{"ect1", 1},
-	{"ect0", 2},
-	{NULL, 0},
-};
-
-static const struct qos_word class_words[] = {
-	{"ofed", 0},
-	{"always", 1},
-	{NULL, 0},
-};
-
-static const struct qos_word algorithm_words[] = {
-	{"dcqcn", 0},
-	{"vendor", 1},
-	{"off", 2},
 	{NULL, 0},
 };
 
@@ -204,23 +177,6 @@ static int read_vlan_map(struct schema_load *l, const struct schema_row *row,
 	return schema_warn(l, node, "RC-INP-016", "used to check the profile, not applied");
 }
 
-/* Numbers by name, for parameters whose names are a driver's. */
-static int read_params(struct schema_load *l, const struct schema_row *row,
-		       const struct yaml_node *node, void *target)
-{
-	uint64_t value;
-	int bad = 0;
-
-	(void)row;
-	(void)target;
-	if (node->kind != YAML_MAP)
-		return schema_expect(l, node, "a map of parameters to numbers");
-	for (size_t i = 0; i < node->count; i += 2)
-		if (schema_stop(schema_number(l, node->item[i + 1], 0, UINT32_MAX, &value), &bad))
-			return bad;
-	return bad;
-}
-
 /* Blocks of a driver: {ice: {fw_lldp_agent: off}}. */
 static int read_vendor(struct schema_load *l, const struct schema_row *row,
 		       const struct yaml_node *node, void *target)
@@ -324,9 +280,6 @@ static const struct schema_row rows[] = {
 	 .help = "apply again at boot and when a device appears"},
 	{.path = "dcbx.agent", .kind = SCHEMA_WORD, .reserved = true, .words = agent_words,
 	 .help = "LLDP agent of the host"},
-	{.path = "dcbx.firmware_agent", .kind = SCHEMA_WORD, .reserved = true,
-	 .words = firmware_words,
-	 .help = "LLDP agent of the device"},
 	{.path = "dcbx.willing.ets", .kind = SCHEMA_SWITCH, .reserved = true,
 	 .help = "willing bit the agent sends; the device's own is ets.willing"},
 	{.path = "dcbx.willing.pfc", .kind = SCHEMA_SWITCH, .reserved = true,
@@ -344,20 +297,6 @@ static const struct schema_row rows[] = {
 	{.path = "dcbx.peer.match", .kind = SCHEMA_OWN, .reserved = true, .read = read_match,
 	 .shape = "{\"type\":\"array\",\"items\":{\"enum\":[\"pfc\",\"ets\",\"app\"]}}",
 	 .help = "what is compared with the neighbour"},
-	{.path = "rdma.verbs_traffic_class.dscp", .kind = SCHEMA_UINT, .reserved = true, .max = 63,
-	 .help = "DSCP forced on all connections"},
-	{.path = "rdma.verbs_traffic_class.ecn", .kind = SCHEMA_WORD, .reserved = true,
-	 .words = ecn_words, .help = "ECN forced on all connections"},
-	{.path = "rdma.verbs_traffic_class.when", .kind = SCHEMA_WORD, .reserved = true,
-	 .words = class_words, .help = "only where the driver is MLNX_OFED's, or always"},
-	{.path = "congestion_control.algorithm", .kind = SCHEMA_WORD, .reserved = true,
-	 .words = algorithm_words, .help = "congestion control of RoCE"},
-	{.path = "congestion_control.np.min_time_between_cnps_us", .kind = SCHEMA_UINT,
-	 .reserved = true, .max = 65535, .help = "least time between CNPs of a flow, microseconds"},
-	{.path = "congestion_control.np.params", .kind = SCHEMA_OWN, .reserved = true,
-	 .read = read_params, .shape = ANY_MAP, .help = "parameters in the driver's names"},
-	{.path = "congestion_control.rp.params", .kind = SCHEMA_OWN, .reserved = true,
-	 .read = read_params, .shape = ANY_MAP, .help = "parameters in the driver's names"},
 	{.path = "vendor", .kind = SCHEMA_OWN, .reserved = true, .read = read_vendor,
 	 .shape = ANY_MAP,
 	 .help = "settings by driver"},

@@ -229,6 +229,55 @@ static int read_tos(struct schema_load *l, const struct qos_field *f, const stru
 	return read_number(l, f, node, member);
 }
 
+/* A word that stands for a number, or the number. */
+static int read_ms(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
+		   void *member)
+{
+	int value = node->kind == YAML_TEXT ? qos_word_value(f->words, node->text) : -1;
+	uint64_t number;
+	int err;
+
+	if (value >= 0) {
+		*(uint16_t *)member = value;
+		return 0;
+	}
+	err = schema_number(l, node, f->min, f->max, &number);
+	if (!err)
+		*(uint16_t *)member = number;
+	return err;
+}
+
+/* "rpg_ai_rate: 5" of a map. */
+static int add_param(struct schema_load *l, struct yaml_node *const *pair,
+		     struct qos_params *params)
+{
+	uint64_t value = 0;
+	uint8_t i = 0;
+	int err = schema_word(l, pair[0], qos_param_words, &i);
+
+	if (!err)
+		err = schema_number(l, pair[1], 0, UINT32_MAX, &value);
+	if (err)
+		return err;
+	params->has |= UINT64_C(1) << i;
+	params->value[i] = value;
+	return 0;
+}
+
+static int read_params(struct schema_load *l, const struct qos_field *f,
+		       const struct yaml_node *node, void *member)
+{
+	int bad = 0;
+
+	(void)f;
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a map of parameters to numbers");
+	for (size_t i = 0; i < node->count; i += 2)
+		if (schema_stop(add_param(l, &node->item[i], member), &bad))
+			return bad;
+	return bad;
+}
+
 static int add_app(struct schema_load *l, const struct yaml_node *node, struct qos_app app,
 		   struct qos *q)
 {
@@ -312,13 +361,22 @@ typedef int qos_reader(struct schema_load *l, const struct qos_field *f,
 		       const struct yaml_node *node, void *member);
 
 static qos_reader *const readers[] = {
-	[QOS_KIND_U32] = read_number,	     [QOS_KIND_U16] = read_number,
-	[QOS_KIND_U8] = read_number,	     [QOS_KIND_BOOL] = read_bool,
-	[QOS_KIND_WORD] = read_word,	     [QOS_KIND_FLAGS] = read_flags,
-	[QOS_KIND_PRIO_SET] = read_prio_set, [QOS_KIND_PRIO_U8] = read_array,
-	[QOS_KIND_TC_WORD] = read_array,     [QOS_KIND_TC_U8] = read_array,
-	[QOS_KIND_TC_U32] = read_array,	     [QOS_KIND_TC_U64] = read_array,
-	[QOS_KIND_DSCP_MAP] = read_dscp_map, [QOS_KIND_TOS] = read_tos,
+	[QOS_KIND_U32] = read_number,
+	[QOS_KIND_U16] = read_number,
+	[QOS_KIND_U8] = read_number,
+	[QOS_KIND_BOOL] = read_bool,
+	[QOS_KIND_WORD] = read_word,
+	[QOS_KIND_FLAGS] = read_flags,
+	[QOS_KIND_PRIO_SET] = read_prio_set,
+	[QOS_KIND_PRIO_U8] = read_array,
+	[QOS_KIND_TC_WORD] = read_array,
+	[QOS_KIND_TC_U8] = read_array,
+	[QOS_KIND_TC_U32] = read_array,
+	[QOS_KIND_TC_U64] = read_array,
+	[QOS_KIND_DSCP_MAP] = read_dscp_map,
+	[QOS_KIND_TOS] = read_tos,
+	[QOS_KIND_MS] = read_ms,
+	[QOS_KIND_PARAMS] = read_params,
 };
 
 int profile_read_qos(struct schema_load *l, enum qos_field_id id, const struct yaml_node *node,

@@ -25,6 +25,8 @@ static const size_t kind_size[] = {
 	[QOS_KIND_DSCP_MAP] = QOS_DSCPS,
 	[QOS_KIND_APP] = 0,
 	[QOS_KIND_TOS] = 1,
+	[QOS_KIND_MS] = sizeof(uint16_t),
+	[QOS_KIND_PARAMS] = sizeof(struct qos_params),
 };
 
 int qos_field_find(const char *key)
@@ -50,7 +52,7 @@ void *qos_slot(struct qos *q, const struct qos_field *f)
 	return (char *)q + f->offset;
 }
 
-const char *qos_word_text(const struct qos_word *words, uint8_t value)
+const char *qos_word_text(const struct qos_word *words, uint16_t value)
 {
 	for (; words->word; words++)
 		if (words->value == value)
@@ -175,11 +177,22 @@ static bool ib_mtu_satisfied(const struct qos *want, const struct qos *have)
 	return have->ib_mtu >= want->ib_mtu;
 }
 
+static bool params_satisfied(const struct qos *want, const struct qos *have)
+{
+	const struct qos_params *w = &want->cc_params, *h = &have->cc_params;
+
+	for (unsigned int i = 0; i < QOS_PARAM_COUNT; i++)
+		if (w->has & UINT64_C(1) << i &&
+		    (!(h->has & UINT64_C(1) << i) || w->value[i] != h->value[i]))
+			return false;
+	return true;
+}
+
 /* Fields whose wish is met by more than the equal value; the others are compared. */
 static bool (*const satisfied[QOS_FIELD_COUNT])(const struct qos *want, const struct qos *have) = {
 	[QOS_DCBX_MODE] = dcbx_satisfied, [QOS_DSCP_PRIO] = dscp_satisfied,
 	[QOS_APP] = apps_covered,	  [QOS_TC_TX_BW] = bandwidth_satisfied,
-	[QOS_IB_MTU] = ib_mtu_satisfied,
+	[QOS_IB_MTU] = ib_mtu_satisfied,  [QOS_CC_PARAMS] = params_satisfied,
 };
 
 static bool field_satisfied(const struct qos *want, const struct qos *have, enum qos_field_id id)

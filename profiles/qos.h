@@ -14,10 +14,13 @@
 
 #include "profiles/base.h"
 
-#define QOS_PRIOS    8
-#define QOS_TCS	     8
-#define QOS_DSCPS    64
-#define QOS_APPS_MAX 64	  /* APP entries that are no DSCP entries */
+#define QOS_PRIOS	8
+#define QOS_TCS		8
+#define QOS_DSCPS	64
+#define QOS_APPS_MAX	64 /* APP entries that are no DSCP entries */
+#define QOS_PARAM_COUNT 56 /* names of congestion control parameters */
+#define QOS_STORM_AUTO                                                                             \
+	0xffff		  /* pfc_storm_ms: the device decides; ETHTOOL PFC_STORM_PREVENTION_AUTO */
 #define QOS_UNMAPPED 0xff /* dscp_prio[]: no entry for this DSCP */
 
 /* Transmission selection algorithms, 802.1Q clause 37 (ETS); values of linux/dcbnl.h. */
@@ -57,9 +60,24 @@ struct qos_app {
 	uint16_t protocol; /* ethertype or UDP/TCP port */
 };
 
+/* Congestion control parameters by the index of qos_param_words[]. Values without their bit are 0,
+ * so that bytes compare. */
+struct qos_params {
+	uint64_t has;
+	uint32_t value[QOS_PARAM_COUNT];
+};
+
+enum qos_algorithm {
+	QOS_CC_OFF,
+	QOS_CC_DCQCN,
+	QOS_CC_DCTCP,
+	QOS_CC_TIMELY,
+};
+
 /* The fields in the order in which they are shown. Bit (1 << id) of `has`. */
 enum qos_field_id {
 	QOS_DCBX_MODE,
+	QOS_FIRMWARE_AGENT,
 	QOS_TRUST,
 	QOS_DSCP_PRIO,
 	QOS_APP,
@@ -73,6 +91,7 @@ enum qos_field_id {
 	QOS_PFC_CAP,
 	QOS_PFC_ENABLED,
 	QOS_PFC_DELAY,
+	QOS_PFC_STORM,
 	QOS_PRIO_BUFFER,
 	QOS_BUFFER_SIZE,
 	QOS_PAUSE_AUTONEG,
@@ -82,10 +101,14 @@ enum qos_field_id {
 	QOS_IB_MTU,
 	QOS_ROCE_VERSION,
 	QOS_CM_TOS,
+	QOS_VERBS_TOS,
 	QOS_NP_ENABLE,
 	QOS_RP_ENABLE,
 	QOS_CNP_DSCP,
 	QOS_CNP_PRIO,
+	QOS_CNP_INTERVAL,
+	QOS_CC_ALGORITHM,
+	QOS_CC_PARAMS,
 	QOS_FIELD_COUNT,
 };
 
@@ -95,6 +118,7 @@ enum qos_field_id {
 struct qos {
 	uint64_t has;
 	uint8_t dcbx_mode;		   /* enum qos_dcbx flags */
+	uint8_t firmware_agent;		   /* 0 or 1: the device's own LLDP agent runs */
 	uint8_t trust;			   /* enum qos_trust */
 	uint8_t dscp_prio[QOS_DSCPS];	   /* prio or QOS_UNMAPPED */
 	uint8_t app_count;		   /* at most QOS_APPS_MAX */
@@ -108,7 +132,8 @@ struct qos {
 	uint8_t pfc_willing;		   /* 0 or 1 */
 	uint8_t pfc_cap;		   /* number of lossless priorities, read only */
 	uint8_t pfc_enabled;		   /* bitmap by priority */
-	uint16_t pfc_delay; /* dcbnl delay: bit times by the standard, metres on mlx5 */
+	uint16_t pfc_delay;    /* dcbnl delay: bit times by the standard, metres on mlx5 */
+	uint16_t pfc_storm_ms; /* 0: off, QOS_STORM_AUTO */
 	uint8_t prio_buffer[QOS_PRIOS];
 	uint32_t buffer_size_bytes[QOS_PRIOS];
 	uint8_t pause_autoneg; /* 0 or 1 */
@@ -118,10 +143,14 @@ struct qos {
 	uint32_t ib_mtu;       /* profile: the least accepted; NIC: active_mtu; bytes, read only */
 	uint8_t roce_version;  /* 1 or 2: rdma_cm default_roce_mode */
 	uint8_t cm_tos;	       /* rdma_cm default_roce_tos: DSCP << 2 | ECN */
+	uint8_t verbs_tos;     /* what MLNX_OFED forces on all connections */
 	uint8_t np_enable;     /* ECN notification point, bitmap by priority */
 	uint8_t rp_enable;     /* ECN reaction point, bitmap by priority */
 	uint8_t cnp_dscp;
 	uint8_t cnp_prio;
+	uint32_t cnp_interval_us;
+	uint8_t cc_algorithm; /* enum qos_algorithm */
+	struct qos_params cc_params;
 };
 
 enum qos_kind {
@@ -140,11 +169,13 @@ enum qos_kind {
 	QOS_KIND_DSCP_MAP, /* uint8_t[64]: {26: 3, 48: 6} */
 	QOS_KIND_APP,	   /* app[], app_count */
 	QOS_KIND_TOS,	   /* uint8_t: {dscp: 26, ecn: ect0} or a number */
+	QOS_KIND_MS,	   /* uint16_t: a number, or one of words */
+	QOS_KIND_PARAMS,   /* struct qos_params: {rpg_ai_rate: 5} */
 };
 
 struct qos_word {
 	const char *word;
-	uint8_t value;
+	uint16_t value;
 };
 
 struct qos_field {
@@ -185,7 +216,7 @@ const void *qos_member(const struct qos *q, const struct qos_field *f);
 void *qos_slot(struct qos *q, const struct qos_field *f);
 
 /* Word of a value, NULL when there is none; value of a word, -ENOENT. */
-const char *qos_word_text(const struct qos_word *words, uint8_t value);
+const char *qos_word_text(const struct qos_word *words, uint16_t value);
 int qos_word_value(const struct qos_word *words, const char *text);
 
 /* Inserts at its place in the order and sets has. -EEXIST when the same triple is there, -ENOSPC,
@@ -195,6 +226,7 @@ int qos_app_add(struct qos *q, struct qos_app app);
 /* Words of the APP selectors ("udp", "ethertype", ...), and of switches: on and off, true and
  * false. */
 extern const struct qos_word qos_app_words[];
+extern const struct qos_word qos_param_words[QOS_PARAM_COUNT + 1];
 extern const struct qos_word qos_switch_words[];
 
 /* Writes the value in profile syntax on one line, "?" when unknown. Always terminated; returns what

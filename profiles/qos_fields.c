@@ -48,6 +48,20 @@ static const struct qos_word ecn_words[] = {
 	{NULL, 0},
 };
 
+static const struct qos_word storm_words[] = {
+	{"off", 0},
+	{"auto", QOS_STORM_AUTO},
+	{NULL, 0},
+};
+
+static const struct qos_word algorithm_words[] = {
+	{"off", QOS_CC_OFF},
+	{"dcqcn", QOS_CC_DCQCN},
+	{"dctcp", QOS_CC_DCTCP},
+	{"timely", QOS_CC_TIMELY},
+	{NULL, 0},
+};
+
 const struct qos_word qos_app_words[] = {
 	{"ethertype", QOS_APP_ETHERTYPE},
 	{"tcp", QOS_APP_STREAM},
@@ -72,6 +86,12 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 		.offset = AT(dcbx_mode), .words = dcbx_words,
 		.min = 0, .max = 0xff, .unit = "",
 		.help = "DCBX flags of the port; [host, ieee]: the host sets, no agent",
+	},
+	[QOS_FIRMWARE_AGENT] = {
+		.key = "dcbx.firmware_agent", .kind = QOS_KIND_BOOL,
+		.offset = AT(firmware_agent),
+		.min = 0, .max = 1, .unit = "",
+		.help = "the LLDP agent in the device's firmware, which owns DCB while it is on",
 	},
 	[QOS_TRUST] = {
 		.key = "trust", .kind = QOS_KIND_WORD,
@@ -151,6 +171,12 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 		.min = 0, .max = UINT16_MAX, .unit = "bit times",
 		.help = "allowance for the way to the peer; mlx5 takes metres of cable",
 	},
+	[QOS_PFC_STORM] = {
+		.key = "pfc.storm_prevention_ms", .kind = QOS_KIND_MS,
+		.offset = AT(pfc_storm_ms), .words = storm_words,
+		.min = 0, .max = 8000, .unit = "ms",
+		.help = "how long a stalled host may pause the fabric: off, auto, or so long",
+	},
 	[QOS_PRIO_BUFFER] = {
 		.key = "buffer.prio2buffer", .kind = QOS_KIND_PRIO_U8,
 		.offset = AT(prio_buffer),
@@ -205,6 +231,12 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 		.min = 0, .max = 0xff, .unit = "",
 		.help = "DSCP and ECN of RDMA-CM connections that choose none",
 	},
+	[QOS_VERBS_TOS] = {
+		.key = "rdma.verbs_traffic_class", .kind = QOS_KIND_TOS,
+		.offset = AT(verbs_tos), .words = ecn_words,
+		.min = 0, .max = 0xff, .unit = "",
+		.help = "DSCP and ECN that MLNX_OFED forces on all connections; others have no such thing",
+	},
 	[QOS_NP_ENABLE] = {
 		.key = "congestion_control.np.enable", .kind = QOS_KIND_PRIO_SET,
 		.offset = AT(np_enable),
@@ -228,6 +260,24 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 		.offset = AT(cnp_prio),
 		.min = 0, .max = QOS_PRIOS - 1, .unit = "",
 		.help = "VLAN priority of CNPs",
+	},
+	[QOS_CNP_INTERVAL] = {
+		.key = "congestion_control.np.min_time_between_cnps_us", .kind = QOS_KIND_U32,
+		.offset = AT(cnp_interval_us),
+		.min = 0, .max = UINT32_MAX, .unit = "us",
+		.help = "least time between CNPs of a flow",
+	},
+	[QOS_CC_ALGORITHM] = {
+		.key = "congestion_control.algorithm", .kind = QOS_KIND_WORD,
+		.offset = AT(cc_algorithm), .words = algorithm_words,
+		.min = 0, .max = QOS_CC_TIMELY, .unit = "",
+		.help = "congestion control of RoCE, of devices that have one switch for it",
+	},
+	[QOS_CC_PARAMS] = {
+		.key = "congestion_control.params", .kind = QOS_KIND_PARAMS,
+		.offset = AT(cc_params),
+		.min = 0, .max = UINT32_MAX, .unit = "",
+		.help = "parameters in the driver's names and units",
 	},
 };
 

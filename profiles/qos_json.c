@@ -156,6 +156,32 @@ static json_t *write_tos(const struct qos_field *f, const void *member)
 	return json_pack("{s:i, s:o}", "dscp", tos >> 2, "ecn", write_word(f->words, tos & 3));
 }
 
+static json_t *write_ms(const struct qos_field *f, const void *member)
+{
+	uint16_t value = *(const uint16_t *)member;
+	const char *word = qos_word_text(f->words, value);
+
+	return word ? json_string(word) : json_integer(value);
+}
+
+static json_t *write_params(const struct qos_field *f, const void *member)
+{
+	const struct qos_params *params = member;
+	json_t *object = json_object();
+
+	(void)f;
+	for (unsigned int i = 0; object && i < QOS_PARAM_COUNT; i++) {
+		if (!(params->has & UINT64_C(1) << i))
+			continue;
+		if (json_object_set_new(object, qos_param_words[i].word,
+					json_integer(params->value[i]))) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
 static json_t *write_apps(const struct qos *q)
 {
 	json_t *array = json_array();
@@ -185,6 +211,8 @@ static json_t *(*const writers[])(const struct qos_field *f, const void *member)
 	[QOS_KIND_TC_U64] = write_array_u64,
 	[QOS_KIND_DSCP_MAP] = write_dscp_map,
 	[QOS_KIND_TOS] = write_tos,
+	[QOS_KIND_MS] = write_ms,
+	[QOS_KIND_PARAMS] = write_params,
 };
 
 json_t *qos_field_json(const struct qos *q, enum qos_field_id id)

@@ -209,6 +209,45 @@ static bool read_tos(const struct qos_field *f, const json_t *json, void *member
 	return true;
 }
 
+static bool read_ms(const struct qos_field *f, const json_t *json, void *member)
+{
+	int value;
+
+	if (!json_is_string(json))
+		return read_u16(f, json, member);
+	value = qos_word_value(f->words, json_string_value(json));
+	if (value < 0)
+		return false;
+	*(uint16_t *)member = value;
+	return true;
+}
+
+/* A parameter that nobody here knows is one of a newer writer. */
+static bool read_params(const struct qos_field *f, const json_t *json, void *member)
+{
+	struct qos_params *params = member;
+	const char *key;
+	json_t *item;
+
+	(void)f;
+	if (!json_is_object(json))
+		return false;
+	memset(params, 0, sizeof(*params));
+	/* The macro wants a pointer to non-const but only reads. */
+	json_object_foreach ((json_t *)json, key, item) {
+		int i = qos_word_value(qos_param_words, key);
+		uint64_t value;
+
+		if (i < 0)
+			continue;
+		if (!read_number(item, 0, UINT32_MAX, &value))
+			return false;
+		params->has |= UINT64_C(1) << i;
+		params->value[i] = value;
+	}
+	return true;
+}
+
 static bool read_apps(const json_t *json, struct qos *q)
 {
 	if (!json_is_array(json))
@@ -247,6 +286,8 @@ static bool (*const readers[])(const struct qos_field *f, const json_t *json, vo
 	[QOS_KIND_TC_U64] = read_array_u64,
 	[QOS_KIND_DSCP_MAP] = read_dscp_map,
 	[QOS_KIND_TOS] = read_tos,
+	[QOS_KIND_MS] = read_ms,
+	[QOS_KIND_PARAMS] = read_params,
 };
 
 static const json_t *object_get_path(const json_t *object, const char *path)

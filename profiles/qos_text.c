@@ -184,6 +184,33 @@ static void put_tos(struct text *t, const struct qos_field *f, const void *membe
 	put(t, "}");
 }
 
+static void put_ms(struct text *t, const struct qos_field *f, const void *member)
+{
+	uint16_t value = *(const uint16_t *)member;
+	const char *word = qos_word_text(f->words, value);
+
+	if (word)
+		put(t, "%s", word);
+	else
+		put(t, "%u", value);
+}
+
+static void put_params(struct text *t, const struct qos_field *f, const void *member)
+{
+	const struct qos_params *params = member;
+	const char *comma = "";
+
+	(void)f;
+	put(t, "{");
+	for (unsigned int i = 0; i < QOS_PARAM_COUNT; i++) {
+		if (!(params->has & UINT64_C(1) << i))
+			continue;
+		put(t, "%s%s: %u", comma, qos_param_words[i].word, params->value[i]);
+		comma = ", ";
+	}
+	put(t, "}");
+}
+
 /* Priorities of one protocol: "3", or "[3, 4]"; returns the index behind them. */
 static unsigned int put_app_prios(struct text *t, const struct qos *q, unsigned int i)
 {
@@ -241,6 +268,8 @@ static void (*const putters[])(struct text *t, const struct qos_field *f, const 
 	[QOS_KIND_TC_U64] = put_tc_number,
 	[QOS_KIND_DSCP_MAP] = put_dscp_map,
 	[QOS_KIND_TOS] = put_tos,
+	[QOS_KIND_MS] = put_ms,
+	[QOS_KIND_PARAMS] = put_params,
 };
 
 int qos_field_text(const struct qos *q, enum qos_field_id id, char *buf, size_t size)

@@ -115,6 +115,16 @@ static json_t *tos(const struct qos_field *f)
 	return json_pack("{s:[o, o]}", "anyOf", map, integer(f->min, f->max));
 }
 
+static json_t *params(void)
+{
+	json_t *properties = json_object();
+
+	for (const struct qos_word *w = qos_param_words; w->word; w++)
+		put(&properties, w->word, integer(0, UINT32_MAX));
+	return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
+			 "additionalProperties", 0);
+}
+
 static json_t *field_value(const struct qos_field *f)
 {
 	switch (f->kind) {
@@ -145,6 +155,10 @@ static json_t *field_value(const struct qos_field *f)
 		return app_entries();
 	case QOS_KIND_TOS:
 		return tos(f);
+	case QOS_KIND_MS:
+		return json_pack("{s:[o, o]}", "anyOf", integer(f->min, f->max), words(f->words));
+	case QOS_KIND_PARAMS:
+		return params();
 	}
 	return NULL;
 }

@@ -25,7 +25,10 @@ static const char *const field_source[QOS_FIELD_COUNT] = {
 	[QOS_IB_MTU] = "verbs",		 [QOS_ROCE_VERSION] = "rdma_cm",
 	[QOS_CM_TOS] = "rdma_cm",	 [QOS_NP_ENABLE] = "driver",
 	[QOS_RP_ENABLE] = "driver",	 [QOS_CNP_DSCP] = "driver",
-	[QOS_CNP_PRIO] = "driver",
+	[QOS_CNP_PRIO] = "driver",	 [QOS_CNP_INTERVAL] = "driver",
+	[QOS_CC_ALGORITHM] = "driver",	 [QOS_CC_PARAMS] = "driver",
+	[QOS_VERBS_TOS] = "driver",	 [QOS_FIRMWARE_AGENT] = "ethtool",
+	[QOS_PFC_STORM] = "ethtool",
 };
 
 static bool subject_fill(const struct rule_context *c, unsigned int host, unsigned int port,

@@ -342,6 +342,63 @@ sent()
 	refused 3 'fw-lldp-agent off'
 }
 
+@test "ice: with leave ours turns that flag off first, and back on when it undoes" {
+	become ice fw_dcbx=1
+	ours <<-END
+		dcbx: {mode: [host, ieee], firmware_agent: off}
+		pfc: {enabled: [0]}
+		policy: {disruption: allow}
+	END
+	done_right
+	on h1 ethtool --show-priv-flags roce0 | grep -q 'fw-lldp-agent *: off'
+	shows pfc '0:on'
+	run -0 on h1 rocecheck rollback
+	on h1 ethtool --show-priv-flags roce0 | grep -q 'fw-lldp-agent *: on'
+}
+
+# cc FILE TEXT: a file of congestion control holds that, below sysfs or debugfs.
+cc()
+{
+	[ "$(on h1 cat "/sys/$1")" = "$2" ] || { echo "$1: $(on h1 cat "/sys/$1")"; return 1; }
+}
+
+@test "mlx5: congestion control in the files of OFED and of the kernel, and back" {
+	become mlx5
+	ours <<-END
+		congestion_control:
+		  np: {enable: [3], cnp_dscp: 46, cnp_prio: 5, min_time_between_cnps_us: 5000}
+		  rp: {enable: [3]}
+		  params: {rpg_ai_rate: 3, dce_tcp_g: 900}
+	END
+	done_right
+	cc class/net/roce0/ecn/roce_np/enable/3 1
+	cc class/net/roce0/ecn/roce_rp/enable/3 1
+	cc class/net/roce0/ecn/roce_np/enable/4 0
+	cc class/net/roce0/ecn/roce_np/cnp_dscp 46
+	cc kernel/debug/mlx5/mlx5_core.0/cc_params/np_cnp_prio 5
+	cc kernel/debug/mlx5/mlx5_core.0/cc_params/rp_dce_tcp_g 900
+	run -0 on h1 rocecheck rollback
+	cc class/net/roce0/ecn/roce_np/cnp_dscp 48
+	cc kernel/debug/mlx5/mlx5_core.0/cc_params/rp_dce_tcp_g 960
+}
+
+@test "bnxt: one switch for all of it" {
+	become bnxt
+	before=$(on h1 cat /sys/kernel/debug/bnxt_re/bnxt_en.0/cc_config/enable_cc)
+	[ "$before" = 0 ] || on h1 sh -c 'echo 0 >/sys/kernel/debug/bnxt_re/bnxt_en.0/cc_config/enable_cc'
+	ours <<-END
+		congestion_control: {algorithm: dcqcn, np: {cnp_dscp: 46, cnp_prio: 7}, params: {rtt: 9000}}
+	END
+	done_right
+	cc kernel/debug/bnxt_re/bnxt_en.0/cc_config/enable_cc 1
+	cc kernel/debug/bnxt_re/bnxt_en.0/cc_config/alt_vlan_dscp 46
+	cc kernel/debug/bnxt_re/bnxt_en.0/cc_config/rtt 9000
+	ours <<-END
+		congestion_control: {np: {enable: [3]}}
+	END
+	refused 3 'congestion_control.np.enable'
+}
+
 @test "generic: two priorities of one DSCP are no state that a profile has; ours says which" {
 	become generic
 	taken app add dev roce0 dscp-prio 26:3

@@ -75,6 +75,14 @@ static inline void sample_fill(struct qos *q, const struct qos_field *f)
 	case QOS_KIND_TOS:
 		*(uint8_t *)slot = 106;
 		break;
+	case QOS_KIND_MS:
+		*(uint16_t *)slot = 100;
+		break;
+	case QOS_KIND_PARAMS:
+		q->cc_params.has = 1 << 6 | 1 << 12;
+		q->cc_params.value[6] = 5;
+		q->cc_params.value[12] = 1019;
+		break;
 	}
 }
 

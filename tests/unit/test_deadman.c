@@ -72,7 +72,8 @@ static int open_fake(struct dcb **dcb, struct err *e)
 					.ethtool_family = -ENOENT,
 					.ioctl_fd = -1,
 					.sysfs_fd = -1,
-					.configfs_fd = -1};
+					.configfs_fd = -1,
+					.debugfs_fd = -1};
 	struct dcb *d = malloc(sizeof(*d));
 
 	if (!d)

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What drivers keep of congestion control and RDMA marking in files of their own: MLNX_OFED in
+ * sysfs, the kernel's mlx5, bnxt_re and hns_roce in debugfs, irdma of Intel in configfs. A driver
+ * is known by the files it has. Reading makes none.
+ */
+#ifndef DCB_CC_H
+#define DCB_CC_H
+
+#include "profiles/qos.h"
+
+/* Where the trees are, as open directories; -1: not mounted, or not for us. */
+struct cc_roots {
+	int sysfs, debugfs, configfs;
+};
+
+/* Names of the port in these trees. ibdev may be empty; bus is ethtool's, "0000:65:00.0". */
+struct cc_names {
+	const char *ifname, *ibdev, *bus;
+	unsigned int ib_port;
+};
+
+/* Fields that live in such files: a bitmap of QOS_BIT(). */
+uint64_t cc_fields(void);
+
+/* Adds what the files of the port say. A file that cannot be read, or holds no number, leaves its
+ * field or parameter unknown. */
+void cc_read(const struct cc_roots *roots, const struct cc_names *names, struct qos *q);
+
+/* Writes the fields of mask, only values that differ from what the files say. -EOPNOTSUPP with the
+ * field in e when no file of this port has one. */
+int cc_write(const struct cc_roots *roots, const struct cc_names *names, const struct qos *q,
+	     uint64_t mask, struct err *e);
+
+/* Why the port shows none of them although its driver would: "" or a line for people. */
+const char *cc_hidden(const struct cc_roots *roots);
+
+#endif

@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Congestion control files of each vendor in a tree of files: what is read, what is written and
+ * what is left alone, files that hold no number, and names that would leave the tree.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dcb/cc.h"
+
+static char root[32];
+static struct cc_roots roots;
+static const struct cc_names names = {"eth0", "mlx5_0", "0000:65:00.0", 1};
+
+static void run(const char *format, ...)
+{
+	char command[1024];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(command, sizeof(command), format, ap);
+	va_end(ap);
+	assert_int_equal(system(command), 0);
+}
+
+static void put(const char *file, const char *text)
+{
+	run("cd %s && mkdir -p \"$(dirname %s)\" && printf -- '%s' >%s", root, file, text, file);
+}
+
+static bool holds(const char *file, const char *text)
+{
+	char path[256], got[64] = "";
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", root, file);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	(void)!fgets(got, sizeof(got), f);
+	fclose(f);
+	return !strcmp(got, text);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	strcpy(root, "/tmp/test_cc.XXXXXX");
+	if (!mkdtemp(root))
+		return -1;
+	roots.sysfs = roots.debugfs = roots.configfs = open(root, O_RDONLY | O_DIRECTORY);
+	return roots.sysfs < 0 ? -1 : 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	close(roots.sysfs);
+	run("rm -rf %s", root);
+	return 0;
+}
+
+static struct qos read_all(void)
+{
+	struct qos q = {0};
+
+	cc_read(&roots, &names, &q);
+	return q;
+}
+
+static void put_ofed(void)
+{
+	char file[64];
+
+	for (int i = 0; i < 8; i++) {
+		snprintf(file, sizeof(file), "class/net/eth0/ecn/roce_np/enable/%d", i);
+		put(file, i == 3 ? "1\\n" : "0\\n");
+		snprintf(file, sizeof(file), "class/net/eth0/ecn/roce_rp/enable/%d", i);
+		put(file, "0\\n");
+	}
+	put("class/net/eth0/ecn/roce_np/cnp_dscp", "48\\n");
+	put("class/net/eth0/ecn/roce_np/cnp_802p_prio", "6\\n");
+	put("class/net/eth0/ecn/roce_np/min_time_between_cnps", "4\\n");
+	put("class/net/eth0/ecn/roce_rp/rpg_ai_rate", "5\\n");
+	put("class/net/eth0/ecn/roce_rp/dce_tcp_g", "1019\\n");
+}
+
+static void test_nothing(void **state)
+{
+	struct qos want = {.has = QOS_BIT(QOS_CNP_DSCP), .cnp_dscp = 48};
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(read_all().has, 0);
+	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), -EOPNOTSUPP);
+	assert_string_equal(e.text, "eth0: the driver has no congestion_control.np.cnp_dscp");
+}
+
+static void test_ofed(void **state)
+{
+	struct qos q, want = {0};
+	struct err e = {0};
+
+	(void)state;
+	put_ofed();
+	put("mlx5/0000:65:00.0/cc_params/np_cnp_dscp", "40\\n"); /* sysfs goes before it */
+	put("mlx5/0000:65:00.0/cc_params/rp_hai_rate", "50\\n"); /* which sysfs has not here */
+	q = read_all();
+	assert_int_equal(q.np_enable, 8);
+	assert_int_equal(q.rp_enable, 0);
+	assert_int_equal(q.cnp_dscp, 48);
+	assert_int_equal(q.cnp_prio, 6);
+	assert_int_equal(q.cnp_interval_us, 4);
+	assert_int_equal(q.cc_params.has, 1 << 6 | 1 << 7 | 1 << 12);
+	assert_int_equal(q.cc_params.value[7], 50);
+	want.has = QOS_BIT(QOS_NP_ENABLE) | QOS_BIT(QOS_CNP_DSCP) | QOS_BIT(QOS_CC_PARAMS);
+	want.np_enable = 0x10;
+	want.cnp_dscp = 46;
+	want.cc_params.has = 1 << 6;
+	want.cc_params.value[6] = 7;
+	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_true(holds("class/net/eth0/ecn/roce_np/enable/3", "0"));
+	assert_true(holds("class/net/eth0/ecn/roce_np/enable/4", "1"));
+	assert_true(holds("class/net/eth0/ecn/roce_np/enable/5", "0\n")); /* was right already */
+	assert_true(holds("class/net/eth0/ecn/roce_np/cnp_dscp", "46"));
+	assert_true(holds("mlx5/0000:65:00.0/cc_params/np_cnp_dscp", "40\n"));
+	assert_true(holds("class/net/eth0/ecn/roce_rp/rpg_ai_rate", "7"));
+	assert_true(holds("class/net/eth0/ecn/roce_rp/dce_tcp_g", "1019\n"));
+	assert_int_equal(qos_diff(&want, &(struct qos){0}), want.has);
+	q = read_all();
+	assert_int_equal(qos_diff(&want, &q), 0);
+}
+
+static void test_bnxt(void **state)
+{
+	struct qos q, want = {.has = QOS_BIT(QOS_CC_ALGORITHM), .cc_algorithm = QOS_CC_OFF};
+	struct err e = {0};
+
+	(void)state;
+	put("bnxt_re/0000:65:00.0/cc_config/enable_cc", "0x1\\n");
+	put("bnxt_re/0000:65:00.0/cc_config/alt_vlan_dscp", "48\\n");
+	put("bnxt_re/0000:65:00.0/cc_config/rtt", "20\\n");
+	q = read_all();
+	assert_int_equal(q.cc_algorithm, QOS_CC_DCQCN);
+	assert_int_equal(q.cnp_dscp, 48);
+	assert_int_equal(q.cc_params.has, 1 << 20);
+	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_true(holds("bnxt_re/0000:65:00.0/cc_config/enable_cc", "0"));
+}
+
+/* One of three switches is on; the others go off. */
+static void test_irdma(void **state)
+{
+	struct qos want = {.has = QOS_BIT(QOS_CC_ALGORITHM), .cc_algorithm = QOS_CC_TIMELY};
+	struct err e = {0};
+
+	(void)state;
+	put("irdma/mlx5_0/roce_dcqcn_enable", "0\\n");
+	put("irdma/mlx5_0/roce_dctcp_enable", "1\\n");
+	put("irdma/mlx5_0/roce_timely_enable", "0\\n");
+	assert_int_equal(read_all().cc_algorithm, QOS_CC_DCTCP);
+	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_true(holds("irdma/mlx5_0/roce_dctcp_enable", "0"));
+	assert_true(holds("irdma/mlx5_0/roce_timely_enable", "1"));
+	assert_int_equal(read_all().cc_algorithm, QOS_CC_TIMELY);
+}
+
+static void test_traffic_class(void **state)
+{
+	struct qos want = {.has = QOS_BIT(QOS_VERBS_TOS), .verbs_tos = 106};
+	const char *file = "class/infiniband/mlx5_0/tc/1/traffic_class";
+	struct err e = {0};
+
+	(void)state;
+	put(file, "Global tclass=96\\n");
+	assert_int_equal(read_all().verbs_tos, 96);
+	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_true(holds(file, "106"));
+	/* Nothing forced is an empty file, and written as -1. */
+	put(file, "");
+	assert_true(read_all().has & QOS_BIT(QOS_VERBS_TOS));
+	assert_int_equal(read_all().verbs_tos, 0);
+	put(file, "Global tclass=96\\n");
+	want.verbs_tos = 0;
+	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_true(holds(file, "-1"));
+	put(file, "Global tclass=96\\ntclass=8,dst_ip=198.18.0.9\\n");
+	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), -EBUSY);
+	assert_true(holds(file, "Global tclass=96\n"));
+}
+
+static void test_no_numbers(void **state)
+{
+	static const char *const bad[] = {"", "x", "-1", "5 6", "4294967296", "64", "0x"};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		put("class/net/eth0/ecn/roce_np/cnp_dscp", bad[i]);
+		if (read_all().has)
+			fail_msg("'%s' is taken for a DSCP", bad[i]);
+	}
+	put_ofed();
+	put("class/net/eth0/ecn/roce_np/enable/6", "2\\n");
+	assert_false(read_all().has & QOS_BIT(QOS_NP_ENABLE));
+	run("rm %s/class/net/eth0/ecn/roce_rp/enable/7", root);
+	assert_false(read_all().has & QOS_BIT(QOS_RP_ENABLE));
+}
+
+static void test_names(void **state)
+{
+	static const char *const bad[] = {"", "..", ".", "../eth0", "a/b", NULL};
+
+	(void)state;
+	put_ofed();
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct cc_names n = {bad[i], bad[i], bad[i], 1};
+		struct qos q = {0};
+
+		cc_read(&roots, &n, &q);
+		assert_int_equal(q.has, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_ofed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_bnxt, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_irdma, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_traffic_class, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_numbers, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
