@@ -17,7 +17,7 @@
 static const char *interface, *state_dir = JOURNAL_DIR;
 static bool dry_run;
 static struct apply_consent consent;
-static unsigned int confirm_within_ms;
+static unsigned int confirm_within_ms, wait_link_ms = 60000;
 
 static const struct opt apply_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
@@ -29,6 +29,8 @@ static const struct opt apply_opts[] = {
 	 .help = "also steps that flap a link or reset a port"},
 	{"confirm-within", 'c', OPT_DURATION, &confirm_within_ms, .arg = "TIME",
 	 .help = "undo it unless 'rocecheck confirm' comes in time: 60s"},
+	{"wait-link", 0, OPT_DURATION, &wait_link_ms, .arg = "TIME",
+	 .help = "in which a port that was flapped or reset has to be back (60s)"},
 	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
 	 .help = "journal there, not in " JOURNAL_DIR},
 	{.name = NULL},
@@ -160,6 +162,7 @@ static int apply(struct apply *a)
 	const struct plan_run how = {
 		.state_dir = state_dir,
 		.confirm_within_s = confirm_within(a),
+		.wait_link_s = (wait_link_ms + 999) / 1000,
 		.progress = tell_progress,
 		.arg = a,
 		.guarded = tell_guarded,

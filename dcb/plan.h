@@ -126,6 +126,7 @@ typedef void plan_progress(const struct plan *plan, unsigned int step, bool done
 struct plan_run {
 	const char *state_dir;
 	unsigned int confirm_within_s; /* 0: it stands without confirmation */
+	unsigned int wait_link_s;      /* in which a disrupted port has to be back */
 	plan_progress *progress;
 	void *arg; /* of progress */
 	/* Called once the dead-man is there, before the first write. May be NULL. */

@@ -17,6 +17,7 @@
 #include "dcb/backend.h"
 #include "dcb/deadman.h"
 #include "dcb/journal.h"
+#include "dcb/presence.h"
 
 struct run {
 	struct dcb *dcb;
@@ -193,7 +194,7 @@ static int run_object(struct run *r, unsigned int port, uint64_t fields, struct 
 	return err;
 }
 
-static int run_port(struct run *r, unsigned int port, const sigset_t *held, struct err *e)
+static int run_steps(struct run *r, unsigned int port, const sigset_t *held, struct err *e)
 {
 	const struct plan *plan = r->plan[port];
 	uint64_t left = plan_fields(plan);
@@ -211,6 +212,29 @@ static int run_port(struct run *r, unsigned int port, const sigset_t *held, stru
 		err = run_object(r, port, fields, e);
 	}
 	return err;
+}
+
+static bool disrupts(const struct plan *plan)
+{
+	for (unsigned int i = 0; i < plan->count; i++)
+		if (!plan->step[i].cannot && plan->step[i].disruption != DISRUPT_NONE)
+			return true;
+	return false;
+}
+
+/* One port at a time: the next is not disturbed before this one is back. */
+static int run_port(struct run *r, unsigned int port, const sigset_t *held, struct err *e)
+{
+	const struct tx_port *p = &r->tx.port[port];
+	struct dcb_port names = {p->ifname, p->ibdev, p->ib_port};
+	struct presence before;
+	int err;
+
+	if (!disrupts(r->plan[port]))
+		return run_steps(r, port, held, e);
+	presence_read(r->dcb, &names, &before);
+	err = run_steps(r, port, held, e);
+	return err ? err : presence_await(r->dcb, &names, &before, r->how->wait_link_s, e);
 }
 
 static int finish(struct run *r, struct err *e)

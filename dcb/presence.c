@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads Documentation/ABI/stable/sysfs-class-infiniband and sysfs-class-net of linux. GIDs come
+ * back in another order than they had, so they are compared as a set.
+ */
+#include "dcb/presence.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define GIDS_MAX    1024
+#define LOOK_MS	    100
+#define NO_GID	    "0000:0000:0000:0000:0000:0000:0000:0000"
+#define PATH_LENGTH 192
+
+static bool is_element(const char *name)
+{
+	return name && name[0] && name[0] != '.' && !strchr(name, '/');
+}
+
+/* FNV-1a of one GID; their sum does not know their order. */
+static uint64_t mark(const char *gid)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (; *gid; gid++)
+		hash = (hash ^ (unsigned char)*gid) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static void read_gids(struct dcb *dcb, const struct dcb_port *port, struct presence *p)
+{
+	char path[PATH_LENGTH], gid[64];
+
+	for (unsigned int i = 0; i < GIDS_MAX; i++) {
+		snprintf(path, sizeof(path), "class/infiniband/%.64s/ports/%u/gids/%u", port->ibdev,
+			 port->ib_port, i);
+		if (dcb_sysfs_read(dcb, path, gid, sizeof(gid)) == -ENOENT)
+			break;
+		if (!gid[0] || !strcmp(gid, NO_GID))
+			continue;
+		p->gids++;
+		p->gid_mark += mark(gid);
+	}
+}
+
+void presence_read(struct dcb *dcb, const struct dcb_port *port, struct presence *p)
+{
+	char path[PATH_LENGTH], text[64];
+
+	memset(p, 0, sizeof(*p));
+	if (dcb_sysfs_fd(dcb) < 0 || !is_element(port->ifname))
+		return;
+	snprintf(path, sizeof(path), "class/net/%.20s/carrier", port->ifname);
+	p->carrier = !dcb_sysfs_read(dcb, path, text, sizeof(text)) && text[0] == '1';
+	if (!is_element(port->ibdev))
+		return;
+	snprintf(path, sizeof(path), "class/infiniband/%.64s/ports/%u/state", port->ibdev,
+		 port->ib_port);
+	p->active = !dcb_sysfs_read(dcb, path, text, sizeof(text)) && strstr(text, "ACTIVE");
+	read_gids(dcb, port, p);
+}
+
+const char *presence_missing(const struct presence *before, const struct presence *now)
+{
+	if (before->carrier && !now->carrier)
+		return "carrier";
+	if (before->active && !now->active)
+		return "the RDMA port";
+	if (before->gids && (before->gids > now->gids ||
+			     (before->gids == now->gids && before->gid_mark != now->gid_mark)))
+		return "its GIDs";
+	return NULL;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+int presence_await(struct dcb *dcb, const struct dcb_port *port, const struct presence *before,
+		   unsigned int seconds, struct err *e)
+{
+	uint64_t until = now_ms() + (uint64_t)seconds * 1000;
+	struct presence now;
+	const char *missing;
+
+	for (;;) {
+		presence_read(dcb, port, &now);
+		missing = presence_missing(before, &now);
+		if (!missing)
+			return 0;
+		if (now_ms() >= until)
+			break;
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+	err_set(e, -ETIMEDOUT, "%s: %s did not come back within %u s", port->ifname, missing,
+		seconds);
+	err_hint(e, "look at the link partner; --wait-link gives it more time");
+	return -ETIMEDOUT;
+}
