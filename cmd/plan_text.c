@@ -11,6 +11,7 @@
 
 #include "cmd/ports.h"
 #include "dcb/owner.h"
+#include "dcb/reapply.h"
 
 #define VALUE_MAX 512
 
@@ -342,10 +343,39 @@ static bool is_dcb(enum qos_field_id id)
 	return id <= QOS_BUFFER_SIZE;
 }
 
+/* Of the host, not of a port. */
+static int others_own(struct err *e)
+{
+	struct reapply again;
+	pid_t pid = owner_lldpad(NULL);
+
+	if (pid) {
+		err_set(e, -EBUSY,
+			"lldpad (pid %d) is running: it writes its own ETS and PFC with every "
+			"LLDPDU",
+			(int)pid);
+		err_hint(e, "systemctl disable --now lldpad.socket lldpad.service");
+		return -EBUSY;
+	}
+	if (owner_lldpad_waits(NULL)) {
+		err_set(e, -EBUSY,
+			"lldpad starts at the first use of its socket, and then writes its "
+			"own ETS and PFC");
+		err_hint(e, "systemctl disable --now lldpad.socket");
+		return -EBUSY;
+	}
+	if (reapply_find(NULL, &again, 1)) {
+		err_set(e, -EBUSY, "%s calls %s: it sets these ports again, or others", again.path,
+			again.tool);
+		err_hint(e, "disable it, or let it call 'rocecheck apply'");
+		return -EBUSY;
+	}
+	return 0;
+}
+
 int cmd_plans_owner(const struct plans *plans, struct err *e)
 {
 	bool dcb = false;
-	pid_t pid;
 
 	for (unsigned int i = 0; i < plans->count; i++) {
 		const struct plan *p = &plans->plan[i];
@@ -355,13 +385,5 @@ int cmd_plans_owner(const struct plans *plans, struct err *e)
 		for (unsigned int k = 0; k < p->count; k++)
 			dcb |= !p->step[k].cannot && is_dcb(p->step[k].field);
 	}
-	pid = dcb ? owner_lldpad(NULL) : 0;
-	if (!pid)
-		return 0;
-	err_set(e, -EBUSY,
-		"lldpad (pid %d) is running: it writes its own ETS and PFC with every LLDPDU",
-		(int)pid);
-	err_hint(e, "systemctl disable --now lldpad.socket lldpad.service, or configure lldpad "
-		    "instead");
-	return -EBUSY;
+	return dcb ? others_own(e) : 0;
 }

@@ -51,19 +51,30 @@ static bool is_lldpad(const char *proc, const char *pid)
 	return !strcmp(comm, "lldpad");
 }
 
-pid_t owner_lldpad(const char *proc)
+static pid_t find_process(const char *proc)
 {
+	DIR *dir = opendir(proc);
 	struct dirent *d;
 	pid_t pid = 0;
-	DIR *dir;
 
-	if (!proc)
-		proc = "/proc";
-	dir = socket_there(proc) ? opendir(proc) : NULL;
 	while (dir && !pid && (d = readdir(dir)))
 		if (isdigit((unsigned char)d->d_name[0]) && is_lldpad(proc, d->d_name))
 			pid = strtol(d->d_name, NULL, 10);
 	if (dir)
 		closedir(dir);
 	return pid;
+}
+
+pid_t owner_lldpad(const char *proc)
+{
+	if (!proc)
+		proc = "/proc";
+	return socket_there(proc) ? find_process(proc) : 0;
+}
+
+bool owner_lldpad_waits(const char *proc)
+{
+	if (!proc)
+		proc = "/proc";
+	return socket_there(proc) && !find_process(proc);
 }

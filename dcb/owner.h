@@ -6,6 +6,7 @@
 #ifndef DCB_OWNER_H
 #define DCB_OWNER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /*
@@ -14,5 +15,9 @@
  * listens for.
  */
 pid_t owner_lldpad(const char *proc);
+
+/* Whether somebody listens on lldpad's socket though no lldpad runs: systemd, which starts one at
+ * the first datagram. */
+bool owner_lldpad_waits(const char *proc);
 
 #endif

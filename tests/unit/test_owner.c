@@ -43,14 +43,17 @@ static void test_lldpad(void **state)
 	static const struct {
 		const char *name, *sockets, *comm;
 		pid_t want;
+		bool waits;
 	} cases[] = {
-		{"nothing", UNIX, "sh\n", 0},
-		{"socket and process", UNIX LINE "@/com/intel/lldpad\n", "lldpad\n", 42},
-		{"systemd holds the socket", UNIX LINE "@/com/intel/lldpad\n", "systemd\n", 0},
-		{"of another network namespace", UNIX, "lldpad\n", 0},
-		{"a client of it alone", UNIX LINE "@/com/intel/lldpad/99\n", "lldpad\n", 0},
-		{"a name that begins alike", UNIX LINE "@/com/intel/lldpad\n", "lldpad-x\n", 0},
-		{"a path, not abstract", UNIX LINE "/com/intel/lldpad\n", "lldpad\n", 0},
+		{"nothing", UNIX, "sh\n", 0, false},
+		{"socket and process", UNIX LINE "@/com/intel/lldpad\n", "lldpad\n", 42, false},
+		{"systemd holds the socket", UNIX LINE "@/com/intel/lldpad\n", "systemd\n", 0,
+		 true},
+		{"of another network namespace", UNIX, "lldpad\n", 0, false},
+		{"a client of it alone", UNIX LINE "@/com/intel/lldpad/99\n", "lldpad\n", 0, false},
+		{"a name that begins alike", UNIX LINE "@/com/intel/lldpad\n", "lldpad-x\n", 0,
+		 true},
+		{"a path, not abstract", UNIX LINE "/com/intel/lldpad\n", "lldpad\n", 0, false},
 	};
 
 	(void)state;
@@ -67,6 +70,8 @@ static void test_lldpad(void **state)
 		pid = owner_lldpad(dir);
 		if (pid != cases[i].want)
 			fail_msg("%s: %d", cases[i].name, (int)pid);
+		if (owner_lldpad_waits(dir) != cases[i].waits)
+			fail_msg("%s: waits", cases[i].name);
 		snprintf(command, sizeof(command), "rm -rf %s", dir);
 		assert_int_equal(system(command), 0);
 	}
