@@ -15,29 +15,31 @@
 #include "dcb/reapply.h"
 #include "profiles/base.h"
 
-static void test_texts(void **state){static const struct {const char * text, *tool;
-}
-cases[] = {{"", NULL},
-	   {"ExecStart=/usr/bin/mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0\n", "mlnx_qos"},
-	   {"[Service]\nExecStart=/usr/sbin/dcb pfc set dev eth0", "dcb"},
-	   {"dcbx=on\n", NULL},
-	   {"/opt/dcb-tools/run\n", NULL},
-	   {"# mlnx_qos was here\n; lldptool\n", NULL},
-	   {"sleep 20; lldptool -T\n", "lldptool"},
-	   {"true # dcb app\n", NULL},
-	   NULL}, /* behind a ';', which begins a comment in units */
-	{"while true\ndo cma_roce_tos -d mlx5_0 -t 106\n", "cma_roce_tos"},
-	{"xlldptool lldptoolx\n", NULL}, {"a lldptool", "lldptool"},
-}
-;
+static void test_texts(void **state)
+{
+	static const struct {
+		const char *text, *tool;
+	} cases[] = {
+		{"", NULL},
+		{"ExecStart=/usr/bin/mlnx_qos -i eth0 --pfc 0,0,0,1,0,0,0,0\n", "mlnx_qos"},
+		{"[Service]\nExecStart=/usr/sbin/dcb pfc set dev eth0", "dcb"},
+		{"dcbx=on\n", NULL},
+		{"/opt/dcb-tools/run\n", NULL},
+		{"# mlnx_qos was here\n ; lldptool\n", NULL},
+		{"sleep 20; lldptool -T\n", "lldptool"},
+		{"true # dcb app\n", NULL},
+		{"while true\ndo cma_roce_tos -d mlx5_0 -t 106\n", "cma_roce_tos"},
+		{"xlldptool lldptoolx\n", NULL},
+		{"a lldptool", "lldptool"},
+	};
 
-(void)state;
-for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-	const char *tool = reapply_tool(cases[i].text);
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *tool = reapply_tool(cases[i].text), *want = cases[i].tool;
 
-	if (tool != cases[i].tool && (!tool || !cases[i].tool || strcmp(tool, cases[i].tool)))
-		fail_msg("'%s': %s", cases[i].text, tool ? tool : "none");
-}
+		if (!tool != !want || (tool && strcmp(tool, want)))
+			fail_msg("'%s': %s", cases[i].text, tool ? tool : "none");
+	}
 }
 
 static void test_root(void **state)
