@@ -194,6 +194,35 @@ state()
 	cat "$tmp/want" "$tmp/lldptool"
 }
 
+# What the switch has heard from h1 of priority 3, in bytes, and when (seconds).
+heard()
+{
+	echo "$EPOCHREALTIME $(lab switch '{"op": "stats"}' | jq '.switches.leaf1.ports.p1.prio["3"].rx_bytes')"
+}
+
+# 16 Mbit/s are 2 MB/s, which a guest can fill on a busy machine.
+@test "a rate limit that apply sets is the rate that the switch hears" {
+	local pids=() rate
+
+	lab run h1 -- sh -c 'printf "%s\n" "schema: rocecheck.profile/1" "name: slow" "intent: lossy" \
+		"ets: {tc_maxrate_kbps: {3: 16000}}" >/run/slow.yaml
+		rocecheck apply /run/slow.yaml --auto-approve --accept-unproven'
+	lab run h3 -- timeout 60 ib_write_bw -d rxe0 -x 1 --tclass 106 -s 65536 -D 10 -u 20 >"$tmp/server" 2>&1 &
+	pids+=($!)
+	lab run h3 -- sh -c 'until ss -Htln sport = 18515 | grep -q .; do sleep 0.1; done'
+	lab run h1 -- timeout 60 ib_write_bw -d rxe0 -x 1 --tclass 106 -s 65536 -D 10 -u 20 198.18.0.3 >"$tmp/client" 2>&1 &
+	pids+=($!)
+	lab run h1 -- sh -c 'until rdma resource show qp link rxe0 | grep -q ib_write_bw; do sleep 0.1; done; sleep 2'
+	heard >"$tmp/heard"
+	sleep 6
+	heard >>"$tmp/heard"
+	wait "${pids[0]}" && wait "${pids[1]}" || { cat "$tmp/server" "$tmp/client"; return 1; }
+	lab run h1 -- rocecheck rollback
+	rate=$(awk 'NR == 1 { t = $1; b = $2 } NR == 2 { print ($2 - b) / ($1 - t) / 1000000 }' "$tmp/heard")
+	echo "$rate MB/s"
+	awk -v r="$rate" 'BEGIN { exit !(1.9 <= r && r <= 2.1) }'
+}
+
 @test "the switch's IEEE TLVs, by tshark from the mirror and by lldpad, say what is configured" {
 	state ieee 'IEEE 8021QAZ APP TLV'
 	[ "$(wc -l <"$tmp/want")" = 14 ]
