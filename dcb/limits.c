@@ -140,6 +140,20 @@ static bool ets_is_set(const struct qos *now, const struct qos *then)
 	return has(then, ETS_FIELDS);
 }
 
+/* A rate is a byte of hardware in one of two units: en_dcbnl.c, mlx5e_dcbnl_ieee_setmaxrate(). */
+static bool rates_are_steps(const struct qos *now, const struct qos *then)
+{
+	(void)now;
+	for (unsigned int tc = 0; qos_has(then, QOS_TC_MAXRATE) && tc < QOS_TCS; tc++) {
+		uint64_t rate = then->tc_maxrate_kbps[tc];
+		uint64_t step = rate > 25500000 ? 1000000 : 100000;
+
+		if (rate % step || rate > 255000000)
+			return false;
+	}
+	return true;
+}
+
 /* Whether every APP entry of now is one of then, too. */
 static bool keeps_apps(const struct qos *now, const struct qos *then)
 {
@@ -173,6 +187,9 @@ const struct driver_limit_row driver_limit_rows[] = {
 	{LIMIT_NO_ETS, ETS_FIELDS, never, "lets its firmware alone negotiate ETS"},
 	{LIMIT_NO_PFC, BIT(PFC_ENABLED) | BIT(PFC_DELAY), never,
 	 "lets its firmware alone negotiate PFC"},
+	{LIMIT_RATE_STEPS, BIT(TC_MAXRATE), rates_are_steps,
+	 "takes rate limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s up to 255 "
+	 "Gbit/s"},
 	{LIMIT_PFC_AFTER_ETS, BIT(PFC_ENABLED) | BIT(PFC_DELAY), ets_is_set,
 	 "takes PFC only after ETS was set: state ets.prio_tc, tc_tsa and tc_tx_bw"},
 };

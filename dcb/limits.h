@@ -23,6 +23,7 @@ enum driver_limit {
 	LIMIT_NO_ETS = 1 << 10,
 	LIMIT_NO_PFC = 1 << 11,
 	LIMIT_PFC_AFTER_ETS = 1 << 12,
+	LIMIT_RATE_STEPS = 1 << 13,
 };
 
 struct driver_limit_row {

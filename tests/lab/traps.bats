@@ -144,6 +144,20 @@ sent()
 	[[ $output != *AF31* && $output != *4791* ]]
 }
 
+@test "mlx5: a rate limit between two of its steps is rounded, and nobody says so" {
+	become mlx5
+	taken maxrate set dev roce0 tc-maxrate 3:128kbit
+	shows maxrate '3:800Kbit'
+	ours <<-END
+		ets: {tc_maxrate_kbps: {3: 150000}}
+	END
+	refused 3 'steps of 100 Mbit/s'
+	ours <<-END
+		ets: {tc_maxrate_kbps: {3: 200000}}
+	END
+	done_right
+}
+
 @test "mlx4: APP entries are shown and never reach the device" {
 	become mlx4
 	taken app add dev roce0 dscp-prio 26:3
