@@ -3,15 +3,11 @@
 
 VERSION    := 0.1.0
 PREFIX     ?= /usr/local
-DESTDIR    ?=
 PKG_CONFIG ?= pkg-config
-SAN        ?=
 BUILD      ?= $(if $(SAN),build/san,build)
 CFLAGS     ?= -O2 -g
-FAULT      ?=
 SUITE      ?= lab
 JOBS       ?= $(shell nproc)
-V          ?=
 Q          := $(if $(V),,@)
 
 LAYERS := profiles dcb capture probe reports cmd
@@ -35,6 +31,8 @@ UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/
 TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
 FABRIC_TESTS := tests/lab/ecn.bats tests/lab/nic.bats tests/lab/switch.bats tests/lab/topologies.bats
+DATA = $(DESTDIR)$(PREFIX)/share
+ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
 
 all: $(BUILD)/rocecheck $(TOOLS) $(BUILD)/labswitch
@@ -71,58 +69,50 @@ $(BUILD)/tools/%: tests/lab/tools/%.c
 	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
 
 # Set-up: Debian packages of tests/packages, installed only when missing.
-setup:
-	@tests/lab/setup.sh build check lab-host
-setup-lab:
-	@tests/lab/setup.sh build lab-host
+setup setup-lab:
+	@tests/lab/setup.sh build lab-host $(if $(filter setup,$@),check)
 
 unit: $(UNITS)
 	@tests/run.sh $(BUILD)/check $(UNITS)
 
 # The whole proof without hardware; ends in "N passed, N failed, N skipped".
 check: setup
-	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@$(ALL)
 	@$(MAKE) --no-print-directory -j$(JOBS) SAN=1 BUILD=build/san build/san/units
 	@SCENARIO_RETRY=1 tests/run.sh build/check tests/layers.sh $(UNITS:$(BUILD)/%=build/san/%) \
 	        $(sort $(wildcard tests/golden/*.bats)) \
 	        $(sort $(filter-out $(FABRIC_TESTS),$(wildcard tests/lab/*.bats))) tests/lab/scenario tests/lab/scenario-6.12
 $(BUILD)/units: $(UNITS)
+
 # What the lab's NIC and switch do under load; it wants a machine of its own.
 fabric-check: setup
-	@$(MAKE) --no-print-directory -j$(JOBS) all
-	@tests/run.sh build/check $(FABRIC_TESTS)
+	@$(ALL) && tests/run.sh build/check $(FABRIC_TESTS)
 
 # Scenarios in the lab: all, or SCENARIO='NAME FILE.yaml'. PROVE=1: each without its fault, which it
 # has to notice. KERNEL=6.12 as for lab.
 lab-check: setup
-	@$(MAKE) --no-print-directory -j$(JOBS) all
-	@LAB_KERNEL=$(KERNEL) tests/lab/scenario $(if $(PROVE),--without-fault) $(SCENARIO)
-
+	@$(ALL) && LAB_KERNEL=$(KERNEL) tests/lab/scenario $(if $(PROVE),--without-fault) $(SCENARIO)
 # A lab to work in: a shell on each host, the switch's statistics live. TOPOLOGY=FILE, KERNEL=6.12.
 lab: setup
-	@$(MAKE) --no-print-directory -j$(JOBS) all && LAB_KERNEL=$(KERNEL) tests/lab/shell.sh $(TOPOLOGY)
+	@$(ALL) && LAB_KERNEL=$(KERNEL) tests/lab/shell.sh $(TOPOLOGY)
 
 # A profile applied to two lab hosts, validated; everything it leaves is under build/demo/.
 demo: setup-lab
-	@$(MAKE) --no-print-directory -j$(JOBS) all
-	@tests/lab/demo.sh $(FAULT)
+	@$(ALL) && tests/lab/demo.sh $(FAULT)
 
 bench: $(BUILD)/bench/$(SUITE)
 	@tests/bench/keep.sh $<
-
 layers:
 	@tests/layers.sh
+clean:
+	rm -rf build
 
 install: all
 	install -Dm755 $(BUILD)/rocecheck $(DESTDIR)$(PREFIX)/bin/rocecheck
-	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/rocecheck/profiles profiles/*.yaml
-	install -Dm644 -t $(DESTDIR)$(PREFIX)/share/man/man8 cmd/rocecheck.8
-	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-	$(BUILD)/rocecheck completion bash \
-	        >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/rocecheck
-
-clean:
-	rm -rf build
+	install -Dm644 -t $(DATA)/rocecheck/profiles profiles/*.yaml
+	install -Dm644 -t $(DATA)/man/man8 cmd/rocecheck.8
+	install -d $(DATA)/bash-completion/completions
+	$(BUILD)/rocecheck completion bash >$(DATA)/bash-completion/completions/rocecheck
 
 .PHONY: all setup setup-lab unit units check lab-check fabric-check lab demo bench layers install clean
 .DELETE_ON_ERROR:
