@@ -44,8 +44,9 @@ int apply_check_possible(const struct plans *plans, const struct profile *profil
 		fprintf(stderr, "rocecheck: warning: %u wishes are not possible here\n",
 			cmd_plans_cannot(plans));
 	if (cmd_plans_changes(plans) && !plans->privileged) {
-		err_set(&e, -EPERM, "apply needs the capability CAP_NET_ADMIN");
-		err_hint(&e, "run as root");
+		err_set(&e, -EPERM,
+			"apply needs the capability CAP_NET_ADMIN, in the first user namespace");
+		err_hint(&e, "run as root of the host, not of a rootless container");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	if (disrupts(plans) && profile->disruption == CHOICE_DENY) {

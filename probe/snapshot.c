@@ -22,6 +22,20 @@
 #include "dcb/dcb.h"
 #include "probe/facts.h"
 
+/* dcbnl asks for the capability there, wherever the netdev is; user_namespaces(7). */
+static bool in_first_user_namespace(void)
+{
+	FILE *f = fopen("/proc/self/uid_map", "re");
+	unsigned long first = 1, outside = 1, count = 0;
+	bool there = f != NULL;
+	bool whole = f && fscanf(f, "%lu %lu %lu", &first, &outside, &count) == 3 && !first &&
+		     !outside && count == UINT32_MAX;
+
+	if (f)
+		fclose(f);
+	return whole || !there;
+}
+
 static bool net_admin(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -29,7 +43,7 @@ static bool net_admin(void)
 
 	if (syscall(SYS_capget, &header, data))
 		return false;
-	return data[0].effective & (1u << CAP_NET_ADMIN);
+	return data[0].effective & (1u << CAP_NET_ADMIN) && in_first_user_namespace();
 }
 
 /* The file of the library is libibverbs.so.1.ABI.PACKAGE ("libibverbs.so.1.14.44.0" is

@@ -276,3 +276,18 @@ dirty()
 	run -3 on rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"another apply or rollback is running"* ]]
 }
+
+@test "no room for the journal, a folder that is read only, a user namespace: nothing is written" {
+	clean
+	on /tmp/state >"$BATS_TEST_TMPDIR/before"
+	on bash -c 'mkdir -p /run/full && mount -t tmpfs -o size=4k tmpfs /run/full && echo x >/run/full/x'
+	run -3 on rocecheck apply lab --auto-approve --accept-unproven --state-dir /run/full
+	[[ $output == *"No space left on device"* ]]
+	on mount -o remount,ro /run/full
+	run -3 on rocecheck apply lab --auto-approve --accept-unproven --state-dir /run/full
+	[[ $output == *"Read-only file system"* ]]
+	on umount /run/full
+	run -3 on unshare --user --map-root-user rocecheck apply lab --auto-approve --accept-unproven
+	[[ $output == *permit* || $output == *"CAP_NET_ADMIN"* ]]
+	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
+}
