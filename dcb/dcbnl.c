@@ -38,14 +38,48 @@ static int take_apps(struct dcbnl_state *s, const struct nl_attr *table)
 
 	s->has_app = true;
 	while (nl_attr_next(&pos, end, &a)) {
-		/* The other type holds entries of selector PCP: not ours. */
-		if (a.type != DCB_ATTR_IEEE_APP || a.size < sizeof(s->app[0]))
+		if ((a.type != DCB_ATTR_IEEE_APP && a.type != DCBNL_ATTR_PCP) ||
+		    a.size < sizeof(s->app[0]))
 			continue;
 		if (s->app_count == DCBNL_APPS_MAX)
 			return -EMSGSIZE;
 		memcpy(&s->app[s->app_count++], a.data, sizeof(s->app[0]));
 	}
 	return 0;
+}
+
+static void take_trust(struct dcbnl_state *s, const struct nl_attr *table)
+{
+	const uint8_t *pos = table->data, *end = pos + table->size;
+	unsigned int count = 0;
+	struct nl_attr a;
+
+	s->has_trust = true;
+	while (nl_attr_next(&pos, end, &a)) {
+		if (a.size < 1)
+			continue;
+		if (count == QOS_SELECTORS || !a.data[0])
+			s->has_trust = false; /* more than there are */
+		else
+			s->trust[count++] = a.data[0];
+	}
+}
+
+static void take_rewr(struct dcbnl_state *s, const struct nl_attr *table)
+{
+	const uint8_t *pos = table->data, *end = pos + table->size;
+	struct nl_attr a;
+
+	s->has_rewr = true;
+	while (nl_attr_next(&pos, end, &a)) {
+		if (a.size < sizeof(s->rewr[0]))
+			continue;
+		if (s->rewr_count == ARRAY_SIZE(s->rewr)) {
+			s->has_rewr = false;
+			return;
+		}
+		memcpy(&s->rewr[s->rewr_count++], a.data, sizeof(s->rewr[0]));
+	}
 }
 
 static int take_ieee(struct dcbnl_state *s, const struct nl_attr *ieee)
@@ -70,6 +104,12 @@ static int take_ieee(struct dcbnl_state *s, const struct nl_attr *ieee)
 			break;
 		case DCB_ATTR_IEEE_APP_TABLE:
 			err = take_apps(s, &a);
+			break;
+		case DCBNL_ATTR_TRUST:
+			take_trust(s, &a);
+			break;
+		case DCBNL_ATTR_REWR:
+			take_rewr(s, &a);
 			break;
 		default:
 			break;
@@ -209,8 +249,29 @@ int dcbnl_set_object(struct nl *nl, const char *ifname, uint16_t attr, const voi
 	return talk_ieee(nl, &r, ifname, e);
 }
 
-int dcbnl_change_app(struct nl *nl, const char *ifname, const struct app_change *change,
-		     struct err *e)
+static uint16_t entry_attr(uint8_t selector)
+{
+	return selector == QOS_APP_PCP ? DCBNL_ATTR_PCP : DCB_ATTR_IEEE_APP;
+}
+
+int dcbnl_set_trust(struct nl *nl, const char *ifname, const uint8_t trust[QOS_SELECTORS],
+		    struct err *e)
+{
+	struct nl_request r;
+	size_t ieee, table;
+
+	request_start(&r, RTM_SETDCB, DCB_CMD_IEEE_SET, ifname);
+	ieee = nl_nest_start(&r, DCB_ATTR_IEEE);
+	table = nl_nest_start(&r, DCBNL_ATTR_TRUST);
+	for (unsigned int i = 0; i < QOS_SELECTORS && trust[i]; i++)
+		nl_put_attr(&r, entry_attr(trust[i]), &trust[i], 1);
+	nl_nest_end(&r, table);
+	nl_nest_end(&r, ieee);
+	return talk_ieee(nl, &r, ifname, e);
+}
+
+static int change_entry(struct nl *nl, const char *ifname, uint16_t table_attr,
+			const struct app_change *change, struct err *e)
 {
 	struct nl_request r;
 	size_t ieee, table;
@@ -218,8 +279,8 @@ int dcbnl_change_app(struct nl *nl, const char *ifname, const struct app_change 
 
 	request_start(&r, RTM_SETDCB, change->add ? DCB_CMD_IEEE_SET : DCB_CMD_IEEE_DEL, ifname);
 	ieee = nl_nest_start(&r, DCB_ATTR_IEEE);
-	table = nl_nest_start(&r, DCB_ATTR_IEEE_APP_TABLE);
-	nl_put_attr(&r, DCB_ATTR_IEEE_APP, &change->app, sizeof(change->app));
+	table = nl_nest_start(&r, table_attr);
+	nl_put_attr(&r, entry_attr(change->app.selector), &change->app, sizeof(change->app));
 	nl_nest_end(&r, table);
 	nl_nest_end(&r, ieee);
 	err = talk_ieee(nl, &r, ifname, e);
@@ -230,6 +291,18 @@ int dcbnl_change_app(struct nl *nl, const char *ifname, const struct app_change 
 		err_prefix(e, "APP entry %u:%u -> priority %u", change->app.selector,
 			   change->app.protocol, change->app.priority);
 	return err;
+}
+
+int dcbnl_change_app(struct nl *nl, const char *ifname, const struct app_change *change,
+		     struct err *e)
+{
+	return change_entry(nl, ifname, DCB_ATTR_IEEE_APP_TABLE, change, e);
+}
+
+int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,
+		      struct err *e)
+{
+	return change_entry(nl, ifname, DCBNL_ATTR_REWR, change, e);
 }
 
 int dcbnl_set_dcbx(struct nl *nl, const char *ifname, uint8_t mode, struct err *e)

@@ -12,11 +12,16 @@
 #include "dcb/nl.h"
 #include "profiles/qos.h"
 
+/* Newer than the headers of Debian 12; linux 6.3 uapi/linux/dcbnl.h. */
+#define DCBNL_ATTR_TRUST 11 /* DCB_ATTR_DCB_APP_TRUST_TABLE: a u8 each */
+#define DCBNL_ATTR_REWR	 12 /* DCB_ATTR_DCB_REWR_TABLE: a dcb_app each */
+#define DCBNL_ATTR_PCP	 2  /* DCB_ATTR_DCB_APP, beside DCB_ATTR_IEEE_APP: selector 255 */
+
 #define DCBNL_APPS_MAX 1024 /* more than one message of the kernel holds */
 
 /* One answer to IEEE_GET. A member means something only when its has_ is set. */
 struct dcbnl_state {
-	bool has_ets, has_pfc, has_app, has_maxrate, has_buffer, has_dcbx;
+	bool has_ets, has_pfc, has_app, has_maxrate, has_buffer, has_dcbx, has_trust, has_rewr;
 	struct ieee_ets ets;
 	struct ieee_pfc pfc;
 	struct ieee_maxrate maxrate;
@@ -24,6 +29,9 @@ struct dcbnl_state {
 	uint8_t dcbx;
 	unsigned int app_count;
 	struct dcb_app app[DCBNL_APPS_MAX];
+	uint8_t trust[QOS_SELECTORS]; /* 0: no more */
+	unsigned int rewr_count;
+	struct dcb_app rewr[2 * QOS_DSCPS]; /* protocol: the value that priority leaves with */
 };
 
 /* Decodes what follows the nlmsghdr. Attributes that are too short count as absent; -EBADMSG when
@@ -71,5 +79,16 @@ int dcbnl_set_object(struct nl *nl, const char *ifname, uint16_t attr, const voi
 int dcbnl_set_dcbx(struct nl *nl, const char *ifname, uint8_t mode, struct err *e);
 int dcbnl_change_app(struct nl *nl, const char *ifname, const struct app_change *change,
 		     struct err *e);
+int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,
+		      struct err *e);
+int dcbnl_set_trust(struct nl *nl, const char *ifname, const uint8_t trust[QOS_SELECTORS],
+		    struct err *e);
+
+/*
+ * The changes that make the rewriting of mask (QOS_REWRITE_DSCP, QOS_REWRITE_PCP) what q says: what
+ * goes first. Returns the number; out has room for 2 * QOS_DSCPS + 2 * QOS_PRIOS.
+ */
+unsigned int dcbnl_rewr_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
+				struct app_change *out);
 
 #endif

@@ -101,8 +101,84 @@ static void apps_to_qos(const struct dcbnl_state *s, struct qos *q)
 		q->has &= ~QOS_BIT(QOS_APP);
 }
 
+/* The maps of a rewrite table, by selector. */
+static const struct {
+	uint8_t selector;
+	uint8_t field; /* enum qos_field_id */
+} rewrites[] = {
+	{QOS_APP_DSCP, QOS_REWRITE_DSCP},
+	{QOS_APP_PCP, QOS_REWRITE_PCP},
+};
+
+/* Several values for one priority are none that a map has: then it is unknown. */
+static void rewr_to_qos(const struct dcbnl_state *s, struct qos *q)
+{
+	for (unsigned int k = 0; k < ARRAY_SIZE(rewrites); k++) {
+		const struct qos_field *f = &qos_fields[rewrites[k].field];
+		uint8_t *map = qos_slot(q, f);
+		bool good = true;
+
+		memset(map, QOS_UNMAPPED, QOS_PRIOS);
+		for (unsigned int i = 0; i < s->rewr_count; i++) {
+			const struct dcb_app *a = &s->rewr[i];
+
+			if (a->selector != rewrites[k].selector)
+				continue;
+			if (a->priority >= QOS_PRIOS || a->protocol > f->max ||
+			    map[a->priority] != QOS_UNMAPPED)
+				good = false;
+			else
+				map[a->priority] = (uint8_t)a->protocol;
+		}
+		if (good)
+			q->has |= QOS_BIT(rewrites[k].field);
+	}
+}
+
+static bool rewr_there(const struct dcbnl_state *s, const struct dcb_app *a)
+{
+	for (unsigned int i = 0; i < s->rewr_count; i++)
+		if (!memcmp(&s->rewr[i], a, sizeof(*a)))
+			return true;
+	return false;
+}
+
+unsigned int dcbnl_rewr_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
+				struct app_change *out)
+{
+	unsigned int n = 0;
+
+	for (unsigned int k = 0; k < ARRAY_SIZE(rewrites); k++) {
+		const uint8_t *map = qos_member(q, &qos_fields[rewrites[k].field]);
+
+		if (!(mask & QOS_BIT(rewrites[k].field)))
+			continue;
+		for (unsigned int i = 0; i < have->rewr_count; i++) {
+			const struct dcb_app *a = &have->rewr[i];
+
+			if (a->selector == rewrites[k].selector && a->priority < QOS_PRIOS &&
+			    map[a->priority] != a->protocol)
+				out[n++] = (struct app_change){false, *a};
+		}
+		for (uint8_t prio = 0; prio < QOS_PRIOS; prio++) {
+			struct dcb_app a = {rewrites[k].selector, prio, map[prio]};
+
+			if (map[prio] != QOS_UNMAPPED && !rewr_there(have, &a))
+				out[n++] = (struct app_change){true, a};
+		}
+	}
+	return n;
+}
+
 void dcbnl_to_qos(const struct dcbnl_state *s, struct qos *q)
 {
+	if (s->has_trust) {
+		memcpy(q->app_trust, s->trust, sizeof(q->app_trust));
+		q->has |= QOS_BIT(QOS_APP_TRUST);
+	}
+	/* A driver without an order of trust has no rewriting: the kernel alone would keep it. */
+	if (s->has_trust && s->has_rewr)
+		rewr_to_qos(s, q);
 	if (s->has_dcbx) {
 		q->dcbx_mode = s->dcbx;
 		q->has |= QOS_BIT(QOS_DCBX_MODE);

@@ -199,6 +199,31 @@ static int write_app(struct dcb *dcb, const struct dcb_port *port, const struct 
 	return err;
 }
 
+static int write_trust(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		       uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return dcbnl_set_trust(dcb->route, port->ifname, q->app_trust, e);
+}
+
+static int write_rewrite(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			 uint64_t mask, struct err *e)
+{
+	struct app_change change[2 * QOS_DSCPS + 2 * QOS_PRIOS];
+	struct dcbnl_state s;
+	unsigned int n;
+	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	if (err)
+		return err;
+	if (!s.has_trust || !s.has_rewr)
+		return absent(port, "rewriting", e);
+	n = dcbnl_rewr_changes(&s, q, mask, change);
+	for (unsigned int i = 0; !err && i < n; i++)
+		err = dcbnl_change_rewr(dcb->route, port->ifname, &change[i], e);
+	return err;
+}
+
 static int write_pause(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		       uint64_t mask, struct err *e)
 {
@@ -255,6 +280,8 @@ static const struct object {
 	{BIT(DCBX_MODE), write_dcbx, true},
 	{BIT(TRUST) | BIT(DSCP_PRIO), write_app, true},
 	{BIT(APP), write_app, true},
+	{BIT(APP_TRUST), write_trust, true},
+	{BIT(REWRITE_DSCP) | BIT(REWRITE_PCP), write_rewrite, true},
 	{BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW), write_ets, true},
 	{BIT(TC_MAXRATE), write_maxrate, true},
 	{BIT(PFC_ENABLED) | BIT(PFC_DELAY), write_pfc, true},

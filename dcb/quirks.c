@@ -16,7 +16,8 @@
 #define ORDER_HEAD                                                                                 \
 	QOS_FIRMWARE_AGENT, QOS_DCBX_MODE, QOS_PAUSE_AUTONEG, QOS_PAUSE_RX, QOS_PAUSE_TX, QOS_MTU, \
 		QOS_IB_MTU
-#define ORDER_APP QOS_TRUST, QOS_DSCP_PRIO, QOS_APP
+#define ORDER_APP                                                                                  \
+	QOS_TRUST, QOS_DSCP_PRIO, QOS_APP, QOS_APP_TRUST, QOS_REWRITE_DSCP, QOS_REWRITE_PCP
 #define ORDER_ETS                                                                                  \
 	QOS_ETS_WILLING, QOS_ETS_CAP, QOS_PRIO_TC, QOS_TC_TSA, QOS_TC_TX_BW, QOS_TC_MAXRATE
 #define ORDER_PFC QOS_PFC_WILLING, QOS_PFC_CAP, QOS_PFC_ENABLED, QOS_PFC_DELAY, QOS_PFC_STORM

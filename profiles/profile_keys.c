@@ -266,6 +266,8 @@ static const struct schema_row rows[] = {
 	 .help = "priority by UDP port; 4791 is RoCE v2"},
 	{.path = "app.any", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
 	 .help = "priority by TCP or UDP port"},
+	{.path = "app.pcp", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
+	 .help = "priority by the PCP of a VLAN tag, and 8 for DEI (linux 6.2)"},
 	{.path = "vlan.egress_qos_map", .kind = SCHEMA_OWN, .read = read_vlan_map, .shape = ANY_MAP,
 	 .help = "VLAN priority of each socket priority; needed with trust pcp"},
 	{.path = "policy.on_unsupported", .kind = SCHEMA_WORD, AT(on_unsupported),

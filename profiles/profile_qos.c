@@ -247,6 +247,49 @@ static int read_ms(struct schema_load *l, const struct qos_field *f, const struc
 	return err;
 }
 
+/* [dscp, pcp]: each once. */
+static int read_selectors(struct schema_load *l, const struct qos_field *f,
+			  const struct yaml_node *node, void *member)
+{
+	uint8_t *selector = member, one = 0;
+	int bad = 0;
+
+	if (node->kind != YAML_LIST || node->count > QOS_SELECTORS)
+		return schema_expect(l, node, "a list of selectors, such as [dscp, pcp]");
+	for (size_t i = 0; i < node->count; i++) {
+		if (schema_stop(schema_word(l, node->item[i], f->words, &one), &bad))
+			return bad;
+		if (memchr(selector, one, i))
+			return report_twice(l, node->item[i], "selector");
+		selector[i] = one;
+	}
+	return bad;
+}
+
+/* {3: 26}: what is not listed is not rewritten. */
+static int read_prio_map(struct schema_load *l, const struct qos_field *f,
+			 const struct yaml_node *node, void *member)
+{
+	uint8_t *map = member;
+	int bad = 0;
+
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a map of priorities, such as {3: 26}");
+	memset(map, QOS_UNMAPPED, QOS_PRIOS);
+	for (size_t i = 0; i < node->count; i += 2) {
+		uint64_t prio = 0, value = 0;
+		int err = schema_number(l, node->item[i], 0, QOS_PRIOS - 1, &prio);
+
+		if (!err)
+			err = schema_number(l, node->item[i + 1], f->min, f->max, &value);
+		if (schema_stop(err, &bad))
+			return bad;
+		if (!err)
+			map[prio] = value;
+	}
+	return bad;
+}
+
 /* "rpg_ai_rate: 5" of a map. */
 static int add_param(struct schema_load *l, struct yaml_node *const *pair,
 		     struct qos_params *params)
@@ -377,6 +420,8 @@ static qos_reader *const readers[] = {
 	[QOS_KIND_TOS] = read_tos,
 	[QOS_KIND_MS] = read_ms,
 	[QOS_KIND_PARAMS] = read_params,
+	[QOS_KIND_SELECTORS] = read_selectors,
+	[QOS_KIND_PRIO_MAP] = read_prio_map,
 };
 
 int profile_read_qos(struct schema_load *l, enum qos_field_id id, const struct yaml_node *node,

@@ -26,6 +26,8 @@ static const size_t kind_size[] = {
 	[QOS_KIND_APP] = 0,
 	[QOS_KIND_TOS] = 1,
 	[QOS_KIND_MS] = sizeof(uint16_t),
+	[QOS_KIND_SELECTORS] = QOS_SELECTORS,
+	[QOS_KIND_PRIO_MAP] = QOS_PRIOS,
 	[QOS_KIND_PARAMS] = sizeof(struct qos_params),
 };
 

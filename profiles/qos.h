@@ -20,8 +20,9 @@
 #define QOS_APPS_MAX	64 /* APP entries that are no DSCP entries */
 #define QOS_PARAM_COUNT 56 /* names of congestion control parameters */
 #define QOS_STORM_AUTO                                                                             \
-	0xffff		  /* pfc_storm_ms: the device decides; ETHTOOL PFC_STORM_PREVENTION_AUTO */
-#define QOS_UNMAPPED 0xff /* dscp_prio[]: no entry for this DSCP */
+	0xffff /* pfc_storm_ms: the device decides; ETHTOOL PFC_STORM_PREVENTION_AUTO */
+#define QOS_SELECTORS 6
+#define QOS_UNMAPPED  0xff /* dscp_prio[]: no entry for this DSCP */
 
 /* Transmission selection algorithms, 802.1Q clause 37 (ETS); values of linux/dcbnl.h. */
 enum qos_tsa {
@@ -43,6 +44,7 @@ enum qos_app_selector {
 	QOS_APP_DGRAM = 3,
 	QOS_APP_ANY = 4,
 	QOS_APP_DSCP = 5,
+	QOS_APP_PCP = 255, /* linux >= 6.2: the PCP of a VLAN tag, +8 with DEI */
 };
 
 /* DCBX mode flags, linux/dcbnl.h DCB_CAP_DCBX_*. */
@@ -81,6 +83,9 @@ enum qos_field_id {
 	QOS_TRUST,
 	QOS_DSCP_PRIO,
 	QOS_APP,
+	QOS_APP_TRUST,
+	QOS_REWRITE_DSCP,
+	QOS_REWRITE_PCP,
 	QOS_ETS_WILLING,
 	QOS_ETS_CAP,
 	QOS_PRIO_TC,
@@ -117,12 +122,16 @@ enum qos_field_id {
 /* No pointers: copied freely. A member means something only when its bit is set in has. */
 struct qos {
 	uint64_t has;
-	uint8_t dcbx_mode;		   /* enum qos_dcbx flags */
-	uint8_t firmware_agent;		   /* 0 or 1: the device's own LLDP agent runs */
-	uint8_t trust;			   /* enum qos_trust */
-	uint8_t dscp_prio[QOS_DSCPS];	   /* prio or QOS_UNMAPPED */
-	uint8_t app_count;		   /* at most QOS_APPS_MAX */
-	struct qos_app app[QOS_APPS_MAX];  /* sorted by selector, protocol, prio */
+	uint8_t dcbx_mode;		  /* enum qos_dcbx flags */
+	uint8_t firmware_agent;		  /* 0 or 1: the device's own LLDP agent runs */
+	uint8_t trust;			  /* enum qos_trust */
+	uint8_t dscp_prio[QOS_DSCPS];	  /* prio or QOS_UNMAPPED */
+	uint8_t app_count;		  /* at most QOS_APPS_MAX */
+	struct qos_app app[QOS_APPS_MAX]; /* sorted by selector, protocol, prio */
+	uint8_t app_trust[QOS_SELECTORS]; /* selectors, the first that says something decides; 0: no
+					     more */
+	uint8_t rewrite_dscp[QOS_PRIOS];  /* DSCP that leaves with a priority, or QOS_UNMAPPED */
+	uint8_t rewrite_pcp[QOS_PRIOS];
 	uint8_t ets_willing;		   /* 0 or 1 */
 	uint8_t ets_cap;		   /* number of traffic classes, read only */
 	uint8_t prio_tc[QOS_PRIOS];	   /* traffic class of each priority */
@@ -154,23 +163,25 @@ struct qos {
 };
 
 enum qos_kind {
-	QOS_KIND_U32,	   /* uint32_t, range min..max */
-	QOS_KIND_U16,	   /* uint16_t, range min..max */
-	QOS_KIND_U8,	   /* uint8_t, range min..max */
-	QOS_KIND_BOOL,	   /* uint8_t: on/off */
-	QOS_KIND_WORD,	   /* uint8_t: one of words */
-	QOS_KIND_FLAGS,	   /* uint8_t: list of words, OR of their values */
-	QOS_KIND_PRIO_SET, /* uint8_t bitmap: [3, 4] */
-	QOS_KIND_PRIO_U8,  /* uint8_t[8], range min..max: [0,0,0,3,0,0,6,0] or {3: 3, 6: 6} */
-	QOS_KIND_TC_WORD,  /* uint8_t[8], each one of words; {0: ets, 3: ets} */
-	QOS_KIND_TC_U8,	   /* uint8_t[8], range min..max: {0: 50, 3: 50} */
-	QOS_KIND_TC_U32,   /* uint32_t[8] */
-	QOS_KIND_TC_U64,   /* uint64_t[8] */
-	QOS_KIND_DSCP_MAP, /* uint8_t[64]: {26: 3, 48: 6} */
-	QOS_KIND_APP,	   /* app[], app_count */
-	QOS_KIND_TOS,	   /* uint8_t: {dscp: 26, ecn: ect0} or a number */
-	QOS_KIND_MS,	   /* uint16_t: a number, or one of words */
-	QOS_KIND_PARAMS,   /* struct qos_params: {rpg_ai_rate: 5} */
+	QOS_KIND_U32,	    /* uint32_t, range min..max */
+	QOS_KIND_U16,	    /* uint16_t, range min..max */
+	QOS_KIND_U8,	    /* uint8_t, range min..max */
+	QOS_KIND_BOOL,	    /* uint8_t: on/off */
+	QOS_KIND_WORD,	    /* uint8_t: one of words */
+	QOS_KIND_FLAGS,	    /* uint8_t: list of words, OR of their values */
+	QOS_KIND_PRIO_SET,  /* uint8_t bitmap: [3, 4] */
+	QOS_KIND_PRIO_U8,   /* uint8_t[8], range min..max: [0,0,0,3,0,0,6,0] or {3: 3, 6: 6} */
+	QOS_KIND_TC_WORD,   /* uint8_t[8], each one of words; {0: ets, 3: ets} */
+	QOS_KIND_TC_U8,	    /* uint8_t[8], range min..max: {0: 50, 3: 50} */
+	QOS_KIND_TC_U32,    /* uint32_t[8] */
+	QOS_KIND_TC_U64,    /* uint64_t[8] */
+	QOS_KIND_DSCP_MAP,  /* uint8_t[64]: {26: 3, 48: 6} */
+	QOS_KIND_APP,	    /* app[], app_count */
+	QOS_KIND_TOS,	    /* uint8_t: {dscp: 26, ecn: ect0} or a number */
+	QOS_KIND_MS,	    /* uint16_t: a number, or one of words */
+	QOS_KIND_SELECTORS, /* uint8_t[QOS_SELECTORS]: [dscp, pcp] */
+	QOS_KIND_PRIO_MAP,  /* uint8_t[8] or QOS_UNMAPPED, range min..max: {3: 26} */
+	QOS_KIND_PARAMS,    /* struct qos_params: {rpg_ai_rate: 5} */
 };
 
 struct qos_word {

@@ -67,6 +67,17 @@ const struct qos_word qos_app_words[] = {
 	{"tcp", QOS_APP_STREAM},
 	{"udp", QOS_APP_DGRAM},
 	{"any", QOS_APP_ANY},
+	{"pcp", QOS_APP_PCP},
+	{NULL, 0},
+};
+
+static const struct qos_word selector_words[] = {
+	{"ethertype", QOS_APP_ETHERTYPE},
+	{"tcp", QOS_APP_STREAM},
+	{"udp", QOS_APP_DGRAM},
+	{"any", QOS_APP_ANY},
+	{"dscp", QOS_APP_DSCP},
+	{"pcp", QOS_APP_PCP},
 	{NULL, 0},
 };
 
@@ -110,6 +121,24 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 		.offset = AT(app), .words = qos_app_words,
 		.min = 0, .max = 7, .unit = "",
 		.help = "priority by ethertype, TCP or UDP port; app.udp etc. are short forms",
+	},
+	[QOS_APP_TRUST] = {
+		.key = "app.trust", .kind = QOS_KIND_SELECTORS,
+		.offset = AT(app_trust), .words = selector_words,
+		.min = 0, .max = 0xff, .unit = "",
+		.help = "order of what decides the priority, of switches and NICs that have one (linux 6.2)",
+	},
+	[QOS_REWRITE_DSCP] = {
+		.key = "app.rewrite_dscp", .kind = QOS_KIND_PRIO_MAP,
+		.offset = AT(rewrite_dscp),
+		.min = 0, .max = QOS_DSCPS - 1, .unit = "",
+		.help = "DSCP with which packets of a priority leave (linux 6.3)",
+	},
+	[QOS_REWRITE_PCP] = {
+		.key = "app.rewrite_pcp", .kind = QOS_KIND_PRIO_MAP,
+		.offset = AT(rewrite_pcp),
+		.min = 0, .max = 15, .unit = "",
+		.help = "PCP, and 8 for DEI, with which tagged packets of a priority leave (linux 6.3)",
 	},
 	[QOS_ETS_WILLING] = {
 		.key = "ets.willing", .kind = QOS_KIND_BOOL,

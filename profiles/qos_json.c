@@ -164,6 +164,34 @@ static json_t *write_ms(const struct qos_field *f, const void *member)
 	return word ? json_string(word) : json_integer(value);
 }
 
+static json_t *write_selectors(const struct qos_field *f, const void *member)
+{
+	const uint8_t *selector = member;
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < QOS_SELECTORS && selector[i]; i++)
+		array_push(&array, write_word(f->words, selector[i]));
+	return array;
+}
+
+static json_t *write_prio_map(const struct qos_field *f, const void *member)
+{
+	const uint8_t *value = member;
+	json_t *object = json_object();
+
+	(void)f;
+	for (unsigned int prio = 0; object && prio < QOS_PRIOS; prio++) {
+		const char key[2] = {(char)('0' + prio), '\0'};
+
+		if (value[prio] != QOS_UNMAPPED &&
+		    json_object_set_new(object, key, json_integer(value[prio]))) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
 static json_t *write_params(const struct qos_field *f, const void *member)
 {
 	const struct qos_params *params = member;
@@ -212,6 +240,8 @@ static json_t *(*const writers[])(const struct qos_field *f, const void *member)
 	[QOS_KIND_DSCP_MAP] = write_dscp_map,
 	[QOS_KIND_TOS] = write_tos,
 	[QOS_KIND_MS] = write_ms,
+	[QOS_KIND_SELECTORS] = write_selectors,
+	[QOS_KIND_PRIO_MAP] = write_prio_map,
 	[QOS_KIND_PARAMS] = write_params,
 };
 

@@ -222,6 +222,36 @@ static bool read_ms(const struct qos_field *f, const json_t *json, void *member)
 	return true;
 }
 
+static bool read_selectors(const struct qos_field *f, const json_t *json, void *member)
+{
+	uint8_t *selector = member;
+
+	if (!json_is_array(json) || json_array_size(json) > QOS_SELECTORS)
+		return false;
+	memset(selector, 0, QOS_SELECTORS);
+	for (size_t i = 0; i < json_array_size(json); i++)
+		if (!read_word(f->words, json_array_get(json, i), &selector[i]) || !selector[i])
+			return false;
+	return true;
+}
+
+static bool read_prio_map(const struct qos_field *f, const json_t *json, void *member)
+{
+	uint8_t *map = member;
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(json))
+		return false;
+	memset(map, QOS_UNMAPPED, QOS_PRIOS);
+	/* The macro wants a pointer to non-const but only reads. */
+	json_object_foreach ((json_t *)json, key, value)
+		if (key[0] < '0' || key[0] > '7' || key[1] ||
+		    !read_byte(value, f->min, f->max, &map[key[0] - '0']))
+			return false;
+	return true;
+}
+
 /* A parameter that nobody here knows is one of a newer writer. */
 static bool read_params(const struct qos_field *f, const json_t *json, void *member)
 {
@@ -287,6 +317,8 @@ static bool (*const readers[])(const struct qos_field *f, const json_t *json, vo
 	[QOS_KIND_DSCP_MAP] = read_dscp_map,
 	[QOS_KIND_TOS] = read_tos,
 	[QOS_KIND_MS] = read_ms,
+	[QOS_KIND_SELECTORS] = read_selectors,
+	[QOS_KIND_PRIO_MAP] = read_prio_map,
 	[QOS_KIND_PARAMS] = read_params,
 };
 

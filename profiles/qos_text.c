@@ -195,6 +195,34 @@ static void put_ms(struct text *t, const struct qos_field *f, const void *member
 		put(t, "%u", value);
 }
 
+static void put_selectors(struct text *t, const struct qos_field *f, const void *member)
+{
+	const uint8_t *selector = member;
+
+	put(t, "[");
+	for (unsigned int i = 0; i < QOS_SELECTORS && selector[i]; i++) {
+		put(t, "%s", i ? ", " : "");
+		put_word(t, f->words, selector[i]);
+	}
+	put(t, "]");
+}
+
+static void put_prio_map(struct text *t, const struct qos_field *f, const void *member)
+{
+	const uint8_t *value = member;
+	const char *comma = "";
+
+	(void)f;
+	put(t, "{");
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		if (value[prio] == QOS_UNMAPPED)
+			continue;
+		put(t, "%s%u: %u", comma, prio, value[prio]);
+		comma = ", ";
+	}
+	put(t, "}");
+}
+
 static void put_params(struct text *t, const struct qos_field *f, const void *member)
 {
 	const struct qos_params *params = member;
@@ -269,6 +297,8 @@ static void (*const putters[])(struct text *t, const struct qos_field *f, const 
 	[QOS_KIND_DSCP_MAP] = put_dscp_map,
 	[QOS_KIND_TOS] = put_tos,
 	[QOS_KIND_MS] = put_ms,
+	[QOS_KIND_SELECTORS] = put_selectors,
+	[QOS_KIND_PRIO_MAP] = put_prio_map,
 	[QOS_KIND_PARAMS] = put_params,
 };
 

@@ -159,6 +159,11 @@ static json_t *field_value(const struct qos_field *f)
 		return json_pack("{s:[o, o]}", "anyOf", integer(f->min, f->max), words(f->words));
 	case QOS_KIND_PARAMS:
 		return params();
+	case QOS_KIND_SELECTORS:
+		return list_of(words(f->words));
+	case QOS_KIND_PRIO_MAP:
+		return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
+				 "^[0-7]$", integer(f->min, f->max), "additionalProperties", 0);
 	}
 	return NULL;
 }

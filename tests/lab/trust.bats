@@ -119,6 +119,24 @@ seen()
 	on h1 dcb rewr del dev roce0 prio-dscp 3:46
 }
 
+@test "rocecheck sets order of trust, rewriting and PCP entries as dcb reads them, and back" {
+	before=$(on h1 sh -c 'for o in apptrust rewr app; do dcb $o show dev roce0; done')
+	on h1 sh -c 'cat >/run/trust.yaml' <<-END
+		schema: rocecheck.profile/1
+		name: trust
+		intent: lossy
+		app: {trust: [pcp, dscp], pcp: {2: 5}, rewrite_dscp: {3: 24}, rewrite_pcp: {5: 4}}
+	END
+	run -0 on h1 rocecheck apply /run/trust.yaml -i roce0 --auto-approve --accept-unproven
+	run -0 on h1 rocecheck plan /run/trust.yaml -i roce0 --exit-code
+	[ "$(on h1 dcb -j apptrust show dev roce0 | jq -c .order)" = '["pcp","dscp"]' ]
+	[ "$(on h1 dcb -j rewr show dev roce0 | jq -c '[.prio_dscp[0][:2], .prio_pcp[0][:2]]')" = '[[3,24],[5,"4nd"]]' ] ||
+		{ on h1 dcb -j rewr show dev roce0; return 1; }
+	on h1 dcb app show dev roce0 pcp-prio | grep -q '2nd:5'
+	run -0 on h1 rocecheck rollback
+	[ "$(on h1 sh -c 'for o in apptrust rewr app; do dcb $o show dev roce0; done')" = "$before" ]
+}
+
 @test "the kernel of neither host complains" {
 	run -1 on h1 sh -c 'dmesg | grep -E "BUG|WARNING|Oops|refcount|Call Trace"'
 	run -1 on h2 sh -c 'dmesg | grep -E "BUG|WARNING|Oops|refcount|Call Trace"'

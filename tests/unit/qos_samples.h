@@ -78,6 +78,14 @@ static inline void sample_fill(struct qos *q, const struct qos_field *f)
 	case QOS_KIND_MS:
 		*(uint16_t *)slot = 100;
 		break;
+	case QOS_KIND_SELECTORS:
+		((uint8_t *)slot)[0] = QOS_APP_DSCP;
+		((uint8_t *)slot)[1] = QOS_APP_PCP;
+		break;
+	case QOS_KIND_PRIO_MAP:
+		memset(slot, QOS_UNMAPPED, QOS_PRIOS);
+		((uint8_t *)slot)[3] = 5;
+		break;
 	case QOS_KIND_PARAMS:
 		q->cc_params.has = 1 << 6 | 1 << 12;
 		q->cc_params.value[6] = 5;

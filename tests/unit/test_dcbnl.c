@@ -46,9 +46,62 @@ static const uint8_t answer[] = {
 	28,  0,	   3,  0x80,			    /* APP table, nested */
 	8,   0,	   1,  0,    5,	   3,	26,   0,    /* DSCP 26 -> 3 */
 	8,   0,	   1,  0,    3,	   3,	0xb7, 0x12, /* UDP 4791 -> 3 */
-	8,   0,	   2,  0,    255,  1,	2,    0,    /* selector PCP: not ours */
+	8,   0,	   2,  0,    255,  1,	2,    0,    /* PCP 2 -> 1 */
 	5,   0,	   14, 0,    0x09, 0,	0,    0,    /* DCBX: host, ieee */
 };
+
+/* Order of trust dscp, pcp; DSCP 26 of priority 3 and PCP 5 of priority 6 are rewritten. */
+static const uint8_t trusted[] = {
+	0,  18, 0,  0,			 /* family, command, pad */
+	48, 0,	13, 0x80,		 /* IEEE, nested */
+	20, 0,	11, 0x80,		 /* order of trust */
+	5,  0,	1,  0,	  5,   0, 0,  0, /* dscp */
+	5,  0,	2,  0,	  255, 0, 0,  0, /* pcp */
+	24, 0,	12, 0x80,		 /* rewriting */
+	8,  0,	1,  0,	  5,   3, 26, 0, /* */
+	8,  0,	2,  0,	  255, 6, 5,  0, /* */
+	0,  0,	0,  0,
+};
+
+static void test_app_trust(void **state)
+{
+	struct dcbnl_state *s = malloc(sizeof(*s));
+	uint64_t both = QOS_BIT(QOS_REWRITE_DSCP) | QOS_BIT(QOS_REWRITE_PCP);
+	struct app_change change[2 * QOS_DSCPS + 2 * QOS_PRIOS];
+	struct qos q = {0};
+
+	(void)state;
+	assert_int_equal(dcbnl_decode(trusted, sizeof(trusted), s), 0);
+	dcbnl_to_qos(s, &q);
+	assert_int_equal(q.has, QOS_BIT(QOS_APP_TRUST) | both);
+	assert_int_equal(q.app_trust[0], QOS_APP_DSCP);
+	assert_int_equal(q.app_trust[1], QOS_APP_PCP);
+	assert_int_equal(q.app_trust[2], 0);
+	assert_int_equal(q.rewrite_dscp[3], 26);
+	assert_int_equal(q.rewrite_dscp[6], QOS_UNMAPPED);
+	assert_int_equal(q.rewrite_pcp[6], 5);
+	assert_int_equal(dcbnl_rewr_changes(s, &q, both, change), 0);
+	q.rewrite_dscp[3] = 24;
+	q.rewrite_pcp[6] = QOS_UNMAPPED;
+	q.rewrite_pcp[1] = 9;
+	assert_int_equal(dcbnl_rewr_changes(s, &q, both, change), 4);
+	assert_true(!change[0].add && change[0].app.protocol == 26);
+	assert_true(change[1].add && change[1].app.protocol == 24);
+	assert_true(!change[2].add && change[2].app.selector == QOS_APP_PCP);
+	assert_true(change[3].add && change[3].app.priority == 1);
+	/* The kernel keeps rewriting for drivers that have none: those have no order of trust. */
+	s->has_trust = false;
+	memset(&q, 0, sizeof(q));
+	dcbnl_to_qos(s, &q);
+	assert_int_equal(q.has, 0);
+	/* Two values for one priority are no map. */
+	s->has_trust = true;
+	s->rewr[s->rewr_count++] = (struct dcb_app){QOS_APP_DSCP, 3, 27};
+	dcbnl_to_qos(s, &q);
+	assert_false(qos_has(&q, QOS_REWRITE_DSCP));
+	assert_true(qos_has(&q, QOS_REWRITE_PCP));
+	free(s);
+}
 
 static void test_decode(void **state)
 {
@@ -66,8 +119,10 @@ static void test_decode(void **state)
 	assert_int_equal(q.trust, QOS_TRUST_DSCP);
 	assert_int_equal(q.dscp_prio[26], 3);
 	assert_int_equal(q.dscp_prio[25], QOS_UNMAPPED);
-	assert_int_equal(q.app_count, 1);
+	assert_int_equal(q.app_count, 2);
 	assert_int_equal(q.app[0].protocol, 4791);
+	assert_int_equal(q.app[1].selector, QOS_APP_PCP);
+	assert_int_equal(q.app[1].protocol, 2);
 	assert_int_equal(q.ets_willing, 1);
 	assert_int_equal(q.ets_cap, 8);
 	assert_int_equal(q.prio_tc[3], 3);
@@ -341,7 +396,7 @@ static void test_app_changes(void **state)
 		 false,
 		 "-5:26=4"},
 		{"what struct qos cannot hold is left alone",
-		 {DSCP(3, 64), DSCP(9, 26), {255, 1, 2}, {0, 1, 2}},
+		 {DSCP(3, 64), DSCP(9, 26), {7, 1, 2}, {0, 1, 2}},
 		 4,
 		 QOS_UNMAPPED,
 		 QOS_UNMAPPED,
@@ -380,10 +435,10 @@ static void test_app_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decode),	     cmocka_unit_test(test_decode_cut),
-		cmocka_unit_test(test_decode_wrong), cmocka_unit_test(test_trust),
-		cmocka_unit_test(test_errno),	     cmocka_unit_test(test_fill),
-		cmocka_unit_test(test_app_changes),
+		cmocka_unit_test(test_decode),	   cmocka_unit_test(test_app_trust),
+		cmocka_unit_test(test_decode_cut), cmocka_unit_test(test_decode_wrong),
+		cmocka_unit_test(test_trust),	   cmocka_unit_test(test_errno),
+		cmocka_unit_test(test_fill),	   cmocka_unit_test(test_app_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
