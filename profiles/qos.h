@@ -237,6 +237,8 @@ int qos_app_add(struct qos *q, struct qos_app app);
 /* Words of the APP selectors ("udp", "ethertype", ...), and of switches: on and off, true and
  * false. */
 extern const struct qos_word qos_app_words[];
+/* Those of the APP TLV, which carries no PCP: 802.1Q D.2.11. */
+#define QOS_APP_TLV_WORDS (&qos_app_words[1])
 extern const struct qos_word qos_param_words[QOS_PARAM_COUNT + 1];
 extern const struct qos_word qos_switch_words[];
 

@@ -63,11 +63,11 @@ static const struct qos_word algorithm_words[] = {
 };
 
 const struct qos_word qos_app_words[] = {
+	{"pcp", QOS_APP_PCP},
 	{"ethertype", QOS_APP_ETHERTYPE},
 	{"tcp", QOS_APP_STREAM},
 	{"udp", QOS_APP_DGRAM},
 	{"any", QOS_APP_ANY},
-	{"pcp", QOS_APP_PCP},
 	{NULL, 0},
 };
 

@@ -97,7 +97,7 @@ void config_fault_defaults(struct fault *f)
 /* clang-format off */
 
 static const struct schema_row app_rows[] = {
-	{.path = "selector", .kind = SCHEMA_WORD, .required = true, .words = qos_app_words,
+	{.path = "selector", .kind = SCHEMA_WORD, .required = true, .words = QOS_APP_TLV_WORDS,
 	 AT(app_config, selector), .help = "ethertype, tcp, udp or any"},
 	{.path = "protocol", .kind = SCHEMA_UINT, .required = true, .max = 65535,
 	 AT(app_config, protocol), .help = "ethertype or port"},
