@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 #include "cmd/apply_gate.h"
+#include "cmd/apply_last.h"
 #include "cmd/cmd.h"
 #include "cmd/plan_text.h"
 #include "dcb/journal.h"
 
 static const char *interface, *state_dir = JOURNAL_DIR;
-static bool dry_run;
+static bool dry_run, last, boot;
 static struct apply_consent consent;
 static unsigned int confirm_within_ms, wait_link_ms = 60000;
 
@@ -31,6 +32,9 @@ static const struct opt apply_opts[] = {
 	 .help = "undo it unless 'rocecheck confirm' comes in time: 60s"},
 	{"wait-link", 0, OPT_DURATION, &wait_link_ms, .arg = "TIME",
 	 .help = "in which a port that was flapped or reset has to be back (60s)"},
+	{"last", 0, OPT_FLAG, &last, .help = "the profile that was confirmed last, of each port"},
+	{"boot", 0, OPT_FLAG, &boot,
+	 .help = "with --last: ask nothing, wait for devices, a line a port"},
 	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
 	 .help = "journal there, not in " JOURNAL_DIR},
 	{.name = NULL},
@@ -41,6 +45,7 @@ struct apply {
 	struct profile profile;
 	struct plans plans;
 	struct dcb *dcb;
+	bool is_kept;			/* the profile is one that was kept */
 	unsigned int started, finished; /* steps */
 	struct timespec since;
 };
@@ -57,7 +62,7 @@ static void tell_progress(const struct plan *plan, unsigned int step, bool done,
 	if (!done)
 		a->since = now;
 	n = done ? ++a->finished : ++a->started;
-	if (globals->quiet)
+	if (globals->quiet || boot)
 		return;
 	cmd_step_text(&plan->step[step], text, sizeof(text));
 	fprintf(stderr, "[%u/%u] %s %s", n, cmd_plans_changes(&a->plans), plan->ifname,
@@ -73,6 +78,30 @@ static void tell_progress(const struct plan *plan, unsigned int step, bool done,
 static unsigned int confirm_within(const struct apply *a)
 {
 	return confirm_within_ms ? (confirm_within_ms + 999) / 1000 : a->profile.confirm_within_s;
+}
+
+/* For the next boot, at once or when it is confirmed. What was accepted now is accepted then; where
+ * nothing had to change it was not asked, and what was kept before says. */
+static void keep(const struct apply *a, const char *tx_id)
+{
+	bool accepted = consent.unproven;
+	struct last before;
+	struct err e = {0};
+	int err;
+
+	if (a->is_kept || !a->plans.privileged)
+		return;
+	for (unsigned int i = 0; i < a->plans.count; i++)
+		accepted |= a->plans.plan[i].tier == PLAN_TIER_SOURCE &&
+			    plan_changes(&a->plans.plan[i]);
+	if (!accepted && !last_load(state_dir, a->plans.plan[0].ifname, &before, NULL))
+		accepted = before.unproven;
+	err = last_stage(state_dir, tx_id, &a->profile, a->plans.plan, a->plans.count, accepted,
+			 &e);
+	if (!err && !(tx_id[0] && confirm_within(a)))
+		err = last_commit(state_dir, tx_id, &e);
+	if (err)
+		fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e.text);
 }
 
 #define LEFT_UNKNOWN (-1)
@@ -110,14 +139,16 @@ static int verify(struct apply *a, const char *tx_id)
 		rc = print_json(a, tx_id, "done", (int)left);
 	else if (left)
 		cmd_plans_print(&again, &a->profile, stdout, globals->colour_out);
-	else
+	else if (!boot)
 		printf("Read back: %u of %u match.", changes, changes);
 	if (!globals->json && confirm_within(a))
 		printf(" Transaction %s. Run 'rocecheck confirm' within %u s, or it is undone.\n",
 		       tx_id, confirm_within(a));
-	else if (!globals->json)
+	else if (!globals->json && (left || !boot))
 		printf(" Transaction %s; 'rocecheck rollback' undoes it.\n", tx_id);
 	cmd_plans_clear(&again);
+	if (!left)
+		keep(a, tx_id);
 	return rc ? rc : left ? EXIT_FINDINGS : EXIT_OK;
 }
 
@@ -171,8 +202,10 @@ static int apply(struct apply *a)
 	enum apply_outcome outcome;
 	struct err e = {0};
 
-	if (!cmd_plans_changes(&a->plans))
+	if (!cmd_plans_changes(&a->plans)) {
+		keep(a, "");
 		return globals->json ? print_json(a, "", "unchanged", 0) : EXIT_OK;
+	}
 	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, &how, tx_id, &outcome, &e))
 		return failed(a, tx_id, outcome, &e);
 	return verify(a, tx_id);
@@ -185,7 +218,7 @@ static int plan_first(struct apply *a)
 
 	if (cmd_plans_make(a->dcb, &a->profile, interface, &a->plans, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	if (!globals->json || dry_run) {
+	if ((!globals->json && !boot) || dry_run) {
 		rc = EXIT_OK;
 		if (globals->json)
 			rc = cmd_print_json(cmd_plans_json(&a->plans));
@@ -203,28 +236,57 @@ static int plan_first(struct apply *a)
 	return rc ? rc : apply(a);
 }
 
-static int run(int argc, char **argv)
+static int run_profile(struct apply *a)
 {
-	struct apply a = {0};
 	struct err e = {0};
 	int rc;
 
+	if (dcb_open(NULL, &a->dcb, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	rc = plan_first(a);
+	cmd_plans_clear(&a->plans);
+	dcb_close(a->dcb);
+	return rc;
+}
+
+/* At boot nobody uses the ports. */
+static int run_kept(const struct last *kept, unsigned int *changes)
+{
+	const struct apply_consent given = consent;
+	struct apply a = {.profile = kept->profile, .is_kept = true};
+	int rc;
+
+	interface = kept->ifname;
+	consent.approve |= boot;
+	consent.disruption |= boot;
+	consent.unproven |= kept->unproven;
+	rc = run_profile(&a);
+	*changes = a.finished;
+	consent = given;
+	return rc;
+}
+
+static int run(int argc, char **argv)
+{
+	const struct last_run kept = {
+		.state_dir = state_dir, .interface = interface, .boot = boot, .apply = run_kept};
+	struct apply a = {0};
+	int rc;
+
+	if (boot && !last)
+		return cmd_usage(&cmd_apply, "--boot goes with --last");
+	if (last)
+		return argc ? cmd_usage(&cmd_apply, "a profile or --last, not both")
+			    : cmd_apply_last(&kept);
 	if (argc != 1)
 		return cmd_usage(&cmd_apply, "one profile is needed");
 	rc = cmd_load_profile(argv[0], &a.profile);
-	if (rc)
-		return rc;
-	if (dcb_open(NULL, &a.dcb, &e))
-		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	rc = plan_first(&a);
-	cmd_plans_clear(&a.plans);
-	dcb_close(a.dcb);
-	return rc;
+	return rc ? rc : run_profile(&a);
 }
 
 const struct command cmd_apply = {
 	.name = "apply",
-	.args = "PROFILE",
+	.args = "PROFILE | --last",
 	.help = "make RoCE ports what a profile says, as one transaction",
 	.opts = apply_opts,
 	.run = run,

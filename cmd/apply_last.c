@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Applying what was kept. At boot this runs before the network is up, and again for each netdev
+ * that a driver makes, several at once: they go one after the other. An RDMA device comes after its
+ * netdev, and settings of it are waited for.
+ */
+#include "cmd/apply_last.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/ports.h"
+#include "dcb/baseline.h"
+
+#define WAIT_MS	     30000 /* for an RDMA device behind its netdev */
+#define WAIT_BUSY_MS 60000 /* for a transaction that is running */
+#define STEP_MS	     200
+
+static void pause_ms(unsigned int ms)
+{
+	const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	(void)nanosleep(&t, NULL);
+}
+
+/* Whether the port is there, and its RDMA device if there is to be one. */
+static bool is_here(struct dcb *dcb, const struct last *last, bool *netdev)
+{
+	struct snapshot s;
+	bool rdma;
+
+	*netdev = false;
+	if (cmd_take_ports(dcb, last->ifname, &s, NULL))
+		return false;
+	rdma = s.port[0].ibdev[0];
+	*netdev = true;
+	snapshot_clear(&s);
+	return rdma || !last->rdma;
+}
+
+/* False: there is no such netdev. */
+static bool wait_port(struct dcb *dcb, const struct last *last)
+{
+	bool netdev;
+
+	for (unsigned int ms = 0; ms < WAIT_MS; ms += STEP_MS) {
+		if (is_here(dcb, last, &netdev))
+			return true;
+		if (!netdev)
+			return false;
+		pause_ms(STEP_MS);
+	}
+	return true; /* the plan says what is missing */
+}
+
+static void wait_idle(const char *state_dir)
+{
+	for (unsigned int ms = 0; ms < WAIT_BUSY_MS && baseline_busy(NULL, state_dir);
+	     ms += STEP_MS)
+		pause_ms(STEP_MS);
+}
+
+/* UTC as a journal writes it. */
+static time_t time_of(const char *text)
+{
+	struct tm tm = {0};
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
+
+	return end && !*end ? timegm(&tm) : 0;
+}
+
+static time_t boot_time(void)
+{
+	struct timespec up, now;
+
+	clock_gettime(CLOCK_BOOTTIME, &up);
+	clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec - up.tv_sec;
+}
+
+/* A transaction that a crash of the machine interrupted keeps others from starting. Nobody is at
+ * work on it if it began before this boot. */
+static int undo_interrupted(struct dcb *dcb, const char *state_dir)
+{
+	enum apply_outcome outcome;
+	struct err e = {0};
+	struct tx tx;
+	bool old;
+	int err;
+
+	if (journal_newest(state_dir, &tx, NULL))
+		return EXIT_OK;
+	old = tx.state == TX_RUNNING && time_of(tx.time) && time_of(tx.time) < boot_time();
+	tx_clear(&tx);
+	if (!old)
+		return EXIT_OK;
+	err = journal_rollback(dcb, state_dir, NULL, &tx, &outcome, &e);
+	if (!err)
+		printf("transaction %s, which the last boot interrupted, is undone\n", tx.id);
+	tx_clear(&tx);
+	return err ? cmd_fail(EXIT_APPLY_LOST, &e) : EXIT_OK;
+}
+
+static void tell(const struct last *last, int rc, unsigned int changes)
+{
+	if (globals->json || globals->quiet)
+		return;
+	printf("%s: profile %s: ", last->ifname, last->profile.name);
+	if (rc)
+		printf("not applied (exit %d)\n", rc);
+	else if (changes)
+		printf("applied, %u setting%s changed\n", changes, changes == 1 ? "" : "s");
+	else
+		puts("in sync");
+	fflush(stdout);
+}
+
+static int boot_one(const struct last_run *run, struct dcb *dcb, const struct last *last)
+{
+	unsigned int changes = 0;
+	int rc;
+
+	if (!last->persist) {
+		printf("%s: profile %s: policy.persist is off\n", last->ifname, last->profile.name);
+		return EXIT_OK;
+	}
+	if (!wait_port(dcb, last)) {
+		printf("%s: profile %s: the port is not here yet\n", last->ifname,
+		       last->profile.name);
+		return EXIT_OK;
+	}
+	wait_idle(run->state_dir);
+	rc = run->apply(last, &changes);
+	tell(last, rc, changes);
+	return rc;
+}
+
+static int apply_one(const struct last_run *run, struct dcb *dcb, const char *ifname)
+{
+	struct last *last = malloc(sizeof(*last));
+	unsigned int changes;
+	struct err e = {0};
+	int err, rc;
+
+	err = last ? last_load(run->state_dir, ifname, last, &e) : err_sys(&e, -ENOMEM, "apply");
+	if (err == -ENOENT && run->boot)
+		rc = EXIT_OK;
+	else if (err)
+		rc = cmd_fail(err == -EBADMSG ? EXIT_USAGE : EXIT_ENVIRONMENT, &e);
+	else if (run->boot)
+		rc = boot_one(run, dcb, last);
+	else
+		rc = run->apply(last, &changes);
+	free(last);
+	return rc;
+}
+
+static int apply_ports(const struct last_run *run, struct dcb *dcb)
+{
+	int rc = run->boot ? undo_interrupted(dcb, run->state_dir) : EXIT_OK;
+	char(*names)[16] = NULL;
+	struct err e = {0};
+	unsigned int n;
+
+	if (run->interface)
+		return cmd_worse(rc, apply_one(run, dcb, run->interface));
+	if (last_list(run->state_dir, &names, &n, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (!n && !run->boot) {
+		err_set(&e, -ENOENT, "no profile is kept in %s/last", run->state_dir);
+		err_hint(&e, "'rocecheck apply PROFILE' keeps it when it has succeeded");
+		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		rc = cmd_worse(rc, apply_one(run, dcb, names[i]));
+	free(names);
+	return rc;
+}
+
+int cmd_apply_last(const struct last_run *run)
+{
+	struct err e = {0};
+	struct dcb *dcb;
+	int lock = -1, rc;
+
+	if (dcb_open(NULL, &dcb, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (run->boot)
+		lock = last_lock(run->state_dir, &e);
+	if (run->boot && lock < 0)
+		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
+	else
+		rc = apply_ports(run, dcb);
+	if (lock >= 0)
+		close(lock);
+	dcb_close(dcb);
+	return rc;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kept profile of a port: written and read back whole, staged until a transaction is confirmed,
+ * the one before where that was rolled back, and files that are none.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/last.h"
+#include "dcb/journal.h"
+#include "qos_samples.h"
+
+static char dir[32];
+
+static int setup(void **state)
+{
+	(void)state;
+	strcpy(dir, "/tmp/test_last.XXXXXX");
+	return mkdtemp(dir) ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+	char command[64];
+
+	(void)state;
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	return system(command);
+}
+
+static struct profile sample(const char *name)
+{
+	struct profile p = {
+		.intent = INTENT_LOSSY, .on_unsupported = CHOICE_WARN, .disruption = CHOICE_DENY};
+
+	snprintf(p.name, sizeof(p.name), "%s", name);
+	snprintf(p.path, sizeof(p.path), "/etc/%s.yaml", name);
+	sample_qos(&p.qos);
+	return p;
+}
+
+static int stage(const char *tx, const char *name)
+{
+	struct plan plans[2] = {{.ifname = "p0", .ibdev = "rxe0"}, {.ifname = "p1.100"}};
+	struct profile p = sample(name);
+
+	return last_stage(dir, tx, &p, plans, 2, true, NULL);
+}
+
+/* A transaction in that state. */
+static void add_tx(enum tx_state end, char id[JOURNAL_ID_MAX])
+{
+	struct tx_port port = {.ifname = "p0", .ib_port = 1};
+	struct tx tx = {.port_count = 1, .port = &port};
+	struct journal *j;
+	int lock;
+
+	assert_int_equal(journal_lock(dir, &lock, NULL), 0);
+	close(lock);
+	assert_int_equal(journal_create(dir, &tx, &j, NULL), 0);
+	assert_int_equal(journal_step(j, 0, QOS_BIT(QOS_MTU), NULL), 0);
+	assert_int_equal(journal_end(j, end, NULL, 0, NULL), 0);
+	journal_close(j);
+	snprintf(id, JOURNAL_ID_MAX, "%s", tx.id);
+}
+
+static const char *kept(const char *ifname)
+{
+	static char name[64];
+	struct last l;
+
+	if (last_load(dir, ifname, &l, NULL))
+		return "";
+	snprintf(name, sizeof(name), "%s", l.profile.name);
+	return name;
+}
+
+static void test_whole(void **state)
+{
+	struct profile p = sample("a");
+	struct last l;
+	char(*names)[16];
+	unsigned int n;
+
+	(void)state;
+	assert_int_equal(last_list(dir, &names, &n, NULL), 0);
+	assert_int_equal(n, 0);
+	free(names);
+	assert_int_equal(last_load(dir, "p0", &l, NULL), -ENOENT);
+	assert_int_equal(stage("", "a"), 0);
+	assert_int_equal(last_commit(dir, "", NULL), 0);
+	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
+	assert_true(l.rdma && l.unproven && l.persist);
+	assert_string_equal(l.profile.path, "/etc/a.yaml");
+	assert_int_equal(l.profile.intent, INTENT_LOSSY);
+	assert_int_equal(l.profile.on_unsupported, CHOICE_WARN);
+	assert_int_equal(l.profile.disruption, CHOICE_DENY);
+	assert_true(l.profile.qos.has == p.qos.has);
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		assert_true(qos_field_equal(&l.profile.qos, &p.qos, id));
+	assert_int_equal(last_load(dir, "p1.100", &l, NULL), 0);
+	assert_false(l.rdma);
+	assert_int_equal(last_list(dir, &names, &n, NULL), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(names[0], "p0");
+	assert_string_equal(names[1], "p1.100");
+	free(names);
+}
+
+static void test_confirmed_only(void **state)
+{
+	char first[JOURNAL_ID_MAX], second[JOURNAL_ID_MAX], third[JOURNAL_ID_MAX];
+	struct journal *j;
+
+	(void)state;
+	add_tx(TX_DONE, first);
+	assert_int_equal(stage(first, "a"), 0);
+	assert_string_equal(kept("p0"), "");
+	assert_int_equal(last_commit(dir, first, NULL), 0);
+	assert_string_equal(kept("p0"), "a");
+	/* Staged and never confirmed. */
+	add_tx(TX_UNDONE, second);
+	assert_int_equal(stage(second, "b"), 0);
+	assert_string_equal(kept("p0"), "a");
+	/* Confirmed, and rolled back later. */
+	add_tx(TX_DONE, third);
+	assert_int_equal(stage(third, "c"), 0);
+	assert_int_equal(last_commit(dir, third, NULL), 0);
+	assert_string_equal(kept("p0"), "c");
+	assert_string_equal(kept("p1.100"), "c");
+	assert_int_equal(journal_open(dir, third, &j, NULL), 0);
+	assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, NULL), 0);
+	journal_close(j);
+	assert_string_equal(kept("p0"), "a");
+	/* Confirming twice, or what is not there, changes nothing. */
+	assert_int_equal(last_commit(dir, first, NULL), 0);
+	assert_int_equal(last_commit(dir, "20200101-000000-00", NULL), 0);
+	assert_string_equal(kept("p0"), "a");
+}
+
+static void put(const char *text)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/last", dir);
+	(void)mkdir(path, 0755);
+	snprintf(path, sizeof(path), "%s/last/p0.json", dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+#define HEAD   "{\"schema\":\"rocecheck.last/1\",\"netdev\":\"p0\",\"rdma\":false,\"unproven\":true,"
+#define MORE   "\"persist\":true,\"tx\":\"\",\"profile\":"
+#define POLICY "\"on_unsupported\":\"fail\",\"disruption\":\"ask\""
+
+static void test_hostile(void **state)
+{
+	static const char *const texts[] = {
+		"",
+		"{",
+		"[]",
+		"{}",
+		"{\"schema\":\"rocecheck.last/2\"}",
+		HEAD "}",
+		HEAD MORE "null}",
+		HEAD MORE "{}}",
+		HEAD MORE "{\"name\":\"a\",\"path\":\"a\",\"intent\":\"best\"," POLICY
+			  ",\"qos\":{}}}",
+		HEAD MORE "{\"name\":7,\"path\":\"a\",\"intent\":\"lossy\"," POLICY ",\"qos\":{}}}",
+		HEAD MORE "{\"name\":\"a\",\"path\":\"a\",\"intent\":\"lossy\"," POLICY "}}",
+		HEAD MORE "{\"name\":\"a\",\"path\":\"a\",\"intent\":\"lossy\"," POLICY
+			  ",\"qos\":{\"mtu\":{\"netdev\":-1}}}}",
+	};
+	struct err e = {0};
+	struct last l;
+
+	(void)state;
+	put(HEAD MORE "{\"name\":\"a\",\"path\":\"a\",\"intent\":\"lossy\"," POLICY
+		      ",\"qos\":{}}}");
+	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		int err;
+
+		put(texts[i]);
+		err = last_load(dir, "p0", &l, &e);
+		if (!err || err == -ENOENT || !strstr(e.text, "p0.json"))
+			fail_msg("%s: %d %s", texts[i], err, e.text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_confirmed_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_hostile, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
