@@ -110,9 +110,9 @@ clean:
 install: all
 	install -Dm755 $(BUILD)/rocecheck $(DESTDIR)$(PREFIX)/bin/rocecheck
 	install -Dm644 -t $(DATA)/rocecheck/profiles profiles/*.yaml
-	install -Dm644 -t $(DATA)/man/man8 cmd/rocecheck.8
-	install -d $(DATA)/bash-completion/completions
-	$(BUILD)/rocecheck completion bash >$(DATA)/bash-completion/completions/rocecheck
+	install -Dm644 -t $(DATA)/man/man8 cmd/rocecheck.8 && install -Dm644 -t $(DESTDIR)$(PREFIX)/lib/udev/rules.d cmd/dist/*.rules
+	for u in cmd/dist/*.service; do sed 's,/usr/local/,$(PREFIX)/,' $$u | install -Dm644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/$${u##*/} || exit; done
+	$(BUILD)/rocecheck completion bash | install -Dm644 /dev/stdin $(DATA)/bash-completion/completions/rocecheck
 
 .PHONY: all setup setup-lab unit units check lab-check fabric-check lab demo bench layers install clean
 .DELETE_ON_ERROR:

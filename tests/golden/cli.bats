@@ -117,6 +117,15 @@ commands() {
 	done < <(commands)
 }
 
+@test "what is installed: units and udev rule, each naming the installed binary" {
+	run -0 make -s install DESTDIR="$tmp/root" PREFIX=/opt/rc
+	[ -f "$tmp/root/opt/rc/lib/udev/rules.d/90-rocecheck.rules" ]
+	for unit in cmd/dist/*.service; do
+		grep -q '^ExecStart=/opt/rc/bin/rocecheck ' "$tmp/root/opt/rc/lib/systemd/system/${unit##*/}"
+	done
+	bash -n "$tmp/root/opt/rc/share/bash-completion/completions/rocecheck"
+}
+
 @test "layers: a planted wrong include is rejected" {
 	mkdir -p "$tmp/tree"
 	cp -r Makefile profiles dcb capture probe reports cmd tests "$tmp/tree/"
