@@ -15,11 +15,6 @@
 
 #define VALUE_MAX 512
 
-static bool is_about(const struct profile *profile, const char *name, const struct port *p)
-{
-	return name || profile_selects(profile, p->netdev);
-}
-
 bool cmd_plan_disrupts(const struct plan *plan)
 {
 	for (unsigned int i = 0; i < plan->count; i++)
@@ -59,7 +54,7 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 	for (unsigned int i = 0; !err && i < s.port_count; i++) {
 		const struct port *p = &s.port[i];
 
-		if (is_about(profile, name, p))
+		if (name || cmd_port_selected(dcb, profile, p->netdev))
 			err = plan_port(dcb, profile, p->netdev, p->ibdev, p->ib_port, &p->qos,
 					&made.plan[made.count++], e);
 	}

@@ -250,7 +250,8 @@ int watch_refresh(struct watch *w, bool first, struct err *e)
 	else if (!w->profile)
 		w->stamp = baseline_stamp(w->state_dir);
 	for (unsigned int i = 0; !err && i < s.port_count; i++)
-		if (w->interface || !w->profile || profile_selects(w->profile, s.port[i].netdev))
+		if (w->interface || !w->profile ||
+		    cmd_port_selected(w->dcb, w->profile, s.port[i].netdev))
 			err = take_port(w, &s.port[i], first, e);
 	/* Others are gone, or have lost their RDMA device alone. */
 	for (unsigned int i = 0; (!err || err == -ENODEV) && i < w->count; i++)

@@ -218,6 +218,13 @@ validate()
 	ping_all 0
 }
 
+@test "a bond is planned as its two ports" {
+	on h1 sh -c 'for p in roce0 roce1; do dcb pfc set dev $p prio-pfc all:off; done'
+	run -0 --separate-stderr on h1 rocecheck --json plan lab -i bond0
+	[ "$(jq -c '[.ports[].netdev] | sort' <<<"$output")" = '["roce0","roce1"]' ]
+	jq -e 'all(.ports[]; .ibdev == "rxe0" and (.steps | length) > 0)' <<<"$output"
+}
+
 @test "of a bond rocecheck says what it cannot see: it has no DCB of its own" {
 	hosts=3
 	run -4 --separate-stderr validate
