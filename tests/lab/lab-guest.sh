@@ -175,15 +175,22 @@ wire_options()
 # no_timer_check: on a loaded machine an emulated timer may be too late for the kernel's test of it, a panic.
 boot()
 {
-	local host=$1 share=security_model=none,readonly=on,multidevs=remap nics=()
+	local host=$1 share=security_model=none,readonly=on,multidevs=remap nics=() init=()
 
 	wire_options "$host" 0 "$host.wire" "$(wire_peer "$host")"
 	[ "$(booted_wires "$host")" = 1 ] || wire_options "$host" 2 "$host.b.wire" "$host.b.sw"
+	if [ "$guest_init" = systemd ]; then
+		mkdir -p "$dir/$host.disk"
+		init=(-fsdev "local,id=disk,path=$dir/$host.disk,security_model=none"
+			-device "virtio-9p-pci,fsdev=disk,mount_tag=disk")
+	else
+		init=(-no-reboot)
+	fi
 	: >"$dir/$host.log"
 	timeout -k 1 "$boot_seconds" qemu-system-x86_64 -name "rocecheck-lab-$host" -M q35 -accel "$accel" -cpu "$cpu" \
-		-m "$memory_mb" -smp 1 -nodefaults -display none -no-reboot \
+		-m "$memory_mb" -smp 1 -nodefaults -display none "${init[@]}" \
 		-kernel "$kernel" -initrd "$dir/$host.initrd" \
-		-append "console=ttyS0 quiet panic=-1 net.ifnames=0 no_timer_check" -serial "file:$dir/$host.log" \
+		-append "console=ttyS0 quiet panic=-1 net.ifnames=0 no_timer_check lab.$guest_init" -serial "file:$dir/$host.log" \
 		-fsdev "local,id=root,path=$root/root,$share" \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root \
 		-fsdev "local,id=tree,path=$tree,$share" \

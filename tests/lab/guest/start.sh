@@ -104,7 +104,8 @@ mend_dcb()
 	chmod 755 /run/lab/bin/dcb
 }
 
-start_sshd()
+# write_sshd_config PAM: yes or no.
+write_sshd_config()
 {
 	mkdir -p -m 700 /root/.ssh
 	cp /run/lab/authorized_keys /root/.ssh/
@@ -113,7 +114,7 @@ start_sshd()
 		HostKey /run/lab/host_key
 		AuthorizedKeysFile /run/lab/authorized_keys
 		StrictModes no
-		UsePAM no
+		UsePAM $1
 		UseDNS no
 		PasswordAuthentication no
 		KbdInteractiveAuthentication no
@@ -127,8 +128,10 @@ start_sshd()
 		PidFile /run/sshd.pid
 		Subsystem sftp internal-sftp
 	EOF
-	try /usr/sbin/sshd -f /run/lab/sshd_config -E /var/log/sshd.log
 }
+
+# Where systemd is process 1 it has read this for the functions alone.
+[ $$ = 1 ] && [ "$0" = /run/lab/start.sh ] || return
 
 ulimit -l unlimited
 mounts
@@ -136,7 +139,8 @@ names
 network
 raise_nics "$NICS" "$BOND"
 mend_dcb
-start_sshd
+write_sshd_config no
+try /usr/sbin/sshd -f /run/lab/sshd_config -E /var/log/sshd.log
 echo "LAB-READY $(cut -d' ' -f1 /proc/uptime)"
 # Process 1 stays and reaps what is orphaned.
 while :; do
