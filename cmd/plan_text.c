@@ -15,6 +15,25 @@
 
 #define VALUE_MAX 512
 
+/* What an RDMA device has once is set once, with the first of the ports that share it (a bond's).
+ */
+static void drop_shared(struct plan *plans, unsigned int at)
+{
+	const uint64_t shared = PLAN_RDMA_CM | QOS_BIT(QOS_VERBS_TOS) | QOS_BIT(QOS_IB_MTU);
+	struct plan *p = &plans[at];
+	unsigned int first = 0, kept = 0;
+
+	while (first < at &&
+	       (strcmp(plans[first].ibdev, p->ibdev) || plans[first].ib_port != p->ib_port))
+		first++;
+	if (first == at || !p->ibdev[0])
+		return;
+	for (unsigned int i = 0; i < p->count; i++)
+		if (!(shared & QOS_BIT(p->step[i].field)))
+			p->step[kept++] = p->step[i];
+	p->count = kept;
+}
+
 bool cmd_plan_disrupts(const struct plan *plan)
 {
 	for (unsigned int i = 0; i < plan->count; i++)
@@ -58,6 +77,8 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 			err = plan_port(dcb, profile, p->netdev, p->ibdev, p->ib_port, &p->qos,
 					&made.plan[made.count++], e);
 	}
+	for (unsigned int i = 0; !err && i < made.count; i++)
+		drop_shared(made.plan, i);
 	for (unsigned int i = 0; !err && i < made.count; i++)
 		if (cmd_plan_disrupts(&made.plan[i]))
 			use_gather(dcb, NULL, made.plan[i].ifname, made.plan[i].ibdev,

@@ -108,6 +108,7 @@ static int keep_ports(struct dcb *dcb, const struct chosen *chosen, const char *
 		if (upper && !p->ibdev[0]) {
 			memcpy(p->ibdev, upper->ibdev, sizeof(p->ibdev));
 			p->ib_port = upper->ib_port;
+			qos_copy_field(&p->qos, &upper->qos, QOS_IB_MTU);
 		}
 		if (kept != i)
 			all.port[kept] = *p;

@@ -24,6 +24,8 @@
 
 #define LOOK_MS	 1000
 #define READY_MS 10000
+#define TRIES	 20 /* a port that is just away comes back */
+#define PAUSE_MS 3000
 #define KEPT_FD	 3 /* what the dead-man keeps open: the pipe, then nothing */
 
 /* What it tells the tool, once. */
@@ -34,10 +36,8 @@ struct ready {
 	char text[ERR_TEXT_MAX];
 };
 
-enum deadman_act deadman_next(const struct tx *tx, uint64_t now_ms, uint64_t armed_ms, bool busy)
+enum deadman_act deadman_next(const struct tx *tx, uint64_t now_ms, uint64_t hung_ms, bool busy)
 {
-	uint64_t allowed = (uint64_t)tx->confirm_within_s * 1000 + DEADMAN_HUNG_MS;
-
 	if (tx->confirmed || tx->state == TX_UNDONE || tx->state == TX_LOST)
 		return DEADMAN_END;
 	if (tx->state == TX_DONE) {
@@ -48,7 +48,7 @@ enum deadman_act deadman_next(const struct tx *tx, uint64_t now_ms, uint64_t arm
 	/* The tool holds the lock as long as it lives. */
 	if (!busy)
 		return tx->state == TX_RUNNING ? DEADMAN_UNDO : DEADMAN_END;
-	return now_ms > armed_ms + allowed ? DEADMAN_KILL : DEADMAN_WAIT;
+	return now_ms > hung_ms ? DEADMAN_KILL : DEADMAN_WAIT;
 }
 
 /* Writes one line to a file of the cgroup tree. */
@@ -129,28 +129,45 @@ static void detach(int pipe_fd)
 		_exit(1);
 }
 
-static void undo(const struct deadman *d)
+/* Somebody else may have undone it by now, or confirmed it. */
+static bool is_settled(int err)
+{
+	return !err || err == -ECANCELED || err == -ENOENT;
+}
+
+static int undo_once(const struct deadman *d, struct err *e)
 {
 	enum apply_outcome outcome;
-	struct err e = {0};
-	struct dcb *dcb;
 	struct tx tx = {0};
-	int err = d->open(&dcb, &e);
+	struct dcb *dcb;
+	int err = d->open(&dcb, e);
 
-	if (!err) {
-		err = journal_rollback_unconfirmed(dcb, d->state_dir, d->id, &tx, &outcome, &e);
-		dcb_close(dcb);
+	if (err)
+		return err;
+	err = journal_rollback_unconfirmed(dcb, d->state_dir, d->id, &tx, &outcome, e);
+	dcb_close(dcb);
+	tx_clear(&tx);
+	return err;
+}
+
+static void undo(const struct deadman *d)
+{
+	struct err e = {0};
+	int err = undo_once(d, &e);
+
+	for (unsigned int i = 1; !is_settled(err) && i < TRIES; i++) {
+		(void)poll(NULL, 0, PAUSE_MS);
+		err = undo_once(d, &e);
 	}
 	if (!err)
 		syslog(LOG_WARNING, "transaction %s was not confirmed: undone", d->id);
-	else if (err != -ECANCELED)
+	else if (!is_settled(err))
 		syslog(LOG_ERR, "transaction %s was not confirmed and is not undone: %s", d->id,
 		       e.text);
-	tx_clear(&tx);
 }
 
 /* A file that cannot be read now may be read in a second; one that is gone was taken away. */
-static enum deadman_act look(const struct deadman *d, uint64_t armed_ms)
+static enum deadman_act look(const struct deadman *d, uint64_t hung_ms)
 {
 	enum deadman_act act = DEADMAN_WAIT;
 	/* First: a tool that ends in between has written its end by then. */
@@ -159,7 +176,7 @@ static enum deadman_act look(const struct deadman *d, uint64_t armed_ms)
 	int err = journal_load(d->state_dir, d->id, &tx, NULL);
 
 	if (!err)
-		act = deadman_next(&tx, journal_clock_ms(), armed_ms, held);
+		act = deadman_next(&tx, journal_clock_ms(), hung_ms, held);
 	else if (err == -ENOENT)
 		act = DEADMAN_END;
 	tx_clear(&tx);
@@ -175,10 +192,10 @@ static void kill_tool(int tool)
 
 static void watch(const struct deadman *d, int tool)
 {
-	uint64_t armed_ms = journal_clock_ms();
+	uint64_t hung_ms = journal_clock_ms() + d->hung_ms;
 	enum deadman_act act;
 
-	while ((act = look(d, armed_ms)) != DEADMAN_END) {
+	while ((act = look(d, hung_ms)) != DEADMAN_END) {
 		if (act == DEADMAN_KILL)
 			kill_tool(tool);
 		if (act == DEADMAN_UNDO)

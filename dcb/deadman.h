@@ -13,11 +13,9 @@
 
 #include "dcb/journal.h"
 
-/* Beyond its time an apply that still runs is taken for hung, and killed. */
-#define DEADMAN_HUNG_MS 60000
-
 struct deadman {
 	const char *state_dir, *id; /* the transaction */
+	uint64_t hung_ms;	    /* an apply that takes longer is taken for hung, and killed */
 	/* Opens the machine anew, in the dead-man. NULL: dcb_open() of this host. */
 	int (*open)(struct dcb **dcb, struct err *e);
 };
@@ -37,8 +35,8 @@ enum deadman_act {
 	DEADMAN_KILL, /* the tool hangs: kill it, then undo */
 };
 
-/* What to do now. Pure. now_ms: CLOCK_BOOTTIME; busy: somebody holds the lock; armed_ms: when it
- * was armed. */
-enum deadman_act deadman_next(const struct tx *tx, uint64_t now_ms, uint64_t armed_ms, bool busy);
+/* What to do now. Pure. now_ms: CLOCK_BOOTTIME; hung_ms: when, on that clock, the tool is taken for
+ * hung; busy: somebody holds the lock. */
+enum deadman_act deadman_next(const struct tx *tx, uint64_t now_ms, uint64_t hung_ms, bool busy);
 
 #endif

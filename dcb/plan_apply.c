@@ -281,10 +281,21 @@ static int run_all(struct run *r, enum apply_outcome *outcome, struct err *e)
 	return err;
 }
 
+/* What no apply takes: a minute, and for each port the time it has to come back. */
+static uint64_t hung_ms(const struct run *r)
+{
+	uint64_t seconds = (uint64_t)r->how->wait_link_s * r->tx.port_count;
+
+	return (seconds + r->how->confirm_within_s + 60) * 1000;
+}
+
 /* From here on the host comes back by itself. */
 static int guard(struct run *r, struct err *e)
 {
-	struct deadman d = {r->how->state_dir, r->tx.id, r->how->open};
+	struct deadman d = {.state_dir = r->how->state_dir,
+			    .id = r->tx.id,
+			    .hung_ms = hung_ms(r),
+			    .open = r->how->open};
 	struct deadman_armed armed;
 	int err;
 

@@ -145,12 +145,43 @@ static int hide(struct dcb *dcb, const struct tx_port *p, struct err *e)
 	return p->revealed ? dcb->backend->hide(dcb, &port, e) : 0;
 }
 
+/* The last step of a port that wrote any of these fields, from 1; 0 for none. */
+static unsigned int last_step(const struct tx *tx, unsigned int port, uint64_t fields)
+{
+	for (unsigned int i = tx->step_count; i-- > 0;)
+		if (tx->step[i].port == port && tx->step[i].fields & fields)
+			return i + 1;
+	return 0;
+}
+
+/*
+ * Where APP entries were written after PFC they go back before it, and what they bring to a
+ * priority on the way would be paused. So PFC of priorities that get it no more goes off first.
+ */
+static void quiet_pfc(struct dcb *dcb, const struct tx *tx, unsigned int port)
+{
+	const struct tx_port *p = &tx->port[port];
+	struct dcb_port names = port_of(p);
+	unsigned int pfc = last_step(tx, port, QOS_BIT(QOS_PFC_ENABLED));
+	unsigned int app =
+		last_step(tx, port, QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP));
+	struct qos now;
+
+	if (!pfc || pfc > app || !qos_has(&p->before, QOS_PFC_ENABLED) ||
+	    read_now(dcb, p, &now, NULL) || !(now.pfc_enabled & ~p->before.pfc_enabled))
+		return;
+	now.pfc_enabled &= p->before.pfc_enabled;
+	(void)dcb->backend->write(dcb, &names, &now, QOS_BIT(QOS_PFC_ENABLED), NULL);
+}
+
 int tx_restore(struct dcb *dcb, const struct tx *tx, struct err *e)
 {
 	int result = 0;
 
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		reveal(dcb, &tx->port[i]);
+	for (unsigned int i = tx->port_count; i-- > 0;)
+		quiet_pfc(dcb, tx, i);
 	for (unsigned int i = tx->step_count; i-- > 0;) {
 		const struct tx_step *s = &tx->step[i];
 

@@ -29,7 +29,11 @@ stand_in()
 
 sections()
 {
-	sed -n 's,.*tests/lab/setup\.sh ,,p' Makefile
+	local target
+
+	for target in setup setup-lab; do
+		make -sn "$target"
+	done | sed -n 's,.*tests/lab/setup\.sh ,,p'
 }
 
 @test "setup knows the sections that the Makefile asks for, and is silent when all is there" {

@@ -225,6 +225,20 @@ validate()
 	jq -e 'all(.ports[]; .ibdev == "rxe0" and (.steps | length) > 0)' <<<"$output"
 }
 
+@test "a bond is set port by port, its RDMA device once, and comes back" {
+	local before
+
+	before=$(on h1 sh -c 'for p in roce0 roce1; do dcb -j pfc show dev $p; dcb -j ets show dev $p; done')
+	run -0 on h1 rocecheck apply lab -i bond0 --auto-approve --accept-unproven --accept-disruption
+	run -0 on h1 rocecheck plan lab -i bond0 --exit-code
+	for port in roce0 roce1; do
+		on h1 dcb pfc show dev "$port" prio-pfc | grep -q 3:on
+	done
+	[ "$(on h1 cat /sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos)" = 106 ]
+	run -0 on h1 rocecheck rollback
+	[ "$(on h1 sh -c 'for p in roce0 roce1; do dcb -j pfc show dev $p; dcb -j ets show dev $p; done')" = "$before" ]
+}
+
 @test "of a bond rocecheck says what it cannot see: it has no DCB of its own" {
 	hosts=3
 	run -4 --separate-stderr validate

@@ -50,6 +50,7 @@ sent()
 {
 	local before
 
+	on h1 ping -q -c 1 -w 20 198.18.0.2 >/dev/null # and its MAC is known
 	before=$(stat "$1")
 	on h1 ping -q -c 3 -i 0.2 -Q $(($2 * 4)) 198.18.0.2 >/dev/null
 	echo $(($(stat "$1") - before))

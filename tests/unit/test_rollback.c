@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The order of an undo, on a machine in memory that notes what it is told: a priority that loses
+ * PFC has lost it before any APP entry moves, in whatever order the driver wanted them set.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dcb/journal.h"
+#include "fake_machine.h"
+
+static struct dcb_backend backend;
+static struct fake_machine *machine;
+static char seen[256];
+
+/* "pfc=MASK", or "app@MASK" with the mask at that time. */
+static int note_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		      uint64_t mask, struct err *e)
+{
+	size_t used = strlen(seen);
+
+	if (mask & QOS_BIT(QOS_PFC_ENABLED))
+		snprintf(seen + used, sizeof(seen) - used, " pfc=%u", q->pfc_enabled);
+	else if (mask & QOS_BIT(QOS_DSCP_PRIO))
+		snprintf(seen + used, sizeof(seen) - used, " app@%u",
+			 machine->port[0].qos.pfc_enabled);
+	return fake_backend.write(dcb, port, q, mask, e);
+}
+
+static void undo(const char *driver, uint8_t before, uint8_t wanted, const char *apply_text,
+		 const char *undo_text)
+{
+	char dir[] = "/tmp/test_rollback.XXXXXX", command[64], id[JOURNAL_ID_MAX];
+	struct qos *q = &machine->port[0].qos, want;
+	struct dcb dcb = {.backend = &backend, .machine = machine, .sysfs_fd = -1};
+	int line[QOS_FIELD_COUNT] = {0};
+	struct plan_run how = {.state_dir = dir};
+	enum apply_outcome outcome;
+	struct err e = {0};
+	struct plan plan;
+	struct tx tx;
+
+	assert_non_null(mkdtemp(dir));
+	memset(q, 0, sizeof(*q));
+	q->has = QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_TRUST) |
+		 QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW);
+	memset(q->dscp_prio, QOS_UNMAPPED, sizeof(q->dscp_prio));
+	q->dscp_prio[26] = 4;
+	q->trust = QOS_TRUST_DSCP;
+	q->pfc_enabled = before;
+	want = *q;
+	want.pfc_enabled = wanted;
+	want.dscp_prio[26] = 3;
+	plan_make(&want, line, q, driver, &plan);
+	strcpy(plan.ifname, "p0");
+	seen[0] = '\0';
+	if (plan_apply(&dcb, &plan, 1, &how, id, &outcome, &e))
+		fail_msg("%s: %s", driver, e.text);
+	assert_string_equal(seen, apply_text);
+	seen[0] = '\0';
+	if (journal_rollback(&dcb, dir, id, &tx, &outcome, &e))
+		fail_msg("%s: %s", driver, e.text);
+	tx_clear(&tx);
+	assert_string_equal(seen, undo_text);
+	assert_int_equal(q->pfc_enabled, before);
+	assert_int_equal(q->dscp_prio[26], 4);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
+static void test_order(void **state)
+{
+	(void)state;
+	backend = fake_backend;
+	backend.write = note_write;
+	machine = fake_map();
+	assert_non_null(machine);
+	undo("mlx5_core", 0, 8, " app@0 pfc=8", " pfc=0 app@0");
+	undo("bnxt_en", 0, 8, " pfc=8 app@8", " pfc=0 app@0");
+	/* Of 4 and 3 none stays; 4 comes back when its traffic is back. */
+	undo("bnxt_en", 16, 8, " pfc=8 app@8", " pfc=0 app@0 pfc=16");
+	/* What was taken away comes back after the entries. */
+	undo("bnxt_en", 24, 8, " pfc=8 app@8", " app@8 pfc=24");
+	munmap(machine, sizeof(*machine));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_order)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
