@@ -128,6 +128,7 @@ static int take_last(const json_t *o, const char *ifname, struct last *l, struct
 		err = take_text(o, "tx", l->tx, sizeof(l->tx), e);
 	if (!err)
 		err = take_profile(json_object_get(o, "profile"), &l->profile, e);
+	l->profile.persist = l->persist;
 	return err;
 }
 
@@ -197,7 +198,7 @@ int last_stage(const char *state_dir, const char *tx_id, const struct profile *p
 	for (unsigned int i = 0; !err && i < n; i++) {
 		*l = (struct last){.rdma = plans[i].ibdev[0],
 				   .unproven = unproven,
-				   .persist = true,
+				   .persist = profile->persist,
 				   .profile = *profile};
 		memcpy(l->ifname, plans[i].ifname, sizeof(l->ifname));
 		snprintf(l->tx, sizeof(l->tx), "%s", tx_id);

@@ -146,7 +146,7 @@ static int check(struct load *l, struct profile *p)
 static int load_place(const struct profile_place *place, unsigned int depth, struct profile *p,
 		      struct diags *diags, struct err *e)
 {
-	struct profile loaded = {.disruption = CHOICE_ASK};
+	struct profile loaded = {.disruption = CHOICE_ASK, .persist = true};
 	struct load l = {.diags = diags, .depth = depth};
 	size_t errors = diags->errors;
 	int err;

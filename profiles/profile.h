@@ -48,6 +48,7 @@ struct profile {
 	enum profile_choice on_unsupported; /* FAIL, WARN or SKIP; default FAIL */
 	enum profile_choice disruption;	    /* ALLOW, ASK or DENY; default ASK */
 	unsigned int confirm_within_s;	    /* policy.rollback_timeout_s; 0 = none */
+	bool persist;			    /* policy.persist: apply again at boot; default on */
 };
 
 /*

@@ -278,7 +278,7 @@ static const struct schema_row rows[] = {
 	{.path = "policy.rollback_timeout_s", .kind = SCHEMA_UINT, .max = 3600,
 	 AT(confirm_within_s),
 	 .help = "seconds in which an apply must be confirmed; 0: never"},
-	{.path = "policy.persist", .kind = SCHEMA_SWITCH, .reserved = true,
+	{.path = "policy.persist", .kind = SCHEMA_SWITCH, AT(persist),
 	 .help = "apply again at boot and when a device appears"},
 	{.path = "dcbx.agent", .kind = SCHEMA_WORD, .reserved = true, .words = agent_words,
 	 .help = "LLDP agent of the host"},

@@ -39,8 +39,10 @@ static int teardown(void **state)
 
 static struct profile sample(const char *name)
 {
-	struct profile p = {
-		.intent = INTENT_LOSSY, .on_unsupported = CHOICE_WARN, .disruption = CHOICE_DENY};
+	struct profile p = {.intent = INTENT_LOSSY,
+			    .on_unsupported = CHOICE_WARN,
+			    .disruption = CHOICE_DENY,
+			    .persist = strcmp(name, "not kept") != 0};
 
 	snprintf(p.name, sizeof(p.name), "%s", name);
 	snprintf(p.path, sizeof(p.path), "/etc/%s.yaml", name);
@@ -99,11 +101,17 @@ static void test_whole(void **state)
 	assert_int_equal(stage("", "a"), 0);
 	assert_int_equal(last_commit(dir, "", NULL), 0);
 	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
-	assert_true(l.rdma && l.unproven && l.persist);
+	assert_true(l.rdma && l.unproven && l.persist && l.profile.persist);
 	assert_string_equal(l.profile.path, "/etc/a.yaml");
 	assert_int_equal(l.profile.intent, INTENT_LOSSY);
 	assert_int_equal(l.profile.on_unsupported, CHOICE_WARN);
 	assert_int_equal(l.profile.disruption, CHOICE_DENY);
+	/* policy.persist: off is kept as that, not forgotten. */
+	assert_int_equal(stage("", "not kept"), 0);
+	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
+	assert_false(l.persist || l.profile.persist);
+	assert_int_equal(stage("", "a"), 0);
+	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
 	assert_true(l.profile.qos.has == p.qos.has);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
 		assert_true(qos_field_equal(&l.profile.qos, &p.qos, id));

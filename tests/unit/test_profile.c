@@ -372,7 +372,6 @@ static void test_cross_field_rules(void **state)
 		{"intent: lossless\npfc: {enabled: [3]}\n"
 		 "ets: {prio_tc: {3: 3}, tc_tsa: {0: ets}, tc_maxrate_kbps: {3: 1G}}\n", NULL, 0},
 		{"intent: lossy\nets: {cap: 8}\n", "RC-INP-016", 4},
-		{"intent: lossy\npolicy: {persist: on}\n", "RC-INP-016", 4},
 	};
 
 	(void)state;
@@ -411,17 +410,19 @@ static void test_defaults_and_policy(void **state)
 	assert_int_equal(p.on_unsupported, CHOICE_FAIL);
 	assert_int_equal(p.disruption, CHOICE_ASK);
 	assert_int_equal(p.confirm_within_s, 0);
+	assert_true(p.persist);
 	assert_true(profile_selects(&p, "anything"));
 	assert_int_equal(profile_roce_tos(&p), -ENODATA);
 	assert_int_equal(profile_roce_prio(&p), -ENODATA);
 	assert_int_equal(load(HEAD "policy: {on_unsupported: skip, disruption: deny, "
-				   "rollback_timeout_s: 60}\n"
+				   "rollback_timeout_s: 60, persist: off}\n"
 				   "select: {interfaces: ['ens*np?', roce0]}\n",
 			      &p, &d),
 			 0);
 	assert_int_equal(p.on_unsupported, CHOICE_SKIP);
 	assert_int_equal(p.disruption, CHOICE_DENY);
 	assert_int_equal(p.confirm_within_s, 60);
+	assert_false(p.persist);
 	assert_true(profile_selects(&p, "ens1f0np0"));
 	assert_true(profile_selects(&p, "roce0"));
 	assert_false(profile_selects(&p, "roce01"));
