@@ -12,6 +12,7 @@
 #include "cmd/apply_gate.h"
 #include "cmd/apply_last.h"
 #include "cmd/cmd.h"
+#include "cmd/plan_file.h"
 #include "cmd/plan_text.h"
 #include "dcb/journal.h"
 
@@ -46,6 +47,7 @@ struct apply {
 	struct plans plans;
 	struct dcb *dcb;
 	bool is_kept;			/* the profile is one that was kept */
+	json_t *saved;			/* the plan to be applied, and no other; else NULL */
 	unsigned int started, finished; /* steps */
 	struct timespec since;
 };
@@ -218,6 +220,8 @@ static int plan_first(struct apply *a)
 
 	if (cmd_plans_make(a->dcb, &a->profile, interface, &a->plans, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (a->saved && plan_file_check(a->saved, &a->plans, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if ((!globals->json && !boot) || dry_run) {
 		rc = EXIT_OK;
 		if (globals->json)
@@ -266,6 +270,14 @@ static int run_kept(const struct last *kept, unsigned int *changes)
 	return rc;
 }
 
+static int load_plan(const char *path, struct apply *a)
+{
+	struct err e = {0};
+
+	return plan_file_read(path, &a->profile, &a->saved, &e) ? cmd_fail(EXIT_USAGE, &e)
+								: EXIT_OK;
+}
+
 static int run(int argc, char **argv)
 {
 	const struct last_run kept = {
@@ -280,13 +292,16 @@ static int run(int argc, char **argv)
 			    : cmd_apply_last(&kept);
 	if (argc != 1)
 		return cmd_usage(&cmd_apply, "one profile is needed");
-	rc = cmd_load_profile(argv[0], &a.profile);
-	return rc ? rc : run_profile(&a);
+	rc = plan_file_is(argv[0]) ? load_plan(argv[0], &a) : cmd_load_profile(argv[0], &a.profile);
+	if (!rc)
+		rc = run_profile(&a);
+	json_decref(a.saved);
+	return rc;
 }
 
 const struct command cmd_apply = {
 	.name = "apply",
-	.args = "PROFILE | --last",
+	.args = "PROFILE | PLAN.json | --last",
 	.help = "make RoCE ports what a profile says, as one transaction",
 	.opts = apply_opts,
 	.run = run,

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cmd/profile_doc.h"
 #include "dcb/journal.h"
 #include "probe/outfile.h"
 
@@ -22,36 +23,11 @@
 #define SUFFIX	  ".json"
 #define BYTES_MAX 65536
 
-/* Words that struct profile has as numbers. */
-static const struct qos_word intents[] = {
-	{"lossless", INTENT_LOSSLESS},
-	{"lossy", INTENT_LOSSY},
-	{"sprayed", INTENT_SPRAYED},
-	{NULL, 0},
-};
-static const struct qos_word choices[] = {
-	{"fail", CHOICE_FAIL},
-	{"warn", CHOICE_WARN},
-	{"skip", CHOICE_SKIP},
-	{"allow", CHOICE_ALLOW},
-	{"ask", CHOICE_ASK},
-	{"deny", CHOICE_DENY},
-	{NULL, 0},
-};
-
-static json_t *profile_json(const struct profile *p)
-{
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "name", p->name, "path", p->path,
-			 "intent", qos_word_text(intents, p->intent), "on_unsupported",
-			 qos_word_text(choices, p->on_unsupported), "disruption",
-			 qos_word_text(choices, p->disruption), "qos", qos_to_json(&p->qos));
-}
-
 static json_t *last_json(const struct last *l)
 {
 	return json_pack("{s:s, s:s, s:b, s:b, s:b, s:s, s:o}", "schema", LAST_SCHEMA, "netdev",
 			 l->ifname, "rdma", l->rdma, "unproven", l->unproven, "persist", l->persist,
-			 "tx", l->tx, "profile", profile_json(&l->profile));
+			 "tx", l->tx, "profile", profile_doc(&l->profile));
 }
 
 static int take_text(const json_t *o, const char *key, char *to, size_t size, struct err *e)
@@ -74,39 +50,6 @@ static int take_bool(const json_t *o, const char *key, bool *to, struct err *e)
 	return 0;
 }
 
-static int take_word(const json_t *o, const char *key, const struct qos_word *words, int *to,
-		     struct err *e)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-	int value = text ? qos_word_value(words, text) : -ENOENT;
-
-	if (value < 0)
-		return err_set(e, -EBADMSG, "%s is missing or an unknown word", key);
-	*to = value;
-	return 0;
-}
-
-static int take_profile(const json_t *o, struct profile *p, struct err *e)
-{
-	int intent = 0, unsupported = 0, disruption = 0, err;
-
-	err = take_text(o, "name", p->name, sizeof(p->name), e);
-	if (!err)
-		err = take_text(o, "path", p->path, sizeof(p->path), e);
-	if (!err)
-		err = take_word(o, "intent", intents, &intent, e);
-	if (!err)
-		err = take_word(o, "on_unsupported", choices, &unsupported, e);
-	if (!err)
-		err = take_word(o, "disruption", choices, &disruption, e);
-	if (!err)
-		err = qos_from_json(json_object_get(o, "qos"), &p->qos, e);
-	p->intent = intent;
-	p->on_unsupported = unsupported;
-	p->disruption = disruption;
-	return err;
-}
-
 static int take_last(const json_t *o, const char *ifname, struct last *l, struct err *e)
 {
 	char schema[32];
@@ -127,7 +70,7 @@ static int take_last(const json_t *o, const char *ifname, struct last *l, struct
 	if (!err)
 		err = take_text(o, "tx", l->tx, sizeof(l->tx), e);
 	if (!err)
-		err = take_profile(json_object_get(o, "profile"), &l->profile, e);
+		err = profile_take(json_object_get(o, "profile"), &l->profile, e);
 	l->profile.persist = l->persist;
 	return err;
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/plan_file.h"
 #include "cmd/plan_text.h"
 
 static const char *interface, *out_path;
@@ -15,21 +16,17 @@ static bool exit_code;
 static const struct opt plan_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
 	{"exit-code", 0, OPT_FLAG, &exit_code, .help = "exit 1 when the host differs"},
-	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE", .help = "keep the plan there as JSON"},
+	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE",
+	 .help = "keep the plan there, for apply: FILE.json"},
 	{.name = NULL},
 };
 
-static int write_out(const struct plans *plans)
+static int write_out(const struct plans *plans, const struct profile *profile)
 {
-	json_t *doc = cmd_plans_json(plans);
 	struct err e = {0};
-	int rc = doc ? json_dump_file(doc, out_path, JSON_INDENT(2)) : -1;
 
-	json_decref(doc);
-	if (!rc)
-		return EXIT_OK;
-	err_sys(&e, errno ? -errno : -EIO, "%s", out_path);
-	return cmd_fail(EXIT_ENVIRONMENT, &e);
+	return plan_file_write(plans, profile, out_path, &e) ? cmd_fail(EXIT_ENVIRONMENT, &e)
+							     : EXIT_OK;
 }
 
 static int tell(const struct plans *plans, const struct profile *profile, const char *name)
@@ -48,7 +45,7 @@ static int tell(const struct plans *plans, const struct profile *profile, const 
 		putchar('\n');
 	}
 	if (out_path && !rc)
-		rc = write_out(plans);
+		rc = write_out(plans, profile);
 	if (cmd_plans_owner(plans, &e))
 		fprintf(stderr, "rocecheck: warning: %s\n   = help: %s\n", e.text, e.hint);
 	return rc;

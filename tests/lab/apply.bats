@@ -139,6 +139,7 @@ dirty()
 }
 
 @test "show --yaml is a profile of the port as it is, applied or found" {
+	on rocecheck apply lab --auto-approve --accept-unproven >/dev/null
 	run -0 on bash -ec 'rocecheck show -i roce0 --yaml >/tmp/live.yaml
 		rocecheck lint /tmp/live.yaml && rocecheck plan /tmp/live.yaml -i roce0 --exit-code'
 	[[ $output == *"in sync"* ]]
@@ -152,6 +153,17 @@ dirty()
 		rocecheck plan /tmp/dirty.yaml -i roce0 --exit-code'
 	on bash -ec 'rocecheck apply /tmp/live.yaml -i roce0 --auto-approve --accept-unproven >/dev/null
 		rocecheck plan lab --exit-code'
+}
+
+@test "a kept plan is applied if the host is as it was, and only then" {
+	clean
+	on rocecheck plan /tmp/small.yaml --out /tmp/plan.json >/dev/null
+	on dcb pfc set dev roce0 prio-pfc 4:on
+	run -3 on rocecheck apply /tmp/plan.json --auto-approve --accept-unproven
+	[[ $output == *"roce0: pfc.enabled has changed since the plan was made"* ]]
+	on dcb pfc set dev roce0 prio-pfc 4:off
+	run -0 on rocecheck apply /tmp/plan.json --auto-approve --accept-unproven
+	run -0 on rocecheck plan /tmp/small.yaml --exit-code
 }
 
 @test "rollback puts everything back, byte for byte" {
