@@ -56,7 +56,8 @@ ended()
 	run -0 on h1 rocecheck watch --once
 	[[ $output == *"roce0 start: compared with the state after transaction "* ]]
 	start
-	on h1 bash -c 'dcb pfc set dev roce0 prio-pfc 3:off'
+	# One that is still there when it is looked for: it waits for its next line.
+	on h1 bash -c '{ echo "pfc set dev roce0 prio-pfc 3:off"; sleep 3; } | /usr/sbin/dcb -b - || true'
 	run -0 told 10 'roce0 drift'
 	[[ $output == *"pfc.enabled [3] -> []"*"[running then: dcb (pid "* ]]
 	run -1 on h1 rocecheck watch --once --json
