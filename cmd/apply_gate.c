@@ -15,7 +15,7 @@
 static bool disrupts(const struct plans *plans)
 {
 	for (unsigned int i = 0; i < plans->count; i++)
-		if (cmd_plan_disrupts(&plans->plan[i]))
+		if (plan_disrupts(&plans->plan[i]))
 			return true;
 	return false;
 }
@@ -65,7 +65,7 @@ static int check_use(const struct plans *plans)
 		char text[160];
 		struct err e = {0};
 
-		if (!cmd_plan_disrupts(&plans->plan[i]) || !plans->use[i].count)
+		if (!plan_disrupts(&plans->plan[i]) || !plans->use[i].count)
 			continue;
 		use_text(&plans->use[i].use[0], text, sizeof(text));
 		err_set(&e, -EBUSY, "%s is in use by %s, and steps flap its link or reset it",

@@ -34,14 +34,6 @@ static void drop_shared(struct plan *plans, unsigned int at)
 	p->count = kept;
 }
 
-bool cmd_plan_disrupts(const struct plan *plan)
-{
-	for (unsigned int i = 0; i < plan->count; i++)
-		if (!plan->step[i].cannot && plan->step[i].disruption != DISRUPT_NONE)
-			return true;
-	return false;
-}
-
 json_t *cmd_plans_json(const struct plans *plans)
 {
 	json_t *doc = plan_to_json(plans->plan, plans->count);
@@ -80,7 +72,7 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 	for (unsigned int i = 0; !err && i < made.count; i++)
 		drop_shared(made.plan, i);
 	for (unsigned int i = 0; !err && i < made.count; i++)
-		if (cmd_plan_disrupts(&made.plan[i]))
+		if (plan_disrupts(&made.plan[i]))
 			use_gather(dcb, NULL, made.plan[i].ifname, made.plan[i].ibdev,
 				   made.plan[i].ib_port, &made.use[i]);
 	if (!err && !made.count)

@@ -35,9 +35,6 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 /* rocecheck.plan/1 with the users of each port. New reference, NULL on -ENOMEM. */
 json_t *cmd_plans_json(const struct plans *plans);
 
-/* Whether a step of this plan that would be run flaps or resets the port. */
-bool cmd_plan_disrupts(const struct plan *plan);
-
 /* "2 to change on 1 port": also without the rest. */
 void cmd_plans_print_count(const struct plans *plans, FILE *out);
 

@@ -116,20 +116,6 @@ static int append(struct journal *j, json_t *line, struct err *e)
 	return err ? err_sys(e, err, "journal of transaction %s", j->id) : 0;
 }
 
-static json_t *fields_to_json(uint64_t fields)
-{
-	json_t *list = json_array();
-	int err = list ? 0 : -1;
-
-	for (int id = 0; !err && id < QOS_FIELD_COUNT; id++)
-		if (fields & QOS_BIT(id))
-			err = json_array_append_new(list, json_string(qos_fields[id].key));
-	if (!err)
-		return list;
-	json_decref(list);
-	return NULL;
-}
-
 static json_t *header_to_json(const struct tx *tx)
 {
 	json_t *ports = json_array();
@@ -322,7 +308,7 @@ int journal_before(struct journal *j, unsigned int port, const struct qos *befor
 int journal_step(struct journal *j, unsigned int port, uint64_t fields, struct err *e)
 {
 	return append(
-		j, json_pack("{s:i, s:o}", "step", (int)port, "fields", fields_to_json(fields)), e);
+		j, json_pack("{s:i, s:o}", "step", (int)port, "fields", qos_keys_json(fields)), e);
 }
 
 int journal_guard(struct journal *j, unsigned int seconds, struct err *e)

@@ -311,3 +311,11 @@ unsigned int plan_changes(const struct plan *plan)
 {
 	return __builtin_popcountll(plan_fields(plan));
 }
+
+bool plan_disrupts(const struct plan *plan)
+{
+	for (unsigned int i = 0; i < plan->count; i++)
+		if (!plan->step[i].cannot && plan->step[i].disruption != DISRUPT_NONE)
+			return true;
+	return false;
+}

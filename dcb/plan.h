@@ -96,6 +96,9 @@ int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname
 /* Number of steps that would be run. */
 unsigned int plan_changes(const struct plan *plan);
 
+/* Whether a step that would be run flaps or resets the port. */
+bool plan_disrupts(const struct plan *plan);
+
 /* Fields of the steps that would be run: a bitmap of QOS_BIT(). */
 uint64_t plan_fields(const struct plan *plan);
 

@@ -214,14 +214,6 @@ static int run_steps(struct run *r, unsigned int port, const sigset_t *held, str
 	return err;
 }
 
-static bool disrupts(const struct plan *plan)
-{
-	for (unsigned int i = 0; i < plan->count; i++)
-		if (!plan->step[i].cannot && plan->step[i].disruption != DISRUPT_NONE)
-			return true;
-	return false;
-}
-
 /* One port at a time: the next is not disturbed before this one is back. */
 static int run_port(struct run *r, unsigned int port, const sigset_t *held, struct err *e)
 {
@@ -230,7 +222,7 @@ static int run_port(struct run *r, unsigned int port, const sigset_t *held, stru
 	struct presence before;
 	int err;
 
-	if (!disrupts(r->plan[port]))
+	if (!plan_disrupts(r->plan[port]))
 		return run_steps(r, port, held, e);
 	presence_read(r->dcb, &names, &before);
 	err = run_steps(r, port, held, e);

@@ -58,21 +58,6 @@ static json_t *step_to_json(const struct plan_step *s)
 	return NULL;
 }
 
-/* The keys of a set of fields. */
-static json_t *fields_to_json(uint64_t fields)
-{
-	json_t *keys = json_array();
-	int err = keys ? 0 : -1;
-
-	for (int id = 0; !err && id < QOS_FIELD_COUNT; id++)
-		if (fields & QOS_BIT(id))
-			err = json_array_append_new(keys, json_string(qos_fields[id].key));
-	if (!err)
-		return keys;
-	json_decref(keys);
-	return NULL;
-}
-
 static json_t *port_to_json(const struct plan *p)
 {
 	json_t *steps = json_array();
@@ -87,7 +72,7 @@ static json_t *port_to_json(const struct plan *p)
 	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:i, s:o, s:o}", "netdev", p->ifname, "ibdev",
 			 p->ibdev, "ib_port", (int)p->ib_port, "driver", p->driver, "tier",
 			 plan_tier_word(p->tier), "changes", (int)plan_changes(p), "steps", steps,
-			 "lost", fields_to_json(p->lost));
+			 "lost", qos_keys_json(p->lost));
 }
 
 json_t *plan_to_json(const struct plan *plan, unsigned int plans)

@@ -249,6 +249,9 @@ int qos_field_text(const struct qos *q, enum qos_field_id id, char *buf, size_t 
 /* JSON value of one field; a new reference, JSON null when unknown, NULL on -ENOMEM. */
 json_t *qos_field_json(const struct qos *q, enum qos_field_id id);
 
+/* Array of the keys of a set of fields, a bitmap of QOS_BIT(). New reference, NULL on -ENOMEM. */
+json_t *qos_keys_json(uint64_t fields);
+
 /* Object with nested keys ("pfc": {"enabled": [3]}); unknown fields are left out. New reference,
  * NULL on -ENOMEM. */
 json_t *qos_to_json(const struct qos *q);

@@ -256,6 +256,16 @@ json_t *qos_field_json(const struct qos *q, enum qos_field_id id)
 	return writers[f->kind](f, qos_member(q, f));
 }
 
+json_t *qos_keys_json(uint64_t fields)
+{
+	json_t *keys = json_array();
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (fields & QOS_BIT(id))
+			array_push(&keys, json_string(qos_fields[id].key));
+	return keys;
+}
+
 /* Takes the reference `value` whatever happens. */
 static int object_set_path(json_t *object, const char *path, json_t *value)
 {
