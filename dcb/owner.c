@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SOCKET_NAME "@/com/intel/lldpad"
 
@@ -36,6 +37,18 @@ static bool socket_there(const char *proc)
 	return found;
 }
 
+bool owner_same_net(const char *proc, const char *pid)
+{
+	char path[PATH_MAX], theirs[64], ours[64];
+	ssize_t a, b;
+
+	snprintf(path, sizeof(path), "%s/%.20s/ns/net", proc, pid);
+	a = readlink(path, theirs, sizeof(theirs));
+	snprintf(path, sizeof(path), "%s/self/ns/net", proc);
+	b = readlink(path, ours, sizeof(ours));
+	return a <= 0 || b <= 0 || (a == b && !memcmp(theirs, ours, a));
+}
+
 static bool is_lldpad(const char *proc, const char *pid)
 {
 	char path[PATH_MAX], comm[32] = "";
@@ -48,7 +61,7 @@ static bool is_lldpad(const char *proc, const char *pid)
 	if (fgets(comm, sizeof(comm), f))
 		comm[strcspn(comm, "\n")] = '\0';
 	fclose(f);
-	return !strcmp(comm, "lldpad");
+	return !strcmp(comm, "lldpad") && owner_same_net(proc, pid);
 }
 
 static pid_t find_process(const char *proc)

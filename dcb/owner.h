@@ -20,4 +20,8 @@ pid_t owner_lldpad(const char *proc);
  * the first datagram. */
 bool owner_lldpad_waits(const char *proc);
 
+/* Whether a process, by the name of its folder in proc, is of our network namespace. False only
+ * when both namespaces are known and differ. */
+bool owner_same_net(const char *proc, const char *pid);
+
 #endif

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dcb/backend.h"
+#include "dcb/owner.h"
 
 #define BIT(id)	  QOS_BIT(QOS_##id)
 #define PAUSE	  (BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX))
@@ -84,19 +85,6 @@ static void read_line(const char *proc, const char *pid, const char *file, char 
 	fclose(f);
 }
 
-/* False only when both are known and differ. */
-static bool same_net(const char *proc, const char *pid)
-{
-	char path[PATH_MAX], theirs[64], ours[64];
-	ssize_t a, b;
-
-	snprintf(path, sizeof(path), "%s/%.20s/ns/net", proc, pid);
-	a = readlink(path, theirs, sizeof(theirs));
-	snprintf(path, sizeof(path), "%s/self/ns/net", proc);
-	b = readlink(path, ours, sizeof(ours));
-	return a <= 0 || b <= 0 || (a == b && !memcmp(theirs, ours, a));
-}
-
 /* When the machine was booted; 0 = unknown. */
 static time_t boot_time(const char *proc)
 {
@@ -148,7 +136,7 @@ static void look_at(const char *proc, const char *name, struct suspects *s)
 
 	read_line(proc, name, "comm", comm, sizeof(comm));
 	p = program_find(comm);
-	if (!p || is_known(s, pid) || !same_net(proc, name))
+	if (!p || is_known(s, pid) || !owner_same_net(proc, name))
 		return;
 	s->suspect[s->count] = (struct suspect){
 		.fields = program_fields(p), .pid = pid, .started = start_time(proc, name)};

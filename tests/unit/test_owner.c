@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "dcb/owner.h"
 #include "profiles/base.h"
@@ -38,22 +39,40 @@ static void put_dir(const char *dir, const char *name)
 	assert_int_equal(mkdir(path, 0755), 0);
 }
 
+static void put_link(const char *dir, const char *pid, const char *net)
+{
+	char path[128], ns[32];
+
+	snprintf(ns, sizeof(ns), "%s/ns", pid);
+	put_dir(dir, ns);
+	snprintf(path, sizeof(path), "%s/%s/net", dir, ns);
+	assert_int_equal(symlink(net, path), 0);
+}
+
 static void test_lldpad(void **state)
 {
 	static const struct {
 		const char *name, *sockets, *comm;
 		pid_t want;
 		bool waits;
+		const char *net;
 	} cases[] = {
-		{"nothing", UNIX, "sh\n", 0, false},
-		{"socket and process", UNIX LINE "@/com/intel/lldpad\n", "lldpad\n", 42, false},
+		{"nothing", UNIX, "sh\n", 0, false, NULL},
+		{"socket and process", UNIX LINE "@/com/intel/lldpad\n", "lldpad\n", 42, false,
+		 NULL},
 		{"systemd holds the socket", UNIX LINE "@/com/intel/lldpad\n", "systemd\n", 0,
 		 true},
-		{"of another network namespace", UNIX, "lldpad\n", 0, false},
-		{"a client of it alone", UNIX LINE "@/com/intel/lldpad/99\n", "lldpad\n", 0, false},
+		{"of another network namespace", UNIX, "lldpad\n", 0, false, NULL},
+		{"a client of it alone", UNIX LINE "@/com/intel/lldpad/99\n", "lldpad\n", 0, false,
+		 NULL},
 		{"a name that begins alike", UNIX LINE "@/com/intel/lldpad\n", "lldpad-x\n", 0,
 		 true},
-		{"a path, not abstract", UNIX LINE "/com/intel/lldpad\n", "lldpad\n", 0, false},
+		{"one of a container, and systemd holds our socket",
+		 UNIX LINE "@/com/intel/lldpad\n", "lldpad\n", 0, true, "net:[4026532999]"},
+		{"ours beside a container's", UNIX LINE "@/com/intel/lldpad\n", "lldpad\n", 42,
+		 false, "net:[4026531840]"},
+		{"a path, not abstract", UNIX LINE "/com/intel/lldpad\n", "lldpad\n", 0, false,
+		 NULL},
 	};
 
 	(void)state;
@@ -67,6 +86,10 @@ static void test_lldpad(void **state)
 		put_dir(dir, "42");
 		put(dir, "42/comm", cases[i].comm);
 		put_dir(dir, "self");
+		if (cases[i].net) {
+			put_link(dir, "42", cases[i].net);
+			put_link(dir, "self", "net:[4026531840]");
+		}
 		pid = owner_lldpad(dir);
 		if (pid != cases[i].want)
 			fail_msg("%s: %d", cases[i].name, (int)pid);
