@@ -73,20 +73,10 @@ int baseline_find(const char *state_dir, const char *ifname, struct qos *q, char
 	return err;
 }
 
-/* FNV-1a: a fingerprint, not a secret. */
-static uint64_t mix(uint64_t hash, const void *data, size_t size)
-{
-	const uint8_t *p = data;
-
-	while (size--)
-		hash = (hash ^ *p++) * UINT64_C(0x100000001b3);
-	return hash;
-}
-
 uint64_t baseline_stamp(const char *state_dir)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL, path[PATH_MAX];
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint64_t hash = FNV1A_START;
 	unsigned int n = 0, i;
 	struct stat st;
 
@@ -95,9 +85,9 @@ uint64_t baseline_stamp(const char *state_dir)
 	for (i = 0; i < n; i++) {
 		if (tx_path(state_dir, ids[i], "journal", path) || stat(path, &st))
 			continue;
-		hash = mix(hash, ids[i], strlen(ids[i]));
-		hash = mix(hash, &st.st_size, sizeof(st.st_size));
-		hash = mix(hash, &st.st_mtim, sizeof(st.st_mtim));
+		hash = fnv1a(hash, ids[i], strlen(ids[i]));
+		hash = fnv1a(hash, &st.st_size, sizeof(st.st_size));
+		hash = fnv1a(hash, &st.st_mtim, sizeof(st.st_mtim));
 	}
 	free(ids);
 	return n ? hash : 0;

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dcb/sysfs.h"
+
 #define PATH_LENGTH 320
 
 enum tree {
@@ -186,12 +188,6 @@ static const char *name_of(const struct cc_names *names, enum name name)
 	}
 }
 
-/* Names from outside are one path element. */
-static bool is_element(const char *name)
-{
-	return name && name[0] && name[0] != '.' && !strchr(name, '/');
-}
-
 /* Opens the file of a row; sub: "" or the number of a priority. */
 static int open_row(const struct cc_roots *roots, const struct cc_names *names,
 		    const struct row *row, const char *sub, int flags)
@@ -201,7 +197,7 @@ static int open_row(const struct cc_roots *roots, const struct cc_names *names,
 	int root = root_of(roots, place->tree), fd;
 	char path[PATH_LENGTH], number[16] = "";
 
-	if (root < 0 || !is_element(name))
+	if (root < 0 || !sysfs_is_element(name))
 		return -ENOENT;
 	if (place->name == BY_IB_PORT)
 		snprintf(number, sizeof(number), "%u", names->ib_port);

@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dcb/sysfs.h"
+
 #define CM_PATH_MAX 256
 
 static const char *const mode_text[] = {[1] = "IB/RoCE v1", [2] = "RoCE v2"};
@@ -26,7 +28,7 @@ static int device_path(char *path, const char *ibdev)
 {
 	int n;
 
-	if (!ibdev[0] || ibdev[0] == '.' || strchr(ibdev, '/'))
+	if (!sysfs_is_element(ibdev))
 		return -EINVAL;
 	n = snprintf(path, CM_PATH_MAX, "rdma_cm/%s", ibdev);
 	return n < CM_PATH_MAX ? 0 : -ENAMETOOLONG;

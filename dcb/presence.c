@@ -11,25 +11,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "dcb/sysfs.h"
+
 #define GIDS_MAX    1024
 #define LOOK_MS	    100
 #define NO_GID	    "0000:0000:0000:0000:0000:0000:0000:0000"
 #define PATH_LENGTH 192
-
-static bool is_element(const char *name)
-{
-	return name && name[0] && name[0] != '.' && !strchr(name, '/');
-}
-
-/* FNV-1a of one GID; their sum does not know their order. */
-static uint64_t mark(const char *gid)
-{
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	for (; *gid; gid++)
-		hash = (hash ^ (unsigned char)*gid) * UINT64_C(0x100000001b3);
-	return hash;
-}
 
 static void read_gids(struct dcb *dcb, const struct dcb_port *port, struct presence *p)
 {
@@ -43,7 +30,8 @@ static void read_gids(struct dcb *dcb, const struct dcb_port *port, struct prese
 		if (!gid[0] || !strcmp(gid, NO_GID))
 			continue;
 		p->gids++;
-		p->gid_mark += mark(gid);
+		/* A sum does not know their order. */
+		p->gid_mark += fnv1a(FNV1A_START, gid, strlen(gid));
 	}
 }
 
@@ -52,11 +40,11 @@ void presence_read(struct dcb *dcb, const struct dcb_port *port, struct presence
 	char path[PATH_LENGTH], text[64];
 
 	memset(p, 0, sizeof(*p));
-	if (dcb_sysfs_fd(dcb) < 0 || !is_element(port->ifname))
+	if (dcb_sysfs_fd(dcb) < 0 || !sysfs_is_element(port->ifname))
 		return;
 	snprintf(path, sizeof(path), "class/net/%.20s/carrier", port->ifname);
 	p->carrier = !dcb_sysfs_read(dcb, path, text, sizeof(text)) && text[0] == '1';
-	if (!is_element(port->ibdev))
+	if (!sysfs_is_element(port->ibdev))
 		return;
 	snprintf(path, sizeof(path), "class/infiniband/%.64s/ports/%u/state", port->ibdev,
 		 port->ib_port);

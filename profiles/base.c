@@ -73,3 +73,12 @@ int err_hint(struct err *e, const char *fmt, ...)
 	va_end(ap);
 	return e->code;
 }
+
+uint64_t fnv1a(uint64_t hash, const void *data, size_t size)
+{
+	const uint8_t *p = data;
+
+	while (size--)
+		hash = (hash ^ *p++) * UINT64_C(0x100000001b3);
+	return hash;
+}

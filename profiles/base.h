@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every folder needs: an error with its object and the next step, and the size of an array.
+ * What every folder needs: an error with its object and the next step, the size of an array,
+ * and a fingerprint of bytes.
  * The place that fails fills struct err; callers add where they were; only cmd/ prints it.
  */
 #ifndef PROFILES_BASE_H
@@ -35,5 +36,10 @@ int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* Sets the next step, e.g. "run 'rocecheck doctor'". Returns e->code (0 when e is NULL). */
 int err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* FNV-1a, 64 bits: goes on from hash, which is FNV1A_START at first. A fingerprint, not a secret.
+ */
+#define FNV1A_START UINT64_C(0xcbf29ce484222325)
+uint64_t fnv1a(uint64_t hash, const void *data, size_t size);
 
 #endif

@@ -73,6 +73,16 @@ static void test_long_texts_are_cut(void **state)
 	assert_int_equal(strlen(e.hint), ERR_HINT_MAX - 1);
 }
 
+/* Vectors of draft-eastlake-fnv, appendix C. */
+static void test_fnv1a(void **state)
+{
+	(void)state;
+	assert_true(fnv1a(FNV1A_START, "", 0) == FNV1A_START);
+	assert_true(fnv1a(FNV1A_START, "a", 1) == UINT64_C(0xaf63dc4c8601ec8c));
+	assert_true(fnv1a(FNV1A_START, "foobar", 6) == UINT64_C(0x85944171f73967e8));
+	assert_true(fnv1a(fnv1a(FNV1A_START, "foo", 3), "bar", 3) == UINT64_C(0x85944171f73967e8));
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -81,6 +91,7 @@ int main(void)
 		cmocka_unit_test(test_prefix_and_hint),
 		cmocka_unit_test(test_null),
 		cmocka_unit_test(test_long_texts_are_cut),
+		cmocka_unit_test(test_fnv1a),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

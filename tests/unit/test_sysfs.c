@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names that are one element of a path, and names that links point to.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dcb/sysfs.h"
+#include "profiles/base.h"
+
+static void test_elements(void **state)
+{
+	static const char *const bad[] = {NULL, "", ".", "..", ".x", "a/b", "/a", "a/"};
+	static const char *const good[] = {"eth0", "mlx5_0", "0000:65:00.0", "a..b"};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++)
+		if (sysfs_is_element(bad[i]))
+			fail_msg("'%s' is taken", bad[i]);
+	for (unsigned int i = 0; i < ARRAY_SIZE(good); i++)
+		assert_true(sysfs_is_element(good[i]));
+}
+
+static void test_links(void **state)
+{
+	static const struct {
+		const char *link;
+		bool found;
+		const char *name;
+	} cases[] = {
+		{"driver", true, "mlx5_core"}, {"bare", true, "ice"}, {"long", false, ""},
+		{"slash", true, ""},	       {"none", false, ""},   {"file", false, ""},
+	};
+	char root[] = "/tmp/test_sysfs.XXXXXX", command[256], name[16];
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(command, sizeof(command),
+		 "cd %s && ln -s ../../bus/pci/drivers/mlx5_core driver && ln -s ice bare && "
+		 "ln -s a/name_of_16_bytes long && ln -s a/ slash && touch file",
+		 root);
+	assert_int_equal(system(command), 0);
+	fd = open(root, O_RDONLY | O_DIRECTORY);
+	assert_true(fd >= 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		strcpy(name, "before");
+		if (sysfs_link_name(fd, cases[i].link, name, sizeof(name)) != cases[i].found ||
+		    strcmp(name, cases[i].name))
+			fail_msg("%s: '%s'", cases[i].link, name);
+	}
+	assert_false(sysfs_link_name(-1, "driver", name, sizeof(name)));
+	close(fd);
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	assert_int_equal(system(command), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_elements),
+		cmocka_unit_test(test_links),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
