@@ -24,9 +24,17 @@ struct fabric_host {
 	char name[FABRIC_NAME_MAX]; /* as in reports; [A-Za-z0-9._-], never begins with '-' */
 	char target[128];	    /* what the engine is given; default: name */
 	char agent[256];	    /* command of the agent there; default: fabric's */
+	char rack[FABRIC_NAME_MAX]; /* empty = not stated */
 	struct fabric_port *port;   /* owned */
 	unsigned int port_count;
 	int line;
+};
+
+/* Ports of which an apply disrupts one at a time. */
+enum fabric_group {
+	GROUP_FLEET, /* all of them */
+	GROUP_RACK,  /* those of hosts of one rack */
+	GROUP_RAIL,  /* those of one rail */
 };
 
 /* Which packets the run captures. */
@@ -45,7 +53,8 @@ struct fabric {
 	char agent[256];	  /* default "rocecheck" */
 	struct fabric_host *host; /* owned */
 	unsigned int host_count;
-	enum fabric_capture capture; /* default headers */
+	enum fabric_capture capture;	 /* default headers */
+	enum fabric_group failure_group; /* default fleet */
 	/* thresholds and the run */
 	unsigned int connect_timeout_s; /* default 10 */
 	unsigned int quiet_s;		/* idle baseline, default 3 */

@@ -20,6 +20,13 @@ static const struct qos_word capture_words[] = {
 	{NULL, 0},
 };
 
+static const struct qos_word group_words[] = {
+	{"fleet", GROUP_FLEET},
+	{"rack", GROUP_RACK},
+	{"rail", GROUP_RAIL},
+	{NULL, 0},
+};
+
 static const struct qos_word engine_words[] = {
 	{"ssh", 0},
 	{"local", 1},
@@ -177,6 +184,8 @@ static const struct schema_row host_rows[] = {
 	 .shape = TEXT_SHAPE, .help = "host as the engine takes it, {name} in it is the name"},
 	{.path = "agent", .kind = SCHEMA_TEXT, TEXT_AT(fabric_host, agent),
 	 .help = "command of rocecheck on this host; default: the inventory's agent"},
+	{.path = "rack", .kind = SCHEMA_NAME, TEXT_AT(fabric_host, rack),
+	 .help = "what the host fails with, for failure_group: rack"},
 	{.path = "ports", .kind = SCHEMA_MAPS, .required = true, AT(fabric_host, port),
 	 .count_offset = offsetof(struct fabric_host, port_count), .item = &port_keys,
 	 .help = "RoCE ports of the host"},
@@ -206,6 +215,9 @@ static const struct schema_row rows[] = {
 	 .help = "command of rocecheck on the hosts; default rocecheck"},
 	{.path = "capture", .kind = SCHEMA_WORD, AT(fabric, capture), .words = capture_words,
 	 .help = "packets to record: headers, full or off; default headers"},
+	{.path = "failure_group", .kind = SCHEMA_WORD, AT(fabric, failure_group),
+	 .words = group_words,
+	 .help = "apply disrupts one port at a time of each: rail, rack or fleet; default fleet"},
 	{.path = "hosts", .kind = SCHEMA_MAPS, .required = true, AT(fabric, host),
 	 .count_offset = offsetof(struct fabric, host_count), .item = &host_keys,
 	 .help = "the hosts of the fabric"},

@@ -126,6 +126,24 @@ static void test_everything(void **state)
 	diags_clear(&d);
 }
 
+static void test_failure_groups(void **state)
+{
+	struct fabric f;
+	struct diags d;
+
+	(void)state;
+	assert_int_equal(load(HEAD "failure_group: rail\n"
+				   "hosts: [{name: 'h[1-2]', rack: r7, " PORT "}]\n",
+			      &f, &d),
+			 0);
+	assert_int_equal(f.failure_group, GROUP_RAIL);
+	assert_string_equal(f.host[1].rack, "r7");
+	fabric_clear(&f);
+	assert_int_equal(load(HEAD "failure_group: row\nhosts: [{name: h1, " PORT "}]\n", &f, &d),
+			 -EINVAL);
+	diags_clear(&d);
+}
+
 static void test_defaults(void **state)
 {
 	struct fabric f;
@@ -138,6 +156,8 @@ static void test_defaults(void **state)
 	assert_string_equal(f.agent, "rocecheck");
 	assert_string_equal(f.host[0].agent, "rocecheck");
 	assert_int_equal(f.capture, CAPTURE_HEADERS);
+	assert_int_equal(f.failure_group, GROUP_FLEET);
+	assert_string_equal(f.host[0].rack, "");
 	assert_int_equal(f.connect_timeout_s, 10);
 	assert_int_equal(f.quiet_s, 3);
 	assert_int_equal(f.traffic_s, 3);
@@ -412,6 +432,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_everything),
+		cmocka_unit_test(test_failure_groups),
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_sets_of_hosts),
 		cmocka_unit_test(test_refused),
