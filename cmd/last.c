@@ -72,6 +72,9 @@ static int take_last(const json_t *o, const char *ifname, struct last *l, struct
 	if (!err)
 		err = profile_take(json_object_get(o, "profile"), &l->profile, e);
 	l->profile.persist = l->persist;
+	/* It was confirmed once, and the file it came from may be another by now. */
+	l->profile.confirm_within_s = 0;
+	memset(l->profile.line, 0, sizeof(l->profile.line));
 	return err;
 }
 

@@ -51,6 +51,20 @@ static int tell(const struct plans *plans, const struct profile *profile, const 
 	return rc;
 }
 
+/* Of a kept plan its profile: what is to be done by now. */
+static int load(const char *name, struct profile *profile)
+{
+	struct err e = {0};
+	json_t *doc;
+
+	if (!plan_file_is(name))
+		return cmd_load_profile(name, profile);
+	if (plan_file_read(name, profile, &doc, &e))
+		return cmd_fail(EXIT_USAGE, &e);
+	json_decref(doc);
+	return EXIT_OK;
+}
+
 static int run(int argc, char **argv)
 {
 	struct profile profile;
@@ -61,7 +75,7 @@ static int run(int argc, char **argv)
 
 	if (argc != 1)
 		return cmd_usage(&cmd_plan, "one profile is needed");
-	rc = cmd_load_profile(argv[0], &profile);
+	rc = load(argv[0], &profile);
 	if (rc)
 		return rc;
 	if (dcb_open(NULL, &dcb, &e))
@@ -79,7 +93,7 @@ static int run(int argc, char **argv)
 
 const struct command cmd_plan = {
 	.name = "plan",
-	.args = "PROFILE",
+	.args = "PROFILE | PLAN.json",
 	.help = "print what apply would change",
 	.opts = plan_opts,
 	.run = run,

@@ -6,6 +6,7 @@
 #include "cmd/plan_file.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cmd/profile_doc.h"
@@ -15,7 +16,18 @@ bool plan_file_is(const char *path)
 {
 	size_t length = strlen(path);
 
-	return length > 5 && !strcmp(path + length - 5, ".json");
+	return !strcmp(path, "-") || (length > 5 && !strcmp(path + length - 5, ".json"));
+}
+
+static int load_stdin(json_t **doc, struct err *e)
+{
+	json_error_t where;
+
+	*doc = json_loadf(stdin, JSON_REJECT_DUPLICATES, &where);
+	if (!*doc)
+		return err_set(e, -EINVAL, "standard input:%d:%d: %s", where.line, where.column,
+			       where.text);
+	return 0;
 }
 
 int plan_file_write(const struct plans *plans, const struct profile *profile, const char *path,
@@ -34,7 +46,7 @@ int plan_file_read(const char *path, struct profile *profile, json_t **doc, stru
 {
 	json_t *read = NULL;
 	const char *schema;
-	int err = json_file_load(path, &read, e);
+	int err = strcmp(path, "-") ? json_file_load(path, &read, e) : load_stdin(&read, e);
 
 	if (err)
 		return err;

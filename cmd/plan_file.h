@@ -8,7 +8,7 @@
 
 #include "cmd/plan_text.h"
 
-/* Whether a name is that of a saved plan: it ends in .json. */
+/* Whether a name is that of a saved plan: it ends in .json, or is "-", standard input. */
 bool plan_file_is(const char *path);
 
 /* Whole or not at all. */

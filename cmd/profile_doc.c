@@ -25,12 +25,39 @@ static const struct qos_word choices[] = {
 	{NULL, 0},
 };
 
+static json_t *patterns_doc(const struct profile *p)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; list && i < p->interface_count; i++)
+		if (json_array_append_new(list, json_string(p->interface[i]))) {
+			json_decref(list);
+			return NULL;
+		}
+	return list;
+}
+
+static json_t *lines_doc(const struct profile *p)
+{
+	json_t *lines = json_object();
+
+	for (int id = 0; lines && id < QOS_FIELD_COUNT; id++)
+		if (p->line[id] &&
+		    json_object_set_new(lines, qos_fields[id].key, json_integer(p->line[id]))) {
+			json_decref(lines);
+			return NULL;
+		}
+	return lines;
+}
+
 json_t *profile_doc(const struct profile *p)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:o}", "name", p->name, "path", p->path,
-			 "intent", qos_word_text(intents, p->intent), "on_unsupported",
-			 qos_word_text(choices, p->on_unsupported), "disruption",
-			 qos_word_text(choices, p->disruption), "qos", qos_to_json(&p->qos));
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "name", p->name,
+			 "path", p->path, "intent", qos_word_text(intents, p->intent),
+			 "on_unsupported", qos_word_text(choices, p->on_unsupported), "disruption",
+			 qos_word_text(choices, p->disruption), "confirm_within_s",
+			 (int)p->confirm_within_s, "persist", p->persist, "interfaces",
+			 patterns_doc(p), "lines", lines_doc(p), "qos", qos_to_json(&p->qos));
 }
 
 static int take_text(const json_t *o, const char *key, char *to, size_t size, struct err *e)
@@ -55,6 +82,51 @@ static int take_word(const json_t *o, const char *key, const struct qos_word *wo
 	return 0;
 }
 
+/* Writers of before had none of these: then every RoCE port is meant, and nothing is confirmed. */
+static int take_patterns(const json_t *o, struct profile *p, struct err *e)
+{
+	const json_t *list = json_object_get(o, "interfaces");
+
+	p->interface_count = 0;
+	if (list && (!json_is_array(list) || json_array_size(list) > PROFILE_PATTERN_MAX))
+		return err_set(e, -EBADMSG, "interfaces is no list of at most %d",
+			       PROFILE_PATTERN_MAX);
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *text = json_string_value(json_array_get(list, i));
+
+		if (!text || strlen(text) >= sizeof(p->interface[0]))
+			return err_set(e, -EBADMSG, "interfaces has something else than a pattern");
+		strcpy(p->interface[p->interface_count++], text);
+	}
+	return 0;
+}
+
+static int take_policy(const json_t *o, struct profile *p, struct err *e)
+{
+	const json_t *within = json_object_get(o, "confirm_within_s");
+	const json_t *persist = json_object_get(o, "persist");
+	json_int_t seconds = json_integer_value(within);
+
+	if ((within && !json_is_integer(within)) || seconds < 0 || seconds > UINT16_MAX)
+		return err_set(e, -EBADMSG, "confirm_within_s is no time");
+	if (persist && !json_is_boolean(persist))
+		return err_set(e, -EBADMSG, "persist is neither true nor false");
+	p->confirm_within_s = (unsigned int)seconds;
+	p->persist = !persist || json_is_true(persist);
+	return 0;
+}
+
+static void take_lines(const json_t *o, struct profile *p)
+{
+	const json_t *lines = json_object_get(o, "lines");
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		json_int_t line = json_integer_value(json_object_get(lines, qos_fields[id].key));
+
+		p->line[id] = line > 0 && line <= INT32_MAX ? (int)line : 0;
+	}
+}
+
 int profile_take(const json_t *o, struct profile *p, struct err *e)
 {
 	int intent = 0, unsupported = 0, disruption = 0, err;
@@ -69,7 +141,12 @@ int profile_take(const json_t *o, struct profile *p, struct err *e)
 	if (!err)
 		err = take_word(o, "disruption", choices, &disruption, e);
 	if (!err)
+		err = take_patterns(o, p, e);
+	if (!err)
+		err = take_policy(o, p, e);
+	if (!err)
 		err = qos_from_json(json_object_get(o, "qos"), &p->qos, e);
+	take_lines(o, p);
 	p->intent = intent;
 	p->on_unsupported = unsupported;
 	p->disruption = disruption;

@@ -10,7 +10,7 @@
 
 #include "profiles/profile.h"
 
-/* New reference, NULL on -ENOMEM. Lines of wishes are not in it. */
+/* New reference, NULL on -ENOMEM. */
 json_t *profile_doc(const struct profile *p);
 
 /* Reads what profile_doc() wrote; -EBADMSG or -EINVAL with the member in e. */

@@ -10,7 +10,7 @@
 #include "profiles/qos.h"
 
 #define PROFILE_SCHEMA	    "rocecheck.profile/1"
-#define PROFILE_PATTERN_MAX 16
+#define PROFILE_PATTERN_MAX 64 /* as many as an inventory has ports of one host */
 #define PROFILE_SKB_PRIOS   16
 
 /* What the fabric promises; picks the oracle of the traffic rules. */

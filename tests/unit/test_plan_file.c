@@ -59,11 +59,22 @@ static json_t *keep(const struct plans *plans)
 	strcpy(profile.path, "a.yaml");
 	profile.qos.has = QOS_BIT(QOS_MTU);
 	profile.qos.mtu = 9000;
+	profile.interface_count = 2;
+	strcpy(profile.interface[0], "roce*");
+	strcpy(profile.interface[1], "bond0");
+	profile.confirm_within_s = 90;
+	profile.line[QOS_MTU] = 12;
 	if (plan_file_write(plans, &profile, path, &e) || plan_file_read(path, &read, &doc, &e))
 		fail_msg("%s", e.text);
 	assert_string_equal(read.name, "a");
 	assert_int_equal(read.disruption, CHOICE_DENY);
 	assert_int_equal(read.qos.has, profile.qos.has);
+	assert_int_equal(read.interface_count, 2);
+	assert_string_equal(read.interface[0], "roce*");
+	assert_string_equal(read.interface[1], "bond0");
+	assert_int_equal(read.confirm_within_s, 90);
+	assert_false(read.persist);
+	assert_int_equal(read.line[QOS_MTU], 12);
 	return doc;
 }
 
@@ -112,6 +123,13 @@ static void test_changed(void **state)
 	json_decref(doc);
 }
 
+/* A plan whose profile is whole but for one member. */
+#define PLAN_OF(member)                                                                            \
+	"{\"schema\":\"rocecheck.plan/"                                                            \
+	"1\",\"ports\":[],\"profile\":{\"name\":\"a\",\"path\":\"a\","                             \
+	"\"intent\":\"lossless\",\"on_unsupported\":\"fail\",\"disruption\":\"ask\",\"qos\":{}"    \
+	"," member "}}"
+
 static void test_no_plan(void **state)
 {
 	static const char *const bad[] = {
@@ -121,6 +139,11 @@ static void test_no_plan(void **state)
 		"{\"schema\":\"rocecheck.plan/1\"}",
 		"{\"schema\":\"rocecheck.plan/1\",\"ports\":[]}",
 		"{\"schema\":\"rocecheck.plan/1\",\"ports\":[],\"profile\":{\"name\":3}}",
+		PLAN_OF("\"interfaces\":3"),
+		PLAN_OF("\"interfaces\":[3]"),
+		PLAN_OF("\"confirm_within_s\":-1"),
+		PLAN_OF("\"confirm_within_s\":\"60\""),
+		PLAN_OF("\"persist\":3"),
 		"{\"schema\":\"rocecheck.plan/2\",\"ports\":[],\"profile\":{}}",
 	};
 
@@ -139,8 +162,28 @@ static void test_no_plan(void **state)
 		assert_non_null(strstr(e.text, path));
 	}
 	assert_true(plan_file_is("x.json"));
+	assert_true(plan_file_is("-"));
 	assert_false(plan_file_is(".json"));
 	assert_false(plan_file_is("lab"));
+}
+
+/* The same, whole: none of the others was refused for something else. */
+static void test_least(void **state)
+{
+	FILE *f = fopen(path, "w");
+	struct profile profile;
+	struct err e = {0};
+	json_t *doc;
+
+	(void)state;
+	assert_non_null(f);
+	fputs(PLAN_OF("\"persist\":true"), f);
+	fclose(f);
+	if (plan_file_read(path, &profile, &doc, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(profile.interface_count, 0);
+	assert_true(profile.persist);
+	json_decref(doc);
 }
 
 int main(void)
@@ -149,6 +192,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_same, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_changed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_plan, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_least, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
