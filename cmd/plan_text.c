@@ -279,8 +279,8 @@ static void print_plan(const struct plan *p, const struct port_use *use, const c
 	fprintf(out, "%s", p->ifname);
 	if (p->ibdev[0])
 		fprintf(out, " (%s)", p->ibdev);
-	fprintf(out, "  %s, tier %s\n", p->driver[0] ? p->driver : "driver unknown",
-		plan_tier_word(p->tier));
+	fprintf(out, "  %s, tier %s%s%s\n", p->driver[0] ? p->driver : "driver unknown",
+		plan_tier_word(p->tier), p->platform[0] ? ", " : "", p->platform);
 	if (!p->count)
 		fputs("    in sync\n", out);
 	for (unsigned int i = 0; i < p->count; i++)

@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ports.h"
 #include "cmd/show_yaml.h"
+#include "dcb/platform.h"
 
 static const char *interface, *device;
 static bool yaml;
@@ -20,20 +21,23 @@ static const struct opt show_opts[] = {
 	{.name = NULL},
 };
 
-static json_t *port_to_json(const struct port *p)
+static json_t *port_to_json(struct dcb *dcb, const struct port *p)
 {
-	return json_pack("{s:s, s:s, s:i, s:s, s:b, s:o}", "netdev", p->netdev, "ibdev", p->ibdev,
-			 "ib_port", p->ib_port, "driver", p->driver, "dcb", p->dcb, "qos",
-			 qos_to_json(&p->qos));
+	struct platform_facts facts;
+
+	platform_gather(dcb, p->netdev, p->ibdev, p->dcb, &facts);
+	return json_pack("{s:s, s:s, s:i, s:s, s:b, s:o, s:o}", "netdev", p->netdev, "ibdev",
+			 p->ibdev, "ib_port", p->ib_port, "driver", p->driver, "dcb", p->dcb,
+			 "platform", platform_json(&facts), "qos", qos_to_json(&p->qos));
 }
 
-static int show_json(const struct snapshot *s)
+static int show_json(struct dcb *dcb, const struct snapshot *s)
 {
 	json_t *ports = json_array();
 	int err = ports ? 0 : -1;
 
 	for (unsigned int i = 0; !err && i < s->port_count; i++)
-		err = json_array_append_new(ports, port_to_json(&s->port[i]));
+		err = json_array_append_new(ports, port_to_json(dcb, &s->port[i]));
 	if (err) {
 		json_decref(ports);
 		return cmd_print_json(NULL);
@@ -42,7 +46,39 @@ static int show_json(const struct snapshot *s)
 		json_pack("{s:s, s:o}", "schema", "rocecheck.show/1", "ports", ports));
 }
 
-static void show_port(const struct port *p)
+static void show_place(const struct platform *p, const struct platform_place *place,
+		       const struct platform_facts *facts)
+{
+	char where[PLATFORM_WHERE_MAX];
+	const char *comma = "    ";
+
+	platform_where(place, facts, where, sizeof(where));
+	printf("  %s does not decide, %s:\n", p->name, where);
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		if (!(place->fields & QOS_BIT(id)))
+			continue;
+		printf("%s%s", comma, qos_fields[id].key);
+		comma = ", ";
+	}
+	putchar('\n');
+}
+
+/* What is set elsewhere, and where. */
+static void show_platform(struct dcb *dcb, const struct port *port)
+{
+	struct platform_facts facts;
+
+	platform_gather(dcb, port->netdev, port->ibdev, port->dcb, &facts);
+	for (unsigned int i = 0; i < platform_count; i++) {
+		const struct platform *p = &platforms[i];
+
+		for (unsigned int k = 0; p->is(&facts) && k < PLATFORM_PLACES; k++)
+			if (p->place[k].fields)
+				show_place(p, &p->place[k], &facts);
+	}
+}
+
+static void show_port(struct dcb *dcb, const struct port *p)
 {
 	char text[1024];
 
@@ -54,6 +90,7 @@ static void show_port(const struct port *p)
 		printf("  %u Mb/s", p->speed_mbps);
 	printf("  %s%s\n", p->up ? "up" : "down",
 	       p->dcb ? "" : "  no DCB: the driver has no dcbnl");
+	show_platform(dcb, p);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		const struct qos_field *f = &qos_fields[id];
 
@@ -81,17 +118,19 @@ static int run(int argc, char **argv)
 	if (err)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	err = cmd_take_ports(dcb, interface ? interface : device, &s, &e);
-	dcb_close(dcb);
-	if (err)
+	if (err) {
+		dcb_close(dcb);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
 	if (yaml)
 		err = show_yaml(&s, stdout, &e) ? cmd_fail(EXIT_USAGE, &e) : EXIT_OK;
 	else if (globals->json)
-		err = show_json(&s);
+		err = show_json(dcb, &s);
 	else
 		for (unsigned int i = 0; i < s.port_count; i++)
-			show_port(&s.port[i]);
+			show_port(dcb, &s.port[i]);
 	snapshot_clear(&s);
+	dcb_close(dcb);
 	return err;
 }
 

@@ -14,6 +14,7 @@
 #include "dcb/backend.h"
 #include "dcb/configfs.h"
 #include "dcb/limits.h"
+#include "dcb/platform.h"
 
 /* What stands behind the IB header and its payload in one frame: iboe_get_mtu(). */
 #define IB_OVERHEAD_BYTES 96
@@ -275,6 +276,7 @@ int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname
 	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e)
 {
 	struct dcb_driver_info info = {0};
+	struct platform_facts facts;
 	int err = dcb_driver(dcb, ifname, &info, e);
 
 	/* A netdev without ethtool has no driver to know. */
@@ -294,6 +296,8 @@ int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname
 		else if (!configfs_rdma_cm(dcb->configfs_fd))
 			cannot(s, "rdma_cm is not in configfs: mount configfs, load rdma_cm");
 	}
+	platform_gather(dcb, ifname, ibdev, have->has & dcb_dcbnl_fields(), &facts);
+	platform_judge(&facts, plan);
 	return 0;
 }
 

@@ -51,6 +51,7 @@ struct plan {
 	char ibdev[64];
 	unsigned int ib_port;
 	char driver[32];
+	char platform[24]; /* word of a row of dcb/platform.h, "" = the port decides all itself */
 	enum plan_tier tier;
 	bool firmware_owned; /* its LLDP agent sets DCB (lld_managed), the host cannot */
 	uint64_t lost;	     /* fields nobody asks for that the driver resets on the way */
@@ -89,7 +90,8 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	       const char *driver, struct plan *plan);
 
 /* plan_make() for a port of this host, names filled in; `have` is what was read of it, with the IB
- * MTU if that is known. rdma_cm steps cannot run where there is no RDMA device or no configfs. */
+ * MTU if that is known. rdma_cm steps cannot run where there is no RDMA device or no configfs, and
+ * no step that the platform decides elsewhere (see dcb/platform.h). */
 int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
 	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e);
 
