@@ -79,23 +79,43 @@ struct tunable {
 	uint16_t value;
 };
 
-static struct tunable storm(uint32_t cmd, uint16_t ms)
+static void storm_fill(struct tunable *t, uint32_t cmd, uint16_t ms)
 {
-	struct tunable t = {
+	*t = (struct tunable){
 		.head = {.cmd = cmd,
 			 .id = ETHTOOL_PFC_PREVENTION_TOUT,
 			 .type_id = ETHTOOL_TUNABLE_U16,
 			 .len = sizeof(uint16_t)},
 	};
+	memcpy(t->head.data, &ms, sizeof(ms));
+}
 
-	memcpy(t.head.data, &ms, sizeof(ms));
-	return t;
+/* A value that no profile can have, and no driver takes, is unknown. */
+static bool storm_known(uint16_t ms)
+{
+	const struct qos_field *f = &qos_fields[QOS_PFC_STORM];
+
+	return (ms >= f->min && ms <= f->max) || qos_word_text(f->words, ms);
+}
+
+static void storm_read(int fd, const char *ifname, struct qos *q)
+{
+	struct tunable t;
+	uint16_t ms;
+
+	storm_fill(&t, ETHTOOL_GTUNABLE, 0);
+	if (ask(fd, ifname, &t))
+		return;
+	memcpy(&ms, t.head.data, sizeof(ms));
+	if (!storm_known(ms))
+		return;
+	q->pfc_storm_ms = ms;
+	q->has |= QOS_BIT(QOS_PFC_STORM);
 }
 
 int ethtool_flags_read(int fd, const char *ifname, struct qos *q, struct err *e)
 {
 	struct ethtool_value flags = {.cmd = ETHTOOL_GPFLAGS};
-	struct tunable t = storm(ETHTOOL_GTUNABLE, 0);
 	uint32_t bit = 0;
 	bool on = false;
 	int err = find_agent(fd, ifname, &bit, &on);
@@ -108,10 +128,7 @@ int ethtool_flags_read(int fd, const char *ifname, struct qos *q, struct err *e)
 		q->firmware_agent = !(flags.data & bit) != on;
 		q->has |= QOS_BIT(QOS_FIRMWARE_AGENT);
 	}
-	if (!ask(fd, ifname, &t)) {
-		memcpy(&q->pfc_storm_ms, t.head.data, sizeof(q->pfc_storm_ms));
-		q->has |= QOS_BIT(QOS_PFC_STORM);
-	}
+	storm_read(fd, ifname, q);
 	return 0;
 }
 
@@ -134,8 +151,10 @@ int ethtool_agent_write(int fd, const char *ifname, bool on, struct err *e)
 
 int ethtool_storm_write(int fd, const char *ifname, uint16_t ms, struct err *e)
 {
-	struct tunable t = storm(ETHTOOL_STUNABLE, ms);
-	int err = ask(fd, ifname, &t);
+	struct tunable t;
+	int err;
 
+	storm_fill(&t, ETHTOOL_STUNABLE, ms);
+	err = ask(fd, ifname, &t);
 	return err ? err_sys(e, err, "%s: PFC storm prevention", ifname) : 0;
 }

@@ -241,7 +241,12 @@ static int read_ms(struct schema_load *l, const struct qos_field *f, const struc
 		*(uint16_t *)member = value;
 		return 0;
 	}
-	err = schema_number(l, node, f->min, f->max, &number);
+	/* The number of a word is as good: ethtool knows no words. */
+	if (node->kind == YAML_TEXT && !units_number(node->text, 0, UINT16_MAX, &number, NULL) &&
+	    qos_word_text(f->words, number))
+		err = 0;
+	else
+		err = schema_number(l, node, f->min, f->max, &number);
 	if (!err)
 		*(uint16_t *)member = number;
 	return err;

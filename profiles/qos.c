@@ -174,6 +174,13 @@ static bool dcbx_satisfied(const struct qos *want, const struct qos *have)
 	return !(surplus & QOS_DCBX_LLD_MANAGED);
 }
 
+/* "auto" is up to the device; mlx5 makes 100 ms of it and reads that: en_ethtool.c. */
+static bool storm_satisfied(const struct qos *want, const struct qos *have)
+{
+	return want->pfc_storm_ms == have->pfc_storm_ms ||
+	       (want->pfc_storm_ms == QOS_STORM_AUTO && have->pfc_storm_ms == QOS_STORM_AUTO_MS);
+}
+
 static bool ib_mtu_satisfied(const struct qos *want, const struct qos *have)
 {
 	return have->ib_mtu >= want->ib_mtu;
@@ -192,9 +199,10 @@ static bool params_satisfied(const struct qos *want, const struct qos *have)
 
 /* Fields whose wish is met by more than the equal value; the others are compared. */
 static bool (*const satisfied[QOS_FIELD_COUNT])(const struct qos *want, const struct qos *have) = {
-	[QOS_DCBX_MODE] = dcbx_satisfied, [QOS_DSCP_PRIO] = dscp_satisfied,
-	[QOS_APP] = apps_covered,	  [QOS_TC_TX_BW] = bandwidth_satisfied,
-	[QOS_IB_MTU] = ib_mtu_satisfied,  [QOS_CC_PARAMS] = params_satisfied,
+	[QOS_DCBX_MODE] = dcbx_satisfied,  [QOS_DSCP_PRIO] = dscp_satisfied,
+	[QOS_APP] = apps_covered,	   [QOS_TC_TX_BW] = bandwidth_satisfied,
+	[QOS_IB_MTU] = ib_mtu_satisfied,   [QOS_CC_PARAMS] = params_satisfied,
+	[QOS_PFC_STORM] = storm_satisfied,
 };
 
 static bool field_satisfied(const struct qos *want, const struct qos *have, enum qos_field_id id)

@@ -21,8 +21,9 @@
 #define QOS_PARAM_COUNT 56 /* names of congestion control parameters */
 #define QOS_STORM_AUTO                                                                             \
 	0xffff /* pfc_storm_ms: the device decides; ETHTOOL PFC_STORM_PREVENTION_AUTO */
-#define QOS_SELECTORS 6
-#define QOS_UNMAPPED  0xff /* dscp_prio[]: no entry for this DSCP */
+#define QOS_STORM_AUTO_MS 100 /* what a device that was told so reads */
+#define QOS_SELECTORS	  6
+#define QOS_UNMAPPED	  0xff /* dscp_prio[]: no entry for this DSCP */
 
 /* Transmission selection algorithms, 802.1Q clause 37 (ETS); values of linux/dcbnl.h. */
 enum qos_tsa {
@@ -218,7 +219,8 @@ bool qos_field_equal(const struct qos *a, const struct qos *b, enum qos_field_id
  * Meaning, not bytes: want.ib_mtu is a minimum; want.dscp_prio entries that are QOS_UNMAPPED and
  * want.app entries beyond the listed ones are not demanded; bandwidths of TCs that are not ETS are
  * not compared; the flags of want.dcbx_mode must be set, others may be (mlx5 always reports cee),
- * but lld_managed must not unless it is asked for. Read-only fields other than ib_mtu are never in
+ * but lld_managed must not unless it is asked for; storm prevention "auto" is what the device makes
+ * of it. Read-only fields other than ib_mtu are never in
  * the result. */
 uint64_t qos_diff(const struct qos *want, const struct qos *have);
 

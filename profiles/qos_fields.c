@@ -203,7 +203,7 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 	[QOS_PFC_STORM] = {
 		.key = "pfc.storm_prevention_ms", .kind = QOS_KIND_MS,
 		.offset = AT(pfc_storm_ms), .words = storm_words,
-		.min = 0, .max = 8000, .unit = "ms",
+		.min = 80, .max = 8000, .unit = "ms", /* mlx5, en_ethtool.c */
 		.help = "how long a stalled host may pause the fabric: off, auto, or so long",
 	},
 	[QOS_PRIO_BUFFER] = {

@@ -211,8 +211,14 @@ static bool read_tos(const struct qos_field *f, const json_t *json, void *member
 
 static bool read_ms(const struct qos_field *f, const json_t *json, void *member)
 {
+	json_int_t number = json_integer_value(json);
 	int value;
 
+	if (json_is_integer(json) && number >= 0 && number <= UINT16_MAX &&
+	    qos_word_text(f->words, number)) {
+		*(uint16_t *)member = number;
+		return true;
+	}
 	if (!json_is_string(json))
 		return read_u16(f, json, member);
 	value = qos_word_value(f->words, json_string_value(json));

@@ -63,6 +63,20 @@ static json_t *list_of(json_t *item)
 	return json_pack("{s:s, s:o}", "type", "array", "items", item);
 }
 
+/* One of the words, or the number that stands for it. */
+static json_t *words_or_values(const struct qos_word *list)
+{
+	json_t *either = words(list);
+
+	for (; list->word; list++)
+		if (json_array_append_new(json_object_get(either, "enum"),
+					  json_integer(list->value))) {
+			json_decref(either);
+			return NULL;
+		}
+	return either;
+}
+
 /* Keys 0 to 7 in either form: a list of 8 or a map. */
 static json_t *by_eight(json_t *item)
 {
@@ -156,7 +170,8 @@ static json_t *field_value(const struct qos_field *f)
 	case QOS_KIND_TOS:
 		return tos(f);
 	case QOS_KIND_MS:
-		return json_pack("{s:[o, o]}", "anyOf", integer(f->min, f->max), words(f->words));
+		return json_pack("{s:[o, o]}", "anyOf", integer(f->min, f->max),
+				 words_or_values(f->words));
 	case QOS_KIND_PARAMS:
 		return params();
 	case QOS_KIND_SELECTORS:

@@ -160,6 +160,23 @@ sent()
 	done_right
 }
 
+@test "mlx5: storm prevention takes 80 to 8000 ms, and automatic reads as 100" {
+	become mlx5
+	run on h1 ethtool --set-tunable roce0 pfc-prevention-tout 79
+	[[ $output == *"Invalid argument"* ]]
+	ours <<-END
+		pfc: {storm_prevention_ms: 79}
+	END
+	refused 2 'RC-INP-005'
+	ours <<-END
+		pfc: {storm_prevention_ms: auto}
+	END
+	done_right
+	on h1 ethtool --get-tunable roce0 pfc-prevention-tout | grep -qx 'pfc-prevention-tout: 100'
+	run -0 on h1 rocecheck rollback
+	on h1 ethtool --get-tunable roce0 pfc-prevention-tout | grep -qx 'pfc-prevention-tout: 0'
+}
+
 @test "mlx4: APP entries are shown and never reach the device" {
 	become mlx4
 	taken app add dev roce0 dscp-prio 26:3

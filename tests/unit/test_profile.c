@@ -138,6 +138,9 @@ static void test_other_forms(void **state)
 		{"app: {udp: {4791: [4, 3]}}", QOS_APP, "{udp: {4791: [3, 4]}}"},
 		{"app: {udp: {}}", QOS_APP, "{}"},
 		{"rdma: {cm_default_tos: 106}", QOS_CM_TOS, "{dscp: 26, ecn: ect0}"},
+		{"pfc: {storm_prevention_ms: 0}", QOS_PFC_STORM, "off"},
+		{"pfc: {storm_prevention_ms: 65535}", QOS_PFC_STORM, "auto"},
+		{"pfc: {storm_prevention_ms: 80}", QOS_PFC_STORM, "80"},
 		{"link_pause: {rx: true}", QOS_PAUSE_RX, "on"},
 		{"link_pause: {rx: 'off'}", QOS_PAUSE_RX, "off"},
 	};
@@ -215,6 +218,8 @@ static void test_wrong_values(void **state)
 		{"congestion_control: {params: {rtt: x}}", "RC-INP-004", 36},
 		{"congestion_control: {params: {rpg_ai_rat: 5}}", "RC-INP-009", 31},
 		{"congestion_control: {params: [rtt]}", "RC-INP-004", 30},
+		{"pfc: {storm_prevention_ms: 1}", "RC-INP-005", 28},
+		{"pfc: {storm_prevention_ms: 79}", "RC-INP-005", 28},
 		{"pfc: {storm_prevention_ms: 8001}", "RC-INP-005", 28},
 		{"pfc: {storm_prevention_ms: never}", "RC-INP-004", 28},
 		{"dcbx: {peer: {match: [pfcs]}}", "RC-INP-009", 23},

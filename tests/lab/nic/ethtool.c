@@ -9,6 +9,10 @@
 
 #include "personality.h"
 
+#define STORM_AUTO_MS 100
+#define STORM_MIN_MS  80
+#define STORM_MAX_MS  8000
+
 static const char agent_flag[] = "fw-lldp-agent";
 
 static int labnic_sset_count(struct net_device *dev, int set)
@@ -136,6 +140,34 @@ static int labnic_link_settings(struct net_device *dev, struct ethtool_link_kset
 	return 0;
 }
 
+/* As mlx5_core: off, 80 to 8000 ms, or what it takes for automatic, which reads as its value. */
+static int labnic_get_tunable(struct net_device *dev, const struct ethtool_tunable *tunable,
+			      void *data)
+{
+	struct labnic *nic = netdev_priv(dev);
+
+	if (!nic->personality->prevents_storms || tunable->id != ETHTOOL_PFC_PREVENTION_TOUT)
+		return -EOPNOTSUPP;
+	*(u16 *)data = nic->storm_ms;
+	return 0;
+}
+
+static int labnic_set_tunable(struct net_device *dev, const struct ethtool_tunable *tunable,
+			      const void *data)
+{
+	struct labnic *nic = netdev_priv(dev);
+	u16 ms = *(const u16 *)data;
+
+	if (!nic->personality->prevents_storms || tunable->id != ETHTOOL_PFC_PREVENTION_TOUT)
+		return -EOPNOTSUPP;
+	if (ms == PFC_STORM_PREVENTION_AUTO)
+		ms = STORM_AUTO_MS;
+	if (ms != PFC_STORM_PREVENTION_DISABLE && (ms < STORM_MIN_MS || ms > STORM_MAX_MS))
+		return -EINVAL;
+	nic->storm_ms = ms;
+	return 0;
+}
+
 static void labnic_getpause(struct net_device *dev, struct ethtool_pauseparam *pause)
 {
 	struct labnic *nic = netdev_priv(dev);
@@ -180,4 +212,6 @@ const struct ethtool_ops labnic_ethtool_ops = {
 	.get_ethtool_stats = labnic_stats,
 	.get_priv_flags = labnic_get_priv_flags,
 	.set_priv_flags = labnic_set_priv_flags,
+	.get_tunable = labnic_get_tunable,
+	.set_tunable = labnic_set_tunable,
 };

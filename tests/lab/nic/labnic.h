@@ -121,6 +121,7 @@ struct labnic {
 	u8 dcbx;
 	u8 pfc_mbc;
 	u16 pfc_delay;
+	u16 storm_ms; /* pfc-prevention-tout, 0: off */
 	bool ets_set;
 	bool pfc_set;
 	bool buffers_set;

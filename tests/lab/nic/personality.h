@@ -50,6 +50,8 @@ struct labnic_personality {
 	bool pfc_counts_xoff;
 	/* Where DCQCN is set (LABNIC_CC_...); 0: it has none. */
 	u8 cc_files;
+	/* Ends PFC that a stalled host keeps up: the tunable pfc-prevention-tout. */
+	bool prevents_storms;
 	/* Has the private flag fw-lldp-agent, and this changes it. */
 	int (*set_agent)(struct labnic *nic, bool on);
 };
