@@ -250,7 +250,8 @@ static void print_lost(const struct plan *p, FILE *out)
 
 	if (!p->lost)
 		return;
-	fputs("    note: with the first DSCP entry, and after the last one, the driver resets ",
+	fputs("    note: where DSCP trust begins or ends, or the firmware's agent, the driver "
+	      "resets\n          ",
 	      out);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		if (!(p->lost & QOS_BIT(id)))
@@ -258,7 +259,7 @@ static void print_lost(const struct plan *p, FILE *out)
 		fprintf(out, "%s%s", comma, qos_fields[id].key);
 		comma = ", ";
 	}
-	fputs("\n          and the profile does not say what they should be\n", out);
+	fputs(";\n          the profile does not say what they should be\n", out);
 }
 
 static void print_use(const struct port_use *use, FILE *out)

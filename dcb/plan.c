@@ -150,12 +150,18 @@ static bool rule_prio_tc(const struct context *c, struct plan_step *s)
 	return true;
 }
 
+/* 802.1Q D.2.10.4: PFC cap counts traffic classes; where they are unknown each priority is one. */
 static bool rule_pfc(const struct context *c, struct plan_step *s)
 {
-	unsigned int count = __builtin_popcount(c->want->pfc_enabled);
+	const struct qos *map = qos_has(c->want, QOS_PRIO_TC) ? c->want : c->have;
+	unsigned int cap = qos_has(c->have, QOS_PFC_CAP) ? c->have->pfc_cap : 0;
+	uint8_t classes = 0;
 
-	if (qos_has(c->have, QOS_PFC_CAP) && c->have->pfc_cap && count > c->have->pfc_cap)
-		cannot(s, "the device can have %u lossless priorities", c->have->pfc_cap);
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (c->want->pfc_enabled & 1 << prio)
+			classes |= 1 << (qos_has(map, QOS_PRIO_TC) ? map->prio_tc[prio] : prio);
+	if (cap && __builtin_popcount(classes) > (int)cap)
+		cannot(s, "the device can have %u lossless traffic classes", cap);
 	return true;
 }
 
@@ -210,15 +216,24 @@ static struct qos outcome(const struct context *c)
 		then.has &= ~QOS_BIT(QOS_APP);
 		(void)target_app(c, &then); /* too many: the step says so */
 	}
+	/* Trust is no wish of its own: it follows from the entries. */
+	if (qos_has(c->want, QOS_DSCP_PRIO) || qos_has(c->have, QOS_DSCP_PRIO)) {
+		then.has |= QOS_BIT(QOS_TRUST);
+		then.trust = any_dscp(&then) ? QOS_TRUST_DSCP : QOS_TRUST_PCP;
+	}
 	return then;
 }
 
-/* Fields that the driver resets because the first DSCP entry comes, or the last one goes. */
+/* Fields that the driver resets because the first DSCP entry comes, or the last one goes, or
+ * because its firmware's agent comes or goes. */
 static uint64_t reset_on_the_way(const struct context *c, const struct qos *then)
 {
 	bool before = qos_has(c->have, QOS_DSCP_PRIO) && any_dscp(c->have);
+	uint64_t resets = before != any_dscp(then) ? c->quirk->dscp_flip_resets : 0;
 
-	return before != any_dscp(then) ? c->quirk->dscp_flip_resets : 0;
+	if (qos_diff(c->want, c->have) & c->have->has & QOS_BIT(QOS_FIRMWARE_AGENT))
+		resets |= c->quirk->agent_resets;
+	return resets;
 }
 
 static void step_make(const struct context *c, enum qos_field_id id, int line, struct plan_step *s)

@@ -68,6 +68,8 @@ struct driver_quirk {
 	uint64_t zeros_unknown;	   /* an object of these that reads as all zeros was never read */
 	uint64_t dscp_flip_resets; /* fields that the first DSCP entry, or the end of the last,
 				      resets */
+	uint64_t agent_resets;	   /* and those that the firmware's agent resets, as it is turned
+				      on or off */
 	uint32_t limits;	   /* enum driver_limit */
 	bool app_replaces;	   /* setting an APP entry removes the old one of the same key */
 	bool dcbx_zero_frees;	   /* only SDCBX(0) gives DCBX back to the firmware */

@@ -62,6 +62,7 @@ const struct driver_quirk driver_quirks[] = {
 			  BIT(MTU), /* ice_dcbnl_devreset() */
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.dscp_flip_resets = ETS_FIELDS | PFC_FIELDS,
+		.agent_resets = ETS_FIELDS | PFC_FIELDS, /* ice_dcb_sw_dflt_cfg() */
 		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_NO_GAP |
 			  LIMIT_ONE_LOSSLESS | LIMIT_DSCP_IS_CLASS | LIMIT_DSCP_ONLY,
 		.tier = PLAN_TIER_SOURCE,
@@ -72,6 +73,7 @@ const struct driver_quirk driver_quirks[] = {
 		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
 		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU),
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
+		.agent_resets = ETS_FIELDS | PFC_FIELDS, /* i40e_dcb_sw_default_config() */
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 intel/i40e/i40e_dcb_nl.c",
 	},
