@@ -2,7 +2,7 @@
 /*
  * dcbnl decoding and requests (linux dcbnl.h; net/dcb/dcbnl.c). libnl has no module for it. One
  * object a message: the kernel's own order in one message is wrong for some drivers, and it stops
- * at the first error without going back. The pure parts of a set are in dcbnl_fill.c.
+ * at the first error without going back. The pure parts of a set are in dcbnl_qos.c.
  */
 #include "dcb/dcbnl.h"
 
@@ -285,24 +285,30 @@ static int change_entry(struct nl *nl, const char *ifname, uint16_t table_attr,
 	nl_nest_end(&r, ieee);
 	err = talk_ieee(nl, &r, ifname, e);
 	/* Another writer was faster, or the driver replaced it by itself: the readback judges. */
-	if (err == (change->add ? -EEXIST : -ENOENT))
-		return 0;
+	return err == (change->add ? -EEXIST : -ENOENT) ? 0 : err;
+}
+
+int dcbnl_change_app(struct nl *nl, const char *ifname, const struct app_change *change,
+		     struct err *e)
+{
+	int err = change_entry(nl, ifname, DCB_ATTR_IEEE_APP_TABLE, change, e);
+
 	if (err)
 		err_prefix(e, "APP entry %u:%u -> priority %u", change->app.selector,
 			   change->app.protocol, change->app.priority);
 	return err;
 }
 
-int dcbnl_change_app(struct nl *nl, const char *ifname, const struct app_change *change,
-		     struct err *e)
-{
-	return change_entry(nl, ifname, DCB_ATTR_IEEE_APP_TABLE, change, e);
-}
-
 int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,
 		      struct err *e)
 {
-	return change_entry(nl, ifname, DCBNL_ATTR_REWR, change, e);
+	int err = change_entry(nl, ifname, DCBNL_ATTR_REWR, change, e);
+
+	if (err)
+		err_prefix(e, "rewrite entry priority %u -> %s %u", change->app.priority,
+			   change->app.selector == QOS_APP_PCP ? "PCP" : "DSCP",
+			   change->app.protocol);
+	return err;
 }
 
 int dcbnl_set_dcbx(struct nl *nl, const char *ifname, uint8_t mode, struct err *e)

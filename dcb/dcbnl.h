@@ -48,10 +48,9 @@ void dcbnl_to_qos(const struct dcbnl_state *s, struct qos *q);
  */
 int dcbnl_errno(uint8_t code);
 
-/* The structs to send: what the device has, with the fields of mask from q. */
-void dcbnl_fill_ets(struct ieee_ets *ets, const struct qos *q, uint64_t mask);
-void dcbnl_fill_pfc(struct ieee_pfc *pfc, const struct qos *q, uint64_t mask);
-void dcbnl_fill_buffer(struct dcbnl_buffer *buffer, const struct qos *q, uint64_t mask);
+/* Puts the fields of mask that are members of ets, pfc, maxrate and buffer into them: what is sent
+ * is what the device has, but for those. */
+void dcbnl_fill(struct dcbnl_state *s, const struct qos *q, uint64_t mask);
 
 /* A change of the APP table. */
 struct app_change {
@@ -59,15 +58,22 @@ struct app_change {
 	struct dcb_app app;
 };
 
+/* What a driver does by itself as entries come and go: bits of habits. */
+enum app_habit {
+	APP_REPLACES = 1,    /* the old entry of the same key goes */
+	APP_LAST_RESETS = 2, /* with the last DSCP entry other settings go */
+};
+
 /*
  * The changes, in order, that make the entries of mask (QOS_TRUST, QOS_DSCP_PRIO, QOS_APP) what q
  * says: first what is new, then what gets another priority (old entry deleted, new one added; on
  * drivers that replace by themselves only added), then what goes. So the last DSCP entry, with
- * which trust and on ice all of ETS and PFC would go, is not deleted while others come. Returns the
- * number, -ENOSPC.
+ * which trust and on ice all of ETS and PFC would go, is not deleted while others come; where it is
+ * the only one and gets another priority, APP_LAST_RESETS puts a guard beside it for that time: an
+ * entry of a DSCP that has none. Returns the number, -ENOSPC.
  */
 int dcbnl_app_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
-		      bool replaces, struct app_change *out, unsigned int max);
+		      unsigned int habits, struct app_change *out, unsigned int max);
 
 /* -ENOTUNIQ with the DSCP in e when one has several priorities. */
 int dcbnl_app_unique(const struct dcbnl_state *s, struct err *e);

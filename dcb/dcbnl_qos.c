@@ -7,6 +7,7 @@
 #include "dcb/dcbnl.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <string.h>
 
 static bool all_at_most(const uint8_t *v, unsigned int count, uint8_t max)
@@ -197,32 +198,33 @@ void dcbnl_to_qos(const struct dcbnl_state *s, struct qos *q)
 		buffer_to_qos(&s->buffer, q);
 }
 
-void dcbnl_fill_ets(struct ieee_ets *ets, const struct qos *q, uint64_t mask)
-{
-	if (mask & QOS_BIT(QOS_ETS_WILLING))
-		ets->willing = q->ets_willing;
-	if (mask & QOS_BIT(QOS_PRIO_TC))
-		memcpy(ets->prio_tc, q->prio_tc, sizeof(ets->prio_tc));
-	if (mask & QOS_BIT(QOS_TC_TSA))
-		memcpy(ets->tc_tsa, q->tc_tsa, sizeof(ets->tc_tsa));
-	if (mask & QOS_BIT(QOS_TC_TX_BW))
-		memcpy(ets->tc_tx_bw, q->tc_tx_bw, sizeof(ets->tc_tx_bw));
-}
+/* Members of the structs to send, each as large there as in struct qos. */
+static const struct {
+	enum qos_field_id field;
+	uint16_t offset, size; /* in struct dcbnl_state */
+} sent[] = {
+#define SENT(id, member)                                                                           \
+	{                                                                                          \
+		id, offsetof(struct dcbnl_state, member), FIELD_SIZE(member)                       \
+	}
+#define FIELD_SIZE(member) sizeof(((struct dcbnl_state *)0)->member)
+	SENT(QOS_ETS_WILLING, ets.willing),
+	SENT(QOS_PRIO_TC, ets.prio_tc),
+	SENT(QOS_TC_TSA, ets.tc_tsa),
+	SENT(QOS_TC_TX_BW, ets.tc_tx_bw),
+	SENT(QOS_PFC_ENABLED, pfc.pfc_en),
+	SENT(QOS_PFC_DELAY, pfc.delay),
+	SENT(QOS_TC_MAXRATE, maxrate.tc_maxrate),
+	SENT(QOS_PRIO_BUFFER, buffer.prio2buffer),
+	SENT(QOS_BUFFER_SIZE, buffer.buffer_size),
+};
 
-void dcbnl_fill_pfc(struct ieee_pfc *pfc, const struct qos *q, uint64_t mask)
+void dcbnl_fill(struct dcbnl_state *s, const struct qos *q, uint64_t mask)
 {
-	if (mask & QOS_BIT(QOS_PFC_ENABLED))
-		pfc->pfc_en = q->pfc_enabled;
-	if (mask & QOS_BIT(QOS_PFC_DELAY))
-		pfc->delay = q->pfc_delay;
-}
-
-void dcbnl_fill_buffer(struct dcbnl_buffer *buffer, const struct qos *q, uint64_t mask)
-{
-	if (mask & QOS_BIT(QOS_PRIO_BUFFER))
-		memcpy(buffer->prio2buffer, q->prio_buffer, sizeof(buffer->prio2buffer));
-	if (mask & QOS_BIT(QOS_BUFFER_SIZE))
-		memcpy(buffer->buffer_size, q->buffer_size_bytes, sizeof(q->buffer_size_bytes));
+	for (unsigned int i = 0; i < ARRAY_SIZE(sent); i++)
+		if (mask & QOS_BIT(sent[i].field))
+			memcpy((uint8_t *)s + sent[i].offset,
+			       qos_member(q, &qos_fields[sent[i].field]), sent[i].size);
 }
 
 /* The APP table as a set of entries. */
@@ -299,8 +301,48 @@ static int push_deletes(struct change_list *l, const struct dcbnl_state *have, c
 	return err;
 }
 
+/* The change that adds a DSCP entry when the last one has just been deleted, else NULL. */
+static const struct app_change *find_gap(const struct change_list *l,
+					 const struct dcbnl_state *have)
+{
+	unsigned int count = 0;
+	bool deleted = false;
+
+	for (unsigned int i = 0; i < have->app_count; i++)
+		count += have->app[i].selector == QOS_APP_DSCP;
+	for (unsigned int i = 0; i < l->count; i++) {
+		const struct app_change *change = &l->out[i];
+
+		if (change->app.selector != QOS_APP_DSCP)
+			continue;
+		if (change->add && deleted && !count)
+			return change;
+		deleted |= !change->add;
+		count += change->add ? 1 : -1;
+	}
+	return NULL;
+}
+
+/* Then it was the only one, so that any other DSCP is free for a guard. */
+static int guard_gap(struct change_list *l, const struct dcbnl_state *have)
+{
+	const struct app_change *gap = find_gap(l, have);
+	struct app_change guard = {true, {QOS_APP_DSCP, 0, 0}};
+
+	if (!gap)
+		return 0;
+	if (l->max - l->count < 2)
+		return -ENOSPC;
+	guard.app.priority = gap->app.priority;
+	guard.app.protocol = gap->app.protocol ? 0 : 1;
+	memmove(&l->out[1], &l->out[0], l->count * sizeof(l->out[0]));
+	l->out[0] = guard;
+	l->count++;
+	return push(l, false, &guard.app);
+}
+
 int dcbnl_app_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
-		      bool replaces, struct app_change *out, unsigned int max)
+		      unsigned int habits, struct app_change *out, unsigned int max)
 {
 	struct change_list l = {.out = out, .max = max};
 	struct dcb_app list[QOS_DSCPS + QOS_APPS_MAX];
@@ -315,13 +357,15 @@ int dcbnl_app_changes(const struct dcbnl_state *have, const struct qos *q, uint6
 
 		if (!has_app(have->app, have->app_count, &list[i], false))
 			continue;
-		if (!replaces || there)
+		if (!(habits & APP_REPLACES) || there)
 			err = push_deletes(&l, have, q, mask, &list[i], list, n);
 		if (!err && !there)
 			err = push(&l, true, &list[i]);
 	}
 	if (!err)
 		err = push_deletes(&l, have, q, mask, NULL, list, n);
+	if (!err && habits & APP_LAST_RESETS)
+		err = guard_gap(&l, have);
 	return err ? err : (int)l.count;
 }
 

@@ -5,7 +5,7 @@
  * never written: the kernel would say yes and do nothing.
  */
 #include <errno.h>
-#include <string.h>
+#include <stddef.h>
 
 #include "dcb/backend.h"
 #include "dcb/cc.h"
@@ -15,7 +15,10 @@
 #include "dcb/link.h"
 #include "dcb/plan.h"
 
-#define BIT(id) QOS_BIT(QOS_##id)
+#define BIT(id)	      QOS_BIT(QOS_##id)
+#define ETS_FIELDS    (BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
+#define PFC_FIELDS    (BIT(PFC_ENABLED) | BIT(PFC_DELAY))
+#define BUFFER_FIELDS (BIT(PRIO_BUFFER) | BIT(BUFFER_SIZE))
 
 static const struct driver_quirk *port_quirk(struct dcb *dcb, const struct dcb_port *port)
 {
@@ -107,69 +110,42 @@ static int write_dcbx(struct dcb *dcb, const struct dcb_port *port, const struct
 	return dcbnl_set_dcbx(dcb->route, port->ifname, mode, e);
 }
 
-static int write_ets(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		     uint64_t mask, struct err *e)
-{
-	struct dcbnl_state s;
-	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+/* Objects that are one struct in one attribute: the whole of it is read, filled and sent back. */
+static const struct sent_struct {
+	uint64_t fields;
+	uint16_t attr;
+	size_t has, offset, size; /* in struct dcbnl_state */
+	const char *what;
+} sent_structs[] = {
+#define SENT(flag, member)                                                                         \
+	offsetof(struct dcbnl_state, flag), offsetof(struct dcbnl_state, member),                  \
+		sizeof(((struct dcbnl_state *)0)->member)
+	{ETS_FIELDS, DCB_ATTR_IEEE_ETS, SENT(has_ets, ets), "ETS"},
+	{PFC_FIELDS, DCB_ATTR_IEEE_PFC, SENT(has_pfc, pfc), "PFC"},
+	{BIT(TC_MAXRATE), DCB_ATTR_IEEE_MAXRATE, SENT(has_maxrate, maxrate), "rate limit"},
+	{BUFFER_FIELDS, DCB_ATTR_DCB_BUFFER, SENT(has_buffer, buffer), "receive buffers to set"},
+};
 
-	if (err)
-		return err;
-	if (!s.has_ets)
-		return absent(port, "ETS", e);
-	dcbnl_fill_ets(&s.ets, q, mask);
-	return dcbnl_set_object(dcb->route, port->ifname, DCB_ATTR_IEEE_ETS, &s.ets, sizeof(s.ets),
-				e);
-}
-
-static int write_pfc(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		     uint64_t mask, struct err *e)
-{
-	struct dcbnl_state s;
-	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
-
-	if (err)
-		return err;
-	if (!s.has_pfc)
-		return absent(port, "PFC", e);
-	dcbnl_fill_pfc(&s.pfc, q, mask);
-	return dcbnl_set_object(dcb->route, port->ifname, DCB_ATTR_IEEE_PFC, &s.pfc, sizeof(s.pfc),
-				e);
-}
-
-static int write_maxrate(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-			 uint64_t mask, struct err *e)
-{
-	struct dcbnl_state s;
-	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
-
-	(void)mask;
-	if (err)
-		return err;
-	if (!s.has_maxrate)
-		return absent(port, "rate limit", e);
-	memcpy(s.maxrate.tc_maxrate, q->tc_maxrate_kbps, sizeof(s.maxrate.tc_maxrate));
-	return dcbnl_set_object(dcb->route, port->ifname, DCB_ATTR_IEEE_MAXRATE, &s.maxrate,
-				sizeof(s.maxrate), e);
-}
-
-static int write_buffer(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+static int write_struct(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 			uint64_t mask, struct err *e)
 {
+	const struct sent_struct *row = sent_structs;
 	struct dcbnl_state s;
 	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
 
 	if (err)
 		return err;
-	if (!s.has_buffer)
-		return absent(port, "receive buffers to set", e);
-	dcbnl_fill_buffer(&s.buffer, q, mask);
-	return dcbnl_set_object(dcb->route, port->ifname, DCB_ATTR_DCB_BUFFER, &s.buffer,
-				sizeof(s.buffer), e);
+	while (!(row->fields & mask))
+		row++;
+	if (!*((const bool *)&s + row->has))
+		return absent(port, row->what, e);
+	dcbnl_fill(&s, q, mask);
+	return dcbnl_set_object(dcb->route, port->ifname, row->attr,
+				(const uint8_t *)&s + row->offset, row->size, e);
 }
 
 static int app_pass(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		    uint64_t mask, bool replaces, struct err *e)
+		    uint64_t mask, unsigned int habits, struct err *e)
 {
 	struct app_change change[2 * (QOS_DSCPS + QOS_APPS_MAX)];
 	struct dcbnl_state s;
@@ -179,7 +155,7 @@ static int app_pass(struct dcb *dcb, const struct dcb_port *port, const struct q
 		return err;
 	if (!s.has_app)
 		return absent(port, "APP table", e);
-	n = dcbnl_app_changes(&s, q, mask, replaces, change, ARRAY_SIZE(change));
+	n = dcbnl_app_changes(&s, q, mask, habits, change, ARRAY_SIZE(change));
 	if (n < 0)
 		return err_sys(e, n, "%s: APP table", port->ifname);
 	for (int i = 0; !err && i < n; i++)
@@ -190,12 +166,14 @@ static int app_pass(struct dcb *dcb, const struct dcb_port *port, const struct q
 static int write_app(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		     uint64_t mask, struct err *e)
 {
-	bool replaces = port_quirk(dcb, port)->app_replaces;
-	int err = app_pass(dcb, port, q, mask, replaces, e);
+	const struct driver_quirk *quirk = port_quirk(dcb, port);
+	unsigned int habits = (quirk->app_replaces ? APP_REPLACES : 0) |
+			      (quirk->dscp_flip_resets ? APP_LAST_RESETS : 0);
+	int err = app_pass(dcb, port, q, mask, habits, e);
 
 	/* What the driver did not replace after all. */
-	if (!err && replaces)
-		err = app_pass(dcb, port, q, mask, false, e);
+	if (!err && quirk->app_replaces)
+		err = app_pass(dcb, port, q, mask, 0, e);
 	return err;
 }
 
@@ -282,10 +260,10 @@ static const struct object {
 	{BIT(APP), write_app, true},
 	{BIT(APP_TRUST), write_trust, true},
 	{BIT(REWRITE_DSCP) | BIT(REWRITE_PCP), write_rewrite, true},
-	{BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW), write_ets, true},
-	{BIT(TC_MAXRATE), write_maxrate, true},
-	{BIT(PFC_ENABLED) | BIT(PFC_DELAY), write_pfc, true},
-	{BIT(PRIO_BUFFER) | BIT(BUFFER_SIZE), write_buffer, true},
+	{ETS_FIELDS, write_struct, true},
+	{BIT(TC_MAXRATE), write_struct, true},
+	{PFC_FIELDS, write_struct, true},
+	{BUFFER_FIELDS, write_struct, true},
 	{BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX), write_pause, false},
 	{BIT(MTU), write_mtu, false},
 	{BIT(ROCE_VERSION), write_rdma_cm, false},

@@ -306,6 +306,32 @@ sent()
 	shows pfc '1:on'
 }
 
+@test "ice: with the only DSCP entry remapped by hand ETS and PFC go; ours keeps them" {
+	become ice
+	taken app add dev roce0 dscp-prio 26:1
+	taken ets set dev roce0 tc-tsa all:ets tc-bw all:0 0:40 1:30 2:30
+	taken pfc set dev roce0 prio-pfc all:off 1:on
+	taken app del dev roce0 dscp-prio 26:1
+	taken app add dev roce0 dscp-prio 26:2
+	shows pfc '1:off'
+	become ice
+	taken app add dev roce0 dscp-prio 26:1
+	taken ets set dev roce0 tc-tsa all:ets tc-bw all:0 0:40 1:30 2:30
+	taken pfc set dev roce0 prio-pfc all:off 1:on
+	ours <<-END
+		trust: dscp
+		app: {dscp: {26: 2}}
+		policy: {disruption: allow}
+	END
+	done_right
+	shows app 'AF31:2'
+	shows ets 'tc-bw 0:40 1:30 2:30'
+	shows pfc '1:on'
+	run -0 on h1 rocecheck rollback
+	shows app 'AF31:1'
+	shows pfc '1:on'
+}
+
 @test "ice: deleting the last DSCP entry resets ETS and PFC; ours writes them after it" {
 	become ice
 	taken app add dev roce0 dscp-prio 26:1

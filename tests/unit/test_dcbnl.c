@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "dcb/dcbnl.h"
+#include "qos_samples.h"
 
 /*
  * IEEE_GET of a port with prio 3 on TC 3, TCs 0 and 3 ETS 50/50, PFC on 3, DSCP 26 -> 3 and UDP
@@ -253,22 +254,48 @@ static void test_errno(void **state)
 
 static void test_fill(void **state)
 {
-	struct ieee_ets ets = {.cbs = 1, .tc_reco_bw = {7}, .tc_tx_bw = {100}, .prio_tc = {1}};
-	struct ieee_pfc pfc = {.mbc = 1, .pfc_en = 0xff, .delay = 9};
-	struct dcbnl_buffer buffer = {.total_size = 5, .buffer_size = {1, 2}, .prio2buffer = {1}};
+	struct dcbnl_state s = {
+		.ets = {.cbs = 1, .tc_reco_bw = {7}, .tc_tx_bw = {100}, .prio_tc = {1}},
+		.pfc = {.mbc = 1, .pfc_en = 0xff, .delay = 9},
+		.maxrate = {.tc_maxrate = {1}},
+		.buffer = {.total_size = 5, .buffer_size = {1, 2}, .prio2buffer = {1}},
+	};
 	struct qos q = {.prio_tc = {0, 0, 0, 3}, .tc_tx_bw = {50, 0, 0, 50}, .pfc_enabled = 8};
 
 	(void)state;
-	dcbnl_fill_ets(&ets, &q, QOS_BIT(QOS_PRIO_TC));
-	assert_int_equal(ets.prio_tc[3], 3);
-	assert_int_equal(ets.prio_tc[0], 0);
-	assert_int_equal(ets.tc_tx_bw[0], 100); /* not asked for */
-	assert_true(ets.cbs == 1 && ets.tc_reco_bw[0] == 7);
-	dcbnl_fill_pfc(&pfc, &q, QOS_BIT(QOS_PFC_ENABLED));
-	assert_true(pfc.pfc_en == 8 && pfc.delay == 9 && pfc.mbc == 1);
-	dcbnl_fill_buffer(&buffer, &q, QOS_BIT(QOS_PRIO_BUFFER));
-	assert_true(buffer.prio2buffer[0] == 0 && buffer.buffer_size[1] == 2);
-	assert_int_equal(buffer.total_size, 5);
+	dcbnl_fill(&s, &q, QOS_BIT(QOS_PRIO_TC));
+	assert_int_equal(s.ets.prio_tc[3], 3);
+	assert_int_equal(s.ets.prio_tc[0], 0);
+	assert_int_equal(s.ets.tc_tx_bw[0], 100); /* not asked for */
+	assert_true(s.ets.cbs == 1 && s.ets.tc_reco_bw[0] == 7);
+	dcbnl_fill(&s, &q, QOS_BIT(QOS_PFC_ENABLED));
+	assert_true(s.pfc.pfc_en == 8 && s.pfc.delay == 9 && s.pfc.mbc == 1);
+	dcbnl_fill(&s, &q, QOS_BIT(QOS_PRIO_BUFFER));
+	assert_true(s.buffer.prio2buffer[0] == 0 && s.buffer.buffer_size[1] == 2);
+	assert_int_equal(s.buffer.total_size, 5);
+	assert_true(s.maxrate.tc_maxrate[0] == 1);
+}
+
+/* What is filled in reads as what was put in, for each field that dcbnl's structs carry. */
+static void test_fill_fields(void **state)
+{
+	static const enum qos_field_id ids[] = {QOS_ETS_WILLING, QOS_PRIO_TC,	  QOS_TC_TSA,
+						QOS_TC_TX_BW,	 QOS_TC_MAXRATE,  QOS_PFC_ENABLED,
+						QOS_PFC_DELAY,	 QOS_PRIO_BUFFER, QOS_BUFFER_SIZE};
+	struct qos q;
+
+	(void)state;
+	sample_qos(&q);
+	for (unsigned int i = 0; i < ARRAY_SIZE(ids); i++) {
+		struct dcbnl_state s = {
+			.has_ets = true, .has_pfc = true, .has_maxrate = true, .has_buffer = true};
+		struct qos back = {0};
+
+		dcbnl_fill(&s, &q, QOS_BIT(ids[i]));
+		dcbnl_to_qos(&s, &back);
+		if (!qos_field_equal(&q, &back, ids[i]))
+			fail_msg("%s", qos_fields[ids[i]].key);
+	}
 }
 
 /* "+5:26=3 -5:26=4": the changes as text, so that a case is one line. */
@@ -301,7 +328,7 @@ static void test_app_changes(void **state)
 		uint8_t dscp26, dscp48; /* wanted */
 		uint16_t udp3;		/* port wanted at priority 3, 0 = none */
 		uint64_t mask;
-		bool replaces;
+		unsigned int habits;
 		const char *want;
 	} cases[] = {
 		{"nothing to do",
@@ -311,9 +338,9 @@ static void test_app_changes(void **state)
 		 QOS_UNMAPPED,
 		 0,
 		 QOS_BIT(QOS_DSCP_PRIO),
-		 false,
+		 0,
 		 ""},
-		{"two new", {{0}}, 0, 3, 6, 0, QOS_BIT(QOS_DSCP_PRIO), false, "+5:26=3 +5:48=6"},
+		{"two new", {{0}}, 0, 3, 6, 0, QOS_BIT(QOS_DSCP_PRIO), 0, "+5:26=3 +5:48=6"},
 		{"old is deleted before the new is added",
 		 {DSCP(4, 26)},
 		 1,
@@ -321,7 +348,7 @@ static void test_app_changes(void **state)
 		 QOS_UNMAPPED,
 		 0,
 		 QOS_BIT(QOS_DSCP_PRIO),
-		 false,
+		 0,
 		 "-5:26=4 +5:26=3"},
 		{"a driver that replaces is only told the new",
 		 {DSCP(4, 26)},
@@ -330,8 +357,44 @@ static void test_app_changes(void **state)
 		 QOS_UNMAPPED,
 		 0,
 		 QOS_BIT(QOS_DSCP_PRIO),
-		 true,
+		 APP_REPLACES,
 		 "+5:26=3"},
+		{"where the last one counts, a guard stands in while the only one changes",
+		 {DSCP(4, 26)},
+		 1,
+		 3,
+		 QOS_UNMAPPED,
+		 0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 APP_LAST_RESETS,
+		 "+5:0=3 -5:26=4 +5:26=3 -5:0=3"},
+		{"none is needed beside another one",
+		 {DSCP(1, 8), DSCP(4, 26)},
+		 2,
+		 3,
+		 QOS_UNMAPPED,
+		 0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 APP_LAST_RESETS,
+		 "-5:26=4 +5:26=3 -5:8=1"},
+		{"nor beside a new one",
+		 {DSCP(4, 26)},
+		 1,
+		 QOS_UNMAPPED,
+		 6,
+		 0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 APP_LAST_RESETS,
+		 "+5:48=6 -5:26=4"},
+		{"nor at the end of all",
+		 {DSCP(4, 26)},
+		 1,
+		 QOS_UNMAPPED,
+		 QOS_UNMAPPED,
+		 0,
+		 QOS_BIT(QOS_DSCP_PRIO),
+		 APP_LAST_RESETS,
+		 "-5:26=4"},
 		{"new entries come before the only old one goes",
 		 {DSCP(4, 26)},
 		 1,
@@ -339,7 +402,7 @@ static void test_app_changes(void **state)
 		 6,
 		 0,
 		 QOS_BIT(QOS_DSCP_PRIO),
-		 false,
+		 0,
 		 "+5:48=6 -5:26=4 +5:26=3"},
 		{"what is not wanted goes last",
 		 {DSCP(1, 8), DSCP(4, 26)},
@@ -348,7 +411,7 @@ static void test_app_changes(void **state)
 		 QOS_UNMAPPED,
 		 0,
 		 QOS_BIT(QOS_DSCP_PRIO),
-		 false,
+		 0,
 		 "-5:26=4 +5:26=3 -5:8=1"},
 		{"a second priority goes",
 		 {DSCP(3, 26), DSCP(4, 26)},
@@ -357,7 +420,7 @@ static void test_app_changes(void **state)
 		 QOS_UNMAPPED,
 		 0,
 		 QOS_BIT(QOS_DSCP_PRIO),
-		 false,
+		 0,
 		 "-5:26=4"},
 		{"what a replacing driver left behind goes",
 		 {DSCP(3, 26), DSCP(4, 26)},
@@ -366,7 +429,7 @@ static void test_app_changes(void **state)
 		 QOS_UNMAPPED,
 		 0,
 		 QOS_BIT(QOS_DSCP_PRIO),
-		 true,
+		 APP_REPLACES,
 		 "-5:26=4"},
 		{"other selectors are not touched",
 		 {UDP(1, 80), DSCP(4, 26)},
@@ -375,7 +438,7 @@ static void test_app_changes(void **state)
 		 QOS_UNMAPPED,
 		 0,
 		 QOS_BIT(QOS_DSCP_PRIO),
-		 false,
+		 0,
 		 "-5:26=4 +5:26=3"},
 		{"nor DSCPs by the others",
 		 {UDP(1, 80), DSCP(4, 26)},
@@ -384,7 +447,7 @@ static void test_app_changes(void **state)
 		 QOS_UNMAPPED,
 		 4791,
 		 QOS_BIT(QOS_APP),
-		 false,
+		 0,
 		 "+3:4791=3 -3:80=1"},
 		{"PCP trust: every DSCP goes",
 		 {DSCP(4, 26), UDP(1, 80)},
@@ -393,7 +456,7 @@ static void test_app_changes(void **state)
 		 QOS_UNMAPPED,
 		 0,
 		 QOS_BIT(QOS_TRUST),
-		 false,
+		 0,
 		 "-5:26=4"},
 		{"what struct qos cannot hold is left alone",
 		 {DSCP(3, 64), DSCP(9, 26), {7, 1, 2}, {0, 1, 2}},
@@ -402,7 +465,7 @@ static void test_app_changes(void **state)
 		 QOS_UNMAPPED,
 		 0,
 		 QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP),
-		 false,
+		 0,
 		 ""},
 	};
 	struct dcbnl_state *s = calloc(1, sizeof(*s));
@@ -421,12 +484,11 @@ static void test_app_changes(void **state)
 			q.app[q.app_count++] = (struct qos_app){QOS_APP_DGRAM, 3, cases[i].udp3};
 		memcpy(s->app, cases[i].have, sizeof(cases[i].have));
 		s->app_count = cases[i].count;
-		n = dcbnl_app_changes(s, &q, cases[i].mask, cases[i].replaces, out,
-				      ARRAY_SIZE(out));
+		n = dcbnl_app_changes(s, &q, cases[i].mask, cases[i].habits, out, ARRAY_SIZE(out));
 		changes_text(out, n, text, sizeof(text));
 		if (n < 0 || strcmp(text, cases[i].want))
 			fail_msg("%s: '%s', not '%s'", cases[i].name, text, cases[i].want);
-		assert_int_equal(dcbnl_app_changes(s, &q, cases[i].mask, cases[i].replaces, out, 0),
+		assert_int_equal(dcbnl_app_changes(s, &q, cases[i].mask, cases[i].habits, out, 0),
 				 n ? -ENOSPC : 0);
 	}
 	free(s);
@@ -435,10 +497,11 @@ static void test_app_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decode),	   cmocka_unit_test(test_app_trust),
-		cmocka_unit_test(test_decode_cut), cmocka_unit_test(test_decode_wrong),
-		cmocka_unit_test(test_trust),	   cmocka_unit_test(test_errno),
-		cmocka_unit_test(test_fill),	   cmocka_unit_test(test_app_changes),
+		cmocka_unit_test(test_decode),	    cmocka_unit_test(test_app_trust),
+		cmocka_unit_test(test_decode_cut),  cmocka_unit_test(test_decode_wrong),
+		cmocka_unit_test(test_trust),	    cmocka_unit_test(test_errno),
+		cmocka_unit_test(test_fill),	    cmocka_unit_test(test_fill_fields),
+		cmocka_unit_test(test_app_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
