@@ -26,19 +26,41 @@ static bool has(const struct qos *q, uint64_t fields)
 	return (q->has & fields) == fields;
 }
 
+/* Sum of the shares, -1 where nothing is said of them. */
+static int shares(const struct qos *q)
+{
+	int sum = -1;
+
+	for (unsigned int tc = 0; has(q, BIT(TC_TSA) | BIT(TC_TX_BW)) && tc < QOS_TCS; tc++)
+		if (q->tc_tsa[tc] == QOS_TSA_ETS)
+			sum = (sum < 0 ? 0 : sum) + q->tc_tx_bw[tc];
+	return sum;
+}
+
 static bool shares_are_100(const struct qos *now, const struct qos *then)
 {
-	unsigned int sum = 0;
-	bool any = false;
+	int sum = shares(then);
 
 	(void)now;
-	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
-		if (then->tc_tsa[tc] != QOS_TSA_ETS)
-			continue;
-		any = true;
-		sum += then->tc_tx_bw[tc];
-	}
-	return !has(then, BIT(TC_TSA) | BIT(TC_TX_BW)) || !any || sum == 100;
+	return sum < 0 || sum == 100;
+}
+
+static bool shares_are_at_most_100(const struct qos *now, const struct qos *then)
+{
+	(void)now;
+	return shares(then) <= 100;
+}
+
+/* The highest class that a priority has is the last one there is. */
+static bool ets_is_in_use(const struct qos *now, const struct qos *then)
+{
+	unsigned int used = classes(then);
+
+	(void)now;
+	for (unsigned int tc = 0; has(then, BIT(PRIO_TC) | BIT(TC_TSA)) && tc < QOS_TCS; tc++)
+		if (then->tc_tsa[tc] == QOS_TSA_ETS && !(used >> tc))
+			return false;
+	return true;
 }
 
 static bool no_share_is_0(const struct qos *now, const struct qos *then)
@@ -97,6 +119,47 @@ static bool lossless_is_one_class(const struct qos *now, const struct qos *then)
 			lossless |= (uint8_t)(1
 					      << (trusts_dscp(then) ? prio : then->prio_tc[prio]));
 	return !(lossless & (lossless - 1));
+}
+
+/* PFC of a priority reads as that of all priorities of its class. */
+static bool classes_are_lossless(const struct qos *now, const struct qos *then)
+{
+	uint8_t lossless = 0, lossy = 0;
+
+	(void)now;
+	if (!has(then, BIT(PRIO_TC) | BIT(PFC_ENABLED)))
+		return true;
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		*(then->pfc_enabled & 1 << prio ? &lossless
+						: &lossy) |= (uint8_t)(1 << then->prio_tc[prio]);
+	return !(lossless & lossy);
+}
+
+static bool is_willing(const struct qos *now, const struct qos *then)
+{
+	(void)now;
+	return !qos_has(then, QOS_ETS_WILLING) || then->ets_willing;
+}
+
+static bool is_not_willing(const struct qos *now, const struct qos *then)
+{
+	(void)now;
+	return !qos_has(then, QOS_ETS_WILLING) || !then->ets_willing;
+}
+
+static bool delay_stays(const struct qos *now, const struct qos *then)
+{
+	return !has(now, BIT(PFC_DELAY)) || now->pfc_delay == then->pfc_delay;
+}
+
+static bool apps_are_few(const struct qos *now, const struct qos *then)
+{
+	unsigned int count = qos_has(then, QOS_APP) ? then->app_count : 0;
+
+	(void)now;
+	for (unsigned int d = 0; qos_has(then, QOS_DSCP_PRIO) && d < QOS_DSCPS; d++)
+		count += then->dscp_prio[d] != QOS_UNMAPPED;
+	return count <= 32;
 }
 
 /* With DSCP trust the driver ties each priority to the class of its number, as many as there are.
@@ -190,6 +253,17 @@ const struct driver_limit_row driver_limit_rows[] = {
 	{LIMIT_RATE_STEPS, BIT(TC_MAXRATE), rates_are_steps,
 	 "takes rate limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s up to 255 "
 	 "Gbit/s"},
+	{LIMIT_SHARES_MOST_100, ETS_FIELDS, shares_are_at_most_100,
+	 "takes no shares of ets classes that sum to more than 100"},
+	{LIMIT_ETS_IN_USE, ETS_FIELDS, ets_is_in_use,
+	 "takes ets only for classes up to the last that a priority has"},
+	{LIMIT_PFC_BY_CLASS, BIT(PFC_ENABLED) | BIT(PRIO_TC), classes_are_lossless,
+	 "has PFC by traffic class: all priorities of a class are lossless, or none"},
+	{LIMIT_ALWAYS_WILLING, BIT(ETS_WILLING), is_willing, "says ets.willing whatever is set"},
+	{LIMIT_NEVER_WILLING, BIT(ETS_WILLING), is_not_willing,
+	 "does not keep ets.willing: an LLDP agent states it"},
+	{LIMIT_NO_DELAY, BIT(PFC_DELAY), delay_stays, "does not let pfc.delay be set"},
+	{LIMIT_32_APPS, APP_FIELDS, apps_are_few, "has room for 32 APP entries"},
 	{LIMIT_PFC_AFTER_ETS, BIT(PFC_ENABLED) | BIT(PFC_DELAY), ets_is_set,
 	 "takes PFC only after ETS was set: state ets.prio_tc, tc_tsa and tc_tx_bw"},
 };

@@ -24,6 +24,13 @@ enum driver_limit {
 	LIMIT_NO_PFC = 1 << 11,
 	LIMIT_PFC_AFTER_ETS = 1 << 12,
 	LIMIT_RATE_STEPS = 1 << 13,
+	LIMIT_SHARES_MOST_100 = 1 << 14,
+	LIMIT_ETS_IN_USE = 1 << 15,
+	LIMIT_PFC_BY_CLASS = 1 << 16,
+	LIMIT_ALWAYS_WILLING = 1 << 17,
+	LIMIT_NEVER_WILLING = 1 << 18,
+	LIMIT_NO_DELAY = 1 << 19,
+	LIMIT_32_APPS = 1 << 20,
 };
 
 struct driver_limit_row {

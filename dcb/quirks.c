@@ -37,7 +37,8 @@ const struct driver_quirk driver_quirks[] = {
 		.flaps = BIT(PFC_ENABLED), /* mlx5_toggle_port_link() */
 		.resets = BIT(MTU),
 		.cached = APP_FIELDS | BIT(TC_TSA),
-		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_DSCP_ONLY | LIMIT_RATE_STEPS,
+		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_DSCP_ONLY | LIMIT_RATE_STEPS |
+			  LIMIT_NEVER_WILLING,
 		.app_replaces = true,
 		.dcbx_zero_frees = true,
 		.tier = PLAN_TIER_SOURCE,
@@ -50,7 +51,8 @@ const struct driver_quirk driver_quirks[] = {
 		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU), /* bnxt_queue_remap() */
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.zeros_unknown = ETS_FIELDS | PFC_FIELDS,
-		.limits = LIMIT_NO_SHARE_0 | LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_PFC_AFTER_ETS,
+		.limits = LIMIT_NO_SHARE_0 | LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_PFC_AFTER_ETS |
+			  LIMIT_SHARES_MOST_100 | LIMIT_NEVER_WILLING,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 broadcom/bnxt/bnxt_dcb.c",
 	},
@@ -64,7 +66,8 @@ const struct driver_quirk driver_quirks[] = {
 		.dscp_flip_resets = ETS_FIELDS | PFC_FIELDS,
 		.agent_resets = ETS_FIELDS | PFC_FIELDS, /* ice_dcb_sw_dflt_cfg() */
 		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_NO_GAP |
-			  LIMIT_ONE_LOSSLESS | LIMIT_DSCP_IS_CLASS | LIMIT_DSCP_ONLY,
+			  LIMIT_ONE_LOSSLESS | LIMIT_DSCP_IS_CLASS | LIMIT_DSCP_ONLY |
+			  LIMIT_NO_DELAY,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 intel/ice/ice_dcb_nl.c",
 	},
@@ -73,6 +76,7 @@ const struct driver_quirk driver_quirks[] = {
 		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
 		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU),
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
+		.limits = LIMIT_NO_DELAY | LIMIT_32_APPS,
 		.agent_resets = ETS_FIELDS | PFC_FIELDS, /* i40e_dcb_sw_default_config() */
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 intel/i40e/i40e_dcb_nl.c",
@@ -82,7 +86,9 @@ const struct driver_quirk driver_quirks[] = {
 		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
 		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU), /* clients down and up */
 		.cached = APP_FIELDS,
-		.limits = LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_DSCP_ONLY,
+		.limits = LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_DSCP_ONLY | LIMIT_SHARES_100 |
+			  LIMIT_NO_SHARE_0 | LIMIT_ETS_IN_USE | LIMIT_PFC_BY_CLASS |
+			  LIMIT_ALWAYS_WILLING | LIMIT_NO_DELAY,
 		.app_replaces = true,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 hisilicon/hns3/hns3pf/hclge_dcb.c",

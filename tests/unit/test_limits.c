@@ -39,6 +39,15 @@ struct limit_case {
 		.has = DSCP_BITS, .trust = QOS_TRUST_DSCP, .dscp_prio = { prio }                   \
 	}
 
+#define PFC_AND_CLASSES (QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_PFC_ENABLED))
+/* One UDP entry, and DSCPs from 0 on. */
+#define MANY_DSCPS(count)                                                                          \
+	{                                                                                          \
+		.has = DSCP_BITS | QOS_BIT(QOS_APP), .trust = QOS_TRUST_DSCP,                      \
+		.dscp_prio = {[count... QOS_DSCPS - 1] = QOS_UNMAPPED}, .app_count = 1,            \
+		.app = { {QOS_APP_DGRAM, 3, 4791} }                                                \
+	}
+
 static const struct limit_case cases[] = {
 	{LIMIT_SHARES_100,
 	 "mlx5_core",
@@ -123,6 +132,46 @@ static const struct limit_case cases[] = {
 	 {.has = QOS_BIT(QOS_TC_MAXRATE), .tc_maxrate_kbps = {100000}},
 	 {.has = QOS_BIT(QOS_TC_MAXRATE), .tc_maxrate_kbps = {150000}},
 	 {0}},
+	{LIMIT_SHARES_MOST_100,
+	 "bnxt_en",
+	 QOS_TC_TX_BW,
+	 TWO_CLASSES(40, 50),
+	 TWO_CLASSES(60, 50),
+	 {0}},
+	{LIMIT_ETS_IN_USE,
+	 "hns3",
+	 QOS_TC_TSA,
+	 TWO_CLASSES(40, 60),
+	 {.has = ETS_BITS,
+	  .prio_tc = {0, 1},
+	  .tc_tsa = {QOS_TSA_ETS, 0, QOS_TSA_ETS},
+	  .tc_tx_bw = {40, 0, 60}},
+	 {0}},
+	{LIMIT_PFC_BY_CLASS,
+	 "hns3",
+	 QOS_PFC_ENABLED,
+	 {.has = PFC_AND_CLASSES, .prio_tc = {0, 1, 1}, .pfc_enabled = 6},
+	 {.has = PFC_AND_CLASSES, .prio_tc = {0, 1, 1}, .pfc_enabled = 2},
+	 {0}},
+	{LIMIT_ALWAYS_WILLING,
+	 "hns3",
+	 QOS_ETS_WILLING,
+	 {.has = QOS_BIT(QOS_ETS_WILLING), .ets_willing = 1},
+	 {.has = QOS_BIT(QOS_ETS_WILLING)},
+	 {0}},
+	{LIMIT_NEVER_WILLING,
+	 "bnxt_en",
+	 QOS_ETS_WILLING,
+	 {.has = QOS_BIT(QOS_ETS_WILLING)},
+	 {.has = QOS_BIT(QOS_ETS_WILLING), .ets_willing = 1},
+	 {0}},
+	{LIMIT_NO_DELAY,
+	 "i40e",
+	 QOS_PFC_DELAY,
+	 {.has = QOS_BIT(QOS_PFC_DELAY), .pfc_delay = 7},
+	 {.has = QOS_BIT(QOS_PFC_DELAY), .pfc_delay = 8},
+	 {.has = QOS_BIT(QOS_PFC_DELAY), .pfc_delay = 7}},
+	{LIMIT_32_APPS, "i40e", QOS_DSCP_PRIO, MANY_DSCPS(31), MANY_DSCPS(32), {0}},
 	{LIMIT_PFC_AFTER_ETS,
 	 "bnxt_en",
 	 QOS_PFC_ENABLED,
