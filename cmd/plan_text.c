@@ -262,6 +262,17 @@ static void print_lost(const struct plan *p, FILE *out)
 	fputs(";\n          the profile does not say what they should be\n", out);
 }
 
+static void print_bare(const struct plan *p, FILE *out)
+{
+	if (!p->bare_dscps)
+		return;
+	fprintf(out,
+		"    note: DSCP trust is for all 64: %u of them get no entry, and the priority "
+		"that "
+		"the\n          firmware has for them; app.dscp_default: shift3 states them all\n",
+		p->bare_dscps);
+}
+
 static void print_use(const struct port_use *use, FILE *out)
 {
 	char text[160];
@@ -289,6 +300,7 @@ static void print_plan(const struct plan *p, const struct port_use *use, const c
 	print_use(use, out);
 	print_notes(p, out);
 	print_lost(p, out);
+	print_bare(p, out);
 }
 
 void cmd_plans_print_count(const struct plans *plans, FILE *out)

@@ -39,8 +39,9 @@ struct dcb {
 	int ethtool_family; /* -errno: no ethtool netlink */
 	int ioctl_fd;
 	int sysfs_fd;
-	int configfs_fd; /* -1: not mounted */
-	int debugfs_fd;	 /* -1: not mounted, or not for us */
+	int configfs_fd;  /* -1: not mounted */
+	int debugfs_fd;	  /* -1: not mounted, or not for us */
+	char release[65]; /* of the kernel: uname -r */
 };
 
 /* All fields that are written together with `field`: one object, one message. */

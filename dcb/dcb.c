@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "dcb/backend.h"
@@ -39,11 +40,14 @@ int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e)
 	const char *configfs = roots && roots->configfs ? roots->configfs : "/sys/kernel/config";
 	const char *debugfs = roots && roots->debugfs ? roots->debugfs : "/sys/kernel/debug";
 	struct dcb *d = calloc(1, sizeof(*d));
+	struct utsname name;
 	int err;
 
 	if (!d)
 		return err_sys(e, -ENOMEM, "dcb");
 	d->backend = &dcb_kernel;
+	if (!uname(&name))
+		snprintf(d->release, sizeof(d->release), "%s", name.release);
 	d->ethtool_family = -ENOENT;
 	d->ioctl_fd = -1;
 	d->configfs_fd = open(configfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

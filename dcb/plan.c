@@ -236,6 +236,18 @@ static uint64_t reset_on_the_way(const struct context *c, const struct qos *then
 	return resets;
 }
 
+/* DSCP trust comes with the first entry, for all 64. */
+static uint8_t bare_dscps(const struct context *c, const struct qos *then)
+{
+	uint8_t count = 0;
+
+	if (!c->quirk->dscps_of_firmware || !any_dscp(then))
+		return 0;
+	for (unsigned int d = 0; d < QOS_DSCPS; d++)
+		count += then->dscp_prio[d] == QOS_UNMAPPED;
+	return count;
+}
+
 static void step_make(const struct context *c, enum qos_field_id id, int line, struct plan_step *s)
 {
 	uint64_t hidden = PLAN_RDMA_CM | c->quirk->zeros_unknown;
@@ -285,6 +297,31 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 		if (!rules[id] || rules[id](&c, s))
 			plan->count++;
 	}
+	if (plan_fields(plan) & QOS_BIT(QOS_DSCP_PRIO))
+		plan->bare_dscps = bare_dscps(&c, &then);
+}
+
+static bool has_pcp_apps(const struct qos *q)
+{
+	for (unsigned int i = 0; qos_has(q, QOS_APP) && i < q->app_count; i++)
+		if (q->app[i].selector == QOS_APP_PCP)
+			return true;
+	return false;
+}
+
+/*
+ * Kernels before 6.2 skip PCP entries without a word (net/dcb/dcbnl.c). A driver that shows an
+ * order of trust runs on one that knows them, whatever its version says.
+ */
+static void forbid_pcp_apps(const struct dcb *dcb, const struct qos *have, struct plan_step *s)
+{
+	unsigned int major, minor;
+
+	if (s->cannot || !has_pcp_apps(&s->to) || qos_has(have, QOS_APP_TRUST) ||
+	    sscanf(dcb->release, "%u.%u", &major, &minor) != 2 || major > 6 ||
+	    (major == 6 && minor >= 2))
+		return;
+	cannot(s, "linux %.40s skips PCP entries, 6.2 is the first to take them", dcb->release);
 }
 
 int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
@@ -304,6 +341,8 @@ int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname
 	for (unsigned int i = 0; i < plan->count; i++) {
 		struct plan_step *s = &plan->step[i];
 
+		if (s->field == QOS_APP)
+			forbid_pcp_apps(dcb, have, s);
 		if (!(PLAN_RDMA_CM & QOS_BIT(s->field)))
 			continue;
 		if (!plan->ibdev[0])

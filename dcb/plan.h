@@ -55,6 +55,7 @@ struct plan {
 	enum plan_tier tier;
 	bool firmware_owned; /* its LLDP agent sets DCB (lld_managed), the host cannot */
 	uint64_t lost;	     /* fields nobody asks for that the driver resets on the way */
+	uint8_t bare_dscps;  /* DSCPs without an entry whose priority the firmware alone knows */
 	unsigned int count;  /* steps, cannot ones included */
 	struct plan_step step[PLAN_STEPS_MAX];
 };
@@ -71,6 +72,7 @@ struct driver_quirk {
 	uint64_t agent_resets;	   /* and those that the firmware's agent resets, as it is turned
 				      on or off */
 	uint32_t limits;	   /* enum driver_limit */
+	bool dscps_of_firmware;	   /* a DSCP without an entry has the firmware's priority, not 0 */
 	bool app_replaces;	   /* setting an APP entry removes the old one of the same key */
 	bool dcbx_zero_frees;	   /* only SDCBX(0) gives DCBX back to the firmware */
 	enum plan_tier tier;

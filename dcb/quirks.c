@@ -39,6 +39,7 @@ const struct driver_quirk driver_quirks[] = {
 		.cached = APP_FIELDS | BIT(TC_TSA),
 		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_DSCP_ONLY | LIMIT_RATE_STEPS |
 			  LIMIT_NEVER_WILLING,
+		.dscps_of_firmware = true,
 		.app_replaces = true,
 		.dcbx_zero_frees = true,
 		.tier = PLAN_TIER_SOURCE,

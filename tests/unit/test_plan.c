@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "dcb/backend.h"
 #include "dcb/plan.h"
@@ -232,6 +234,73 @@ static void test_lost(void **state)
 	assert_int_equal(p.lost, 0);
 }
 
+/* Where the firmware has a say in what gets no entry, that is said. */
+static void test_bare_dscps(void **state)
+{
+	static const struct {
+		const char *driver, *want, *have;
+		unsigned int bare;
+	} rows[] = {
+		{"mlx5_core", "'app':{'dscp':{'26':3}}", "'app':{'dscp':{}}", 63},
+		{"mlx5_core", "'app':{'dscp':{'26':3}}", "'app':{'dscp':{'48':6}}", 62},
+		{"mlx5_core", "'app':{'dscp':{'26':3}}", "'app':{'dscp':{'26':3}}", 0},
+		{"mlx5_core", "'trust':'pcp'", "'trust':'dscp','app':{'dscp':{'26':3}}", 0},
+		{"bnxt_en", "'app':{'dscp':{'26':3}}", "'app':{'dscp':{}}", 0},
+	};
+	int line[QOS_FIELD_COUNT] = {0};
+	struct plan p;
+	struct qos all;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct qos want = parse(rows[i].want), have = parse(rows[i].have);
+
+		plan_make(&want, line, &have, rows[i].driver, &p);
+		if (p.bare_dscps != rows[i].bare)
+			fail_msg("row %zu: %u", i, p.bare_dscps);
+	}
+	all = parse("'app':{'dscp':{}}");
+	memset(all.dscp_prio, 3, sizeof(all.dscp_prio));
+	plan_make(&all, line, &(struct qos){.has = all.has}, "mlx5_core", &p);
+	assert_int_equal(p.bare_dscps, 0);
+}
+
+/* A kernel that would skip PCP entries is told from one that takes them. */
+static void test_kernel(void **state)
+{
+	static const struct {
+		const char *release, *have, *steps;
+	} rows[] = {
+		{"6.1.0-56-amd64", "'app':{'entries':[]}", "!app.entries"},
+		{"5.14.0-503.el9.x86_64", "'app':{'entries':[]}", "!app.entries"},
+		{"5.14.0-503.el9.x86_64", "'app':{'entries':[],'trust':['pcp']}", "app.entries"},
+		{"6.2.0", "'app':{'entries':[]}", "app.entries"},
+		{"7.0.1", "'app':{'entries':[]}", "app.entries"},
+		{"strange", "'app':{'entries':[]}", "app.entries"},
+	};
+	struct dcb dcb = {.ioctl_fd = socket(AF_INET, SOCK_DGRAM, 0), .configfs_fd = -1};
+	struct profile *profile = calloc(1, sizeof(*profile));
+	struct err e = {0};
+	char text[128];
+	struct plan p;
+
+	(void)state;
+	assert_true(dcb.ioctl_fd >= 0);
+	profile->qos = parse("'app':{'entries':[{'selector':'pcp','protocol':3,'prio':3}]}");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct qos have = parse(rows[i].have);
+
+		strcpy(dcb.release, rows[i].release);
+		if (plan_port(&dcb, profile, "lo", NULL, 0, &have, &p, &e))
+			fail_msg("%s", e.text);
+		steps_text(&p, text, sizeof(text));
+		if (strcmp(text, rows[i].steps))
+			fail_msg("%s: %s", rows[i].release, text);
+	}
+	close(dcb.ioctl_fd);
+	free(profile);
+}
+
 static void test_disruption(void **state)
 {
 	static const struct {
@@ -361,10 +430,11 @@ static void test_json(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steps),  cmocka_unit_test(test_targets),
-		cmocka_unit_test(test_lost),   cmocka_unit_test(test_disruption),
-		cmocka_unit_test(test_quirks), cmocka_unit_test(test_objects),
-		cmocka_unit_test(test_zeros),  cmocka_unit_test(test_json),
+		cmocka_unit_test(test_steps),	   cmocka_unit_test(test_targets),
+		cmocka_unit_test(test_lost),	   cmocka_unit_test(test_disruption),
+		cmocka_unit_test(test_quirks),	   cmocka_unit_test(test_objects),
+		cmocka_unit_test(test_zeros),	   cmocka_unit_test(test_json),
+		cmocka_unit_test(test_bare_dscps), cmocka_unit_test(test_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
