@@ -34,6 +34,7 @@ static int gather(struct snapshot *s, struct err *e)
 	dcb_close(dcb);
 	if (err)
 		return err;
+	machine_add(NULL, s);
 	if (lldp_seconds)
 		err = peer_listen(s, lldp_seconds * 1000, e);
 	if (err)

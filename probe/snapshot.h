@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "probe/counters.h"
+#include "probe/machine.h"
 #include "profiles/qos.h"
 
 #define SNAPSHOT_SCHEMA "rocecheck.snapshot/1"
@@ -66,6 +67,7 @@ struct port {
 	char peer_port[64];
 	char peer_dialect[8]; /* "ieee", "cee", "cin" or "" */
 	struct counters counters;
+	struct seat seat; /* machine_add() */
 };
 
 struct snapshot {
@@ -75,7 +77,8 @@ struct snapshot {
 	char version[32];   /* of the rocecheck that took it */
 	int64_t taken_unix_ns;
 	bool privileged;   /* CAP_NET_ADMIN was there */
-	struct port *port; /* owned */
+	struct machine machine; /* machine_add() */
+	struct port *port;	/* owned */
 	unsigned int port_count;
 };
 

@@ -342,7 +342,8 @@ static json_t *port_to_json(const struct port *p)
 	    json_object_set_new(json, "gids", gids_to_json(p)) ||
 	    json_object_set_new(json, "qos", qos_to_json(&p->qos)) ||
 	    json_object_set_new(json, "peer", peer_to_json(p)) ||
-	    json_object_set_new(json, "counters", counters_to_json(&p->counters))) {
+	    json_object_set_new(json, "counters", counters_to_json(&p->counters)) ||
+	    (p->seat.known && json_object_set_new(json, "seat", seat_to_json(&p->seat)))) {
 		json_decref(json);
 		return NULL;
 	}
@@ -390,6 +391,8 @@ static int port_from_json(const json_t *json, struct port *p, struct err *e)
 		err = peer_from_json(json_object_get(json, "peer"), p, e);
 	if (!err)
 		err = counters_member_from_json(json_object_get(json, "counters"), &p->counters, e);
+	if (!err && seat_from_json(json_object_get(json, "seat"), &p->seat, e))
+		err = err_prefix(e, "seat");
 	return err;
 }
 
@@ -400,6 +403,8 @@ json_t *snapshot_to_json(const struct snapshot *s)
 
 	err = json_object_set_new(json, "schema", json_string(SNAPSHOT_SCHEMA)) ||
 	      members_to_json(snapshot_members, ARRAY_SIZE(snapshot_members), s, json);
+	if (!err && s->machine.known)
+		err = json_object_set_new(json, "machine", machine_to_json(&s->machine));
 	for (unsigned int i = 0; !err && i < s->port_count; i++)
 		err = json_array_append_new(ports, port_to_json(&s->port[i]));
 	if (json_object_set_new(json, "ports", ports) || err) {
@@ -440,6 +445,8 @@ int snapshot_from_json(const json_t *json, struct snapshot *s, struct err *e)
 	if (!schema || strcmp(schema, SNAPSHOT_SCHEMA))
 		return err_set(e, -EINVAL, "schema: want %s", SNAPSHOT_SCHEMA);
 	err = members_from_json(snapshot_members, ARRAY_SIZE(snapshot_members), json, &read, e);
+	if (!err && machine_from_json(json_object_get(json, "machine"), &read.machine, e))
+		err = err_prefix(e, "machine");
 	if (!err)
 		err = ports_from_json(json_object_get(json, "ports"), &read, e);
 	if (!err && !read.host[0])

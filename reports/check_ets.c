@@ -54,13 +54,15 @@ static uint8_t class_mates(const struct qos *q, unsigned int prio)
 /* By what the profile wants lossless: a wrong PFC mask is RC-PFC-002 and no reason to fail here. */
 PORT_CHECK(check_ets_shared)
 {
-	uint8_t lossless = s->wish->pfc_enabled, bad = 0, mates = 0;
+	uint8_t lossless = subject_lossless(s), bad = 0, mates = 0;
 	const struct qos *q = &s->port->qos;
 	unsigned int at = 0;
 	char with[64];
 
-	if (!qos_has(s->wish, QOS_PFC_ENABLED) || !lossless) {
-		finding_say(out, VERDICT_SKIP, "the profile wants no lossless priority");
+	if (!lossless) {
+		finding_say(out, VERDICT_SKIP,
+			    subject_has_profile(s) ? "the profile wants no lossless priority"
+						   : "no priority is lossless");
 		return;
 	}
 	if (!fields_known(s, QOS_BIT(QOS_PRIO_TC), out))

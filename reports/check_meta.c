@@ -363,11 +363,12 @@ FABRIC_CHECK(check_meta_ports)
 
 	while (port_walk_next(&walk, &s))
 		ports += s.port != NULL;
-	finding_begin(out, rule, "", "", 0);
+	finding_begin(out, rule, c->alone ? c->run->host[0].name : "", "", 0);
 	finding_evidence(out, EVIDENCE_HOST, "%u ports on %u hosts", ports, c->run->host_count);
 	if (ports)
 		finding_say(out, VERDICT_PASS, "%u ports are judged", ports);
 	else
 		finding_say(out, VERDICT_FAIL,
-			    "no port of the inventory was found: nothing is judged");
+			    c->alone ? "this host has no RoCE port that could be judged"
+				     : "no port of the inventory was found: nothing is judged");
 }

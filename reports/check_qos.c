@@ -86,11 +86,11 @@ FABRIC_CHECK(check_qos_map_across)
 PORT_CHECK(check_qos_lossy)
 {
 	const struct qos *q = &s->port->qos;
-	int tos = profile_roce_tos(s->profile), prio;
+	int tos = subject_roce_tos(s), prio;
 
-	if (tos < 0 || !s->wish->pfc_enabled) {
-		finding_say(out, VERDICT_SKIP,
-			    "the profile states no DSCP of RoCE or nothing lossless");
+	if (tos < 0 || !subject_lossless(s)) {
+		finding_say(out, VERDICT_SKIP, "%s states no DSCP of RoCE or nothing lossless",
+			    subject_has_profile(s) ? "the profile" : "the port");
 		return;
 	}
 	prio = qos_dscp_to_prio(q, (unsigned int)tos >> 2);

@@ -75,11 +75,30 @@ static bool dcb_ready(const struct subject *s, struct findings *out)
 	return false;
 }
 
+static bool profile_ready(const struct subject *s, struct findings *out)
+{
+	if (subject_has_profile(s))
+		return true;
+	finding_say(out, VERDICT_SKIP, "no profile was given: nothing says what it should be");
+	return false;
+}
+
+static bool peer_ready(const struct subject *s, struct findings *out)
+{
+	if (!s->c->alone || s->c->listened)
+		return true;
+	finding_say(out, VERDICT_SKIP, "the link partner was not listened for (--listen)");
+	return false;
+}
+
 static bool prio_ready(const struct subject *s, struct findings *out)
 {
 	if (s->roce_prio >= 0)
 		return true;
-	finding_say(out, VERDICT_SKIP, "the profile does not say which priority carries RoCE");
+	finding_say(out, VERDICT_SKIP,
+		    subject_has_profile(s)
+			    ? "the profile does not say which priority carries RoCE"
+			    : "no profile was given, and not exactly one priority is lossless");
 	return false;
 }
 
@@ -160,6 +179,8 @@ static const struct {
 	enum rule_need need;
 	bool (*ready)(const struct subject *s, struct findings *out);
 } preconditions[] = {
+	{NEED_PROFILE, profile_ready},
+	{NEED_PEER, peer_ready},
 	{NEED_DCB, dcb_ready},		 {NEED_ROCE, roce_ready},	{NEED_PRIO, prio_ready},
 	{NEED_LOSSLESS, lossless_ready}, {NEED_LOAD, load_ready},	{NEED_DELTA, delta_ready},
 	{NEED_QUIET, quiet_ready},	 {NEED_CAPTURE, capture_ready},
@@ -227,12 +248,17 @@ static void judge_ports(const struct rule *rule, const struct rule_context *c, u
 	}
 }
 
+static bool in_scope(const struct rule *rule, const struct rule_context *c)
+{
+	return rule->scope == SCOPE_BOTH || (rule->scope == SCOPE_HOST) == c->alone;
+}
+
 static void run_group(bool meta, const struct rule_context *c, uint8_t *weak, struct findings *out)
 {
 	for (unsigned int i = 0; i < rule_count; i++) {
 		const struct rule *rule = &rule_table[i];
 
-		if (is_meta(rule) != meta)
+		if (is_meta(rule) != meta || !in_scope(rule, c))
 			continue;
 		if (rule->check)
 			rule->check(rule, c, out);
@@ -241,10 +267,9 @@ static void run_group(bool meta, const struct rule_context *c, uint8_t *weak, st
 	}
 }
 
-int rules_run(const struct fabric *f, const struct run *run, struct findings *out)
+static int run_all(struct rule_context *c, struct findings *out)
 {
-	struct rule_context c = {.fabric = f, .run = run, .so_far = out};
-	struct port_walk walk = {.c = &c};
+	struct port_walk walk = {.c = c};
 	struct subject s;
 	size_t ports = 0;
 	uint8_t *weak;
@@ -255,9 +280,30 @@ int rules_run(const struct fabric *f, const struct run *run, struct findings *ou
 	weak = calloc(ports + 1, 1);
 	if (!weak)
 		return -ENOMEM;
-	run_group(true, &c, weak, out);
-	run_group(false, &c, weak, out);
+	run_group(true, c, weak, out);
+	run_group(false, c, weak, out);
 	free(weak);
-	findings_link(out, run);
+	findings_link(out, c->run);
 	return out->err;
+}
+
+int rules_run(const struct fabric *f, const struct run *run, struct findings *out)
+{
+	struct rule_context c = {.fabric = f, .run = run, .so_far = out};
+
+	return run_all(&c, out);
+}
+
+int rules_run_host(const struct fabric *f, const struct run *run, bool listened,
+		   struct findings *out)
+{
+	struct rule_context c = {
+		.fabric = f,
+		.run = run,
+		.so_far = out,
+		.alone = true,
+		.listened = listened,
+	};
+
+	return run_all(&c, out);
 }

@@ -4,7 +4,7 @@
  * subject (host, port, priority) with the evidence it used. Silence is not a pass: a rule whose
  * evidence is missing says so.
  *
- * Adding a rule: a check function and one row in rule_table.c.
+ * Adding a rule: a check function and one row in the file of its group, rules_GROUP.inc.
  */
 #ifndef REPORTS_RULES_H
 #define REPORTS_RULES_H
@@ -68,6 +68,8 @@ struct rule_context {
 	const struct fabric *fabric; /* never NULL; profile inside */
 	const struct run *run;
 	const struct findings *so_far; /* META findings came first */
+	bool alone;		       /* one host is judged: nothing is compared, no traffic */
+	bool listened;		       /* alone: for link partners */
 };
 
 /* What must be there before a port can be judged; the core answers SKIP or INCONCLUSIVE when it is
@@ -82,6 +84,15 @@ enum rule_need {
 	NEED_DELTA = 1 << 5,	/* counters before and after the load */
 	NEED_QUIET = 1 << 6,	/* counters around the quiet baseline */
 	NEED_CAPTURE = 1 << 7,	/* packets of the load, captured at the port */
+	NEED_PROFILE = 1 << 8,	/* a wish: `doctor` can be called without a profile */
+	NEED_PEER = 1 << 9,	/* `doctor` was told to listen for the link partner */
+};
+
+/* Where a rule is judged: in fabric runs, on one host alone (`doctor`), or in both. */
+enum rule_scope {
+	SCOPE_FABRIC,
+	SCOPE_HOST,
+	SCOPE_BOTH,
 };
 
 #define RULE_CAUSES_MAX 12
@@ -99,6 +110,7 @@ struct rule {
 	 * to. */
 	const char *causes[RULE_CAUSES_MAX]; /* NULL ends */
 	unsigned int needs;		     /* enum rule_need flags, for check_port */
+	enum rule_scope scope;
 	void (*check)(const struct rule *rule, const struct rule_context *c, struct findings *out);
 	void (*check_port)(const struct subject *s, struct findings *out);
 };
@@ -112,6 +124,11 @@ const struct rule *rule_find(const char *id);
 
 /* Runs META rules, then all others, then links causes. -ENOMEM. The caller clears. */
 int rules_run(const struct fabric *f, const struct run *run, struct findings *out);
+
+/* The same over a run of one host whose settings alone are judged. A fabric whose profile has no
+ * name has none: rules that need a wish are SKIP. listened: link partners were listened for. */
+int rules_run_host(const struct fabric *f, const struct run *run, bool listened,
+		   struct findings *out);
 void findings_clear(struct findings *f);
 
 /* Links each violation to the leading violation that explains it. rules_run() has done it. */

@@ -32,6 +32,41 @@ static const char *const field_source[QOS_FIELD_COUNT] = {
 	[QOS_FIRMWARE_AGENT] = "ethtool", [QOS_PFC_STORM] = "ethtool",
 };
 
+/* A profile that was loaded has a name. */
+bool subject_has_profile(const struct subject *s)
+{
+	return s->profile->name[0];
+}
+
+uint8_t subject_lossless(const struct subject *s)
+{
+	if (subject_has_profile(s) || !s->port)
+		return s->wish->pfc_enabled;
+	return qos_has(&s->port->qos, QOS_PFC_ENABLED) ? s->port->qos.pfc_enabled : 0;
+}
+
+int subject_roce_tos(const struct subject *s)
+{
+	if (subject_has_profile(s) || !s->port)
+		return profile_roce_tos(s->profile);
+	return qos_has(&s->port->qos, QOS_CM_TOS) ? s->port->qos.cm_tos : -ENODATA;
+}
+
+static int roce_prio(const struct subject *s)
+{
+	uint8_t set = subject_lossless(s);
+
+	if (subject_has_profile(s))
+		return profile_roce_prio(s->profile);
+	return set && !(set & (set - 1)) ? __builtin_ctz(set) : -ENODATA;
+}
+
+static void set_prio(struct subject *s)
+{
+	s->roce_prio = roce_prio(s);
+	s->prio_set = s->roce_prio < 0 ? 0 : (uint8_t)(1 << s->roce_prio);
+}
+
 static bool subject_fill(const struct rule_context *c, unsigned int host, unsigned int port,
 			 struct subject *s)
 {
@@ -46,17 +81,17 @@ static bool subject_fill(const struct rule_context *c, unsigned int host, unsign
 	s->host = h;
 	s->host_index = host;
 	s->port_index = port;
-	s->roce_prio = profile_roce_prio(s->profile);
-	s->prio_set = s->roce_prio < 0 ? 0 : (uint8_t)(1 << s->roce_prio);
 	if (h->port_count) {
 		s->run_port = &h->port[port];
 		s->name = s->run_port->netdev;
 		s->port = snapshot_port(&h->before, s->name);
+		set_prio(s);
 		return true;
 	}
 	s->port = &h->before.port[port];
-	s->name = s->port->netdev;
-	return s->port->kind != PORT_ETHERNET && profile_selects(s->profile, s->name);
+	s->name = s->port->netdev[0] ? s->port->netdev : s->port->ibdev;
+	set_prio(s);
+	return s->port->kind != PORT_ETHERNET && profile_selects(s->profile, s->port->netdev);
 }
 
 static unsigned int port_total(const struct run_host *h)

@@ -20,7 +20,8 @@ struct subject {
 	const char *name;		 /* netdev */
 	unsigned int host_index;	 /* in run->host[] */
 	unsigned int port_index;	 /* of run_port, in run->host[].port[] */
-	int roce_prio;			 /* by the profile, -ENODATA when it does not say */
+	/* By the profile, -ENODATA when it does not say; without one the only lossless priority. */
+	int roce_prio;
 	uint8_t prio_set;		 /* 1 << roce_prio, or 0 */
 };
 
@@ -82,6 +83,15 @@ void subject_unreadable(const struct subject *s, struct findings *out, const cha
 /* Compares one field with the profile and says so, with evidence. True when it matches. Call
  * subject_knows() first. */
 bool subject_compare(const struct subject *s, struct findings *out, enum qos_field_id id);
+
+/* Priorities that are to be lossless: the profile's, without one those that are. */
+uint8_t subject_lossless(const struct subject *s);
+
+/* ToS byte of RoCE data: the profile's, without one that of rdma_cm. -ENODATA. */
+int subject_roce_tos(const struct subject *s);
+
+/* Whether there is a profile; `doctor` can be called without one. */
+bool subject_has_profile(const struct subject *s);
 
 /* The profile's text of a field in buf. */
 const char *wish_text(const struct subject *s, enum qos_field_id id, char *buf, size_t size);

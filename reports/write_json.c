@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/app_env.h"
 #include "reports/clean.h"
 #include "reports/order.h"
 #include "reports/writers.h"
@@ -155,6 +156,11 @@ int write_json(const struct report *r, FILE *out, struct err *e)
 	if (err)
 		return err_sys(e, err, "report");
 	json = report_json(r, &order);
+	if (r->environment &&
+	    json_object_set_new(json, "environment", app_env_json(r->environment))) {
+		json_decref(json);
+		json = NULL;
+	}
 	document = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
 	if (document)
 		err = writer_put(out, document, strlen(document), e);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/app_env.h"
 #include "reports/clean.h"
 #include "reports/order.h"
 #include "reports/writers.h"
@@ -50,15 +51,10 @@ static void put_subject(const struct page *p, const struct finding *f)
 	clean_put(p->out, f->port);
 }
 
-static void put_verdict(const struct page *p)
+static void put_run(const struct page *p)
 {
 	const struct profile *profile = &p->r->fabric->profile;
-	static const enum verdict as[] = {
-		[0] = VERDICT_PASS, [1] = VERDICT_FAIL, [4] = VERDICT_INCONCLUSIVE};
-	unsigned int code = (unsigned int)p->r->exit_code;
 
-	put_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL, report_verdict(p->r));
-	fputs("  ", p->out);
 	clean_put(p->out, p->r->fabric->name[0] ? p->r->fabric->name : "fabric");
 	fputs(", profile ", p->out);
 	clean_put(p->out, profile->name);
@@ -68,6 +64,37 @@ static void put_verdict(const struct page *p)
 	fputc('\n', p->out);
 	if (!p->r->run->traffic)
 		fputs("      configuration alone: no traffic was run\n", p->out);
+}
+
+static void put_host(const struct page *p)
+{
+	const struct profile *profile = &p->r->fabric->profile;
+	const struct snapshot *s = &p->r->run->host[0].before;
+
+	clean_put(p->out, s->host);
+	fputs(", kernel ", p->out);
+	clean_put(p->out, s->kernel[0] ? s->kernel : "unknown");
+	fputs(", rdma-core ", p->out);
+	clean_put(p->out, s->rdma_core[0] ? s->rdma_core : "unknown");
+	fputs(profile->name[0] ? ", profile " : ", no profile", p->out);
+	clean_put(p->out, profile->name);
+	if (profile->name[0])
+		fprintf(p->out, " (%s)", profile_intent_word(profile->intent));
+	fputc('\n', p->out);
+}
+
+static void put_verdict(const struct page *p)
+{
+	static const enum verdict as[] = {
+		[0] = VERDICT_PASS, [1] = VERDICT_FAIL, [4] = VERDICT_INCONCLUSIVE};
+	unsigned int code = (unsigned int)p->r->exit_code;
+
+	put_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL, report_verdict(p->r));
+	fputs("  ", p->out);
+	if (p->r->alone)
+		put_host(p);
+	else
+		put_run(p);
 }
 
 static void put_line(const struct page *p, const char *label, const char *text)
@@ -328,6 +355,10 @@ static void put_page(const struct page *p)
 	if (p->r->verbose) {
 		fputc('\n', p->out);
 		put_passes(p);
+	}
+	if (p->r->environment) {
+		fputs("\nEnvironment for applications:\n", p->out);
+		app_env_print(p->r->environment, p->out);
 	}
 	put_count(p);
 }

@@ -9,6 +9,8 @@
 
 #include "reports/rules.h"
 
+struct app_env;
+
 struct report {
 	const struct fabric *fabric;
 	const struct run *run;
@@ -18,6 +20,8 @@ struct report {
 	bool verbose;		  /* text: every PASS with its evidence */
 	const char *const *allow; /* ids given to --allow-inconclusive */
 	unsigned int allow_count;
+	bool alone;			   /* of one host: nothing was compared, nothing sent */
+	const struct app_env *environment; /* told behind the findings; NULL: none */
 };
 
 struct writer {

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck doctor: can this host do RoCE at all, and is it set right? One snapshot with the
+ * machine around the ports, judged by the rules of single hosts, with a profile or without; and the
+ * environment an application needs. Reads only; with --listen it listens, which sends nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "dcb/dcb.h"
+#include "probe/peer.h"
+#include "reports/app_env.h"
+#include "reports/writer.h"
+
+static struct opt_list ifaces, allowed;
+static const char *from, *profile_name, *format = "text", *fail_on = "error";
+static unsigned int listen_seconds;
+static bool env_only;
+
+static const char *const fail_words[] = {"error", "warn", NULL};
+static const char *const format_words[] = {"text", "json", "junit", NULL};
+
+static const struct opt doctor_opts[] = {
+	{"profile", 0, OPT_STRING, &profile_name, .arg = "PROFILE",
+	 .help = "as the operand: what the host should be like"},
+	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
+	 .help = "these netdevs or RDMA devices alone; may be given again"},
+	{"from", 0, OPT_STRING, &from, .arg = "FILE",
+	 .help = "judge this snapshot of `collect`, touch nothing"},
+	{"listen", 0, OPT_UINT, &listen_seconds, .min = 1, .max = 600, .arg = "SECONDS",
+	 .help = "listen so long for link partners (needs CAP_NET_RAW)"},
+	{"env", 0, OPT_FLAG, &env_only,
+	 .help = "print the environment for applications alone, as shell lines"},
+	{"format", 0, OPT_STRING, &format, .arg = "FORMAT", .words = format_words,
+	 .help = "text, json or junit"},
+	{"fail-on", 0, OPT_STRING, &fail_on, .arg = "SEVERITY", .words = fail_words,
+	 .help = "error (default) or warn: what makes the exit code 1"},
+	{"allow-inconclusive", 0, OPT_LIST, &allowed, .arg = "RULE",
+	 .help = "this rule may lack its evidence; may be given again"},
+	{.name = NULL},
+};
+
+/* One host without inventory: a fabric of the profile alone, and a run of one snapshot. */
+struct patient {
+	struct fabric fabric;
+	struct run run;
+	struct run_host host;
+};
+
+static int gather(struct snapshot *s, struct err *e)
+{
+	struct dcb *dcb;
+	int err = dcb_open(NULL, &dcb, e);
+
+	if (err)
+		return err;
+	/* One that is named may be an RDMA device, which is no netdev to ask for. */
+	err = snapshot_take(dcb, NULL, 0, s, e);
+	for (unsigned int i = 0; !err && i < ifaces.count; i++) {
+		if (snapshot_port(s, ifaces.item[i]))
+			continue;
+		snapshot_clear(s);
+		err = snapshot_take(dcb, ifaces.item, ifaces.count, s, e);
+		break;
+	}
+	dcb_close(dcb);
+	if (err)
+		return err;
+	machine_add(NULL, s);
+	if (listen_seconds)
+		err = peer_listen(s, listen_seconds * 1000, e);
+	if (err)
+		snapshot_clear(s);
+	return err;
+}
+
+/* The ports that were named, as those of an inventory are: one that is not there is a finding. */
+static int name_ports(struct run_host *h)
+{
+	h->port = calloc(ifaces.count + 1, sizeof(*h->port));
+	if (!h->port)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < ifaces.count; i++) {
+		const struct port *p = snapshot_port(&h->before, ifaces.item[i]);
+
+		snprintf(h->port[i].netdev, sizeof(h->port[i].netdev), "%.15s",
+			 p && p->netdev[0] ? p->netdev : ifaces.item[i]);
+	}
+	h->port_count = ifaces.count;
+	return 0;
+}
+
+static void patient_clear(struct patient *p)
+{
+	free(p->host.port);
+	snapshot_clear(&p->host.before);
+}
+
+static int admit(struct patient *p)
+{
+	struct run_host *h = &p->host;
+	struct err e = {0};
+	int err = from ? snapshot_load(from, &h->before, &e) : gather(&h->before, &e);
+
+	if (err)
+		return cmd_fail(from ? EXIT_USAGE : EXIT_ENVIRONMENT, &e);
+	snprintf(h->name, sizeof(h->name), "%s", h->before.host);
+	snprintf(p->fabric.name, sizeof(p->fabric.name), "%s", h->before.host);
+	h->reached = h->has_before = true;
+	p->run.host = h;
+	p->run.host_count = 1;
+	p->run.started_unix_ns = p->run.ended_unix_ns = h->before.taken_unix_ns;
+	if (name_ports(h)) {
+		err_sys(&e, -ENOMEM, "doctor");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	return EXIT_OK;
+}
+
+static bool listened(const struct patient *p)
+{
+	for (unsigned int i = 0; from && i < p->host.before.port_count; i++)
+		if (p->host.before.port[i].peer.has || p->host.before.port[i].peer_name[0])
+			return true;
+	return listen_seconds > 0;
+}
+
+static int print_env(const struct app_env *env)
+{
+	if (globals->json)
+		return cmd_print_json(json_pack("{s:s, s:o}", "schema", "rocecheck.env/1",
+						"environment", app_env_json(env)));
+	app_env_print(env, stdout);
+	return EXIT_OK;
+}
+
+static int judge(const struct patient *p, const struct app_env *env)
+{
+	const struct writer *w = writer_find(globals->json ? "json" : format);
+	enum severity gate = strcmp(fail_on, "warn") ? SEVERITY_ERROR : SEVERITY_WARN;
+	struct findings findings = {0};
+	struct report report = {
+		.fabric = &p->fabric,
+		.run = &p->run,
+		.findings = &findings,
+		.colour = globals->colour_out,
+		.verbose = globals->verbose > 0,
+		.allow = allowed.item,
+		.allow_count = allowed.count,
+		.alone = true,
+		.environment = env,
+	};
+	struct err e = {0};
+
+	if (rules_run_host(&p->fabric, &p->run, listened(p), &findings)) {
+		findings_clear(&findings);
+		err_sys(&e, -ENOMEM, "rules");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	report.exit_code = findings_exit(&findings, gate, allowed.item, allowed.count);
+	if (w->write(&report, stdout, &e)) /* a stream that failed is told by main() */
+		report.exit_code = cmd_worse(report.exit_code,
+					     ferror(stdout) ? EXIT_ENVIRONMENT
+							    : cmd_fail(EXIT_ENVIRONMENT, &e));
+	findings_clear(&findings);
+	return report.exit_code;
+}
+
+static int check_options(int argc, char **argv)
+{
+	if (argc > 1)
+		return cmd_usage(&cmd_doctor, "unexpected argument '%s'", argv[1]);
+	if (argc && profile_name)
+		return cmd_usage(&cmd_doctor, "a profile and --profile: give one");
+	if (from && listen_seconds)
+		return cmd_usage(&cmd_doctor, "--from or --listen, not both");
+	for (unsigned int i = 0; i < allowed.count; i++)
+		if (!rule_find(allowed.item[i]))
+			return cmd_usage(&cmd_doctor, "no rule '%s': 'rocecheck rules' lists them",
+					 allowed.item[i]);
+	return EXIT_OK;
+}
+
+static int run_doctor(int argc, char **argv)
+{
+	struct patient p = {0};
+	struct app_env env;
+	int code = check_options(argc, argv);
+
+	if (!code && (argc || profile_name))
+		code = cmd_load_profile(argc ? argv[0] : profile_name, &p.fabric.profile);
+	if (code)
+		return code;
+	code = admit(&p);
+	if (!code) {
+		app_env_make(&p.fabric, &p.run, &env);
+		code = env_only ? print_env(&env) : judge(&p, &env);
+	}
+	patient_clear(&p);
+	return code;
+}
+
+const struct command cmd_doctor = {
+	.name = "doctor",
+	.args = "[PROFILE]",
+	.help = "say whether this host can do RoCE and is set right; the environment for programs",
+	.opts = doctor_opts,
+	.run = run_doctor,
+};

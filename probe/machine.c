@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Facts of the machine: clocks (linux cpufreq), NUMA, limits and capabilities of this process
+ * (proc(5)), processes that set QoS, and what is applied at boot.
+ */
+#include "probe/machine.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dcb/owner.h"
+#include "dcb/reapply.h"
+#include "probe/machine_file.h"
+#include "probe/snapshot.h"
+
+#define CPU_POLICIES_MAX 4096
+
+static const struct machine_roots real = {.sysfs = "/sys", .proc = "/proc", .root = "/"};
+
+static struct machine_roots fill_roots(const struct machine_roots *roots)
+{
+	struct machine_roots r = roots ? *roots : real;
+
+	r.sysfs = r.sysfs ? r.sysfs : real.sysfs;
+	r.proc = r.proc ? r.proc : real.proc;
+	r.root = r.root ? r.root : real.root;
+	return r;
+}
+
+static void open_below(const char *root, const char *path, DIR **dir)
+{
+	char full[PATH_MAX];
+
+	*dir = snprintf(full, sizeof(full), "%s/%s", root, path) < (int)sizeof(full) ? opendir(full)
+										     : NULL;
+}
+
+/* CPUs that share a clock are one policy; affected_cpus lists those that are online. */
+static int32_t policy_cpus(const char *sysfs, const char *policy)
+{
+	char list[256];
+	int32_t n = 0;
+
+	if (!machine_line(list, sizeof(list), sysfs,
+			  "devices/system/cpu/cpufreq/%.32s/affected_cpus", policy))
+		return 1;
+	for (const char *at = list; *at;) {
+		at += strspn(at, " ");
+		n += *at != '\0';
+		at += strcspn(at, " ");
+	}
+	return n;
+}
+
+static void read_governors(const char *sysfs, struct machine *m)
+{
+	struct dirent *d;
+	int left = CPU_POLICIES_MAX;
+	DIR *dir;
+
+	open_below(sysfs, "devices/system/cpu/cpufreq", &dir);
+	while (dir && left-- && (d = readdir(dir))) {
+		char governor[sizeof(m->governor)];
+		int32_t cpus;
+
+		if (strncmp(d->d_name, "policy", 6) ||
+		    !machine_line(governor, sizeof(governor), sysfs,
+				  "devices/system/cpu/cpufreq/%.32s/scaling_governor", d->d_name))
+			continue;
+		cpus = policy_cpus(sysfs, d->d_name);
+		m->cpus += cpus;
+		if (!strcmp(governor, "performance"))
+			continue;
+		if (!m->cpus_saving)
+			memcpy(m->governor, governor, sizeof(governor));
+		m->cpus_saving += cpus;
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void read_nodes(const char *sysfs, struct machine *m)
+{
+	struct dirent *d;
+	DIR *dir;
+
+	open_below(sysfs, "devices/system/node", &dir);
+	while (dir && (d = readdir(dir)))
+		m->numa_nodes += !strncmp(d->d_name, "node", 4) &&
+				 isdigit((unsigned char)d->d_name[4]);
+	if (dir)
+		closedir(dir);
+	else
+		m->numa_nodes = MACHINE_UNKNOWN;
+}
+
+/* "Max locked memory       8388608              8388608              bytes" */
+static void read_memlock(const char *proc, struct machine *m)
+{
+	static const char key[] = "Max locked memory";
+	char path[PATH_MAX], line[160];
+	uint64_t bytes;
+	FILE *f;
+
+	m->memlock_bytes = MACHINE_UNKNOWN;
+	snprintf(path, sizeof(path), "%s/self/limits", proc);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f)) {
+		const char *value = line + strlen(key);
+
+		if (strncmp(line, key, strlen(key)))
+			continue;
+		value += strspn(value, " ");
+		if (!strncmp(value, "unlimited", 9))
+			m->memlock_bytes = MACHINE_UNLIMITED;
+		else if (sscanf(value, "%19" SCNu64, &bytes) == 1 && bytes <= INT64_MAX)
+			m->memlock_bytes = (int64_t)bytes;
+	}
+	if (f)
+		fclose(f);
+}
+
+/* "CapEff:	000001ffffffffff" */
+static void read_ipc_lock(const char *proc, struct machine *m)
+{
+	char path[PATH_MAX], line[160];
+	uint64_t set;
+	FILE *f;
+
+	m->ipc_lock = MACHINE_UNKNOWN;
+	snprintf(path, sizeof(path), "%s/self/status", proc);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "CapEff: %16" SCNx64, &set) == 1)
+			m->ipc_lock = set >> CAP_IPC_LOCK & 1;
+	if (f)
+		fclose(f);
+}
+
+/* Processes by their names; of several, any one. */
+static void read_processes(const char *proc, struct machine *m)
+{
+	const struct {
+		const char *name;
+		int32_t *pid;
+	} wanted[] = {{"lldpd", &m->lldpd}, {"irqbalance", &m->irqbalance}};
+	DIR *dir = opendir(proc);
+	struct dirent *d;
+	char comm[32];
+
+	while (dir && (d = readdir(dir))) {
+		if (!isdigit((unsigned char)d->d_name[0]) ||
+		    !machine_line(comm, sizeof(comm), proc, "%.20s/comm", d->d_name))
+			continue;
+		for (unsigned int i = 0; i < ARRAY_SIZE(wanted); i++)
+			if (!strcmp(comm, wanted[i].name))
+				*wanted[i].pid = (int32_t)strtol(d->d_name, NULL, 10);
+	}
+	if (dir)
+		closedir(dir);
+	m->lldpad = (int32_t)owner_lldpad(proc);
+	m->lldpad_waits = owner_lldpad_waits(proc);
+}
+
+static void read_boot(const char *root, struct machine *m)
+{
+	struct reapply found[MACHINE_SETTERS_MAX];
+
+	m->boot_unit = machine_exists(
+		root, "etc/systemd/system/multi-user.target.wants/rocecheck-apply.service");
+	m->setter_count = reapply_find(root, found, MACHINE_SETTERS_MAX);
+	for (unsigned int i = 0; i < m->setter_count; i++) {
+		snprintf(m->setter[i].path, sizeof(m->setter[i].path), "%.127s", found[i].path);
+		snprintf(m->setter[i].tool, sizeof(m->setter[i].tool), "%s", found[i].tool);
+	}
+}
+
+void machine_take(const struct machine_roots *roots, struct machine *m)
+{
+	struct machine_roots r = fill_roots(roots);
+
+	memset(m, 0, sizeof(*m));
+	m->known = true;
+	read_governors(r.sysfs, m);
+	read_nodes(r.sysfs, m);
+	m->numa_balancing = machine_number(0, 2, r.proc, "sys/kernel/numa_balancing");
+	m->rdma_cm = machine_exists(r.sysfs, "class/misc/rdma_cm");
+	read_memlock(r.proc, m);
+	read_ipc_lock(r.proc, m);
+	read_processes(r.proc, m);
+	read_boot(r.root, m);
+}
+
+void machine_add(const struct machine_roots *roots, struct snapshot *s)
+{
+	struct machine_roots r = fill_roots(roots);
+
+	machine_take(&r, &s->machine);
+	for (unsigned int i = 0; i < s->port_count; i++)
+		seat_take(&r, s->port[i].netdev, s->port[i].ibdev, &s->port[i].seat);
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * "machine" and "seat" of rocecheck.snapshot/1. Numbers and texts are rows that both directions
+ * walk; an unknown number is null there. Documents may be foreign: everything is checked.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/machine.h"
+#include "profiles/diag.h"
+
+struct fact {
+	const char *key;
+	size_t offset;
+	bool wide;   /* int64_t */
+	int64_t max; /* largest number; 0: a text */
+	size_t size; /* of a text */
+};
+
+/* clang-format off */
+#define NUMBER(s, m, most) {#m, offsetof(struct s, m), \
+	sizeof(((struct s *)0)->m) == sizeof(int64_t), most, 0}
+#define WORD(s, m) {#m, offsetof(struct s, m), false, 0, sizeof(((struct s *)0)->m)}
+
+static const struct fact machine_facts[] = {
+	NUMBER(machine, memlock_bytes, INT64_MAX),
+	NUMBER(machine, ipc_lock, 1),
+	NUMBER(machine, cpus, INT32_MAX),
+	NUMBER(machine, cpus_saving, INT32_MAX),
+	WORD(machine, governor),
+	NUMBER(machine, numa_nodes, 1024),
+	NUMBER(machine, numa_balancing, 2),
+	NUMBER(machine, rdma_cm, 1),
+	NUMBER(machine, lldpad, INT32_MAX),
+	NUMBER(machine, lldpad_waits, 1),
+	NUMBER(machine, lldpd, INT32_MAX),
+	NUMBER(machine, irqbalance, INT32_MAX),
+	NUMBER(machine, boot_unit, 1),
+};
+
+static const struct fact setter_facts[] = {
+	WORD(machine_setter, path),
+	WORD(machine_setter, tool),
+};
+
+static const struct fact seat_facts[] = {
+	WORD(seat, bdf),
+	NUMBER(seat, numa_node, 1023),
+	NUMBER(seat, pcie_speed, 1000000),
+	NUMBER(seat, pcie_speed_max, 1000000),
+	NUMBER(seat, pcie_width, 32),
+	NUMBER(seat, pcie_width_max, 32),
+	NUMBER(seat, slot_speed_max, 1000000),
+	NUMBER(seat, slot_width_max, 32),
+	WORD(seat, iommu),
+	NUMBER(seat, irqs, INT32_MAX),
+	NUMBER(seat, irqs_remote, INT32_MAX),
+	NUMBER(seat, vfs, 65535),
+	NUMBER(seat, forwarding, 1),
+	NUMBER(seat, rp_filter, 2),
+	NUMBER(seat, arp_ignore, 8),
+	NUMBER(seat, arp_announce, 2),
+};
+
+static const struct fact vlan_facts[] = {
+	WORD(seat_vlan, netdev),
+	NUMBER(seat_vlan, id, 4095),
+};
+/* clang-format on */
+
+static json_t *fact_to_json(const struct fact *f, const void *base)
+{
+	const char *at = (const char *)base + f->offset;
+	int64_t value;
+
+	if (!f->max)
+		return json_string(at);
+	value = f->wide ? *(const int64_t *)(const void *)at : *(const int32_t *)(const void *)at;
+	return value == MACHINE_UNKNOWN ? json_null() : json_integer(value);
+}
+
+static json_t *facts_to_json(const struct fact *f, size_t n, const void *base)
+{
+	json_t *json = json_object();
+
+	for (size_t i = 0; json && i < n; i++) {
+		if (json_object_set_new(json, f[i].key, fact_to_json(&f[i], base))) {
+			json_decref(json);
+			return NULL;
+		}
+	}
+	return json;
+}
+
+static int text_from_json(const json_t *json, const struct fact *f, char *to, struct err *e)
+{
+	const char *text = json ? json_string_value(json) : "";
+
+	if (!text || strlen(text) >= f->size || diag_has_control(text))
+		return err_set(e, -EINVAL, "%s: want a plain string of at most %zu bytes", f->key,
+			       f->size - 1);
+	memset(to, 0, f->size);
+	memcpy(to, text, strlen(text));
+	return 0;
+}
+
+static int fact_from_json(const struct fact *f, const json_t *json, void *base, struct err *e)
+{
+	char *at = (char *)base + f->offset;
+	int64_t value = MACHINE_UNKNOWN;
+
+	if (!f->max)
+		return text_from_json(json, f, at, e);
+	if (json && !json_is_null(json)) {
+		value = json_integer_value(json);
+		if (!json_is_integer(json) || value < 0 || value > f->max)
+			return err_set(e, -EINVAL, "%s: want a number from 0 to %lld, or null",
+				       f->key, (long long)f->max);
+	}
+	if (f->wide)
+		*(int64_t *)(void *)at = value;
+	else
+		*(int32_t *)(void *)at = (int32_t)value;
+	return 0;
+}
+
+static int facts_from_json(const struct fact *f, size_t n, const json_t *json, void *base,
+			   struct err *e)
+{
+	int err = json_is_object(json) ? 0 : err_set(e, -EINVAL, "want an object");
+
+	for (size_t i = 0; !err && i < n; i++)
+		err = fact_from_json(&f[i], json_object_get(json, f[i].key), base, e);
+	return err;
+}
+
+/* Size of an optional list. */
+static int list_size(const json_t *json, const char *key, size_t max, uint32_t *size, struct err *e)
+{
+	if (json && (!json_is_array(json) || json_array_size(json) > max))
+		return err_set(e, -EINVAL, "%s: want at most %zu entries", key, max);
+	*size = (uint32_t)json_array_size(json);
+	return 0;
+}
+
+json_t *machine_to_json(const struct machine *m)
+{
+	json_t *json, *list;
+	int err = 0;
+
+	if (!m->known)
+		return json_null();
+	json = facts_to_json(machine_facts, ARRAY_SIZE(machine_facts), m);
+	list = json_array();
+	for (unsigned int i = 0; !err && i < m->setter_count; i++)
+		err = json_array_append_new(
+			list, facts_to_json(setter_facts, ARRAY_SIZE(setter_facts), &m->setter[i]));
+	if (json_object_set_new(json, "setters", list) || err) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
+}
+
+int machine_from_json(const json_t *json, struct machine *m, struct err *e)
+{
+	const json_t *list = json_object_get(json, "setters");
+	struct machine read = {.known = true};
+	int err;
+
+	if (!json || json_is_null(json))
+		return 0;
+	err = facts_from_json(machine_facts, ARRAY_SIZE(machine_facts), json, &read, e);
+	if (!err)
+		err = list_size(list, "setters", MACHINE_SETTERS_MAX, &read.setter_count, e);
+	for (unsigned int i = 0; !err && i < read.setter_count; i++)
+		err = facts_from_json(setter_facts, ARRAY_SIZE(setter_facts),
+				      json_array_get(list, i), &read.setter[i], e);
+	if (!err)
+		*m = read;
+	return err;
+}
+
+static json_t *vlan_to_json(const struct seat_vlan *vlan)
+{
+	json_t *json = facts_to_json(vlan_facts, ARRAY_SIZE(vlan_facts), vlan);
+	json_t *map = json_array();
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < SEAT_SKB_PRIOS; i++)
+		err = json_array_append_new(map, json_integer(vlan->pcp[i]));
+	if (json_object_set_new(json, "egress", map) || err) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
+}
+
+static int vlan_from_json(const json_t *json, struct seat_vlan *vlan, struct err *e)
+{
+	const json_t *map = json_object_get(json, "egress");
+	uint32_t size = 0;
+	int err = facts_from_json(vlan_facts, ARRAY_SIZE(vlan_facts), json, vlan, e);
+
+	if (!err)
+		err = list_size(map, "egress", SEAT_SKB_PRIOS, &size, e);
+	for (unsigned int i = 0; !err && i < size; i++) {
+		json_int_t pcp = json_integer_value(json_array_get(map, i));
+
+		if (!json_is_integer(json_array_get(map, i)) || pcp < 0 || pcp > 7)
+			return err_set(e, -EINVAL, "egress: want numbers from 0 to 7");
+		vlan->pcp[i] = (uint8_t)pcp;
+	}
+	return err;
+}
+
+json_t *seat_to_json(const struct seat *seat)
+{
+	json_t *json, *list;
+	int err = 0;
+
+	if (!seat->known)
+		return json_null();
+	json = facts_to_json(seat_facts, ARRAY_SIZE(seat_facts), seat);
+	list = json_array();
+	for (unsigned int i = 0; !err && i < seat->vlan_count; i++)
+		err = json_array_append_new(list, vlan_to_json(&seat->vlan[i]));
+	if (json_object_set_new(json, "vlans", list) || err) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
+}
+
+int seat_from_json(const json_t *json, struct seat *seat, struct err *e)
+{
+	const json_t *list = json_object_get(json, "vlans");
+	struct seat read = {.known = true};
+	int err;
+
+	if (!json || json_is_null(json))
+		return 0;
+	err = facts_from_json(seat_facts, ARRAY_SIZE(seat_facts), json, &read, e);
+	if (!err)
+		err = list_size(list, "vlans", SEAT_VLANS_MAX, &read.vlan_count, e);
+	for (unsigned int i = 0; !err && i < read.vlan_count; i++)
+		err = vlan_from_json(json_array_get(list, i), &read.vlan[i], e);
+	if (!err)
+		*seat = read;
+	return err;
+}

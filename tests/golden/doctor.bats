@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# rocecheck doctor over snapshots: what it finds, its exit codes, its formats, the environment it prints. Needs no
+# RDMA device and no privilege.
+bats_require_minimum_version 1.5.0
+
+setup()
+{
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	rocecheck=${ROCECHECK:-$PWD/build/rocecheck}
+	snaps=tests/golden/snapshots
+	dir=$BATS_TEST_TMPDIR
+}
+
+# refused TEXT ARGS...: exit 2, nothing on stdout, TEXT on stderr.
+refused()
+{
+	local text=$1
+
+	shift
+	run --separate-stderr "$rocecheck" doctor "$@"
+	echo "$output" "$stderr"
+	[ "$status" -eq 2 ]
+	[ -z "$output" ]
+	grep -qF -- "$text" <<<"$stderr"
+}
+
+@test "mistakes on the command line are exit 2" {
+	refused "unexpected argument 'b'" lab b
+	refused 'give one' lab --profile lab
+	refused 'not both' --from "$snaps/iwarp.json" --listen 5
+	refused "no rule 'RC-PFC-999'" --allow-inconclusive RC-PFC-999
+	refused 'xml' --format xml
+	refused 'no shipped profile' nonesuch
+	refused 'No such file' --from "$dir/none.json"
+}
+
+@test "a guest is told where its QoS is set; nothing of the port is called good" {
+	run --separate-stderr "$rocecheck" doctor --from "$snaps/guest-mana.json" lab --json
+	jq -e '.findings[] | select(.rule == "RC-ENV-001") | .verdict == "SKIP"' <<<"$output"
+	jq -e 'all(.findings[] | select(.rule | test("^RC-(PFC|ETS)-")); .verdict == "SKIP")' <<<"$output"
+}
+
+@test "the environment is shell, and JSON" {
+	run --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json" lab --env
+	echo "$output"
+	[ "$status" -eq 0 ]
+	bash -n <<<"$output"
+	[ "$(bash -c "$output"'; echo $UCX_IB_TRAFFIC_CLASS')" = 106 ]
+	run ! grep -vE '^(#.*|export [A-Za-z0-9_]+=[A-Za-z0-9_.:,=-]+)$' <<<"$output"
+	"$rocecheck" doctor --from "$snaps/sriov-vf.json" lab --env --json |
+		jq -e '.schema == "rocecheck.env/1" and .environment.UCX_IB_TRAFFIC_CLASS == "106"'
+}
+
+@test "text, json and junit are one verdict" {
+	local code
+
+	run --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json" lab
+	code=$status
+	grep -q "exit $code\$" <<<"$output"
+	run -"$code" --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json" lab --format json
+	jq -e --argjson code "$code" '.exit_code == $code and .environment' <<<"$output"
+	run -"$code" --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json" lab --format junit
+	xmllint --noout - <<<"$output"
+}
+
+@test "no RoCE port at all: incomplete; a port that was named and is none: exit 1" {
+	jq '.ports = []' "$snaps/sriov-vf.json" >"$dir/none.json"
+	run -4 --separate-stderr "$rocecheck" doctor --from "$dir/none.json"
+	grep -q 'RC-META-010' <<<"$output"
+	run -1 --separate-stderr "$rocecheck" doctor --from "$dir/none.json" -i roce9
+	grep -q 'FAIL  RC-HST-008 .* roce9' <<<"$output"
+}
+
+@test "this machine, whatever it has: judged, nothing on stderr" {
+	run --separate-stderr "$rocecheck" doctor
+	((status == 0 || status == 1 || status == 4))
+	[ -z "$stderr" ]
+	run -1 --separate-stderr "$rocecheck" doctor -i lo
+	grep -q 'lo has no RDMA device' <<<"$output"
+}
