@@ -7,6 +7,7 @@
 #include "cmd/show_yaml.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "profiles/profile.h"
@@ -99,30 +100,46 @@ static void print_unknown(const struct snapshot *s, const struct profile *p, FIL
 	}
 }
 
+/* However long it is: 56 parameters of congestion control are some 2 KiB. */
+static int print_value(const struct qos *q, enum qos_field_id id, FILE *out)
+{
+	int size = qos_field_text(q, id, NULL, 0) + 1;
+	char *text = malloc(size);
+
+	if (!text)
+		return -ENOMEM;
+	qos_field_text(q, id, text, size);
+	fprintf(out, "%s\n", text);
+	free(text);
+	return 0;
+}
+
 /* The keys below a prefix ("congestion_control.np."), each level by two blanks more. */
-static void print_below(const struct qos *q, const char *prefix, int depth, uint64_t *done,
-			FILE *out)
+static int print_below(const struct qos *q, const char *prefix, int depth, uint64_t *done,
+		       FILE *out)
 {
 	size_t length = strlen(prefix);
-	char text[1024];
+	int err = 0;
 
-	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+	for (int id = 0; !err && id < QOS_FIELD_COUNT; id++) {
 		const char *key = qos_fields[id].key, *dot;
+		char deeper[64];
 
 		if (!(q->has & ~*done & QOS_BIT(id)) || strncmp(key, prefix, length))
 			continue;
 		dot = strchr(key + length, '.');
 		if (dot) {
-			snprintf(text, sizeof(text), "%.*s", (int)(dot + 1 - key), key);
+			snprintf(deeper, sizeof(deeper), "%.*s", (int)(dot + 1 - key), key);
 			fprintf(out, "%*s%.*s:\n", depth, "", (int)(dot - key - (int)length),
 				key + length);
-			print_below(q, text, depth + 2, done, out);
+			err = print_below(q, deeper, depth + 2, done, out);
 			continue;
 		}
 		*done |= QOS_BIT(id);
-		qos_field_text(q, id, text, sizeof(text));
-		fprintf(out, "%*s%s: %s\n", depth, "", key + length, text);
+		fprintf(out, "%*s%s: ", depth, "", key + length);
+		err = print_value(q, id, out);
 	}
+	return err;
 }
 
 int show_yaml(const struct snapshot *s, FILE *out, struct err *e)
@@ -143,7 +160,9 @@ int show_yaml(const struct snapshot *s, FILE *out, struct err *e)
 		return err_sys(e, err, "profile");
 	fprintf(out, "schema: %s\nname: %s\nintent: %s\n", PROFILE_SCHEMA, p.name,
 		profile_intent_word(p.intent));
-	print_below(&p.qos, "", 0, &done, out);
+	err = print_below(&p.qos, "", 0, &done, out);
+	if (err)
+		return err_sys(e, err, "profile");
 	print_unknown(s, &p, out);
 	return 0;
 }

@@ -167,6 +167,30 @@ static void test_idle_shares(void **state)
 	free(text);
 }
 
+/* As long as values can be: none of them is cut. */
+static void test_long_values(void **state)
+{
+	struct port port;
+	struct snapshot s = make(&port, 1);
+	struct profile p;
+	char *text;
+
+	(void)state;
+	fill_port(&port, "eth0");
+	port.qos.cc_params.has = (UINT64_C(1) << QOS_PARAM_COUNT) - 1;
+	for (unsigned int i = 0; i < QOS_PARAM_COUNT; i++)
+		port.qos.cc_params.value[i] = UINT32_MAX - i;
+	for (uint16_t i = 0; port.qos.app_count < QOS_APPS_MAX; i++)
+		assert_int_equal(
+			qos_app_add(&port.qos, (struct qos_app){QOS_APP_DGRAM, 3, UINT16_MAX - i}),
+			0);
+	text = yaml_of(&s);
+	load(text, &p);
+	assert_true(qos_field_equal(&p.qos, &port.qos, QOS_CC_PARAMS));
+	assert_true(qos_field_equal(&p.qos, &port.qos, QOS_APP));
+	free(text);
+}
+
 static void test_ports(void **state)
 {
 	struct port port[2];
@@ -197,9 +221,8 @@ static void test_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_way_back),
-		cmocka_unit_test(test_incoherent),
-		cmocka_unit_test(test_idle_shares),
+		cmocka_unit_test(test_way_back),    cmocka_unit_test(test_incoherent),
+		cmocka_unit_test(test_idle_shares), cmocka_unit_test(test_long_values),
 		cmocka_unit_test(test_ports),
 	};
 
