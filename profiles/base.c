@@ -13,9 +13,12 @@ static void fill(struct err *e, int code, const char *fmt, va_list ap) PRINTF_LI
 
 static void fill(struct err *e, int code, const char *fmt, va_list ap)
 {
+	char text[sizeof(e->text)];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	strcpy(e->text, text);
 	e->code = code;
 	e->hint[0] = '\0';
-	vsnprintf(e->text, sizeof(e->text), fmt, ap);
 }
 
 int err_set(struct err *e, int code, const char *fmt, ...)

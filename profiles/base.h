@@ -25,7 +25,7 @@ struct err {
 };
 
 /* Sets code and text and clears the hint. Returns code, so that "return err_set(...)" reads well.
- * e may be NULL: then only the code is returned. */
+ * e may be NULL: then only the code is returned. e->text may be an argument. */
 int err_set(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* As err_set(), and appends ": " and the text of errno -code. */

@@ -20,6 +20,9 @@ static void test_set(void **state)
 	assert_int_equal(e.code, -EINVAL);
 	assert_string_equal(e.text, "roce0: 7");
 	assert_string_equal(e.hint, "");
+	/* What it says already may be part of what it is to say. */
+	err_set(&e, -EIO, "%.20s; and %s", e.text, "more");
+	assert_string_equal(e.text, "roce0: 7; and more");
 }
 
 static void test_sys(void **state)
