@@ -113,16 +113,36 @@ static int nothing(const char *id, const struct tx *tx, const struct err *e)
 	return EXIT_OK;
 }
 
+/* The settings are back; of a port that has not come back with them it is said. */
+static json_t *missing_json(const struct tx *tx)
+{
+	json_t *missing = json_object();
+
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		if (tx->port[i].missing && json_object_set_new(missing, tx->port[i].ifname,
+							       json_string(tx->port[i].missing))) {
+			json_decref(missing);
+			return NULL;
+		}
+	return missing;
+}
+
 static int tell_back(const struct tx *tx)
 {
 	if (globals->json)
-		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.rollback/1",
-						"tx", tx->id, "outcome", "undone"));
+		return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o}", "schema",
+						"rocecheck.rollback/1", "tx", tx->id, "outcome",
+						"undone", "missing", missing_json(tx)));
 	printf("Transaction %s is undone: %u write%s on", tx->id, tx->step_count,
 	       tx->step_count == 1 ? "" : "s");
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		printf(" %s", tx->port[i].ifname);
 	puts(" put back and read back.");
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		if (tx->port[i].missing)
+			fprintf(stderr,
+				"rocecheck: warning: %s: %s did not come back within %u s\n",
+				tx->port[i].ifname, tx->port[i].missing, JOURNAL_WAIT_S);
 	return EXIT_OK;
 }
 

@@ -18,11 +18,13 @@
 #define DCB_JOURNAL_H
 
 #include "dcb/plan.h"
+#include "dcb/presence.h"
 
 #define JOURNAL_DIR	  "/var/lib/rocecheck"
 #define JOURNAL_SCHEMA	  "rocecheck.tx/1"
 #define JOURNAL_ID_MAX	  32
 #define JOURNAL_STEPS_MAX 1024
+#define JOURNAL_WAIT_S	  60 /* for a port that an undo disturbed; as long as apply waits */
 #define JOURNAL_BOOT_MAX  40
 
 enum tx_state {
@@ -40,6 +42,11 @@ struct tx_port {
 	unsigned int ib_port;
 	struct qos before, after; /* after: only when the transaction is done */
 	bool has_after, revealed;
+	/* In memory alone: the port as it was before its first step, and what of that did not come
+	 * back after the undo (NULL: all of it did). */
+	bool seen;
+	struct presence was;
+	const char *missing;
 };
 
 struct tx_step {
@@ -110,10 +117,12 @@ int journal_end(struct journal *j, enum tx_state state, const struct tx_port *po
 
 /*
  * Writes the former values of every field that tx announced back, last first, also of fields that
- * drivers change along with them, and reads all of it again. 0 when the former state is back; else
- * e names what is not, or whose former value is not known (-ENODATA).
+ * drivers change along with them, and reads all of it again. One port at a time: where that flaps
+ * or resets a port, the next one waits until it is back, wait_link_s at most; port[].missing tells.
+ * 0 when the former state is back; else e names what is not, or whose former value is not known
+ * (-ENODATA).
  */
-int tx_restore(struct dcb *dcb, const struct tx *tx, struct err *e);
+int tx_restore(struct dcb *dcb, struct tx *tx, unsigned int wait_link_s, struct err *e);
 
 /*
  * Undoes transaction id (NULL: the newest that is not undone) under the lock. *tx is what was

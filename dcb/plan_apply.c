@@ -217,16 +217,16 @@ static int run_steps(struct run *r, unsigned int port, const sigset_t *held, str
 /* One port at a time: the next is not disturbed before this one is back. */
 static int run_port(struct run *r, unsigned int port, const sigset_t *held, struct err *e)
 {
-	const struct tx_port *p = &r->tx.port[port];
+	struct tx_port *p = &r->tx.port[port];
 	struct dcb_port names = {p->ifname, p->ibdev, p->ib_port};
-	struct presence before;
 	int err;
 
 	if (!plan_disrupts(r->plan[port]))
 		return run_steps(r, port, held, e);
-	presence_read(r->dcb, &names, &before);
+	presence_read(r->dcb, &names, &p->was);
+	p->seen = true;
 	err = run_steps(r, port, held, e);
-	return err ? err : presence_await(r->dcb, &names, &before, r->how->wait_link_s, e);
+	return err ? err : presence_await(r->dcb, &names, &p->was, r->how->wait_link_s, e);
 }
 
 static int finish(struct run *r, struct err *e)
@@ -244,6 +244,15 @@ static int finish(struct run *r, struct err *e)
 	return journal_end(r->journal, TX_DONE, r->tx.port, r->tx.port_count, e);
 }
 
+/* The settings are back, and yet somebody may miss the port. */
+static void tell_missing(const struct tx *tx, int err, struct err *e)
+{
+	for (unsigned int i = 0; e && i < tx->port_count; i++)
+		if (tx->port[i].missing)
+			err_set(e, err, "%.800s; and %s: %s has not come back yet", e->text,
+				tx->port[i].ifname, tx->port[i].missing);
+}
+
 /* The transaction between its journal and its end; all or nothing. */
 static int run_all(struct run *r, enum apply_outcome *outcome, struct err *e)
 {
@@ -256,11 +265,13 @@ static int run_all(struct run *r, enum apply_outcome *outcome, struct err *e)
 		err = run_port(r, i, &held, e);
 	if (!err)
 		err = finish(r, e);
-	if (err && tx_restore(r->dcb, &r->tx, &undo)) {
+	if (err && tx_restore(r->dcb, &r->tx, r->how->wait_link_s, &undo)) {
 		*outcome = APPLY_LOST;
 		/* The first failure is the cause, this is what matters now. */
 		if (e)
 			err_set(e, err, "%.480s; and %.480s", e->text, undo.text);
+	} else if (err && err != -ETIMEDOUT) {
+		tell_missing(&r->tx, err, e);
 	}
 	/* If this fails too, the journal says interrupted: a rollback finds everything in place. */
 	if (err)
@@ -273,10 +284,10 @@ static int run_all(struct run *r, enum apply_outcome *outcome, struct err *e)
 	return err;
 }
 
-/* What no apply takes: a minute, and for each port the time it has to come back. */
+/* What no apply takes: a minute, and for each port the time it has to come back, twice. */
 static uint64_t hung_ms(const struct run *r)
 {
-	uint64_t seconds = (uint64_t)r->how->wait_link_s * r->tx.port_count;
+	uint64_t seconds = (uint64_t)r->how->wait_link_s * r->tx.port_count * 2;
 
 	return (seconds + r->how->confirm_within_s + 60) * 1000;
 }

@@ -174,29 +174,57 @@ static void quiet_pfc(struct dcb *dcb, const struct tx *tx, unsigned int port)
 	(void)dcb->backend->write(dcb, &names, &now, QOS_BIT(QOS_PFC_ENABLED), NULL);
 }
 
-int tx_restore(struct dcb *dcb, const struct tx *tx, struct err *e)
+/* Whether what was written flaps or resets the port, and so does putting it back. */
+static bool disturbs(const struct tx_port *p, uint64_t fields)
+{
+	const struct driver_quirk *quirk = driver_quirk_find(p->driver);
+
+	return fields & (quirk->flaps | quirk->resets);
+}
+
+static void await_port(struct dcb *dcb, struct tx_port *p, unsigned int wait_s)
+{
+	struct dcb_port port = port_of(p);
+	struct presence now;
+
+	p->missing = NULL;
+	if (!presence_await(dcb, &port, &p->was, wait_s, NULL))
+		return;
+	presence_read(dcb, &port, &now);
+	p->missing = presence_missing(&p->was, &now);
+}
+
+static int restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, unsigned int wait_s,
+			struct err *e)
+{
+	struct tx_port *p = &tx->port[port];
+	uint64_t scope = scope_of(tx, port), steps = announced(tx, port);
+	struct dcb_port names = port_of(p);
+	int err;
+
+	if (disturbs(p, steps) && !p->seen)
+		presence_read(dcb, &names, &p->was);
+	quiet_pfc(dcb, tx, port);
+	for (unsigned int i = tx->step_count; i-- > 0;)
+		if (tx->step[i].port == port) /* judged below */
+			(void)restore_object(dcb, p, tx->step[i].fields, NULL);
+	restore_rest(dcb, p, scope);
+	if (disturbs(p, steps))
+		await_port(dcb, p, wait_s);
+	err = judge(dcb, p, scope, steps, e);
+	return err ? err : hide(dcb, p, e);
+}
+
+int tx_restore(struct dcb *dcb, struct tx *tx, unsigned int wait_link_s, struct err *e)
 {
 	int result = 0;
 
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		reveal(dcb, &tx->port[i]);
-	for (unsigned int i = tx->port_count; i-- > 0;)
-		quiet_pfc(dcb, tx, i);
-	for (unsigned int i = tx->step_count; i-- > 0;) {
-		const struct tx_step *s = &tx->step[i];
-
-		(void)restore_object(dcb, &tx->port[s->port], s->fields, NULL); /* judged below */
-	}
 	for (unsigned int i = tx->port_count; i-- > 0;) {
-		const struct tx_port *p = &tx->port[i];
-		uint64_t scope = scope_of(tx, i);
 		struct err one = {0};
-		int err;
+		int err = restore_port(dcb, tx, i, wait_link_s, &one);
 
-		restore_rest(dcb, p, scope);
-		err = judge(dcb, p, scope, announced(tx, i), &one);
-		if (!err)
-			err = hide(dcb, p, &one);
 		if (err && !result) {
 			result = err;
 			if (e)
@@ -226,7 +254,7 @@ static int undo(struct dcb *dcb, const char *state_dir, struct tx *tx, enum appl
 
 	if (err)
 		return err;
-	err = tx_restore(dcb, tx, e);
+	err = tx_restore(dcb, tx, JOURNAL_WAIT_S, e);
 	tx->state = err ? TX_LOST : TX_UNDONE;
 	*outcome = err ? APPLY_LOST : APPLY_UNDONE;
 	recorded = journal_end(j, tx->state, NULL, 0, &record);

@@ -105,15 +105,16 @@ static void test_missing(void **state)
 	assert_null(presence_missing(&now, &now));
 }
 
-/* It comes back in 400 ms. */
-static pid_t mend(void)
+/* It comes back 400 ms after that many writes. */
+static pid_t mend(unsigned int writes)
 {
+	const volatile struct fake_machine *m = dcb.machine;
 	pid_t pid = fork();
 
 	assert_true(pid >= 0);
 	if (pid)
 		return pid;
-	while (!*(const volatile unsigned int *)&((struct fake_machine *)dcb.machine)->writes)
+	while (m->writes < writes)
 		(void)poll(NULL, 0, 1);
 	(void)poll(NULL, 0, 400);
 	run("echo 1 >%s/class/net/p0/carrier", root);
@@ -130,9 +131,10 @@ static int apply(unsigned int wait_s, enum apply_outcome *outcome, struct err *e
 	struct plan plan;
 
 	memset(q, 0, sizeof(*q));
-	q->has = QOS_BIT(QOS_PFC_ENABLED);
+	q->has = QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PRIO_BUFFER);
 	want = *q;
 	want.pfc_enabled = 8;
+	want.prio_buffer[3] = 1;		       /* comes after PFC */
 	plan_make(&want, line, q, "mlx5_core", &plan); /* PFC flaps */
 	assert_int_equal(plan.step[0].disruption, DISRUPT_LINK_FLAP);
 	strcpy(plan.ifname, "p0");
@@ -146,7 +148,7 @@ static int apply(unsigned int wait_s, enum apply_outcome *outcome, struct err *e
 static void test_waits(void **state)
 {
 	enum apply_outcome outcome;
-	pid_t pid = mend();
+	pid_t pid = mend(1);
 	struct err e = {0};
 
 	(void)state;
@@ -169,12 +171,76 @@ static void test_gives_up(void **state)
 	assert_int_equal(m->port[0].qos.pfc_enabled, 0);
 }
 
+static bool has_carrier(void)
+{
+	struct presence now;
+
+	presence_read(&dcb, &port, &now);
+	return now.carrier;
+}
+
+/* An undo flaps the port, too, and is over when it is back; so is a rollback. */
+static void test_undo_waits(void **state)
+{
+	struct fake_machine *m = dcb.machine;
+	enum apply_outcome outcome;
+	pid_t pid = mend(3);
+	struct err e = {0};
+
+	(void)state;
+	m->fail_at = 2;
+	assert_int_equal(apply(30, &outcome, &e), -EINVAL);
+	assert_int_equal(outcome, APPLY_UNDONE);
+	assert_string_equal(e.text, "refused");
+	assert_true(has_carrier());
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+static void test_rollback_waits(void **state)
+{
+	struct fake_machine *m = dcb.machine;
+	enum apply_outcome outcome;
+	struct err e = {0};
+	char dir[64];
+	struct tx tx;
+	pid_t pid;
+
+	(void)state;
+	backend.write = fake_backend.write;
+	assert_int_equal(apply(0, &outcome, &e), 0);
+	backend.write = write_and_flap;
+	pid = mend(m->writes + 2);
+	snprintf(dir, sizeof(dir), "%s/state", root);
+	assert_int_equal(journal_rollback(&dcb, dir, NULL, &tx, &outcome, &e), 0);
+	assert_true(has_carrier());
+	assert_null(tx.port[0].missing);
+	tx_clear(&tx);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
+/* A port that stays away is named, and the settings are back all the same. */
+static void test_undo_tells(void **state)
+{
+	struct fake_machine *m = dcb.machine;
+	enum apply_outcome outcome;
+	struct err e = {0};
+
+	(void)state;
+	m->fail_at = 2;
+	assert_int_equal(apply(1, &outcome, &e), -EINVAL);
+	assert_int_equal(outcome, APPLY_UNDONE);
+	assert_string_equal(e.text, "refused; and p0: carrier has not come back yet");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_missing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_waits, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_gives_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_undo_waits, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_rollback_waits, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_undo_tells, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
