@@ -19,7 +19,8 @@
  */
 static void drop_shared(struct plan *plans, unsigned int at)
 {
-	const uint64_t shared = PLAN_RDMA_CM | QOS_BIT(QOS_VERBS_TOS) | QOS_BIT(QOS_IB_MTU);
+	const uint64_t shared = PLAN_RDMA_CM | QOS_BIT(QOS_VERBS_TOS) | QOS_BIT(QOS_IB_MTU) |
+				QOS_BIT(QOS_VLAN_PRIO);
 	struct plan *p = &plans[at];
 	unsigned int first = 0, kept = 0;
 

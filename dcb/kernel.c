@@ -14,6 +14,7 @@
 #include "dcb/ethtool.h"
 #include "dcb/link.h"
 #include "dcb/plan.h"
+#include "dcb/vlan.h"
 
 #define BIT(id)	      QOS_BIT(QOS_##id)
 #define ETS_FIELDS    (BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
@@ -86,9 +87,11 @@ static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos 
 		err = configfs_read(dcb->configfs_fd, port->ibdev, port->ib_port, q, e);
 	if (!err)
 		err = ethtool_flags_read(dcb->ioctl_fd, port->ifname, q, e);
-	if (!err)
-		read_cc(dcb, port, q);
-	return err;
+	if (err)
+		return err;
+	vlan_read(dcb, port->ifname, q);
+	read_cc(dcb, port, q);
+	return 0;
 }
 
 static int absent(const struct dcb_port *port, const char *what, struct err *e)
@@ -215,6 +218,13 @@ static int write_mtu(struct dcb *dcb, const struct dcb_port *port, const struct 
 	return link_mtu_write(dcb->route, port->ifname, q->mtu, e);
 }
 
+static int write_vlan(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		      uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return vlan_write(dcb, port->ifname, q, e);
+}
+
 static int write_rdma_cm(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 			 uint64_t mask, struct err *e)
 {
@@ -266,6 +276,7 @@ static const struct object {
 	{BUFFER_FIELDS, write_struct, true},
 	{BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX), write_pause, false},
 	{BIT(MTU), write_mtu, false},
+	{BIT(VLAN_PRIO), write_vlan, false},
 	{BIT(ROCE_VERSION), write_rdma_cm, false},
 	{BIT(CM_TOS), write_rdma_cm, false},
 	{BIT(PFC_STORM), write_storm, false},

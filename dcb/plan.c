@@ -15,6 +15,7 @@
 #include "dcb/configfs.h"
 #include "dcb/limits.h"
 #include "dcb/platform.h"
+#include "dcb/vlan.h"
 
 /* What stands behind the IB header and its payload in one frame: iboe_get_mtu(). */
 #define IB_OVERHEAD_BYTES 96
@@ -324,6 +325,22 @@ static void forbid_pcp_apps(const struct dcb *dcb, const struct qos *have, struc
 	cannot(s, "linux %.40s skips PCP entries, 6.2 is the first to take them", dcb->release);
 }
 
+/* What of a step only this host can tell. */
+static void look_closer(struct dcb *dcb, const struct qos *have, const struct plan *plan,
+			struct plan_step *s)
+{
+	if (s->field == QOS_APP)
+		forbid_pcp_apps(dcb, have, s);
+	if (s->field == QOS_VLAN_PRIO && s->cannot)
+		vlan_unknown(dcb, plan->ifname, s->reason, sizeof(s->reason));
+	if (!(PLAN_RDMA_CM & QOS_BIT(s->field)))
+		return;
+	if (!plan->ibdev[0])
+		cannot(s, "the port has no RDMA device");
+	else if (!configfs_rdma_cm(dcb->configfs_fd))
+		cannot(s, "rdma_cm is not in configfs: mount configfs, load rdma_cm");
+}
+
 int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
 	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e)
 {
@@ -338,18 +355,8 @@ int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname
 	snprintf(plan->ifname, sizeof(plan->ifname), "%s", ifname);
 	snprintf(plan->ibdev, sizeof(plan->ibdev), "%s", ibdev ? ibdev : "");
 	plan->ib_port = ib_port;
-	for (unsigned int i = 0; i < plan->count; i++) {
-		struct plan_step *s = &plan->step[i];
-
-		if (s->field == QOS_APP)
-			forbid_pcp_apps(dcb, have, s);
-		if (!(PLAN_RDMA_CM & QOS_BIT(s->field)))
-			continue;
-		if (!plan->ibdev[0])
-			cannot(s, "the port has no RDMA device");
-		else if (!configfs_rdma_cm(dcb->configfs_fd))
-			cannot(s, "rdma_cm is not in configfs: mount configfs, load rdma_cm");
-	}
+	for (unsigned int i = 0; i < plan->count; i++)
+		look_closer(dcb, have, plan, &plan->step[i]);
 	platform_gather(dcb, ifname, ibdev, have->has & dcb_dcbnl_fields(), &facts);
 	platform_judge(&facts, plan);
 	return 0;

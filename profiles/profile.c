@@ -204,5 +204,5 @@ int profile_roce_prio(const struct profile *p)
 		return -ENODATA;
 	if (p->qos.trust == QOS_TRUST_DSCP)
 		return qos_dscp_to_prio(&p->qos, tos >> 2);
-	return p->has_vlan_prio ? p->vlan_prio[tos_to_skb_prio(tos)] : -ENODATA;
+	return qos_has(&p->qos, QOS_VLAN_PRIO) ? p->qos.vlan_prio[tos_to_skb_prio(tos)] : -ENODATA;
 }

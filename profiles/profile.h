@@ -11,7 +11,6 @@
 
 #define PROFILE_SCHEMA	    "rocecheck.profile/1"
 #define PROFILE_PATTERN_MAX 64 /* as many as an inventory has ports of one host */
-#define PROFILE_SKB_PRIOS   16
 
 /* What the fabric promises; picks the oracle of the traffic rules. */
 enum profile_intent {
@@ -40,8 +39,6 @@ struct profile {
 	int line[QOS_FIELD_COUNT];
 	int column[QOS_FIELD_COUNT];
 	int width[QOS_FIELD_COUNT];
-	bool has_vlan_prio;		      /* vlan.egress_qos_map is stated */
-	uint8_t vlan_prio[PROFILE_SKB_PRIOS]; /* VLAN priority of each socket priority */
 	/* select.interfaces: fnmatch(3) patterns; 0 = every RoCE port */
 	unsigned int interface_count;
 	char interface[PROFILE_PATTERN_MAX][64];

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* RoCE headers the kernel subtracts from the device's MTU: linux ib_addr.h, iboe_get_mtu(). */
 #define ROCE_HEADERS 96
@@ -75,6 +76,13 @@ static int check_intent(struct check *c)
 		      profile_intent_word(c->p->intent));
 }
 
+static bool gives_vlan_prio(const struct check *c)
+{
+	static const uint8_t none[QOS_SKB_PRIOS];
+
+	return states(c, QOS_VLAN_PRIO) && memcmp(c->p->qos.vlan_prio, none, sizeof(none)) != 0;
+}
+
 static int check_trust(struct check *c)
 {
 	struct finding what = {DIAG_WARNING, "RC-INP-032", QOS_TRUST, NULL};
@@ -83,7 +91,7 @@ static int check_trust(struct check *c)
 		return 0;
 	if (c->p->qos.trust == QOS_TRUST_DSCP && !states(c, QOS_DSCP_PRIO))
 		return report(c, &what, "trust is dscp, but no DSCP has a priority");
-	if (c->p->qos.trust == QOS_TRUST_PCP && !c->p->has_vlan_prio) {
+	if (c->p->qos.trust == QOS_TRUST_PCP && !gives_vlan_prio(c)) {
 		what.rule = "RC-INP-025";
 		what.note = "state vlan.egress_qos_map";
 		return report(c, &what, "trust is pcp, but nothing gives packets a VLAN priority");

@@ -144,39 +144,6 @@ static int read_apps(struct schema_load *l, const struct schema_row *row,
 	return profile_read_apps(l, selector, node, &p->qos);
 }
 
-/* "2: 3" of a map. */
-static int add_vlan_prio(struct schema_load *l, struct yaml_node *const *pair, struct profile *p)
-{
-	uint64_t skb_prio = 0, prio = 0;
-	int err = schema_number(l, pair[0], 0, PROFILE_SKB_PRIOS - 1, &skb_prio);
-
-	if (!err)
-		err = schema_number(l, pair[1], 0, QOS_PRIOS - 1, &prio);
-	if (!err)
-		p->vlan_prio[skb_prio] = prio;
-	return err;
-}
-
-static int read_vlan_map(struct schema_load *l, const struct schema_row *row,
-			 const struct yaml_node *node, void *target)
-{
-	struct profile *p = l->target;
-	int bad = 0;
-
-	(void)row;
-	(void)target;
-	if (node->kind != YAML_MAP)
-		return schema_expect(l, node, "a map of socket priorities, such as {2: 3}");
-	memset(p->vlan_prio, 0, sizeof(p->vlan_prio));
-	for (size_t i = 0; i < node->count; i += 2)
-		if (schema_stop(add_vlan_prio(l, &node->item[i], p), &bad))
-			return bad;
-	if (bad)
-		return bad;
-	p->has_vlan_prio = node->count > 0;
-	return schema_warn(l, node, "RC-INP-016", "used to check the profile, not applied");
-}
-
 /* Blocks of a driver: {ice: {fw_lldp_agent: off}}. */
 static int read_vendor(struct schema_load *l, const struct schema_row *row,
 		       const struct yaml_node *node, void *target)
@@ -268,8 +235,6 @@ static const struct schema_row rows[] = {
 	 .help = "priority by TCP or UDP port"},
 	{.path = "app.pcp", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
 	 .help = "priority by the PCP of a VLAN tag, and 8 for DEI (linux 6.2)"},
-	{.path = "vlan.egress_qos_map", .kind = SCHEMA_OWN, .read = read_vlan_map, .shape = ANY_MAP,
-	 .help = "VLAN priority of each socket priority; needed with trust pcp"},
 	{.path = "policy.on_unsupported", .kind = SCHEMA_WORD, AT(on_unsupported),
 	 .words = unsupported_words, .help = "what to do where a device lacks a setting"},
 	{.path = "policy.disruption", .kind = SCHEMA_WORD, AT(disruption),

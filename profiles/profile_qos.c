@@ -272,27 +272,41 @@ static int read_selectors(struct schema_load *l, const struct qos_field *f,
 }
 
 /* {3: 26}: what is not listed is not rewritten. */
-static int read_prio_map(struct schema_load *l, const struct qos_field *f,
-			 const struct yaml_node *node, void *member)
+/* Keys and values of a map of numbers; what is not listed stays as it is. */
+static int read_number_map(struct schema_load *l, const struct qos_field *f,
+			   const struct yaml_node *node, unsigned int keys, uint8_t *map)
 {
-	uint8_t *map = member;
 	int bad = 0;
 
-	if (node->kind != YAML_MAP)
-		return schema_expect(l, node, "a map of priorities, such as {3: 26}");
-	memset(map, QOS_UNMAPPED, QOS_PRIOS);
 	for (size_t i = 0; i < node->count; i += 2) {
-		uint64_t prio = 0, value = 0;
-		int err = schema_number(l, node->item[i], 0, QOS_PRIOS - 1, &prio);
+		uint64_t key = 0, value = 0;
+		int err = schema_number(l, node->item[i], 0, keys - 1, &key);
 
 		if (!err)
 			err = schema_number(l, node->item[i + 1], f->min, f->max, &value);
 		if (schema_stop(err, &bad))
 			return bad;
 		if (!err)
-			map[prio] = value;
+			map[key] = value;
 	}
 	return bad;
+}
+
+static int read_prio_map(struct schema_load *l, const struct qos_field *f,
+			 const struct yaml_node *node, void *member)
+{
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a map of priorities, such as {3: 26}");
+	memset(member, QOS_UNMAPPED, QOS_PRIOS);
+	return read_number_map(l, f, node, QOS_PRIOS, member);
+}
+
+static int read_skb_map(struct schema_load *l, const struct qos_field *f,
+			const struct yaml_node *node, void *member)
+{
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a map of socket priorities, such as {2: 3}");
+	return read_number_map(l, f, node, QOS_SKB_PRIOS, member);
 }
 
 /* "rpg_ai_rate: 5" of a map. */
@@ -427,6 +441,7 @@ static qos_reader *const readers[] = {
 	[QOS_KIND_PARAMS] = read_params,
 	[QOS_KIND_SELECTORS] = read_selectors,
 	[QOS_KIND_PRIO_MAP] = read_prio_map,
+	[QOS_KIND_SKB_MAP] = read_skb_map,
 };
 
 int profile_read_qos(struct schema_load *l, enum qos_field_id id, const struct yaml_node *node,

@@ -28,6 +28,7 @@ static const size_t kind_size[] = {
 	[QOS_KIND_MS] = sizeof(uint16_t),
 	[QOS_KIND_SELECTORS] = QOS_SELECTORS,
 	[QOS_KIND_PRIO_MAP] = QOS_PRIOS,
+	[QOS_KIND_SKB_MAP] = QOS_SKB_PRIOS,
 	[QOS_KIND_PARAMS] = sizeof(struct qos_params),
 };
 

@@ -17,6 +17,7 @@
 #define QOS_PRIOS	8
 #define QOS_TCS		8
 #define QOS_DSCPS	64
+#define QOS_SKB_PRIOS	16 /* priorities of sockets that ToS and rdma_cm lead to */
 #define QOS_APPS_MAX	64 /* APP entries that are no DSCP entries */
 #define QOS_PARAM_COUNT 56 /* names of congestion control parameters */
 #define QOS_STORM_AUTO                                                                             \
@@ -105,6 +106,7 @@ enum qos_field_id {
 	QOS_PAUSE_TX,
 	QOS_MTU,
 	QOS_IB_MTU,
+	QOS_VLAN_PRIO,
 	QOS_ROCE_VERSION,
 	QOS_CM_TOS,
 	QOS_VERBS_TOS,
@@ -151,11 +153,13 @@ struct qos {
 	uint8_t pause_tx;      /* 0 or 1 */
 	uint32_t mtu;	       /* netdev MTU, bytes */
 	uint32_t ib_mtu;       /* profile: the least accepted; NIC: active_mtu; bytes, read only */
-	uint8_t roce_version;  /* 1 or 2: rdma_cm default_roce_mode */
-	uint8_t cm_tos;	       /* rdma_cm default_roce_tos: DSCP << 2 | ECN */
-	uint8_t verbs_tos;     /* what MLNX_OFED forces on all connections */
-	uint8_t np_enable;     /* ECN notification point, bitmap by priority */
-	uint8_t rp_enable;     /* ECN reaction point, bitmap by priority */
+	uint8_t vlan_prio[QOS_SKB_PRIOS]; /* VLAN priority of each socket priority, of all VLAN
+					     devices above the port */
+	uint8_t roce_version;		  /* 1 or 2: rdma_cm default_roce_mode */
+	uint8_t cm_tos;			  /* rdma_cm default_roce_tos: DSCP << 2 | ECN */
+	uint8_t verbs_tos;		  /* what MLNX_OFED forces on all connections */
+	uint8_t np_enable;		  /* ECN notification point, bitmap by priority */
+	uint8_t rp_enable;		  /* ECN reaction point, bitmap by priority */
 	uint8_t cnp_dscp;
 	uint8_t cnp_prio;
 	uint32_t cnp_interval_us;
@@ -182,6 +186,7 @@ enum qos_kind {
 	QOS_KIND_MS,	    /* uint16_t: a number, or one of words */
 	QOS_KIND_SELECTORS, /* uint8_t[QOS_SELECTORS]: [dscp, pcp] */
 	QOS_KIND_PRIO_MAP,  /* uint8_t[8] or QOS_UNMAPPED, range min..max: {3: 26} */
+	QOS_KIND_SKB_MAP,   /* uint8_t[16], range min..max, unlisted 0: {2: 3} */
 	QOS_KIND_PARAMS,    /* struct qos_params: {rpg_ai_rate: 5} */
 };
 

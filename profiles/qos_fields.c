@@ -248,6 +248,12 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 		.min = 256, .max = 4096, .unit = "bytes",
 		.help = "least active MTU of the RDMA port: 256, 512, 1024, 2048 or 4096",
 	},
+	[QOS_VLAN_PRIO] = {
+		.key = "vlan.egress_qos_map", .kind = QOS_KIND_SKB_MAP,
+		.offset = AT(vlan_prio),
+		.min = 0, .max = QOS_PRIOS - 1, .unit = "",
+		.help = "VLAN priority of each socket priority, on all VLAN devices above the port; unlisted: 0; needed with trust pcp",
+	},
 	[QOS_ROCE_VERSION] = {
 		.key = "rdma.roce_version", .kind = QOS_KIND_WORD,
 		.offset = AT(roce_version), .words = roce_words,

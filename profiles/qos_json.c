@@ -192,6 +192,23 @@ static json_t *write_prio_map(const struct qos_field *f, const void *member)
 	return object;
 }
 
+static json_t *write_skb_map(const struct qos_field *f, const void *member)
+{
+	const uint8_t *value = member;
+	json_t *object = json_object();
+	char key[4];
+
+	(void)f;
+	for (unsigned int prio = 0; object && prio < QOS_SKB_PRIOS; prio++) {
+		snprintf(key, sizeof(key), "%u", prio);
+		if (value[prio] && json_object_set_new(object, key, json_integer(value[prio]))) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
 static json_t *write_params(const struct qos_field *f, const void *member)
 {
 	const struct qos_params *params = member;
@@ -242,6 +259,7 @@ static json_t *(*const writers[])(const struct qos_field *f, const void *member)
 	[QOS_KIND_MS] = write_ms,
 	[QOS_KIND_SELECTORS] = write_selectors,
 	[QOS_KIND_PRIO_MAP] = write_prio_map,
+	[QOS_KIND_SKB_MAP] = write_skb_map,
 	[QOS_KIND_PARAMS] = write_params,
 };
 

@@ -166,16 +166,16 @@ static bool read_array_u64(const struct qos_field *f, const json_t *json, void *
 	return true;
 }
 
-/* A DSCP as it is written: "0" to "63", no sign, space or leading zero. */
-static int read_dscp_key(const char *key)
+/* A number below count as it is written: no sign, space or leading zero. */
+static int read_key(const char *key, int count)
 {
-	char canonical[4];
-	int dscp = atoi(key);
+	char canonical[12];
+	int number = atoi(key);
 
-	if (dscp < 0 || dscp >= QOS_DSCPS)
+	if (number < 0 || number >= count)
 		return -EINVAL;
-	snprintf(canonical, sizeof(canonical), "%d", dscp);
-	return strcmp(canonical, key) ? -EINVAL : dscp;
+	snprintf(canonical, sizeof(canonical), "%d", number);
+	return strcmp(canonical, key) ? -EINVAL : number;
 }
 
 static bool read_dscp_map(const struct qos_field *f, const json_t *json, void *member)
@@ -189,7 +189,7 @@ static bool read_dscp_map(const struct qos_field *f, const json_t *json, void *m
 	memset(prio, QOS_UNMAPPED, QOS_DSCPS);
 	/* The macro wants a pointer to non-const but only reads. */
 	json_object_foreach ((json_t *)json, key, value) {
-		int dscp = read_dscp_key(key);
+		int dscp = read_key(key, QOS_DSCPS);
 
 		if (dscp < 0 || !read_byte(value, f->min, f->max, &prio[dscp]))
 			return false;
@@ -255,6 +255,24 @@ static bool read_prio_map(const struct qos_field *f, const json_t *json, void *m
 		if (key[0] < '0' || key[0] > '7' || key[1] ||
 		    !read_byte(value, f->min, f->max, &map[key[0] - '0']))
 			return false;
+	return true;
+}
+
+static bool read_skb_map(const struct qos_field *f, const json_t *json, void *member)
+{
+	uint8_t *map = member;
+	const char *key;
+	json_t *value;
+
+	if (!json_is_object(json))
+		return false;
+	memset(map, 0, QOS_SKB_PRIOS);
+	json_object_foreach ((json_t *)json, key, value) {
+		int prio = read_key(key, QOS_SKB_PRIOS);
+
+		if (prio < 0 || !read_byte(value, f->min, f->max, &map[prio]))
+			return false;
+	}
 	return true;
 }
 
@@ -325,6 +343,7 @@ static bool (*const readers[])(const struct qos_field *f, const json_t *json, vo
 	[QOS_KIND_MS] = read_ms,
 	[QOS_KIND_SELECTORS] = read_selectors,
 	[QOS_KIND_PRIO_MAP] = read_prio_map,
+	[QOS_KIND_SKB_MAP] = read_skb_map,
 	[QOS_KIND_PARAMS] = read_params,
 };
 

@@ -223,6 +223,22 @@ static void put_prio_map(struct text *t, const struct qos_field *f, const void *
 	put(t, "}");
 }
 
+static void put_skb_map(struct text *t, const struct qos_field *f, const void *member)
+{
+	const uint8_t *value = member;
+	const char *comma = "";
+
+	(void)f;
+	put(t, "{");
+	for (unsigned int prio = 0; prio < QOS_SKB_PRIOS; prio++) {
+		if (!value[prio])
+			continue;
+		put(t, "%s%u: %u", comma, prio, value[prio]);
+		comma = ", ";
+	}
+	put(t, "}");
+}
+
 static void put_params(struct text *t, const struct qos_field *f, const void *member)
 {
 	const struct qos_params *params = member;
@@ -299,6 +315,7 @@ static void (*const putters[])(struct text *t, const struct qos_field *f, const 
 	[QOS_KIND_MS] = put_ms,
 	[QOS_KIND_SELECTORS] = put_selectors,
 	[QOS_KIND_PRIO_MAP] = put_prio_map,
+	[QOS_KIND_SKB_MAP] = put_skb_map,
 	[QOS_KIND_PARAMS] = put_params,
 };
 

@@ -176,6 +176,10 @@ static json_t *field_value(const struct qos_field *f)
 		return params();
 	case QOS_KIND_SELECTORS:
 		return list_of(words(f->words));
+	case QOS_KIND_SKB_MAP:
+		return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
+				 "^([0-9]|1[0-5])$", integer(f->min, f->max),
+				 "additionalProperties", 0);
 	case QOS_KIND_PRIO_MAP:
 		return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
 				 "^[0-7]$", integer(f->min, f->max), "additionalProperties", 0);

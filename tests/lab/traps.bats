@@ -347,7 +347,6 @@ sent()
 		trust: pcp
 		ets: {prio_tc: [0, 0, 0, 1, 0, 0, 0, 0], tc_tsa: {0: ets, 1: ets}, tc_tx_bw: {0: 40, 1: 60}}
 		pfc: {enabled: [3]}
-		vlan: {egress_qos_map: {2: 3}}
 		policy: {disruption: allow, on_unsupported: warn}
 	END
 	done_right

@@ -137,6 +137,36 @@ seen()
 	[ "$(on h1 sh -c 'for o in apptrust rewr app; do dcb $o show dev roce0; done')" = "$before" ]
 }
 
+# Two VLAN devices of one port: one map for both, and none where they differ, which undo could not put back.
+@test "rocecheck sets the egress map of VLAN devices as ip shows it, tags follow it, and back" {
+	map() { on h1 ip -d link show "$1" | sed -n 's/.*egress-qos-map { \(.*\) }.*/\1/p' | xargs; }
+	on h1 ip link add link roce0 name v11 type vlan id 11
+	on h1 sh -c 'cat >/run/vlan.yaml' <<-END
+		schema: rocecheck.profile/1
+		name: vlan
+		intent: lossy
+		vlan: {egress_qos_map: {0: 1, 2: 3}}
+	END
+	run -1 on h1 rocecheck plan /run/vlan.yaml -i roce0 --exit-code
+	[[ $output == *"its VLAN devices (v10, ...) have different maps"* ]]
+	run -3 on h1 rocecheck apply /run/vlan.yaml -i roce0 --auto-approve --accept-unproven
+	[ "$(map v10)" = "0:2 2:2 4:2 6:2" ]
+	[ -z "$(map v11)" ]
+	on h1 ip link set v11 type vlan egress-qos-map 0:2 2:2 4:2 6:2
+	# By the name of one of them it is the same port.
+	run -0 on h1 rocecheck apply /run/vlan.yaml -i v10 --auto-approve --accept-unproven
+	[[ $output == *"vlan.egress_qos_map"*"{0: 2, 2: 2, 4: 2, 6: 2} -> {0: 1, 2: 3}"* ]]
+	[ "$(map v10)" = "0:1 2:3" ]
+	[ "$(map v11)" = "0:1 2:3" ]
+	run -0 on h1 rocecheck plan /run/vlan.yaml -i roce0 --exit-code
+	run -0 seen 'vlan 10 and icmp[0] == 8' ping -q -c 3 -i 0.2 -Q 104 198.19.10.2
+	[ "$(grep -c 'vlan 10, p 3,' <<<"$output")" = 3 ]
+	run -0 on h1 rocecheck rollback
+	[ "$(map v10)" = "0:2 2:2 4:2 6:2" ]
+	[ "$(map v11)" = "0:2 2:2 4:2 6:2" ]
+	on h1 ip link del v11
+}
+
 @test "the kernel of neither host complains" {
 	run -1 on h1 sh -c 'dmesg | grep -E "BUG|WARNING|Oops|refcount|Call Trace"'
 	run -1 on h2 sh -c 'dmesg | grep -E "BUG|WARNING|Oops|refcount|Call Trace"'

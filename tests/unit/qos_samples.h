@@ -86,6 +86,10 @@ static inline void sample_fill(struct qos *q, const struct qos_field *f)
 		memset(slot, QOS_UNMAPPED, QOS_PRIOS);
 		((uint8_t *)slot)[3] = 5;
 		break;
+	case QOS_KIND_SKB_MAP:
+		((uint8_t *)slot)[2] = 3;
+		((uint8_t *)slot)[15] = 7;
+		break;
 	case QOS_KIND_PARAMS:
 		q->cc_params.has = 1 << 6 | 1 << 12;
 		q->cc_params.value[6] = 5;

@@ -143,6 +143,12 @@ static const struct plan_case cases[] = {
 	 "!mtu.ib_min"},
 	{"congestion control", "mlx5_core", "'congestion_control':{'np':{'cnp_dscp':48}}", PORT,
 	 "!congestion_control.np.cnp_dscp"},
+	{"the map of VLAN devices", "x", "'vlan':{'egress_qos_map':{'2':3}}",
+	 "'vlan':{'egress_qos_map':{'2':3,'6':6}}", "vlan.egress_qos_map"},
+	{"which is right", "x", "'vlan':{'egress_qos_map':{'2':3}}",
+	 "'vlan':{'egress_qos_map':{'2':3,'0':0}}", ""},
+	{"where there is none, or they differ", "x", "'vlan':{'egress_qos_map':{'2':3}}",
+	 "'mtu':{'netdev':1500}", "!vlan.egress_qos_map"},
 	{"link pause of a device without", "x", "'link_pause':{'rx':false}",
 	 "'mtu':{'netdev':1500}", "!link_pause.rx"},
 };

@@ -339,6 +339,8 @@ static void test_cross_field_rules(void **state)
 		{"intent: sprayed\npfc: {enabled: []}\n", NULL, 0},
 		{LOSSLESS, "RC-INP-032", 4},
 		{"intent: lossy\ntrust: pcp\n", "RC-INP-025", 4},
+		{"intent: lossy\ntrust: pcp\nvlan: {egress_qos_map: {}}\n", "RC-INP-025", 4},
+		{"intent: lossy\ntrust: pcp\nvlan: {egress_qos_map: {2: 3}}\n", NULL, 0},
 		{"intent: lossless\ntrust: pcp\npfc: {enabled: [3]}\n"
 		 "vlan: {egress_qos_map: {2: 4}}\n"
 		 "rdma: {cm_default_tos: 106}\n", "RC-INP-020", 7},

@@ -334,6 +334,10 @@ static void test_hostile_json(void **state)
 		"{\"app\": {\"entries\": [{\"selector\":\"udp\",\"protocol\":1,\"prio\":8}]}}",
 		"{\"app\": {\"entries\": [{\"selector\":\"udp\",\"protocol\":1,\"prio\":1},"
 		"{\"selector\":\"udp\",\"protocol\":1,\"prio\":1}]}}",
+		"{\"vlan\": {\"egress_qos_map\": [3]}}",
+		"{\"vlan\": {\"egress_qos_map\": {\"16\": 3}}}",
+		"{\"vlan\": {\"egress_qos_map\": {\"02\": 3}}}",
+		"{\"vlan\": {\"egress_qos_map\": {\"2\": 8}}}",
 		"{\"mtu\": {\"netdev\": 67}}",
 		"{\"mtu\": {\"netdev\": \"9000\"}}",
 		"{\"rdma\": {\"cm_default_tos\": 106}}",
