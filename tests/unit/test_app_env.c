@@ -81,9 +81,9 @@ static void no_ecn(struct host *h)
 static void pcp_trust(struct host *h)
 {
 	h->f.fabric.profile.qos.trust = QOS_TRUST_PCP;
-	h->f.fabric.profile.has_vlan_prio = true;
-	memset(h->f.fabric.profile.vlan_prio, 0, sizeof(h->f.fabric.profile.vlan_prio));
-	h->f.fabric.profile.vlan_prio[2] = 3;
+	h->f.fabric.profile.qos.has |= QOS_BIT(QOS_VLAN_PRIO);
+	memset(h->f.fabric.profile.qos.vlan_prio, 0, sizeof(h->f.fabric.profile.qos.vlan_prio));
+	h->f.fabric.profile.qos.vlan_prio[2] = 3;
 }
 
 static void no_profile(struct host *h)
