@@ -207,6 +207,7 @@ int agent_run(const struct agent_config *config, struct err *e)
 	}
 	agent_traffic_stop_all(&a);
 	agent_capture_stop_all(&a);
+	agent_command_leave(&a);
 	loop_input_close(in);
 	loop_timer_close(a.lease);
 	loop_close(a.loop);

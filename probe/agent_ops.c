@@ -29,6 +29,11 @@ const struct agent_op_row agent_ops[] = {
 	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle"},
 	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording"},
 	{"capture_read", agent_capture_read, "handle, offset; a piece of the recording"},
+	{"plan", agent_plan, "profile, as_text; what apply would change"},
+	{"apply", agent_apply, "plan, unproven, disruption, confirm_within_s, wait_link_s"},
+	{"confirm", agent_confirm, "tx"},
+	{"rollback", agent_rollback, "tx"},
+	{"transactions", agent_transactions, "all of this host"},
 	{"quit", agent_quit, "ends the agent"},
 };
 const unsigned int agent_op_count = ARRAY_SIZE(agent_ops);

@@ -21,6 +21,7 @@ struct loop;
 struct loop_timer;
 struct agent_traffic;
 struct agent_capture;
+struct agent_command;
 
 struct agent {
 	const struct agent_config *config;
@@ -29,7 +30,8 @@ struct agent {
 	struct dcb *dcb;				  /* opened when first needed */
 	struct agent_traffic *traffic[AGENT_TRAFFIC_MAX]; /* index = handle */
 	struct agent_capture *capture[AGENT_CAPTURE_MAX];
-	bool lease_late; /* one more look at the input before it is taken for over */
+	struct agent_command *command; /* the one that runs, NULL = none */
+	bool lease_late;	       /* one more look at the input before it is taken for over */
 	bool over;
 };
 
@@ -59,9 +61,14 @@ int agent_dcb(struct agent *a, struct dcb **dcb, struct err *e);
 agent_op agent_ping, agent_collect, agent_counters, agent_quit;
 agent_op agent_traffic_open, agent_traffic_connect, agent_traffic_run, agent_traffic_close;
 agent_op agent_capture_start, agent_capture_stop, agent_capture_read;
+agent_op agent_plan, agent_apply, agent_confirm, agent_rollback, agent_transactions;
 
 /* Ends all of them, without an answer. */
 void agent_traffic_stop_all(struct agent *a);
 void agent_capture_stop_all(struct agent *a);
+
+/* Lets the command that runs go on by itself: half an apply is worse than one that nobody hears of,
+ * and what is not confirmed is undone. */
+void agent_command_leave(struct agent *a);
 
 #endif

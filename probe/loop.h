@@ -59,4 +59,7 @@ void loop_process_kill(struct loop_process *p, int signal);
 /* Closes its pipes, and kills it if it still runs. NULL is allowed. */
 void loop_process_close(struct loop_process *p);
 
+/* Closes its pipes and lets it run to its own end, which nobody hears of. NULL is allowed. */
+void loop_process_leave(struct loop_process *p);
+
 #endif

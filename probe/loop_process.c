@@ -54,19 +54,32 @@ static void close_handle(uv_handle_t *handle)
 		uv_close(handle, on_closed);
 }
 
+static void close_pipes(struct loop_process *p)
+{
+	p->closed = true;
+	for (unsigned int i = 0; i < PIPE_COUNT; i++)
+		close_handle((uv_handle_t *)&p->pipe[i]);
+	close_handle((uv_handle_t *)&p->linger);
+}
+
 void loop_process_close(struct loop_process *p)
 {
 	if (!p || p->closed)
 		return;
-	p->closed = true;
 	if (p->started && !p->exited)
 		uv_process_kill(&p->uv, SIGKILL);
-	for (unsigned int i = 0; i < PIPE_COUNT; i++)
-		close_handle((uv_handle_t *)&p->pipe[i]);
-	close_handle((uv_handle_t *)&p->linger);
+	close_pipes(p);
 	/* A running one is reaped first: on_exit closes it. */
 	if (!p->started || p->exited)
 		close_handle((uv_handle_t *)&p->uv);
+}
+
+void loop_process_leave(struct loop_process *p)
+{
+	if (!p || p->closed)
+		return;
+	close_pipes(p);
+	close_handle((uv_handle_t *)&p->uv);
 }
 
 static void tell_end(struct loop_process *p)
