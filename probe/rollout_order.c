@@ -32,36 +32,47 @@ static bool share_group(const struct rollout_unit *a, const struct rollout_unit 
 	return false;
 }
 
-static bool must_wait(const struct rollout_unit *unit, unsigned int n, unsigned int at)
+/* The hosts that run; few, so that 4096 that wait for each other are no matter. */
+struct running {
+	const struct rollout_unit *unit[ROLLOUT_PARALLEL_MAX];
+	unsigned int count;
+};
+
+static bool must_wait(const struct running *running, const struct rollout_unit *u)
 {
-	for (unsigned int i = 0; i < n; i++)
-		if (unit[i].stage == ROLLOUT_RUNS && share_group(&unit[i], &unit[at]))
+	for (unsigned int i = 0; i < running->count; i++)
+		if (share_group(running->unit[i], u))
 			return true;
 	return false;
 }
 
-static unsigned int count(const struct rollout_unit *unit, unsigned int n, enum rollout_stage stage)
+static unsigned int look(const struct rollout_unit *unit, unsigned int n, struct running *running)
 {
-	unsigned int found = 0;
+	unsigned int bad = 0;
 
-	for (unsigned int i = 0; i < n; i++)
-		found += unit[i].stage == stage;
-	return found;
+	running->count = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		bad += unit[i].stage == ROLLOUT_BAD;
+		if (unit[i].stage == ROLLOUT_RUNS && running->count < ROLLOUT_PARALLEL_MAX)
+			running->unit[running->count++] = &unit[i];
+	}
+	return bad;
 }
 
 int rollout_next(const struct rollout_unit *unit, unsigned int n, const struct rollout_limits *l)
 {
-	unsigned int running = count(unit, n, ROLLOUT_RUNS);
-	int later = running ? -EAGAIN : -ENOENT;
+	struct running running;
+	unsigned int bad = look(unit, n, &running);
+	int later = running.count ? -EAGAIN : -ENOENT;
 
-	if (count(unit, n, ROLLOUT_BAD) > l->max_bad)
+	if (bad > l->max_bad)
 		return later;
 	if (l->canary < n && unit[l->canary].stage != ROLLOUT_GOOD)
 		return unit[l->canary].stage == ROLLOUT_WAITS ? (int)l->canary : later;
-	if (running && running >= l->parallel)
+	if (running.count >= l->parallel || running.count == ROLLOUT_PARALLEL_MAX)
 		return later;
 	for (unsigned int i = 0; i < n; i++)
-		if (unit[i].stage == ROLLOUT_WAITS && !must_wait(unit, n, i))
+		if (unit[i].stage == ROLLOUT_WAITS && !must_wait(&running, &unit[i]))
 			return (int)i;
 	return later;
 }

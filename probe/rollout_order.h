@@ -8,8 +8,9 @@
 
 #include "profiles/base.h"
 
-#define ROLLOUT_GROUPS_MAX  64
-#define ROLLOUT_EVERY_GROUP UINT32_MAX /* of a port that belongs to nobody knows which */
+#define ROLLOUT_GROUPS_MAX   64
+#define ROLLOUT_PARALLEL_MAX 64
+#define ROLLOUT_EVERY_GROUP  UINT32_MAX /* of a port that belongs to nobody knows which */
 
 enum rollout_stage {
 	ROLLOUT_WAITS,
@@ -27,7 +28,7 @@ struct rollout_unit {
 
 struct rollout_limits {
 	unsigned int canary;   /* index; nothing else before it is good */
-	unsigned int parallel; /* hosts at once, at least 1 */
+	unsigned int parallel; /* hosts at once, 1..ROLLOUT_PARALLEL_MAX */
 	unsigned int max_bad;  /* more than so many: no new ones */
 };
 
