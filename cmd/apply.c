@@ -12,6 +12,7 @@
 #include "cmd/apply_gate.h"
 #include "cmd/apply_last.h"
 #include "cmd/cmd.h"
+#include "cmd/hosts.h"
 #include "cmd/plan_file.h"
 #include "cmd/plan_text.h"
 #include "dcb/journal.h"
@@ -20,6 +21,7 @@ static const char *interface, *state_dir = JOURNAL_DIR;
 static bool dry_run, last, boot;
 static struct apply_consent consent;
 static unsigned int confirm_within_ms, wait_link_ms = 60000;
+static struct hosts_apply many = {.parallel = 8};
 
 static const struct opt apply_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
@@ -36,6 +38,13 @@ static const struct opt apply_opts[] = {
 	{"last", 0, OPT_FLAG, &last, .help = "the profile that was confirmed last, of each port"},
 	{"boot", 0, OPT_FLAG, &boot,
 	 .help = "with --last: ask nothing, wait for devices, a line a port"},
+	HOSTS_OPTS(many.hosts),
+	{"canary", 0, OPT_STRING, &many.canary, .arg = "HOST",
+	 .help = "begin with this one of them, the others when it is confirmed"},
+	{"parallel", 0, OPT_UINT, &many.parallel, .min = 1, .max = ROLLOUT_PARALLEL_MAX, .arg = "N",
+	 .help = "so many hosts at once (8); one disrupted port in a failure group"},
+	{"max-fail", 0, OPT_UINT, &many.max_fail, .arg = "N",
+	 .help = "begin with no more hosts when more than N have failed (0)"},
 	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
 	 .help = "journal there, not in " JOURNAL_DIR},
 	{.name = NULL},
@@ -278,6 +287,22 @@ static int load_plan(const char *path, struct apply *a)
 								: EXIT_OK;
 }
 
+static int run_hosts(int argc, char **argv)
+{
+	if (argc > 1)
+		return cmd_usage(&cmd_apply, "one profile at most");
+	if (last || boot || strcmp(state_dir, JOURNAL_DIR))
+		return cmd_usage(&cmd_apply, "--last, --boot and --state-dir are for this host");
+	if (argc && plan_file_is(argv[0]))
+		return cmd_usage(&cmd_apply, "a kept plan is of one host");
+	if (confirm_within_ms > 3600000 || wait_link_ms > 3600000)
+		return cmd_usage(&cmd_apply, "an hour is the longest time for many hosts");
+	many.dry_run = dry_run;
+	many.confirm_within_ms = confirm_within_ms;
+	many.wait_link_ms = wait_link_ms;
+	return cmd_apply_hosts(&many, &consent, argc ? argv[0] : NULL, interface);
+}
+
 static int run(int argc, char **argv)
 {
 	const struct last_run kept = {
@@ -285,6 +310,11 @@ static int run(int argc, char **argv)
 	struct apply a = {0};
 	int rc;
 
+	if (hosts_asked(&many.hosts))
+		return run_hosts(argc, argv);
+	if (many.canary || many.max_fail)
+		return cmd_usage(&cmd_apply,
+				 "--canary and --max-fail go with --hosts or --inventory");
 	if (boot && !last)
 		return cmd_usage(&cmd_apply, "--boot goes with --last");
 	if (last)

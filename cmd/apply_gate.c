@@ -107,21 +107,33 @@ static int ask(const struct consent *c)
 	return EXIT_FINDINGS;
 }
 
-int apply_get_consent(const struct plans *plans, const struct profile *profile,
-		      const struct apply_consent *given)
+int apply_ask_needs(const struct apply_needs *needs, const struct apply_consent *given)
 {
 	const struct consent list[] = {
-		{!given->approve, "Apply writes to this host", "auto-approve"},
-		{unproven(plans) && !given->unproven,
+		{!given->approve, needs->what, "auto-approve"},
+		{needs->unproven && !given->unproven,
 		 "A driver is known from source code alone, not from a run on its hardware",
 		 "accept-unproven"},
-		{disrupts(plans) && !given->disruption && profile->disruption != CHOICE_ALLOW,
-		 "Steps flap a link or reset a port", "accept-disruption"},
+		{needs->disruption && !given->disruption, "Steps flap a link or reset a port",
+		 "accept-disruption"},
 	};
-	int rc = list[2].needed ? check_use(plans) : EXIT_OK;
+	int rc = EXIT_OK;
 
 	for (unsigned int i = 0; !rc && i < ARRAY_SIZE(list); i++)
 		if (list[i].needed)
 			rc = ask(&list[i]);
 	return rc;
+}
+
+int apply_get_consent(const struct plans *plans, const struct profile *profile,
+		      const struct apply_consent *given)
+{
+	const struct apply_needs needs = {
+		.what = "Apply writes to this host",
+		.unproven = unproven(plans),
+		.disruption = disrupts(plans) && profile->disruption != CHOICE_ALLOW,
+	};
+	int rc = needs.disruption && !given->disruption ? check_use(plans) : EXIT_OK;
+
+	return rc ? rc : apply_ask_needs(&needs, given);
 }

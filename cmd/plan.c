@@ -5,19 +5,23 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/hosts.h"
 #include "cmd/plan_file.h"
 #include "cmd/plan_text.h"
 
 static const char *interface, *out_path;
 static bool exit_code;
+static struct hosts_options many;
 
 static const struct opt plan_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
 	{"exit-code", 0, OPT_FLAG, &exit_code, .help = "exit 1 when the host differs"},
 	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE",
 	 .help = "keep the plan there, for apply: FILE.json"},
+	HOSTS_OPTS(many),
 	{.name = NULL},
 };
 
@@ -39,7 +43,7 @@ static int tell(const struct plans *plans, const struct profile *profile, const 
 	} else {
 		cmd_plans_print(plans, profile, stdout, globals->colour_out);
 		fputs(" Nothing written.", stdout);
-		if (cmd_plans_changes(plans))
+		if (cmd_plans_changes(plans) && strcmp(name, "-"))
 			printf("   Next: rocecheck apply %s%s%s", name, interface ? " -i " : "",
 			       interface ? interface : "");
 		putchar('\n');
@@ -65,6 +69,23 @@ static int load(const char *name, struct profile *profile)
 	return EXIT_OK;
 }
 
+static int run_hosts(int argc, char **argv)
+{
+	struct hosts h;
+	int rc;
+
+	if (argc > 1)
+		return cmd_usage(&cmd_plan, "one profile at most");
+	if (out_path || (argc && plan_file_is(argv[0])))
+		return cmd_usage(&cmd_plan, "a kept plan is of one host");
+	rc = hosts_plan(&cmd_plan, &many, argc ? argv[0] : NULL, interface, &h);
+	if (rc)
+		return rc;
+	rc = hosts_tell_plans(&h, exit_code);
+	hosts_clear(&h);
+	return rc;
+}
+
 static int run(int argc, char **argv)
 {
 	struct profile profile;
@@ -73,6 +94,8 @@ static int run(int argc, char **argv)
 	struct dcb *dcb;
 	int rc;
 
+	if (hosts_asked(&many))
+		return run_hosts(argc, argv);
 	if (argc != 1)
 		return cmd_usage(&cmd_plan, "one profile is needed");
 	rc = load(argv[0], &profile);

@@ -1,0 +1,158 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# plan and apply over many hosts, which are scripts (hosts/agent): order, recap, exit codes, JSON.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	rc=$PWD/build/rocecheck
+	export HOSTS_DIR=$BATS_TEST_TMPDIR
+	HOSTS_BUILD=$("$rc" --version | cut -d ' ' -f 2)
+	export HOSTS_BUILD
+}
+
+# inventory GROUP HOST...: fleet.yaml with these hosts, "good1:r1" is in rack r1, all with port p0.
+inventory() {
+	local group=$1 host
+
+	shift
+	cat >"$HOSTS_DIR/p.yaml" <<-'END'
+		schema: rocecheck.profile/1
+		name: p
+		intent: lossy
+		pfc: {enabled: []}
+	END
+	{
+		printf 'schema: rocecheck.fabric/1\nname: fleet\nprofile: ./p.yaml\nengine: local\n'
+		printf 'failure_group: %s\nhosts:\n' "$group"
+		for host in "$@"; do
+			ln -sf "$BATS_TEST_DIRNAME/hosts/agent" "$HOSTS_DIR/${host%:*}"
+			printf '  - {name: %s, agent: %s, ports: [{interface: p0}]' "${host%:*}" \
+				"$HOSTS_DIR/${host%:*}"
+			[[ $host != *:* ]] || printf ', rack: %s' "${host#*:}"
+			printf '}\n'
+		done
+	} >"$HOSTS_DIR/fleet.yaml"
+}
+
+many() {
+	local command=$1
+
+	shift
+	"$rc" "$command" --inventory "$HOSTS_DIR/fleet.yaml" "$@"
+}
+
+# asked OP...: which host was asked for it, in order.
+asked() {
+	grep -E " ($1)\$" "$HOSTS_DIR/log" | tr '\n' ';'
+}
+
+@test "plan prints each plan once, names the hosts of it, writes nothing" {
+	inventory fleet good1 good2 same1
+	run -0 --separate-stderr many plan
+	[[ $output == *"== good1 good2"$'\n'"p0"$'\n'"  ~ pfc.enabled [] -> [3]"* ]]
+	[[ $output == *"== same1"$'\n'"p0"$'\n'"    in sync"* ]]
+	[[ $output == *"2 of 3 hosts would change. Nothing written."* ]]
+	run -1 many plan --exit-code
+	run -0 --separate-stderr many plan --json
+	jq -e '.schema == "rocecheck.plans/1" and .changes == 2 and (.hosts | map(.name)) ==
+		["good1", "good2", "same1"] and .hosts[0].plan.ports[0].netdev == "p0"' <<<"$output"
+	[ -z "$(asked 'apply|confirm|rollback')" ]
+}
+
+@test "apply: the canary alone, one disrupted port at a time, a line a host" {
+	inventory fleet same1 good1 good2 quiet1
+	run -0 --separate-stderr many apply --auto-approve --accept-disruption
+	[[ $output == *"Wave 1: good1  (canary)"$'\n'"Wave 2: same1 good2 quiet1"* ]]
+	[[ $output == *"good1   applied      1 change, "*"transaction 20260101-000000-00"* ]]
+	[[ $output == *"same1   unchanged"* ]]
+	[[ $output == *"3 applied, 1 unchanged."* ]]
+	[[ $(asked 'apply|confirm') == "good1 apply;good1 confirm;"* ]]
+	run -0 many plan --exit-code
+	# What the host is told: its port alone, a dead-man, and what was accepted.
+	jq -e '.plan.profile.interfaces == ["p0"] and .confirm_within_s == 60 and .disruption and
+		(.unproven | not)' "$HOSTS_DIR/good1.asked"
+}
+
+@test "failure groups: racks go side by side, in a rack one after the other" {
+	inventory rack good1:a good2:a good3:b good4:b
+	run -0 --separate-stderr many apply --auto-approve --accept-disruption
+	[[ $output == *"Wave 1: good1  (canary)"$'\n'"Wave 2: good2 good3"$'\n'"Wave 3: good4"* ]]
+	inventory fleet good5 good6 good7
+	run -0 --separate-stderr many apply --auto-approve --accept-disruption --canary good6
+	[[ $output == *"Wave 1: good6  (canary)"$'\n'"Wave 2: good5"$'\n'"Wave 3: good7"* ]]
+	[[ $(asked 'apply|confirm') == *"good6 confirm;good5 apply;good5 confirm;good7 apply;good7 confirm;" ]]
+}
+
+@test "the canary fails: nothing else is begun, and it is named" {
+	inventory fleet undo1 quiet1 quiet2
+	run -5 --separate-stderr many apply --auto-approve --accept-disruption --max-fail 7
+	[[ $output == *"undo1   rolled back  p0: pfc.enabled: refused"* ]]
+	[[ $output == *"quiet2  not started  undo1 was rolled back"* ]]
+	[[ $output == *"1 rolled back, 2 not started."* || $output == *"2 not started"* ]]
+	[ "$(asked apply)" = "undo1 apply;" ]
+}
+
+@test "--max-fail: how many may fail before no more are begun" {
+	inventory fleet quiet1 refuse1 quiet2
+	run -3 --separate-stderr many apply --auto-approve --accept-disruption --parallel 1
+	[[ $output == *"refuse1  failed       lldpad (pid 7) is running (stop it)"* ]]
+	[[ $output == *"quiet2   not started  refuse1 failed"* ]]
+	inventory fleet quiet3 refuse2 quiet4
+	run -3 --separate-stderr many apply --auto-approve --accept-disruption --parallel 1 --max-fail 1
+	[[ $output == *"quiet4   applied"* ]]
+}
+
+@test "a host that is away: nothing is begun, or it is allowed for; exit 4" {
+	inventory fleet quiet1 away1
+	run -4 --separate-stderr many apply --auto-approve
+	[[ $output == *"away1   failed       "*"Connection refused (no sshd listens there"* ]]
+	[[ $output == *"quiet1  not started  away1 was not reached"* ]]
+	[ -z "$(asked apply)" ]
+	run -4 --separate-stderr many apply --auto-approve --max-fail 1
+	[[ $output == *"quiet1  applied"* ]]
+	run -0 --separate-stderr many apply --auto-approve --hosts quiet1
+	[[ $output == *"1 unchanged."* || $output == *"1 applied."* ]]
+}
+
+@test "a connection that is cut: the host is asked again what became of it" {
+	inventory fleet cut1 quiet1
+	run -5 --separate-stderr many apply --auto-approve --accept-disruption
+	[[ $output == *"cut1    rolled back  "*"lost during apply"*"undid it by itself"* ]]
+	# shellcheck disable=SC2154
+	[[ $stderr == *"cut1: "*"asking for"*"what became of it"* ]]
+	inventory fleet cut2 quiet2
+	run -5 --separate-stderr many apply --auto-approve --accept-disruption --json
+	jq -e '.schema == "rocecheck.rollout/1" and .hosts[0].result == "rolled back" and
+		.hosts[1].result == "not started" and .count["not started"] == 1' <<<"$output"
+}
+
+@test "nobody is asked off a terminal, and what flaps links wants a word of its own" {
+	inventory fleet good1
+	run -2 many apply
+	[[ $output == *"Apply writes to these hosts, and nobody is here to ask"* ]]
+	run -2 many apply --auto-approve
+	[[ $output == *"--accept-disruption"* ]]
+	run -0 --separate-stderr many apply --dry-run
+	[[ $output == *"1 of 1 host would change. Nothing written."* ]]
+	[ -z "$(asked 'apply|confirm|rollback')" ]
+}
+
+@test "hosts and options that cannot be meant: exit 2" {
+	inventory fleet good1 good2
+	run -2 many apply --canary good3
+	[[ $output == *"no host 'good3'"* ]]
+	run -2 many apply --hosts good1,good3
+	[[ $output == *"no host 'good3'"* ]]
+	run -2 "$rc" plan --hosts good1
+	[[ $output == *"one profile is needed"* ]]
+	for bad in '' ',' '-oProxyCommand=x' 'a b' 'a,a' 'h[1-' 'h[1-9999]' "\$(id)"; do
+		run -2 "$rc" plan --hosts "$bad" lab
+	done
+	run -2 many apply plan.json
+	run -2 many apply --last
+	run -2 many plan --out x.json
+	run -2 "$rc" apply lab --canary h1
+	run -2 many apply --confirm-within 2h
+	run -2 many apply --parallel 0
+}
