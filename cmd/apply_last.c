@@ -35,7 +35,7 @@ static bool is_here(struct dcb *dcb, const struct last *last, bool *netdev)
 	bool rdma;
 
 	*netdev = false;
-	if (cmd_take_ports(dcb, last->ifname, &s, NULL))
+	if (cmd_take_ports(dcb, last->ifname, plan_agent(&last->profile), &s, NULL))
 		return false;
 	rdma = s.port[0].ibdev[0];
 	*netdev = true;

@@ -54,7 +54,7 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 {
 	struct plans made = {0};
 	struct snapshot s;
-	int err = cmd_take_ports(dcb, name, &s, e);
+	int err = cmd_take_ports(dcb, name, plan_agent(profile), &s, e);
 
 	if (err)
 		return err;
@@ -365,27 +365,50 @@ static bool is_dcb(enum qos_field_id id)
 	return id <= QOS_BUFFER_SIZE;
 }
 
-/* Of the host, not of a port. */
-static int others_own(struct err *e)
+/* An lldpad that runs, or would at the first datagram. */
+static int lldpad_owns(const struct plan *p, struct err *e)
 {
-	struct reapply again;
 	pid_t pid = owner_lldpad(NULL);
+	struct lldpad_options options = {0};
 
+	if (pid)
+		(void)owner_lldpad_options(NULL, pid, &options);
+	if (p->agent == DCB_AGENT_LLDPAD && options.read_only) {
+		err_set(e, -EBUSY, "lldpad (pid %d) was started with -R: it sets nothing",
+			(int)pid);
+		err_hint(e, "start it without -R, or set 'dcbx.agent: lldpad-readonly'");
+		return -EBUSY;
+	}
+	if (p->agent == DCB_AGENT_LLDPAD || (p->beside_read_only && options.read_only))
+		return 0;
 	if (pid) {
 		err_set(e, -EBUSY,
 			"lldpad (pid %d) is running: it writes its own ETS and PFC with every "
 			"LLDPDU",
 			(int)pid);
-		err_hint(e, "systemctl disable --now lldpad.socket lldpad.service");
+		err_hint(e, "systemctl disable --now lldpad.socket lldpad.service, or let it do "
+			    "it: 'dcbx.agent: lldpad'");
 		return -EBUSY;
 	}
 	if (owner_lldpad_waits(NULL)) {
 		err_set(e, -EBUSY,
 			"lldpad starts at the first use of its socket, and then writes its "
 			"own ETS and PFC");
-		err_hint(e, "systemctl disable --now lldpad.socket");
+		err_hint(e, "systemctl disable --now lldpad.socket, or let it do it: "
+			    "'dcbx.agent: lldpad'");
 		return -EBUSY;
 	}
+	return 0;
+}
+
+/* Of the host, not of a port. */
+static int others_own(const struct plan *p, struct err *e)
+{
+	struct reapply again;
+	int err = lldpad_owns(p, e);
+
+	if (err)
+		return err;
 	if (reapply_find(NULL, &again, 1)) {
 		err_set(e, -EBUSY, "%s calls %s: it sets these ports again, or others", again.path,
 			again.tool);
@@ -407,5 +430,5 @@ int cmd_plans_owner(const struct plans *plans, struct err *e)
 		for (unsigned int k = 0; k < p->count; k++)
 			dcb |= !p->step[k].cannot && is_dcb(p->step[k].field);
 	}
-	return dcb ? others_own(e) : 0;
+	return dcb ? others_own(&plans->plan[0], e) : 0;
 }

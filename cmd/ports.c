@@ -22,10 +22,11 @@ static bool is_chosen(const struct port *p, const char *name)
 	return p->kind != PORT_ETHERNET && p->kind != PORT_IWARP;
 }
 
-static int read_port(struct dcb *dcb, struct port *p, struct err *e)
+static int read_port(struct dcb *dcb, enum dcb_agent agent, struct port *p, struct err *e)
 {
+	const struct dcb_port names = {p->netdev, p->ibdev, p->ib_port, agent};
 	struct qos now;
-	int err = dcb_read(dcb, p->netdev, p->ibdev, p->ib_port, &now, &p->dcb, e);
+	int err = dcb_read_port(dcb, &names, &now, &p->dcb, e);
 
 	if (err)
 		return err;
@@ -148,7 +149,8 @@ bool cmd_port_selected(struct dcb *dcb, const struct profile *profile, const cha
 	return found;
 }
 
-int cmd_take_ports(struct dcb *dcb, const char *name, struct snapshot *s, struct err *e)
+int cmd_take_ports(struct dcb *dcb, const char *name, enum dcb_agent agent, struct snapshot *s,
+		   struct err *e)
 {
 	struct chosen chosen = {0};
 	unsigned int kept = 0;
@@ -167,7 +169,7 @@ int cmd_take_ports(struct dcb *dcb, const char *name, struct snapshot *s, struct
 			continue;
 		if (kept != i)
 			s->port[kept] = s->port[i];
-		err = read_port(dcb, &s->port[kept++], e);
+		err = read_port(dcb, agent, &s->port[kept++], e);
 	}
 	if (!err && !kept) {
 		if (name)

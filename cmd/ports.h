@@ -10,9 +10,10 @@
 #include "profiles/profile.h"
 
 /* name: a netdev or RDMA device; NULL = every RoCE port with a netdev. Leaves only those in *s,
- * which the caller clears. -ENODEV when there is none. Unlike a snapshot, a port that cannot be
- * read is an error. */
-int cmd_take_ports(struct dcb *dcb, const char *name, struct snapshot *s, struct err *e);
+ * which the caller clears. Of an agent: what it was told (dcb_read_port()). -ENODEV when there is
+ * none. Unlike a snapshot, a port that cannot be read is an error. */
+int cmd_take_ports(struct dcb *dcb, const char *name, enum dcb_agent agent, struct snapshot *s,
+		   struct err *e);
 
 /* Whether the profile selects the netdev, or a bond, VLAN or bridge above it. */
 bool cmd_port_selected(struct dcb *dcb, const struct profile *profile, const char *netdev);

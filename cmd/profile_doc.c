@@ -25,6 +25,13 @@ static const struct qos_word choices[] = {
 	{NULL, 0},
 };
 
+static const struct qos_word agents[] = {
+	{"none", AGENT_NONE},
+	{"lldpad", AGENT_LLDPAD},
+	{"lldpad-readonly", AGENT_LLDPAD_READONLY},
+	{NULL, 0},
+};
+
 static json_t *patterns_doc(const struct profile *p)
 {
 	json_t *list = json_array();
@@ -52,12 +59,14 @@ static json_t *lines_doc(const struct profile *p)
 
 json_t *profile_doc(const struct profile *p)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:b, s:o, s:o, s:o}", "name", p->name,
-			 "path", p->path, "intent", qos_word_text(intents, p->intent),
-			 "on_unsupported", qos_word_text(choices, p->on_unsupported), "disruption",
-			 qos_word_text(choices, p->disruption), "confirm_within_s",
-			 (int)p->confirm_within_s, "persist", p->persist, "interfaces",
-			 patterns_doc(p), "lines", lines_doc(p), "qos", qos_to_json(&p->qos));
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o}", "name",
+		p->name, "path", p->path, "intent", qos_word_text(intents, p->intent),
+		"on_unsupported", qos_word_text(choices, p->on_unsupported), "disruption",
+		qos_word_text(choices, p->disruption), "agent", qos_word_text(agents, p->agent),
+		"peer", qos_word_text(choices, p->peer), "peer_match", (int)p->peer_match,
+		"confirm_within_s", (int)p->confirm_within_s, "persist", p->persist, "interfaces",
+		patterns_doc(p), "lines", lines_doc(p), "qos", qos_to_json(&p->qos));
 }
 
 static int take_text(const json_t *o, const char *key, char *to, size_t size, struct err *e)
@@ -129,7 +138,9 @@ static void take_lines(const json_t *o, struct profile *p)
 
 int profile_take(const json_t *o, struct profile *p, struct err *e)
 {
-	int intent = 0, unsupported = 0, disruption = 0, err;
+	const json_t *match = json_object_get(o, "peer_match");
+	int intent = 0, unsupported = 0, disruption = 0, agent = AGENT_NONE, peer = CHOICE_WARN,
+	    err;
 
 	err = take_text(o, "name", p->name, sizeof(p->name), e);
 	if (!err)
@@ -144,11 +155,18 @@ int profile_take(const json_t *o, struct profile *p, struct err *e)
 		err = take_patterns(o, p, e);
 	if (!err)
 		err = take_policy(o, p, e);
+	if (!err && json_object_get(o, "agent"))
+		err = take_word(o, "agent", agents, &agent, e);
+	if (!err && json_object_get(o, "peer"))
+		err = take_word(o, "peer", choices, &peer, e);
 	if (!err)
 		err = qos_from_json(json_object_get(o, "qos"), &p->qos, e);
 	take_lines(o, p);
 	p->intent = intent;
 	p->on_unsupported = unsupported;
 	p->disruption = disruption;
+	p->agent = agent;
+	p->peer = peer;
+	p->peer_match = json_integer_value(match) & (PEER_PFC | PEER_ETS | PEER_APP);
 	return err;
 }

@@ -117,7 +117,7 @@ static int run(int argc, char **argv)
 	err = dcb_open(NULL, &dcb, &e);
 	if (err)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	err = cmd_take_ports(dcb, interface ? interface : device, &s, &e);
+	err = cmd_take_ports(dcb, interface ? interface : device, DCB_AGENT_NONE, &s, &e);
 	if (err) {
 		dcb_close(dcb);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);

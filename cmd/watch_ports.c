@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ports.h"
 #include "cmd/watch.h"
+#include "dcb/agent.h"
 #include "dcb/baseline.h"
 
 struct watched *watch_port(struct watch *w, const char *ifname)
@@ -48,6 +49,9 @@ static bool want_state(struct watch *w, struct watched *p, bool first)
 
 	if (baseline_find(w->state_dir, p->ifname, &q, since, NULL))
 		q = p->now;
+	/* What an agent was told and keeps for itself does not show in the kernel. */
+	if (!qos_has(&p->now, QOS_ADMIN_STATUS))
+		q.has &= ~agent_own_fields();
 	if (!first && !strcmp(since, p->since))
 		return false;
 	p->want = (struct watch_want){.qos = q, .exact = true};
@@ -204,10 +208,12 @@ static struct watched *add(struct watch *w, const struct port *found, struct err
 	snprintf(p->ifname, sizeof(p->ifname), "%s", found->netdev);
 	p->carrier = p->carrier_told = read_carrier(w, p->ifname);
 	p->now = found->qos;
-	if (w->profile)
+	if (w->profile) {
 		p->want.qos = w->profile->qos;
-	else
+		p->want.qos.has &= plan_live_fields(w->profile);
+	} else {
 		(void)want_state(w, p, true);
+	}
 	return p;
 }
 
@@ -243,7 +249,7 @@ static bool is_in(const struct snapshot *s, const struct watched *p)
 int watch_refresh(struct watch *w, bool first, struct err *e)
 {
 	struct snapshot s = {0};
-	int err = cmd_take_ports(w->dcb, w->interface, &s, e);
+	int err = cmd_take_ports(w->dcb, w->interface, DCB_AGENT_NONE, &s, e);
 
 	if (!first)
 		renew_wants(w);

@@ -8,12 +8,6 @@
 
 #include "dcb/dcb.h"
 
-/* Names of one port; borrowed. ibdev may be NULL or empty. */
-struct dcb_port {
-	const char *ifname, *ibdev;
-	unsigned int ib_port;
-};
-
 struct dcb_backend {
 	/* Changes nothing. */
 	int (*read)(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,

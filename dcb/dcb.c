@@ -82,13 +82,25 @@ void dcb_close(struct dcb *dcb)
 	free(dcb);
 }
 
+const char *dcb_agent_word(enum dcb_agent agent)
+{
+	return agent == DCB_AGENT_LLDPAD ? "lldpad" : "none";
+}
+
 int dcb_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 	     struct qos *q, bool *has_dcb, struct err *e)
 {
-	struct dcb_port port = {ifname, ibdev, ib_port};
+	struct dcb_port port = {ifname, ibdev, ib_port, DCB_AGENT_NONE};
+
+	return dcb_read_port(dcb, &port, q, has_dcb, e);
+}
+
+int dcb_read_port(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		  struct err *e)
+{
 	struct qos now = {0};
 	bool has = false;
-	int err = dcb->backend->read(dcb, &port, &now, &has, e);
+	int err = dcb->backend->read(dcb, port, &now, &has, e);
 
 	if (err)
 		return err;
@@ -157,12 +169,10 @@ static int write_judged(struct dcb *dcb, const struct dcb_port *port, const stru
 	return report_diff(port, q, &now, judge(q, &now, mask), e);
 }
 
-int dcb_write(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
-	      const struct qos *q, uint64_t mask, struct err *e)
+int dcb_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,
+	      struct err *e)
 {
-	struct dcb_port port = {ifname, ibdev, ib_port};
-
-	return write_judged(dcb, &port, q, mask, wish_diff, e);
+	return write_judged(dcb, port, q, mask, wish_diff, e);
 }
 
 int dcb_restore(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,

@@ -19,6 +19,21 @@ struct dcb_roots {
 	const char *debugfs;
 };
 
+/* Who sets ETS, PFC and APP of a port. */
+enum dcb_agent {
+	DCB_AGENT_NONE,	  /* we do, by dcbnl */
+	DCB_AGENT_LLDPAD, /* lldpad does, and we tell it */
+};
+
+const char *dcb_agent_word(enum dcb_agent agent);
+
+/* Names of one port; borrowed. ibdev may be NULL or empty. */
+struct dcb_port {
+	const char *ifname, *ibdev;
+	unsigned int ib_port;
+	enum dcb_agent agent;
+};
+
 int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e);
 void dcb_close(struct dcb *dcb);
 
@@ -30,11 +45,16 @@ void dcb_close(struct dcb *dcb);
 int dcb_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 	     struct qos *q, bool *has_dcb, struct err *e);
 
+/* The same of port->agent: with lldpad, of its fields what it was told, which is what the host
+ * wants; what the kernel has may be another's wish (willing), or not be there yet. */
+int dcb_read_port(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		  struct err *e);
+
 /* Writes the fields of `mask` (QOS_BIT()) from *q, one object a message, then reads them back; a
  * field whose readback differs is -EREMOTEIO with both values in e. Positive driver returns are
  * judged by the readback alone. Used by plan steps. */
-int dcb_write(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
-	      const struct qos *q, uint64_t mask, struct err *e);
+int dcb_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,
+	      struct err *e);
 
 /* Per-priority PFC frame counters of dcbnl IEEE_PFC: requests = sent, indications = received.
  * -EOPNOTSUPP without dcbnl, -ENODATA when the driver answers without them. */

@@ -116,19 +116,28 @@ static int append(struct journal *j, json_t *line, struct err *e)
 	return err ? err_sys(e, err, "journal of transaction %s", j->id) : 0;
 }
 
+static json_t *port_to_json(const struct tx_port *p)
+{
+	json_t *j = json_pack("{s:s, s:s, s:i, s:s, s:o}", "netdev", p->ifname, "ibdev", p->ibdev,
+			      "ib_port", (int)p->ib_port, "driver", p->driver, "before",
+			      qos_to_json(&p->before));
+
+	if (!j || p->agent == DCB_AGENT_NONE)
+		return j;
+	if (!json_object_set_new(j, "agent", json_string(dcb_agent_word(p->agent))) &&
+	    !json_object_set_new(j, "live", qos_to_json(&p->live)))
+		return j;
+	json_decref(j);
+	return NULL;
+}
+
 static json_t *header_to_json(const struct tx *tx)
 {
 	json_t *ports = json_array();
 	int err = ports ? 0 : -1;
 
-	for (unsigned int i = 0; !err && i < tx->port_count; i++) {
-		const struct tx_port *p = &tx->port[i];
-
-		err = json_array_append_new(
-			ports, json_pack("{s:s, s:s, s:i, s:s, s:o}", "netdev", p->ifname, "ibdev",
-					 p->ibdev, "ib_port", (int)p->ib_port, "driver", p->driver,
-					 "before", qos_to_json(&p->before)));
-	}
+	for (unsigned int i = 0; !err && i < tx->port_count; i++)
+		err = json_array_append_new(ports, port_to_json(&tx->port[i]));
 	if (!err)
 		return json_pack("{s:s, s:s, s:s, s:o}", "schema", JOURNAL_SCHEMA, "id", tx->id,
 				 "time", tx->time, "ports", ports);
@@ -158,6 +167,14 @@ static int make_id(const char *state_dir, struct tx *tx, char *path, size_t size
 	return err_sys(e, -errno, "%s", path);
 }
 
+static bool same_qos(const struct qos *a, const struct qos *b)
+{
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (qos_has(a, id) && !qos_field_equal(a, b, id))
+			return false;
+	return a->has == b->has;
+}
+
 static int same_ports(const struct tx *a, const struct tx *b)
 {
 	if (a->port_count != b->port_count)
@@ -165,11 +182,9 @@ static int same_ports(const struct tx *a, const struct tx *b)
 	for (unsigned int i = 0; i < a->port_count; i++) {
 		const struct tx_port *p = &a->port[i], *q = &b->port[i];
 
-		if (strcmp(p->ifname, q->ifname) || p->before.has != q->before.has)
+		if (strcmp(p->ifname, q->ifname) || p->agent != q->agent ||
+		    !same_qos(&p->before, &q->before) || !same_qos(&p->live, &q->live))
 			return -EIO;
-		for (int id = 0; id < QOS_FIELD_COUNT; id++)
-			if (qos_has(&p->before, id) && !qos_field_equal(&p->before, &q->before, id))
-				return -EIO;
 	}
 	return 0;
 }

@@ -4,6 +4,7 @@
  * announces happens. A process that dies anywhere leaves enough to put the former values back:
  *
  *   {"schema":"rocecheck.tx/1","id":...,"time":...,"ports":[{names, "before":{...}}]}   prepared
+ *                                                (with an agent also "agent" and "live":{...})
  *   {"reveal":0}                                 about to mkdir the rdma_cm directory of port 0
  *   {"before":0,"qos":{...}}                     what port 0 was, with what the directory shows
  *   {"step":0,"fields":["pfc.enabled"]}          about to write these of port 0       running
@@ -40,7 +41,9 @@ const char *tx_state_word(enum tx_state state);
 struct tx_port {
 	char ifname[16], ibdev[64], driver[32];
 	unsigned int ib_port;
+	enum dcb_agent agent;
 	struct qos before, after; /* after: only when the transaction is done */
+	struct qos live;	  /* with an agent: what dcbnl said before; else nothing */
 	bool has_after, revealed;
 	/* In memory alone: the port as it was before its first step, and what of that did not come
 	 * back after the undo (NULL: all of it did). */

@@ -43,6 +43,20 @@ static int copy_string(const json_t *object, const char *key, char *to, size_t s
 	return 0;
 }
 
+/* What an agent sets, and what was in the kernel meanwhile. */
+static int take_agent(const json_t *j, struct tx_port *p)
+{
+	const json_t *agent = json_object_get(j, "agent");
+
+	if (!agent)
+		return 0;
+	if (!json_is_string(agent) ||
+	    strcmp(json_string_value(agent), dcb_agent_word(DCB_AGENT_LLDPAD)))
+		return -EBADMSG;
+	p->agent = DCB_AGENT_LLDPAD;
+	return qos_from_json(json_object_get(j, "live"), &p->live, NULL) ? -EBADMSG : 0;
+}
+
 static int take_port(const json_t *j, struct tx_port *p)
 {
 	json_int_t ib_port = json_integer_value(json_object_get(j, "ib_port"));
@@ -52,6 +66,8 @@ static int take_port(const json_t *j, struct tx_port *p)
 	    copy_string(j, "driver", p->driver, sizeof(p->driver)) || ib_port < 0 || ib_port > 255)
 		return -EBADMSG;
 	p->ib_port = ib_port;
+	if (take_agent(j, p))
+		return -EBADMSG;
 	return qos_from_json(json_object_get(j, "before"), &p->before, NULL) ? -EBADMSG : 0;
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stddef.h>
 
+#include "dcb/agent.h"
 #include "dcb/backend.h"
 #include "dcb/cc.h"
 #include "dcb/configfs.h"
@@ -91,7 +92,7 @@ static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos 
 		return err;
 	vlan_read(dcb, port->ifname, q);
 	read_cc(dcb, port, q);
-	return 0;
+	return port->agent == DCB_AGENT_LLDPAD && *has_dcb ? agent_read(port->ifname, q, e) : 0;
 }
 
 static int absent(const struct dcb_port *port, const char *what, struct err *e)
@@ -258,6 +259,17 @@ static int write_storm(struct dcb *dcb, const struct dcb_port *port, const struc
 	return ethtool_storm_write(dcb->ioctl_fd, port->ifname, q->pfc_storm_ms, e);
 }
 
+/* What dcbnl and the other interfaces of the kernel do not have: it is an LLDP agent's. */
+static int write_agent_alone(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			     uint64_t mask, struct err *e)
+{
+	(void)dcb;
+	(void)q;
+	(void)mask;
+	return err_set(e, -EOPNOTSUPP, "%s: an LLDP agent decides this, not the kernel",
+		       port->ifname);
+}
+
 /* One row an object: the fields that are written together. */
 static const struct object {
 	uint64_t fields;
@@ -266,6 +278,10 @@ static const struct object {
 } objects[] = {
 	{BIT(FIRMWARE_AGENT), write_agent, false},
 	{BIT(DCBX_MODE), write_dcbx, true},
+	{BIT(ADMIN_STATUS), write_agent_alone, false},
+	{BIT(ADVERTISE), write_agent_alone, false},
+	{BIT(RECO_PRIO_TC) | BIT(RECO_TSA) | BIT(RECO_BW), write_agent_alone, false},
+	{BIT(PFC_WILLING), write_agent_alone, false},
 	{BIT(TRUST) | BIT(DSCP_PRIO), write_app, true},
 	{BIT(APP), write_app, true},
 	{BIT(APP_TRUST), write_trust, true},
@@ -318,6 +334,8 @@ uint64_t dcb_dcbnl_fields(void)
 static int kernel_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 			uint64_t mask, struct err *e)
 {
+	if (port->agent == DCB_AGENT_LLDPAD && mask & agent_fields())
+		return agent_write(port->ifname, q, mask & agent_fields(), e);
 	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
 		if (objects[i].fields & mask)
 			return objects[i].write(dcb, port, q, objects[i].fields & mask, e);
@@ -327,8 +345,12 @@ static int kernel_write(struct dcb *dcb, const struct dcb_port *port, const stru
 static int kernel_check(struct dcb *dcb, const struct dcb_port *port, struct err *e)
 {
 	struct dcbnl_state s;
-	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+	int err;
 
+	/* Of lldpad's list all is known; in the kernel's there are the peer's entries, too. */
+	if (port->agent == DCB_AGENT_LLDPAD)
+		return 0;
+	err = dcbnl_get(dcb->route, port->ifname, &s, e);
 	if (err == -EOPNOTSUPP)
 		return 0;
 	if (err)

@@ -91,3 +91,43 @@ bool owner_lldpad_waits(const char *proc)
 		proc = "/proc";
 	return socket_there(proc) && !find_process(proc);
 }
+
+/* One option of the command line and what follows it; true when that was used, too. */
+static bool take_option(const char *word, const char *next, struct lldpad_options *options)
+{
+	bool is_file = !strncmp(word, "-f", 2);
+
+	if (!strcmp(word, "-R"))
+		options->read_only = true;
+	if (is_file && word[2])
+		snprintf(options->conf, sizeof(options->conf), "%s", word + 2);
+	else if (is_file && next)
+		snprintf(options->conf, sizeof(options->conf), "%s", next);
+	return is_file && !word[2];
+}
+
+bool owner_lldpad_options(const char *proc, pid_t pid, struct lldpad_options *options)
+{
+	char path[PATH_MAX], line[1024];
+	size_t n = 0;
+	FILE *f;
+
+	memset(options, 0, sizeof(*options));
+	snprintf(path, sizeof(path), "%s/%d/cmdline", proc ? proc : "/proc", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = '\0';
+	for (size_t at = strlen(line) + 1; at < n;) {
+		const char *word = line + at;
+		size_t after = at + strlen(word) + 1;
+		const char *next = after < n ? line + after : NULL;
+
+		at = after;
+		if (take_option(word, next, options) && next)
+			at += strlen(next) + 1;
+	}
+	return true;
+}

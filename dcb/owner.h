@@ -20,6 +20,15 @@ pid_t owner_lldpad(const char *proc);
  * the first datagram. */
 bool owner_lldpad_waits(const char *proc);
 
+/* How an lldpad was started. */
+struct lldpad_options {
+	bool read_only; /* -R: it sets no ETS, PFC or APP */
+	char conf[256]; /* -f FILE; "": its default */
+};
+
+/* Reads them from the command line of process pid. False when it has gone. */
+bool owner_lldpad_options(const char *proc, pid_t pid, struct lldpad_options *options);
+
 /* Whether a process, by the name of its folder in proc, is of our network namespace. False only
  * when both namespaces are known and differ. */
 bool owner_same_net(const char *proc, const char *pid);

@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dcb/agent.h"
 #include "dcb/backend.h"
 #include "dcb/configfs.h"
 #include "dcb/limits.h"
+#include "dcb/lldpad_qos.h"
 #include "dcb/platform.h"
 #include "dcb/vlan.h"
 
@@ -107,6 +109,26 @@ static bool frees_dcbx(const struct qos *want, const struct qos *have)
 	       qos_has(have, QOS_FIRMWARE_AGENT) && have->firmware_agent;
 }
 
+/* Only an agent has this. */
+static bool has_agent(const struct qos *have)
+{
+	return qos_has(have, QOS_ADMIN_STATUS);
+}
+
+static void check_app_room(const struct context *c, struct plan_step *s)
+{
+	struct qos then = *c->have;
+
+	target_dscp(c, &then);
+	then.has &= ~QOS_BIT(QOS_APP);
+	if (has_agent(c->have) && !target_app(c, &then) &&
+	    lldpad_app_count(&then) > LLDPAD_APPS_MAX)
+		cannot(s,
+		       "lldpad has room for %d APP entries, not for %u; state the DSCPs in use, "
+		       "without app.dscp_default",
+		       LLDPAD_APPS_MAX, lldpad_app_count(&then));
+}
+
 static bool rule_dcbx(const struct context *c, struct plan_step *s)
 {
 	if (frees_dcbx(c->want, c->have))
@@ -131,6 +153,7 @@ static bool rule_trust(const struct context *c, struct plan_step *s)
 static bool rule_dscp(const struct context *c, struct plan_step *s)
 {
 	target_dscp(c, &s->to);
+	check_app_room(c, s);
 	return true;
 }
 
@@ -138,6 +161,8 @@ static bool rule_app(const struct context *c, struct plan_step *s)
 {
 	if (target_app(c, &s->to))
 		cannot(s, "more APP entries than %u", QOS_APPS_MAX);
+	else
+		check_app_room(c, s);
 	return true;
 }
 
@@ -166,13 +191,19 @@ static bool rule_pfc(const struct context *c, struct plan_step *s)
 	return true;
 }
 
+static bool rule_agent(const struct context *c, struct plan_step *s)
+{
+	if (!has_agent(c->have))
+		cannot(s, "an LLDP agent decides this, not the kernel: see dcbx.agent");
+	return true;
+}
+
 /* dcbnl has no such attribute: willing is the agent, and where none runs nobody is willing. */
 static bool rule_pfc_willing(const struct context *c, struct plan_step *s)
 {
 	if (!qos_has(c->have, QOS_PFC_WILLING) && !c->want->pfc_willing)
 		return false;
-	cannot(s, "an LLDP agent decides this, not the kernel");
-	return true;
+	return rule_agent(c, s);
 }
 
 static bool rule_ib_mtu(const struct context *c, struct plan_step *s)
@@ -195,6 +226,9 @@ static bool (*const rules[QOS_FIELD_COUNT])(const struct context *c, struct plan
 	[QOS_DSCP_PRIO] = rule_dscp,	      [QOS_APP] = rule_app,
 	[QOS_PRIO_TC] = rule_prio_tc,	      [QOS_PFC_ENABLED] = rule_pfc,
 	[QOS_PFC_WILLING] = rule_pfc_willing, [QOS_IB_MTU] = rule_ib_mtu,
+	[QOS_ADMIN_STATUS] = rule_agent,      [QOS_ADVERTISE] = rule_agent,
+	[QOS_RECO_PRIO_TC] = rule_agent,      [QOS_RECO_TSA] = rule_agent,
+	[QOS_RECO_BW] = rule_agent,
 };
 
 static enum plan_disruption disruption_of(const struct driver_quirk *quirk, enum qos_field_id id)
@@ -325,6 +359,26 @@ static void forbid_pcp_apps(const struct dcb *dcb, const struct qos *have, struc
 	cannot(s, "linux %.40s skips PCP entries, 6.2 is the first to take them", dcb->release);
 }
 
+enum dcb_agent plan_agent(const struct profile *profile)
+{
+	return profile->agent == AGENT_LLDPAD ? DCB_AGENT_LLDPAD : DCB_AGENT_NONE;
+}
+
+uint64_t plan_live_fields(const struct profile *profile)
+{
+	const uint64_t ets = QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW);
+	uint64_t fields = profile->qos.has;
+
+	if (profile->agent != AGENT_LLDPAD)
+		return fields;
+	fields &= ~(agent_own_fields() | QOS_BIT(QOS_ETS_WILLING));
+	if (profile->qos.ets_willing)
+		fields &= ~ets;
+	if (profile->qos.pfc_willing)
+		fields &= ~QOS_BIT(QOS_PFC_ENABLED);
+	return fields;
+}
+
 /* What of a step only this host can tell. */
 static void look_closer(struct dcb *dcb, const struct qos *have, const struct plan *plan,
 			struct plan_step *s)
@@ -352,6 +406,8 @@ int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname
 	if (err && err != -EOPNOTSUPP)
 		return err;
 	plan_make(&profile->qos, profile->line, have, info.driver, plan);
+	plan->agent = plan_agent(profile);
+	plan->beside_read_only = profile->agent == AGENT_LLDPAD_READONLY;
 	snprintf(plan->ifname, sizeof(plan->ifname), "%s", ifname);
 	snprintf(plan->ibdev, sizeof(plan->ibdev), "%s", ibdev ? ibdev : "");
 	plan->ib_port = ib_port;

@@ -52,6 +52,8 @@ struct plan {
 	unsigned int ib_port;
 	char driver[32];
 	char platform[24]; /* word of a row of dcb/platform.h, "" = the port decides all itself */
+	enum dcb_agent agent;  /* who writes ETS, PFC and APP */
+	bool beside_read_only; /* an lldpad that only listens may run: it was started with -R */
 	enum plan_tier tier;
 	bool firmware_owned; /* its LLDP agent sets DCB (lld_managed), the host cannot */
 	uint64_t lost;	     /* fields nobody asks for that the driver resets on the way */
@@ -92,6 +94,13 @@ void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q);
  */
 void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const struct qos *have,
 	       const char *driver, struct plan *plan);
+
+/* Who writes the ETS, PFC and APP of a profile. */
+enum dcb_agent plan_agent(const struct profile *profile);
+
+/* The fields of the wish that the kernel must show in the end. With an agent not what the agent
+ * keeps for itself, nor what it is willing to take from the peer. */
+uint64_t plan_live_fields(const struct profile *profile);
 
 /* plan_make() for a port of this host, names filled in; `have` is what was read of it, with the IB
  * MTU if that is known. rdma_cm steps cannot run where there is no RDMA device or no configfs, and

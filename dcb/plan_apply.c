@@ -50,15 +50,28 @@ static int signals_take(const sigset_t *set)
 	return first;
 }
 
+static struct dcb_port port_of(const struct tx_port *p)
+{
+	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port, p->agent};
+}
+
 static int read_before(struct dcb *dcb, const struct plan *plan, struct tx_port *p, struct err *e)
 {
+	struct dcb_port port;
 	bool has_dcb;
+	int err;
 
 	snprintf(p->ifname, sizeof(p->ifname), "%s", plan->ifname);
 	snprintf(p->ibdev, sizeof(p->ibdev), "%s", plan->ibdev);
 	snprintf(p->driver, sizeof(p->driver), "%s", plan->driver);
 	p->ib_port = plan->ib_port;
-	return dcb_read(dcb, p->ifname, p->ibdev, p->ib_port, &p->before, &has_dcb, e);
+	p->agent = plan->agent;
+	port = port_of(p);
+	err = dcb_read_port(dcb, &port, &p->before, &has_dcb, e);
+	/* An undo has to give both back, what the agent was told and what the kernel had. */
+	if (!err && p->agent != DCB_AGENT_NONE)
+		err = dcb_read(dcb, p->ifname, p->ibdev, p->ib_port, &p->live, &has_dcb, e);
+	return err;
 }
 
 /* The plan was made from a state that must still be there. */
@@ -79,7 +92,7 @@ static int check_fresh(const struct plan *plan, const struct tx_port *p, struct 
 static int prepare_port(struct run *r, const struct plan *plan, struct err *e)
 {
 	struct tx_port *p = &r->tx.port[r->tx.port_count];
-	struct dcb_port port = {plan->ifname, plan->ibdev, plan->ib_port};
+	struct dcb_port port = {plan->ifname, plan->ibdev, plan->ib_port, plan->agent};
 	uint64_t tables = QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO);
 	int err = read_before(r->dcb, plan, p, e);
 
@@ -139,7 +152,7 @@ static int announce(struct run *r, unsigned int port, uint64_t fields, struct er
 static int reveal(struct run *r, unsigned int port, struct err *e)
 {
 	struct tx_port *p = &r->tx.port[port];
-	struct dcb_port names = {p->ifname, p->ibdev, p->ib_port};
+	struct dcb_port names = port_of(p);
 	uint64_t hidden = plan_fields(r->plan[port]) & PLAN_RDMA_CM & ~p->before.has;
 	bool made, has_dcb;
 	int err;
@@ -151,7 +164,7 @@ static int reveal(struct run *r, unsigned int port, struct err *e)
 	if (!err)
 		err = r->dcb->backend->reveal(r->dcb, &names, &made, e);
 	if (!err)
-		err = dcb_read(r->dcb, p->ifname, p->ibdev, p->ib_port, &p->before, &has_dcb, e);
+		err = dcb_read_port(r->dcb, &names, &p->before, &has_dcb, e);
 	if (!err)
 		err = journal_before(r->journal, port, &p->before, e);
 	return err;
@@ -169,6 +182,7 @@ static int run_object(struct run *r, unsigned int port, uint64_t fields, struct 
 {
 	const struct plan *plan = r->plan[port];
 	const struct tx_port *p = &r->tx.port[port];
+	struct dcb_port names = port_of(p);
 	struct qos to = {0};
 	uint64_t differ = 0;
 	int err;
@@ -188,7 +202,7 @@ static int run_object(struct run *r, unsigned int port, uint64_t fields, struct 
 		return err;
 	tell(r, plan, fields, false);
 	if (differ)
-		err = dcb_write(r->dcb, p->ifname, p->ibdev, p->ib_port, &to, fields, e);
+		err = dcb_write(r->dcb, &names, &to, fields, e);
 	if (!err)
 		tell(r, plan, fields, true);
 	return err;
@@ -218,7 +232,7 @@ static int run_steps(struct run *r, unsigned int port, const sigset_t *held, str
 static int run_port(struct run *r, unsigned int port, const sigset_t *held, struct err *e)
 {
 	struct tx_port *p = &r->tx.port[port];
-	struct dcb_port names = {p->ifname, p->ibdev, p->ib_port};
+	struct dcb_port names = port_of(p);
 	int err;
 
 	if (!plan_disrupts(r->plan[port]))
@@ -235,9 +249,10 @@ static int finish(struct run *r, struct err *e)
 
 	for (unsigned int i = 0; !err && i < r->tx.port_count; i++) {
 		struct tx_port *p = &r->tx.port[i];
+		struct dcb_port names = port_of(p);
 		bool has_dcb;
 
-		err = dcb_read(r->dcb, p->ifname, p->ibdev, p->ib_port, &p->after, &has_dcb, e);
+		err = dcb_read_port(r->dcb, &names, &p->after, &has_dcb, e);
 	}
 	if (err)
 		return err;

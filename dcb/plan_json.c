@@ -69,11 +69,11 @@ static json_t *port_to_json(const struct plan *p)
 		json_decref(steps);
 		return NULL;
 	}
-	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:i, s:o, s:o, s:i}", "netdev", p->ifname,
-			 "ibdev", p->ibdev, "ib_port", (int)p->ib_port, "driver", p->driver,
-			 "platform", p->platform, "tier", plan_tier_word(p->tier), "changes",
-			 (int)plan_changes(p), "steps", steps, "lost", qos_keys_json(p->lost),
-			 "bare_dscps", (int)p->bare_dscps);
+	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:i}", "netdev",
+			 p->ifname, "ibdev", p->ibdev, "ib_port", (int)p->ib_port, "driver",
+			 p->driver, "platform", p->platform, "agent", dcb_agent_word(p->agent),
+			 "tier", plan_tier_word(p->tier), "changes", (int)plan_changes(p), "steps",
+			 steps, "lost", qos_keys_json(p->lost), "bare_dscps", (int)p->bare_dscps);
 }
 
 json_t *plan_to_json(const struct plan *plan, unsigned int plans)

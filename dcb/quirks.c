@@ -14,17 +14,18 @@
 
 /* Link pause goes before PFC (ice refuses it after), MTU too (mlx5 computes xoff from it). */
 #define ORDER_HEAD                                                                                 \
-	QOS_FIRMWARE_AGENT, QOS_DCBX_MODE, QOS_PAUSE_AUTONEG, QOS_PAUSE_RX, QOS_PAUSE_TX, QOS_MTU, \
-		QOS_IB_MTU
+	QOS_FIRMWARE_AGENT, QOS_DCBX_MODE, QOS_ADVERTISE, QOS_PAUSE_AUTONEG, QOS_PAUSE_RX,         \
+		QOS_PAUSE_TX, QOS_MTU, QOS_IB_MTU
 #define ORDER_APP                                                                                  \
 	QOS_TRUST, QOS_DSCP_PRIO, QOS_APP, QOS_APP_TRUST, QOS_REWRITE_DSCP, QOS_REWRITE_PCP
 #define ORDER_ETS                                                                                  \
-	QOS_ETS_WILLING, QOS_ETS_CAP, QOS_PRIO_TC, QOS_TC_TSA, QOS_TC_TX_BW, QOS_TC_MAXRATE
+	QOS_ETS_WILLING, QOS_ETS_CAP, QOS_PRIO_TC, QOS_TC_TSA, QOS_TC_TX_BW, QOS_TC_MAXRATE,       \
+		QOS_RECO_PRIO_TC, QOS_RECO_TSA, QOS_RECO_BW
 #define ORDER_PFC QOS_PFC_WILLING, QOS_PFC_CAP, QOS_PFC_ENABLED, QOS_PFC_DELAY, QOS_PFC_STORM
 #define ORDER_TAIL                                                                                 \
 	QOS_PRIO_BUFFER, QOS_BUFFER_SIZE, QOS_NP_ENABLE, QOS_RP_ENABLE, QOS_CNP_DSCP,              \
 		QOS_CNP_PRIO, QOS_CNP_INTERVAL, QOS_CC_PARAMS, QOS_CC_ALGORITHM, QOS_VLAN_PRIO,    \
-		QOS_ROCE_VERSION, QOS_CM_TOS, QOS_VERBS_TOS
+		QOS_ROCE_VERSION, QOS_CM_TOS, QOS_VERBS_TOS, QOS_ADMIN_STATUS
 
 #define APP_FIELDS (BIT(TRUST) | BIT(DSCP_PRIO) | BIT(APP))
 #define ETS_FIELDS (BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))

@@ -9,14 +9,19 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "dcb/agent.h"
 #include "dcb/backend.h"
 #include "dcb/journal.h"
 
+#define LIVE_TRIES    15
+#define LIVE_PAUSE_MS 200
+
 static struct dcb_port port_of(const struct tx_port *p)
 {
-	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port};
+	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port, p->agent};
 }
 
 static uint64_t announced(const struct tx *tx, unsigned int port)
@@ -50,10 +55,11 @@ static uint64_t scope_of(const struct tx *tx, unsigned int port)
  */
 static int read_now(struct dcb *dcb, const struct tx_port *p, struct qos *now, struct err *e)
 {
+	struct dcb_port port = port_of(p), alone = {p->ifname, NULL, 0, p->agent};
 	bool has_dcb;
-	int err = dcb_read(dcb, p->ifname, p->ibdev, p->ib_port, now, &has_dcb, e);
+	int err = dcb_read_port(dcb, &port, now, &has_dcb, e);
 
-	if (err && p->ibdev[0] && !dcb_read(dcb, p->ifname, NULL, 0, now, &has_dcb, NULL))
+	if (err && p->ibdev[0] && !dcb_read_port(dcb, &alone, now, &has_dcb, NULL))
 		err = 0;
 	return err;
 }
@@ -194,6 +200,30 @@ static void await_port(struct dcb *dcb, struct tx_port *p, unsigned int wait_s)
 	p->missing = presence_missing(&p->was, &now);
 }
 
+/*
+ * What the agent had put into the kernel goes back by dcbnl, too: an agent that has died, or that
+ * sends nothing, does not do it. One that is about to may come in between.
+ */
+static int restore_live(struct dcb *dcb, const struct tx_port *p, uint64_t steps, struct err *e)
+{
+	const struct timespec pause = {.tv_nsec = LIVE_PAUSE_MS * 1000000L};
+	uint64_t scope = steps & agent_fields() & dcb_dcbnl_fields() & p->live.has;
+	struct tx_port kernel = *p;
+	int err = 0;
+
+	kernel.agent = DCB_AGENT_NONE;
+	kernel.before = p->live;
+	for (unsigned int i = 0; scope && i < LIVE_TRIES; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		restore_rest(dcb, &kernel, scope);
+		err = judge(dcb, &kernel, scope, 0, e);
+		if (!err)
+			break;
+	}
+	return err;
+}
+
 static int restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, unsigned int wait_s,
 			struct err *e)
 {
@@ -212,6 +242,8 @@ static int restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, unsig
 	if (disturbs(p, steps))
 		await_port(dcb, p, wait_s);
 	err = judge(dcb, p, scope, steps, e);
+	if (!err && p->agent != DCB_AGENT_NONE)
+		err = restore_live(dcb, p, scope, e);
 	return err ? err : hide(dcb, p, e);
 }
 

@@ -146,7 +146,10 @@ static int check(struct load *l, struct profile *p)
 static int load_place(const struct profile_place *place, unsigned int depth, struct profile *p,
 		      struct diags *diags, struct err *e)
 {
-	struct profile loaded = {.disruption = CHOICE_ASK, .persist = true};
+	struct profile loaded = {.disruption = CHOICE_ASK,
+				 .persist = true,
+				 .peer = CHOICE_WARN,
+				 .peer_match = PEER_PFC | PEER_ETS | PEER_APP};
 	struct load l = {.diags = diags, .depth = depth};
 	size_t errors = diags->errors;
 	int err;
@@ -157,6 +160,8 @@ static int load_place(const struct profile_place *place, unsigned int depth, str
 		return err;
 	err = load_tree(&l, place, &loaded);
 	snprintf(loaded.path, sizeof(loaded.path), "%s", place->shown);
+	if (!err && !depth)
+		profile_apply_agent(&loaded);
 	if (!err && !depth)
 		err = check(&l, &loaded);
 	yaml_close(&l.file);

@@ -28,6 +28,20 @@ enum profile_choice {
 	CHOICE_DENY,
 };
 
+/* dcbx.agent: who writes ETS, PFC and APP of the host. */
+enum profile_agent {
+	AGENT_NONE,	       /* dcbnl, by us */
+	AGENT_LLDPAD,	       /* lldpad, told by us */
+	AGENT_LLDPAD_READONLY, /* dcbnl, beside an lldpad that was started with -R */
+};
+
+/* dcbx.peer.match */
+enum profile_peer {
+	PEER_PFC = 1,
+	PEER_ETS = 2,
+	PEER_APP = 4,
+};
+
 struct profile {
 	char name[64];
 	char description[256];
@@ -45,6 +59,9 @@ struct profile {
 	enum profile_choice on_unsupported; /* FAIL, WARN or SKIP; default FAIL */
 	enum profile_choice disruption;	    /* ALLOW, ASK or DENY; default ASK */
 	unsigned int confirm_within_s;	    /* policy.rollback_timeout_s; 0 = none */
+	enum profile_agent agent;	    /* dcbx.agent */
+	enum profile_choice peer;	    /* dcbx.peer.require: FAIL, WARN or SKIP */
+	uint8_t peer_match;		    /* enum profile_peer flags; default all */
 	bool persist;			    /* policy.persist: apply again at boot; default on */
 };
 

@@ -41,16 +41,16 @@ static const struct qos_word disruption_words[] = {
 };
 
 static const struct qos_word agent_words[] = {
-	{"none", 0},
-	{"lldpad", 1},
-	{"lldpad-readonly", 2},
+	{"none", AGENT_NONE},
+	{"lldpad", AGENT_LLDPAD},
+	{"lldpad-readonly", AGENT_LLDPAD_READONLY},
 	{NULL, 0},
 };
 
 static const struct qos_word peer_words[] = {
-	{"ignore", 0},
-	{"warn", 1},
-	{"fail", 2},
+	{"ignore", CHOICE_SKIP},
+	{"warn", CHOICE_WARN},
+	{"fail", CHOICE_FAIL},
 	{NULL, 0},
 };
 
@@ -125,6 +125,39 @@ void profile_apply_dscp_default(struct profile *p, const struct yaml_node *node)
 						   : (unsigned int)(node->text[0] - '0');
 }
 
+/* The peer is recommended what is set here, unless something else is stated. */
+static void recommend(struct qos *q)
+{
+	const uint64_t reco = QOS_BIT(QOS_RECO_PRIO_TC) | QOS_BIT(QOS_RECO_TSA) |
+			      QOS_BIT(QOS_RECO_BW);
+	const uint64_t ets = QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW);
+
+	if (!qos_has(q, QOS_ADVERTISE) || !(q->advertise & QOS_ADVERTISE_ETS_REC) ||
+	    q->has & reco || (q->has & ets) != ets)
+		return;
+	memcpy(q->reco_prio_tc, q->prio_tc, sizeof(q->reco_prio_tc));
+	memcpy(q->reco_tsa, q->tc_tsa, sizeof(q->reco_tsa));
+	memcpy(q->reco_bw, q->tc_tx_bw, sizeof(q->reco_bw));
+	q->has |= reco;
+}
+
+void profile_apply_agent(struct profile *p)
+{
+	struct qos *q = &p->qos;
+
+	if (p->agent != AGENT_LLDPAD)
+		return;
+	/* By itself lldpad would be willing, and hear only. */
+	if (!qos_has(q, QOS_ETS_WILLING))
+		q->ets_willing = 0;
+	if (!qos_has(q, QOS_PFC_WILLING))
+		q->pfc_willing = 0;
+	if (!qos_has(q, QOS_ADMIN_STATUS))
+		q->admin_status = QOS_LLDP_RXTX;
+	q->has |= QOS_BIT(QOS_ETS_WILLING) | QOS_BIT(QOS_PFC_WILLING) | QOS_BIT(QOS_ADMIN_STATUS);
+	recommend(q);
+}
+
 static void note_place(struct profile *p, enum qos_field_id id, const struct yaml_node *node)
 {
 	p->line[id] = node->line;
@@ -165,21 +198,25 @@ static int read_match(struct schema_load *l, const struct schema_row *row,
 		      const struct yaml_node *node, void *target)
 {
 	static const struct qos_word objects[] = {
-		{"pfc", 0},
-		{"ets", 1},
-		{"app", 2},
+		{"pfc", PEER_PFC},
+		{"ets", PEER_ETS},
+		{"app", PEER_APP},
 		{NULL, 0},
 	};
-	uint8_t value;
+	struct profile *p = l->target;
+	uint8_t value = 0;
 	int bad = 0;
 
 	(void)row;
 	(void)target;
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of pfc, ets and app");
-	for (size_t i = 0; i < node->count; i++)
+	p->peer_match = 0;
+	for (size_t i = 0; i < node->count; i++) {
 		if (schema_stop(schema_word(l, node->item[i], objects, &value), &bad))
 			return bad;
+		p->peer_match |= value;
+	}
 	return bad;
 }
 
@@ -245,25 +282,13 @@ static const struct schema_row rows[] = {
 	 .help = "seconds in which an apply must be confirmed; 0: never"},
 	{.path = "policy.persist", .kind = SCHEMA_SWITCH, AT(persist),
 	 .help = "apply again at boot and when a device appears"},
-	{.path = "dcbx.agent", .kind = SCHEMA_WORD, .reserved = true, .words = agent_words,
-	 .help = "LLDP agent of the host"},
-	{.path = "dcbx.willing.ets", .kind = SCHEMA_SWITCH, .reserved = true,
-	 .help = "willing bit the agent sends; the device's own is ets.willing"},
-	{.path = "dcbx.willing.pfc", .kind = SCHEMA_SWITCH, .reserved = true,
-	 .help = "willing bit the agent sends; the device's own is pfc.willing"},
-	{.path = "dcbx.advertise.ets_cfg", .kind = SCHEMA_SWITCH, .reserved = true,
-	 .help = "send the ETS configuration TLV"},
-	{.path = "dcbx.advertise.ets_rec", .kind = SCHEMA_SWITCH, .reserved = true,
-	 .help = "send the ETS recommendation TLV"},
-	{.path = "dcbx.advertise.pfc", .kind = SCHEMA_SWITCH, .reserved = true,
-	 .help = "send the PFC TLV"},
-	{.path = "dcbx.advertise.app", .kind = SCHEMA_SWITCH, .reserved = true,
-	 .help = "send the application priority TLV"},
-	{.path = "dcbx.peer.require", .kind = SCHEMA_WORD, .reserved = true, .words = peer_words,
-	 .help = "what it means when the neighbour differs"},
-	{.path = "dcbx.peer.match", .kind = SCHEMA_OWN, .reserved = true, .read = read_match,
+	{.path = "dcbx.agent", .kind = SCHEMA_WORD, AT(agent), .words = agent_words,
+	 .help = "who sets ETS, PFC and APP: none (this tool, by dcbnl) or the host's LLDP agent"},
+	{.path = "dcbx.peer.require", .kind = SCHEMA_WORD, AT(peer), .words = peer_words,
+	 .help = "what it means when the neighbour advertises something else"},
+	{.path = "dcbx.peer.match", .kind = SCHEMA_OWN, .read = read_match,
 	 .shape = "{\"type\":\"array\",\"items\":{\"enum\":[\"pfc\",\"ets\",\"app\"]}}",
-	 .help = "what is compared with the neighbour"},
+	 .help = "what is compared with the neighbour; all unless stated"},
 	{.path = "vendor", .kind = SCHEMA_OWN, .reserved = true, .read = read_vendor,
 	 .shape = ANY_MAP,
 	 .help = "settings by driver"},

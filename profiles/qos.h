@@ -58,6 +58,22 @@ enum qos_dcbx {
 	QOS_DCBX_STATIC = 0x10,
 };
 
+/* adminStatus of a port's LLDP agent: 802.1AB s9.2.5.1; values of lldpad. */
+enum qos_admin_status {
+	QOS_LLDP_DISABLED,
+	QOS_LLDP_TX,
+	QOS_LLDP_RX,
+	QOS_LLDP_RXTX,
+};
+
+/* TLVs that an LLDP agent sends: 802.1Q annex D. */
+enum qos_advertise {
+	QOS_ADVERTISE_ETS_CFG = 1,
+	QOS_ADVERTISE_ETS_REC = 2,
+	QOS_ADVERTISE_PFC = 4,
+	QOS_ADVERTISE_APP = 8,
+};
+
 struct qos_app {
 	uint8_t selector; /* enum qos_app_selector, never DSCP: that is dscp_prio[] */
 	uint8_t prio;
@@ -82,6 +98,8 @@ enum qos_algorithm {
 enum qos_field_id {
 	QOS_DCBX_MODE,
 	QOS_FIRMWARE_AGENT,
+	QOS_ADMIN_STATUS,
+	QOS_ADVERTISE,
 	QOS_TRUST,
 	QOS_DSCP_PRIO,
 	QOS_APP,
@@ -94,6 +112,9 @@ enum qos_field_id {
 	QOS_TC_TSA,
 	QOS_TC_TX_BW,
 	QOS_TC_MAXRATE,
+	QOS_RECO_PRIO_TC,
+	QOS_RECO_TSA,
+	QOS_RECO_BW,
 	QOS_PFC_WILLING,
 	QOS_PFC_CAP,
 	QOS_PFC_ENABLED,
@@ -127,6 +148,8 @@ struct qos {
 	uint64_t has;
 	uint8_t dcbx_mode;		  /* enum qos_dcbx flags */
 	uint8_t firmware_agent;		  /* 0 or 1: the device's own LLDP agent runs */
+	uint8_t admin_status;		  /* enum qos_admin_status */
+	uint8_t advertise;		  /* enum qos_advertise flags */
 	uint8_t trust;			  /* enum qos_trust */
 	uint8_t dscp_prio[QOS_DSCPS];	  /* prio or QOS_UNMAPPED */
 	uint8_t app_count;		  /* at most QOS_APPS_MAX */
@@ -141,9 +164,13 @@ struct qos {
 	uint8_t tc_tsa[QOS_TCS];	   /* enum qos_tsa */
 	uint8_t tc_tx_bw[QOS_TCS];	   /* percent, of TCs with QOS_TSA_ETS */
 	uint64_t tc_maxrate_kbps[QOS_TCS]; /* kbit/s (linux dcbnl.h), 0 = no limit */
-	uint8_t pfc_willing;		   /* 0 or 1 */
-	uint8_t pfc_cap;		   /* number of lossless priorities, read only */
-	uint8_t pfc_enabled;		   /* bitmap by priority */
+	/* What the peer is recommended to use: ieee_ets.reco_prio_tc, tc_reco_tsa, tc_reco_bw. */
+	uint8_t reco_prio_tc[QOS_PRIOS];
+	uint8_t reco_tsa[QOS_TCS];
+	uint8_t reco_bw[QOS_TCS];
+	uint8_t pfc_willing;   /* 0 or 1 */
+	uint8_t pfc_cap;       /* number of lossless priorities, read only */
+	uint8_t pfc_enabled;   /* bitmap by priority */
 	uint16_t pfc_delay;    /* dcbnl delay: bit times by the standard, metres on mlx5 */
 	uint16_t pfc_storm_ms; /* 0: off, QOS_STORM_AUTO */
 	uint8_t prio_buffer[QOS_PRIOS];

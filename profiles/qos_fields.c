@@ -19,6 +19,22 @@ static const struct qos_word dcbx_words[] = {
 	{NULL, 0},
 };
 
+static const struct qos_word admin_words[] = {
+	{"disabled", QOS_LLDP_DISABLED},
+	{"tx", QOS_LLDP_TX},
+	{"rx", QOS_LLDP_RX},
+	{"rxtx", QOS_LLDP_RXTX},
+	{NULL, 0},
+};
+
+static const struct qos_word advertise_words[] = {
+	{"ets_cfg", QOS_ADVERTISE_ETS_CFG},
+	{"ets_rec", QOS_ADVERTISE_ETS_REC},
+	{"pfc", QOS_ADVERTISE_PFC},
+	{"app", QOS_ADVERTISE_APP},
+	{NULL, 0},
+};
+
 static const struct qos_word trust_words[] = {
 	{"pcp", QOS_TRUST_PCP},
 	{"dscp", QOS_TRUST_DSCP},
@@ -104,6 +120,18 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 		.min = 0, .max = 1, .unit = "",
 		.help = "the LLDP agent in the device's firmware, which owns DCB while it is on",
 	},
+	[QOS_ADMIN_STATUS] = {
+		.key = "dcbx.admin_status", .kind = QOS_KIND_WORD,
+		.offset = AT(admin_status), .words = admin_words,
+		.min = 0, .max = QOS_LLDP_RXTX, .unit = "",
+		.help = "whether the host's LLDP agent sends and listens; rxtx unless stated",
+	},
+	[QOS_ADVERTISE] = {
+		.key = "dcbx.advertise", .kind = QOS_KIND_FLAGS,
+		.offset = AT(advertise), .words = advertise_words,
+		.min = 0, .max = 0xff, .unit = "",
+		.help = "DCBX TLVs the host's LLDP agent sends: ets_cfg, ets_rec, pfc, app",
+	},
 	[QOS_TRUST] = {
 		.key = "trust", .kind = QOS_KIND_WORD,
 		.offset = AT(trust), .words = trust_words,
@@ -175,6 +203,24 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 		.offset = AT(tc_maxrate_kbps),
 		.min = 0, .max = UINT32_MAX, .unit = "kbit/s",
 		.help = "rate limit of each traffic class; unlisted: 0, no limit",
+	},
+	[QOS_RECO_PRIO_TC] = {
+		.key = "ets.reco_prio_tc", .kind = QOS_KIND_PRIO_U8,
+		.offset = AT(reco_prio_tc),
+		.min = 0, .max = QOS_TCS - 1, .unit = "",
+		.help = "traffic class of each priority that the peer is recommended",
+	},
+	[QOS_RECO_TSA] = {
+		.key = "ets.tc_reco_tsa", .kind = QOS_KIND_TC_WORD,
+		.offset = AT(reco_tsa), .words = tsa_words,
+		.min = 0, .max = 0xff, .unit = "",
+		.help = "transmission selection that the peer is recommended",
+	},
+	[QOS_RECO_BW] = {
+		.key = "ets.tc_reco_bw", .kind = QOS_KIND_TC_U8,
+		.offset = AT(reco_bw),
+		.min = 0, .max = 100, .unit = "percent",
+		.help = "shares that the peer is recommended",
 	},
 	[QOS_PFC_WILLING] = {
 		.key = "pfc.willing", .kind = QOS_KIND_BOOL,

@@ -9,6 +9,7 @@ BEGIN {
 	may["cmd"]      = "profiles dcb capture probe reports cmd"
 	owner["yaml.h"] = "profiles"
 	owner["netlink/"] = "dcb"
+	owner["libconfig.h"] = "dcb"
 	owner["pcap"] = "capture"
 	owner["libdeflate.h"] = "capture"
 	owner["isa-l"] = "capture"

@@ -24,7 +24,7 @@
 static char root[40];
 static struct dcb dcb;
 static struct dcb_backend backend;
-static const struct dcb_port port = {"p0", "rdma", 1};
+static const struct dcb_port port = {"p0", "rdma", 1, DCB_AGENT_NONE};
 
 static void run(const char *format, ...)
 {

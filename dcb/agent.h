@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The DCB of a port through the host's LLDP agent, lldpad: what it was told is read from its file;
+ * a running one is told over its socket, for one that does not run its file is changed.
+ */
+#ifndef DCB_AGENT_H
+#define DCB_AGENT_H
+
+#include "profiles/qos.h"
+
+/* The fields that an agent sets in the place of dcbnl. */
+uint64_t agent_fields(void);
+
+/* Those of them that no kernel shows. */
+uint64_t agent_own_fields(void);
+
+/* Puts what the agent was told in the place of what the kernel says. -ENOENT when there is none. */
+int agent_read(const char *ifname, struct qos *q, struct err *e);
+
+/* Tells the agent the fields of mask. */
+int agent_write(const char *ifname, const struct qos *q, uint64_t mask, struct err *e);
+
+/* Whether it runs, and so whether what it is told reaches the kernel. */
+bool agent_runs(void);
+
+/* The TLVs of the neighbour as the running agent heard them; *len is 0 where none runs or it knows
+ * none. */
+int agent_neighbour(const char *ifname, uint8_t *tlvs, size_t size, size_t *len, struct err *e);
+
+#endif
