@@ -78,7 +78,7 @@ static void read_governors(const char *sysfs, struct machine *m)
 		if (!strcmp(governor, "performance"))
 			continue;
 		if (!m->cpus_saving)
-			memcpy(m->governor, governor, sizeof(governor));
+			snprintf(m->governor, sizeof(m->governor), "%s", governor);
 		m->cpus_saving += cpus;
 	}
 	if (dir)

@@ -17,8 +17,6 @@
 #define MACHINE_UNLIMITED   INT64_MAX
 #define MACHINE_SETTERS_MAX 8
 #define SEAT_VLANS_MAX	    8
-#define SEAT_SKB_PRIOS	    16
-#define SEAT_VLAN_UNMAPPED  0 /* the kernel's PCP of a socket priority without a mapping */
 
 /* Something that sets QoS again: a service, hook or cron job of others. */
 struct machine_setter {
@@ -48,7 +46,6 @@ struct machine {
 struct seat_vlan {
 	char netdev[16];
 	int32_t id;
-	uint8_t pcp[SEAT_SKB_PRIOS]; /* of each socket priority; SEAT_VLAN_UNMAPPED by default */
 };
 
 struct seat {

@@ -182,39 +182,6 @@ int machine_from_json(const json_t *json, struct machine *m, struct err *e)
 	return err;
 }
 
-static json_t *vlan_to_json(const struct seat_vlan *vlan)
-{
-	json_t *json = facts_to_json(vlan_facts, ARRAY_SIZE(vlan_facts), vlan);
-	json_t *map = json_array();
-	int err = 0;
-
-	for (unsigned int i = 0; !err && i < SEAT_SKB_PRIOS; i++)
-		err = json_array_append_new(map, json_integer(vlan->pcp[i]));
-	if (json_object_set_new(json, "egress", map) || err) {
-		json_decref(json);
-		return NULL;
-	}
-	return json;
-}
-
-static int vlan_from_json(const json_t *json, struct seat_vlan *vlan, struct err *e)
-{
-	const json_t *map = json_object_get(json, "egress");
-	uint32_t size = 0;
-	int err = facts_from_json(vlan_facts, ARRAY_SIZE(vlan_facts), json, vlan, e);
-
-	if (!err)
-		err = list_size(map, "egress", SEAT_SKB_PRIOS, &size, e);
-	for (unsigned int i = 0; !err && i < size; i++) {
-		json_int_t pcp = json_integer_value(json_array_get(map, i));
-
-		if (!json_is_integer(json_array_get(map, i)) || pcp < 0 || pcp > 7)
-			return err_set(e, -EINVAL, "egress: want numbers from 0 to 7");
-		vlan->pcp[i] = (uint8_t)pcp;
-	}
-	return err;
-}
-
 json_t *seat_to_json(const struct seat *seat)
 {
 	json_t *json, *list;
@@ -225,7 +192,8 @@ json_t *seat_to_json(const struct seat *seat)
 	json = facts_to_json(seat_facts, ARRAY_SIZE(seat_facts), seat);
 	list = json_array();
 	for (unsigned int i = 0; !err && i < seat->vlan_count; i++)
-		err = json_array_append_new(list, vlan_to_json(&seat->vlan[i]));
+		err = json_array_append_new(
+			list, facts_to_json(vlan_facts, ARRAY_SIZE(vlan_facts), &seat->vlan[i]));
 	if (json_object_set_new(json, "vlans", list) || err) {
 		json_decref(json);
 		return NULL;
@@ -245,7 +213,8 @@ int seat_from_json(const json_t *json, struct seat *seat, struct err *e)
 	if (!err)
 		err = list_size(list, "vlans", SEAT_VLANS_MAX, &read.vlan_count, e);
 	for (unsigned int i = 0; !err && i < read.vlan_count; i++)
-		err = vlan_from_json(json_array_get(list, i), &read.vlan[i], e);
+		err = facts_from_json(vlan_facts, ARRAY_SIZE(vlan_facts), json_array_get(list, i),
+				      &read.vlan[i], e);
 	if (!err)
 		*seat = read;
 	return err;

@@ -176,31 +176,6 @@ static void read_switches(const char *proc, const char *netdev, struct seat *sea
 	seat->arp_announce = net_switch(proc, netdev, "arp_announce", 2);
 }
 
-/* "EGRESS priority mappings: 2:3 4:5" */
-static void read_egress(const char *proc, struct seat_vlan *vlan)
-{
-	static const char key[] = "EGRESS priority mappings:";
-	char path[PATH_MAX], line[512], *save;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/net/vlan/%s", proc, vlan->netdev);
-	f = fopen(path, "re");
-	while (f && fgets(line, sizeof(line), f)) {
-		char *at = strstr(line, key);
-
-		for (char *word = at ? strtok_r(at + strlen(key), " \n", &save) : NULL; word;
-		     word = strtok_r(NULL, " \n", &save)) {
-			unsigned int prio, pcp;
-
-			if (sscanf(word, "%u:%u", &prio, &pcp) == 2 && prio < SEAT_SKB_PRIOS &&
-			    pcp < 8)
-				vlan->pcp[prio] = (uint8_t)pcp;
-		}
-	}
-	if (f)
-		fclose(f);
-}
-
 /* "roce0.100      | 100  | roce0" below two lines of heading. */
 static void read_vlans(const char *proc, const char *netdev, struct seat *seat)
 {
@@ -218,9 +193,8 @@ static void read_vlans(const char *proc, const char *netdev, struct seat *seat)
 		    strcmp(below, netdev) || strchr(name, '/') || id < 0 || id > 4095)
 			continue;
 		memset(vlan, 0, sizeof(*vlan));
-		memcpy(vlan->netdev, name, sizeof(name));
+		snprintf(vlan->netdev, sizeof(vlan->netdev), "%s", name);
 		vlan->id = id;
-		read_egress(proc, vlan);
 		seat->vlan_count++;
 	}
 	if (f)

@@ -76,7 +76,7 @@ struct snapshot {
 	char rdma_core[32]; /* "" = unknown */
 	char version[32];   /* of the rocecheck that took it */
 	int64_t taken_unix_ns;
-	bool privileged;   /* CAP_NET_ADMIN was there */
+	bool privileged;	/* CAP_NET_ADMIN was there */
 	struct machine machine; /* machine_add() */
 	struct port *port;	/* owned */
 	unsigned int port_count;

@@ -194,7 +194,7 @@ int profile_roce_tos(const struct profile *p)
 }
 
 /* linux net/ipv4/route.c: ip_tos2prio[], by the bits of RFC 1349 s3, which DSCPs overlap. */
-static unsigned int tos_to_skb_prio(uint8_t tos)
+unsigned int profile_skb_prio(uint8_t tos)
 {
 	static const uint8_t prio[16] = {0, 0, 0, 0, 2, 2, 2, 2, 6, 6, 6, 6, 4, 4, 4, 4};
 
@@ -209,5 +209,5 @@ int profile_roce_prio(const struct profile *p)
 		return -ENODATA;
 	if (p->qos.trust == QOS_TRUST_DSCP)
 		return qos_dscp_to_prio(&p->qos, tos >> 2);
-	return qos_has(&p->qos, QOS_VLAN_PRIO) ? p->qos.vlan_prio[tos_to_skb_prio(tos)] : -ENODATA;
+	return qos_has(&p->qos, QOS_VLAN_PRIO) ? p->qos.vlan_prio[profile_skb_prio(tos)] : -ENODATA;
 }

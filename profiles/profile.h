@@ -95,6 +95,9 @@ int profile_roce_tos(const struct profile *p);
  * rule and vlan.egress_qos_map. -ENODATA when the profile does not say. */
 int profile_roce_prio(const struct profile *p);
 
+/* The socket priority that the kernel gives to a ToS byte: it picks the VLAN priority. */
+unsigned int profile_skb_prio(uint8_t tos);
+
 /* Path of a file that stands in another one, relative to its folder. -ENAMETOOLONG. */
 int profile_relative(const char *from, const char *name, char *path, size_t size);
 

@@ -80,4 +80,50 @@ PORT_CHECK(check_env_iwarp);
 PORT_CHECK(check_env_device);
 PORT_CHECK(check_env_link);
 
+/* check_host.c: the machine around the ports */
+FABRIC_CHECK(check_host_governor);
+FABRIC_CHECK(check_host_memlock);
+FABRIC_CHECK(check_host_balancing);
+FABRIC_CHECK(check_host_modules);
+PORT_CHECK(check_host_verbs);
+PORT_CHECK(check_host_node);
+PORT_CHECK(check_host_irqs);
+PORT_CHECK(check_host_iommu);
+PORT_CHECK(check_host_pcie);
+PORT_CHECK(check_env_mana);
+PORT_CHECK(check_env_pvrdma);
+
+/* check_owner.c: who else sets DCB, rails, routing */
+PORT_CHECK(check_top_firmware);
+FABRIC_CHECK(check_top_setters);
+PORT_CHECK(check_top_willing);
+FABRIC_CHECK(check_top_persist);
+PORT_CHECK(check_top_rails);
+PORT_CHECK(check_net_rp_filter);
+PORT_CHECK(check_net_forwarding);
+
+/* check_classes.c: settings of one host */
+PORT_CHECK(check_pfc_pause_instead);
+PORT_CHECK(check_pfc_buffer);
+PORT_CHECK(check_pfc_count);
+PORT_CHECK(check_pfc_stray_pause);
+PORT_CHECK(check_pfc_storm);
+PORT_CHECK(check_ets_cap);
+PORT_CHECK(check_ets_rate);
+PORT_CHECK(check_ets_starve);
+PORT_CHECK(check_qos_untagged);
+PORT_CHECK(check_qos_egress);
+PORT_CHECK(check_qos_holes);
+PORT_CHECK(check_qos_forced);
+
+/* check_congestion.c: congestion control, MTU, drops of one host */
+PORT_CHECK(check_ecn_driver);
+PORT_CHECK(check_ecn_np);
+PORT_CHECK(check_ecn_rp);
+PORT_CHECK(check_ecn_params);
+PORT_CHECK(check_qos_cnp);
+PORT_CHECK(check_gid_cm);
+PORT_CHECK(check_mtu_jumbo);
+PORT_CHECK(check_trn_dropped);
+
 #endif

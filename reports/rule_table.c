@@ -16,8 +16,11 @@ const struct rule rule_table[] = {
 #include "reports/rules_lnk.inc"
 #include "reports/rules_meta.inc"
 #include "reports/rules_mtu.inc"
+#include "reports/rules_net.inc"
+#include "reports/rules_pci.inc"
 #include "reports/rules_pfc.inc"
 #include "reports/rules_qos.inc"
+#include "reports/rules_top.inc"
 #include "reports/rules_trn.inc"
 };
 /* clang-format on */
