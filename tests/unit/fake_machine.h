@@ -25,13 +25,14 @@ struct fake_machine {
 	unsigned int points;	  /* passed so far */
 	unsigned int die_at;	  /* at this point, from 1; 0 = never */
 	unsigned int writes;
-	unsigned int fail_at; /* this write is refused, 0 = none */
-	unsigned int lie_at;  /* this write is accepted and does nothing */
-	bool stuck;	      /* after the first refusal or lie nothing works */
-	bool resets;	      /* a first DSCP entry sets ETS and PFC to zero, as on ice */
-	int signal_at;	      /* raised at this write */
-	int check;	      /* answer of check() */
-	bool rdma_gone;	      /* the RDMA devices were taken away */
+	unsigned int die_behind; /* this write, which is carried out; 0 = none */
+	unsigned int fail_at;	 /* this write is refused, 0 = none */
+	unsigned int lie_at;	 /* this write is accepted and does nothing */
+	bool stuck;		 /* after the first refusal or lie nothing works */
+	bool resets;		 /* a first DSCP entry sets ETS and PFC to zero, as on ice */
+	int signal_at;		 /* raised at this write */
+	int check;		 /* answer of check() */
+	bool rdma_gone;		 /* the RDMA devices were taken away */
 };
 
 static inline void fake_point(struct dcb *dcb)
@@ -118,10 +119,11 @@ static inline int fake_write(struct dcb *dcb, const struct dcb_port *port, const
 			     uint64_t mask, struct err *e)
 {
 	struct fake_port *p = fake_find(dcb, port->ifname);
+	struct fake_machine *m = dcb->machine;
 	int refused;
 
 	fake_point(dcb);
-	refused = fake_refused(dcb->machine, e);
+	refused = fake_refused(m, e);
 	if (refused)
 		return refused < 0 ? refused : 0;
 	if (mask & PLAN_RDMA_CM && fake_no_rdma(dcb, port))
@@ -137,6 +139,8 @@ static inline int fake_write(struct dcb *dcb, const struct dcb_port *port, const
 			qos_copy_field(&p->qos, q, id);
 		fake_point(dcb);
 	}
+	if (m->die_behind && m->writes == m->die_behind)
+		kill(getpid(), SIGKILL);
 	return 0;
 }
 
