@@ -57,6 +57,8 @@ static u32 param_get(const struct labnic *nic, u8 param)
 /* @mask says which bits of the parameter @value is about. */
 static int param_set(struct labnic *nic, u8 param, u32 mask, u32 value)
 {
+	if (labnic_refused())
+		return -EBUSY;
 	if (param == LABNIC_CC_FIXED)
 		return -EOPNOTSUPP;
 	if (param == LABNIC_CC_ENABLE) {

@@ -37,6 +37,8 @@ int labnic_setets(struct net_device *dev, struct ieee_ets *ets)
 	bool any = false;
 	int tc;
 
+	if (labnic_refused())
+		return -EBUSY;
 	for (tc = 0; tc < IEEE_8021QAZ_MAX_TCS; tc++) {
 		if (ets->prio_tc[tc] >= IEEE_8021QAZ_MAX_TCS)
 			return -EINVAL;
@@ -83,6 +85,8 @@ int labnic_setpfc(struct net_device *dev, struct ieee_pfc *pfc)
 {
 	struct labnic *nic = netdev_priv(dev);
 
+	if (labnic_refused())
+		return -EBUSY;
 	nic->pfc_mbc = pfc->mbc;
 	nic->pfc_delay = pfc->delay;
 	labnic_pfc_obey(nic, pfc->pfc_en);
@@ -101,6 +105,8 @@ int labnic_setmaxrate(struct net_device *dev, struct ieee_maxrate *maxrate)
 {
 	struct labnic *nic = netdev_priv(dev);
 
+	if (labnic_refused())
+		return -EBUSY;
 	nic->maxrate = *maxrate;
 	labnic_sched_plan(nic, &nic->ets, &nic->maxrate);
 	return 0;
@@ -170,6 +176,8 @@ int labnic_setbuffer(struct net_device *dev, struct dcbnl_buffer *buffer)
 	u64 total = 0;
 	int i;
 
+	if (labnic_refused())
+		return -EBUSY;
 	for (i = 0; i < LABNIC_PRIOS; i++) {
 		u8 to = buffer->prio2buffer[i];
 

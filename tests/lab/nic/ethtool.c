@@ -185,6 +185,8 @@ static int labnic_setpause(struct net_device *dev, struct ethtool_pauseparam *pa
 
 	if (nic->personality->pause_excludes_pfc && nic->pfc_enabled)
 		return -EOPNOTSUPP;
+	if (labnic_refused())
+		return -EBUSY;
 	if (pause->autoneg)
 		return -EINVAL;
 	WRITE_ONCE(nic->tx_pause, pause->tx_pause);

@@ -176,6 +176,8 @@ struct labnic {
 };
 
 /* main.c: link rate in bytes a microsecond (MB/s), never 0, and the drain rate (0: no limit). */
+/* Whether this change of a setting is the one that the parameter refuse is about: -EBUSY. */
+bool labnic_refused(void);
 u32 labnic_rate(void);
 u32 labnic_drain_rate(void);
 

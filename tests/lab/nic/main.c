@@ -47,6 +47,11 @@ static bool rp = true;
 module_param(rp, bool, 0444);
 MODULE_PARM_DESC(rp, "the reaction point is on at first (not ice)");
 
+static int refuse;
+module_param(refuse, int, 0644);
+MODULE_PARM_DESC(refuse,
+		 "the setting that is refused as busy, counted from 1 on (0: none; generic)");
+
 /* How long a link takes that goes down and up. */
 #define FLAP_MS 50
 
@@ -63,6 +68,12 @@ bool labnic_firmware_dcbx(void)
 	return fw_dcbx;
 }
 
+/* Whoever asks for it sets one thing after the other. */
+bool labnic_refused(void)
+{
+	return refuse > 0 && !--refuse;
+}
+
 u32 labnic_rate(void)
 {
 	return clamp_t(u32, READ_ONCE(rate), 1, 12500);
@@ -71,6 +82,14 @@ u32 labnic_rate(void)
 u32 labnic_drain_rate(void)
 {
 	return min_t(u32, READ_ONCE(drain), 12500);
+}
+
+static int labnic_change_mtu(struct net_device *dev, int mtu)
+{
+	if (labnic_refused())
+		return -EBUSY;
+	WRITE_ONCE(dev->mtu, mtu);
+	return 0;
 }
 
 static u16 labnic_select_queue(struct net_device *dev, struct sk_buff *skb, struct net_device *sb)
@@ -159,6 +178,7 @@ static const struct net_device_ops labnic_netdev_ops = {
 	.ndo_open = labnic_open,
 	.ndo_stop = labnic_stop,
 	.ndo_start_xmit = labnic_xmit,
+	.ndo_change_mtu = labnic_change_mtu,
 	.ndo_select_queue = labnic_select_queue,
 	.ndo_get_stats64 = labnic_stats64,
 	.ndo_set_mac_address = eth_mac_addr,

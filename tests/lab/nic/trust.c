@@ -52,7 +52,7 @@ static int app_check(const struct dcb_app *app)
 
 int labnic_setapp(struct net_device *dev, struct dcb_app *app)
 {
-	int err = app_check(app);
+	int err = labnic_refused() ? -EBUSY : app_check(app);
 
 	if (!err)
 		err = dcb_ieee_setapp(dev, app);
@@ -65,7 +65,7 @@ int labnic_setapp(struct net_device *dev, struct dcb_app *app)
 
 int labnic_delapp(struct net_device *dev, struct dcb_app *app)
 {
-	int err = dcb_ieee_delapp(dev, app);
+	int err = labnic_refused() ? -EBUSY : dcb_ieee_delapp(dev, app);
 
 	if (err)
 		return err;

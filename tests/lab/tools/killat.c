@@ -3,8 +3,9 @@
  * killat N CMD...: runs a command and kills it with SIGKILL at the entry of its Nth system call
  * that changes something, so that this call is not carried out: writing to files, making or
  * removing directories, a netlink set. (A death at fsync leaves what one at the next such call
- * leaves: the page cache outlives the process.) Exit 0 when it was killed, 1 when it ended by
- * itself, 125 for errors.
+ * leaves: the page cache outlives the process.) With -s it is killed behind the Nth setting, which
+ * is carried out: a netlink set or a write below /sys, of the journal none. Exit 0 when it was
+ * killed, 1 when it ended by itself, 125 for errors.
  */
 #include <elf.h>
 #include <linux/ethtool_netlink.h>
@@ -16,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -60,19 +62,45 @@ static bool changes(pid_t pid, const struct __ptrace_syscall_info *s)
 	}
 }
 
+static bool below_sys(pid_t pid, uint64_t fd)
+{
+	char link[64], path[8] = "";
+
+	snprintf(link, sizeof(link), "/proc/%d/fd/%u", (int)pid, (unsigned int)fd);
+	return readlink(link, path, sizeof(path) - 1) > 0 && !strncmp(path, "/sys/", 5);
+}
+
+static bool is_setting(pid_t pid, const struct __ptrace_syscall_info *s)
+{
+	if (s->entry.nr == SYS_write)
+		return below_sys(pid, s->entry.args[0]);
+	return s->entry.nr == SYS_sendto && is_set(pid, s->entry.args[1]);
+}
+
+/* How far it is with the calls that count. */
+struct progress {
+	unsigned int left;
+	bool settings; /* those alone, and till they are carried out */
+	bool inside;   /* the one call */
+};
+
 /* One stop at a call. True when it was the one. */
-static bool count(pid_t pid, unsigned int *left)
+static bool count(pid_t pid, struct progress *p)
 {
 	struct __ptrace_syscall_info s = {0};
 
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, pid, sizeof(s), &s) <= 0)
 		return false;
-	if (s.op != PTRACE_SYSCALL_INFO_ENTRY || !changes(pid, &s))
+	if (p->inside)
+		return s.op == PTRACE_SYSCALL_INFO_EXIT;
+	if (s.op != PTRACE_SYSCALL_INFO_ENTRY ||
+	    !(p->settings ? is_setting(pid, &s) : changes(pid, &s)) || --p->left)
 		return false;
-	return --*left == 0;
+	p->inside = p->settings;
+	return !p->settings;
 }
 
-static int follow(pid_t pid, unsigned int left)
+static int follow(pid_t pid, struct progress progress)
 {
 	int status, sig = 0;
 
@@ -92,7 +120,7 @@ static int follow(pid_t pid, unsigned int left)
 		if (sig != (SIGTRAP | 0x80))
 			continue;
 		sig = 0;
-		if (!count(pid, &left))
+		if (!count(pid, &progress))
 			continue;
 		kill(pid, SIGKILL);
 		return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) ? 0 : 125;
@@ -101,11 +129,14 @@ static int follow(pid_t pid, unsigned int left)
 
 int main(int argc, char **argv)
 {
-	unsigned int n = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
+	struct progress progress = {.settings = argc > 1 && !strcmp(argv[1], "-s")};
 	pid_t pid;
 
-	if (!n) {
-		fputs("usage: killat N CMD...\n", stderr);
+	argv += progress.settings;
+	argc -= progress.settings;
+	progress.left = argc > 2 ? strtoul(argv[1], NULL, 10) : 0;
+	if (!progress.left) {
+		fputs("usage: killat [-s] N CMD...\n", stderr);
 		return 125;
 	}
 	pid = fork();
@@ -116,5 +147,5 @@ int main(int argc, char **argv)
 		perror(argv[2]);
 		_exit(127);
 	}
-	return pid < 0 ? 125 : follow(pid, n);
+	return pid < 0 ? 125 : follow(pid, progress);
 }
