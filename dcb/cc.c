@@ -431,15 +431,21 @@ int cc_write(const struct cc_roots *roots, const struct cc_names *names, const s
 	return err;
 }
 
-const char *cc_hidden(const struct cc_roots *roots)
+/* securityfs says "none [integrity] confidentiality"; any but none closes debugfs, lockdown(7). */
+static bool locked_down(int sysfs)
 {
-	int fd;
+	int fd = openat(sysfs, "kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
+	char text[64] = "";
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
 
-	if (roots->debugfs < 0)
-		return "debugfs is not mounted, or not for this user";
-	/* Locked down, files of debugfs cannot be opened by anybody: kernel_lockdown(7). */
-	fd = openat(roots->debugfs, "sleep_time", O_RDONLY | O_CLOEXEC);
 	if (fd >= 0)
 		close(fd);
-	return fd < 0 && errno == EPERM ? "debugfs is locked down" : "";
+	return n > 0 && !strstr(text, "[none]");
+}
+
+const char *cc_hidden(const struct cc_roots *roots)
+{
+	if (roots->debugfs < 0)
+		return "debugfs is not mounted, or not for this user";
+	return locked_down(roots->sysfs) ? "the kernel is locked down, which closes debugfs" : "";
 }

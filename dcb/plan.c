@@ -13,6 +13,7 @@
 
 #include "dcb/agent.h"
 #include "dcb/backend.h"
+#include "dcb/cc.h"
 #include "dcb/configfs.h"
 #include "dcb/limits.h"
 #include "dcb/lldpad_qos.h"
@@ -379,6 +380,19 @@ uint64_t plan_live_fields(const struct profile *profile)
 	return fields;
 }
 
+/* What stands in debugfs alone may be there, and nobody sees it. */
+static void blame_debugfs(const struct dcb *dcb, struct plan_step *s)
+{
+	const struct cc_roots roots = {dcb->sysfs_fd, dcb->debugfs_fd, dcb->configfs_fd};
+	const char *why;
+
+	if (!s->cannot || qos_has(&s->from, s->field) || !(cc_fields() & QOS_BIT(s->field)))
+		return;
+	why = cc_hidden(&roots);
+	if (why[0])
+		cannot(s, "the device does not offer it, or %s", why);
+}
+
 /* What of a step only this host can tell. */
 static void look_closer(struct dcb *dcb, const struct qos *have, const struct plan *plan,
 			struct plan_step *s)
@@ -387,6 +401,7 @@ static void look_closer(struct dcb *dcb, const struct qos *have, const struct pl
 		forbid_pcp_apps(dcb, have, s);
 	if (s->field == QOS_VLAN_PRIO && s->cannot)
 		vlan_unknown(dcb, plan->ifname, s->reason, sizeof(s->reason));
+	blame_debugfs(dcb, s);
 	if (!(PLAN_RDMA_CM & QOS_BIT(s->field)))
 		return;
 	if (!plan->ibdev[0])

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,54 @@ static void test_kernel(void **state)
 	free(profile);
 }
 
+/* A kernel that is locked down hides what the device may have. */
+static void test_lockdown(void **state)
+{
+	static const struct {
+		const char *lockdown, *reason;
+		bool debugfs;
+	} rows[] = {
+		{"none [integrity] confidentiality",
+		 "the device does not offer it, or the kernel is locked down, which closes debugfs",
+		 true},
+		{"[none] integrity confidentiality", "the device does not offer it", true},
+		{NULL, "the device does not offer it", true},
+		{NULL,
+		 "the device does not offer it, or debugfs is not mounted, or not for this user",
+		 false},
+	};
+	char root[] = "/tmp/test_plan.XXXXXX", path[64], command[256];
+	struct profile *profile = calloc(1, sizeof(*profile));
+	struct dcb dcb = {.ioctl_fd = socket(AF_INET, SOCK_DGRAM, 0), .configfs_fd = -1};
+	struct qos have = {0};
+	struct err e = {0};
+	struct plan p;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	dcb.sysfs_fd = open(root, O_RDONLY | O_DIRECTORY);
+	snprintf(path, sizeof(path), "%s/kernel/security", root);
+	profile->qos = parse("'congestion_control':{'np':{'cnp_dscp':46}}");
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].lockdown)
+			snprintf(command, sizeof(command), "mkdir -p %s && echo '%s' >%s/lockdown",
+				 path, rows[i].lockdown, path);
+		else
+			snprintf(command, sizeof(command), "rm -rf %s", path);
+		assert_int_equal(system(command), 0);
+		dcb.debugfs_fd = rows[i].debugfs ? dcb.sysfs_fd : -1;
+		if (plan_port(&dcb, profile, "lo", NULL, 0, &have, &p, &e))
+			fail_msg("%s", e.text);
+		assert_true(p.step[0].cannot);
+		assert_string_equal(p.step[0].reason, rows[i].reason);
+	}
+	snprintf(command, sizeof(command), "rm -rf %.40s", root);
+	assert_int_equal(system(command), 0);
+	close(dcb.sysfs_fd);
+	close(dcb.ioctl_fd);
+	free(profile);
+}
+
 static void test_disruption(void **state)
 {
 	static const struct {
@@ -441,6 +490,7 @@ int main(void)
 		cmocka_unit_test(test_quirks),	   cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_zeros),	   cmocka_unit_test(test_json),
 		cmocka_unit_test(test_bare_dscps), cmocka_unit_test(test_kernel),
+		cmocka_unit_test(test_lockdown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
