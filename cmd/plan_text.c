@@ -11,7 +11,6 @@
 
 #include "cmd/ports.h"
 #include "dcb/owner.h"
-#include "dcb/reapply.h"
 
 #define VALUE_MAX 512
 
@@ -365,57 +364,42 @@ static bool is_dcb(enum qos_field_id id)
 	return id <= QOS_BUFFER_SIZE;
 }
 
-/* An lldpad that runs, or would at the first datagram. */
-static int lldpad_owns(const struct plan *p, struct err *e)
+/* Whether an lldpad is what the profile wants. */
+static int check_lldpad(const struct plan *p, bool *wanted, struct err *e)
 {
 	pid_t pid = owner_lldpad(NULL);
 	struct lldpad_options options = {0};
 
 	if (pid)
 		(void)owner_lldpad_options(NULL, pid, &options);
-	if (p->agent == DCB_AGENT_LLDPAD && options.read_only) {
-		err_set(e, -EBUSY, "lldpad (pid %d) was started with -R: it sets nothing",
-			(int)pid);
-		err_hint(e, "start it without -R, or set 'dcbx.agent: lldpad-readonly'");
-		return -EBUSY;
-	}
-	if (p->agent == DCB_AGENT_LLDPAD || (p->beside_read_only && options.read_only))
+	*wanted = p->agent == DCB_AGENT_LLDPAD || (p->beside_read_only && options.read_only);
+	if (p->agent != DCB_AGENT_LLDPAD || !options.read_only)
 		return 0;
-	if (pid) {
-		err_set(e, -EBUSY,
-			"lldpad (pid %d) is running: it writes its own ETS and PFC with every "
-			"LLDPDU",
-			(int)pid);
-		err_hint(e, "systemctl disable --now lldpad.socket lldpad.service, or let it do "
-			    "it: 'dcbx.agent: lldpad'");
-		return -EBUSY;
-	}
-	if (owner_lldpad_waits(NULL)) {
-		err_set(e, -EBUSY,
-			"lldpad starts at the first use of its socket, and then writes its "
-			"own ETS and PFC");
-		err_hint(e, "systemctl disable --now lldpad.socket, or let it do it: "
-			    "'dcbx.agent: lldpad'");
-		return -EBUSY;
-	}
-	return 0;
+	err_set(e, -EBUSY, "lldpad (pid %d) was started with -R: it sets nothing", (int)pid);
+	err_hint(e, "start it without -R, or set 'dcbx.agent: lldpad-readonly'");
+	return -EBUSY;
 }
 
 /* Of the host, not of a port. */
-static int others_own(const struct plan *p, struct err *e)
+static int others_own(const struct plans *plans, struct err *e)
 {
-	struct reapply again;
-	int err = lldpad_owns(p, e);
+	const char **ports = calloc(plans->count, sizeof(*ports));
+	struct owner found[OWNER_KIND_COUNT];
+	unsigned int count, i = 0;
+	bool lldpad;
+	int err = check_lldpad(&plans->plan[0], &lldpad, e);
 
-	if (err)
-		return err;
-	if (reapply_find(NULL, &again, 1)) {
-		err_set(e, -EBUSY, "%s calls %s: it sets these ports again, or others", again.path,
-			again.tool);
-		err_hint(e, "disable it, or let it call 'rocecheck apply'");
-		return -EBUSY;
+	if (err || !ports) {
+		free(ports);
+		return err ? err : err_sys(e, -ENOMEM, "plan");
 	}
-	return 0;
+	for (unsigned int k = 0; k < plans->count; k++)
+		ports[k] = plans->plan[k].ifname;
+	count = owner_find(NULL, ports, plans->count, found, ARRAY_SIZE(found));
+	free(ports);
+	while (i < count && lldpad && owner_is_lldpad(&found[i]))
+		i++;
+	return i < count ? owner_tell(&found[i], e) : 0;
 }
 
 int cmd_plans_owner(const struct plans *plans, struct err *e)
@@ -430,5 +414,5 @@ int cmd_plans_owner(const struct plans *plans, struct err *e)
 		for (unsigned int k = 0; k < p->count; k++)
 			dcb |= !p->step[k].cannot && is_dcb(p->step[k].field);
 	}
-	return dcb ? others_own(&plans->plan[0], e) : 0;
+	return dcb ? others_own(plans, e) : 0;
 }

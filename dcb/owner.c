@@ -49,7 +49,7 @@ bool owner_same_net(const char *proc, const char *pid)
 	return a <= 0 || b <= 0 || (a == b && !memcmp(theirs, ours, a));
 }
 
-static bool is_lldpad(const char *proc, const char *pid)
+static bool is_process(const char *proc, const char *pid, const char *name)
 {
 	char path[PATH_MAX], comm[32] = "";
 	FILE *f;
@@ -61,17 +61,18 @@ static bool is_lldpad(const char *proc, const char *pid)
 	if (fgets(comm, sizeof(comm), f))
 		comm[strcspn(comm, "\n")] = '\0';
 	fclose(f);
-	return !strcmp(comm, "lldpad") && owner_same_net(proc, pid);
+	return !strcmp(comm, name) && owner_same_net(proc, pid);
 }
 
-static pid_t find_process(const char *proc)
+pid_t owner_process(const char *proc, const char *name)
 {
-	DIR *dir = opendir(proc);
+	DIR *dir = opendir(proc ? proc : "/proc");
 	struct dirent *d;
 	pid_t pid = 0;
 
 	while (dir && !pid && (d = readdir(dir)))
-		if (isdigit((unsigned char)d->d_name[0]) && is_lldpad(proc, d->d_name))
+		if (isdigit((unsigned char)d->d_name[0]) &&
+		    is_process(proc ? proc : "/proc", d->d_name, name))
 			pid = strtol(d->d_name, NULL, 10);
 	if (dir)
 		closedir(dir);
@@ -82,14 +83,14 @@ pid_t owner_lldpad(const char *proc)
 {
 	if (!proc)
 		proc = "/proc";
-	return socket_there(proc) ? find_process(proc) : 0;
+	return socket_there(proc) ? owner_process(proc, "lldpad") : 0;
 }
 
 bool owner_lldpad_waits(const char *proc)
 {
 	if (!proc)
 		proc = "/proc";
-	return socket_there(proc) && !find_process(proc);
+	return socket_there(proc) && !owner_process(proc, "lldpad");
 }
 
 /* One option of the command line and what follows it; true when that was used, too. */

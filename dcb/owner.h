@@ -6,8 +6,9 @@
 #ifndef DCB_OWNER_H
 #define DCB_OWNER_H
 
-#include <stdbool.h>
 #include <sys/types.h>
+
+#include "profiles/base.h"
 
 /*
  * Pid of a running lldpad of this network namespace, 0 when there is none. proc: NULL = /proc.
@@ -32,5 +33,42 @@ bool owner_lldpad_options(const char *proc, pid_t pid, struct lldpad_options *op
 /* Whether a process, by the name of its folder in proc, is of our network namespace. False only
  * when both namespaces are known and differ. */
 bool owner_same_net(const char *proc, const char *pid);
+
+/* Pid of the first process of that name (comm) in our network namespace, 0 when there is none. */
+pid_t owner_process(const char *proc, const char *name);
+
+enum owner_kind {
+	OWNER_LLDPAD,	      /* runs */
+	OWNER_LLDPAD_SOCKET,  /* systemd starts it at the first use of its socket */
+	OWNER_LLDPAD_BOOT,    /* is started at the next boot */
+	OWNER_LLDPD,	      /* runs or is started at boot, and sends DCBX TLVs of its own */
+	OWNER_NETWORKMANAGER, /* a connection of it has a section [dcb] */
+	OWNER_REAPPLY,	      /* see dcb/reapply.h */
+	OWNER_KIND_COUNT,
+};
+
+struct owner {
+	enum owner_kind kind;
+	pid_t pid;	/* 0: does not run */
+	char path[256]; /* of the file that says so; "" = none */
+	char name[64];	/* of the connection, or the tool */
+	char via[256];	/* see struct reapply */
+};
+
+/* NULL: /proc and /. */
+struct owner_roots {
+	const char *proc, *root;
+};
+
+/* Who else sets the DCB of these netdevs, worst first; fills at most max and returns how many. An
+ * lldpd that sends no DCBX is none: it sets nothing. What cannot be read is not there. */
+unsigned int owner_find(const struct owner_roots *roots, const char *const *ports,
+			unsigned int count, struct owner *found, unsigned int max);
+
+/* Whether it is an lldpad, now or at boot: none to a profile that wants one. */
+bool owner_is_lldpad(const struct owner *owner);
+
+/* The reason and the ways out. Returns -EBUSY. */
+int owner_tell(const struct owner *owner, struct err *e);
 
 #endif

@@ -10,13 +10,14 @@
 #include <stddef.h>
 
 struct reapply {
-	char path[256]; /* of the file, below the root */
-	char tool[32];	/* that it names: "mlnx_qos" */
+	char path[256]; /* of what starts it, below the root: the unit, hook or table */
+	char via[256];	/* of the file that names the tool, "" = path itself */
+	char tool[32];	/* "mlnx_qos" */
 };
 
-/* Finds them below root (NULL: "/"): units that are wanted by a target, NetworkManager's
- * dispatcher, cron, rc.local. Fills at most max and returns how many. Reads text only, and a
- * bounded amount. */
+/* Finds them below root (NULL: "/"): units that are wanted by a target, what their timers and path
+ * units start, and scripts that units execute; NetworkManager's dispatcher, cron, rc.local. Fills
+ * at most max and returns how many. Reads text only, and a bounded amount. */
 unsigned int reapply_find(const char *root, struct reapply *found, unsigned int max);
 
 /* The first such tool that a text names as a word of its own, NULL when there is none. */

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Everybody who sets DCB on this host, a row each: how it is found, what it does, and the ways out.
+ * Configuration is read as text: NetworkManager's keyfiles (nm-settings-keyfile(5)), lldpd's
+ * commands (lldpcli(8)), the links by which systemd enables units.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dcb/owner.h"
+#include "dcb/reapply.h"
+
+#define FILE_MAX  65536
+#define FILES_MAX 256 /* of one folder */
+
+struct search {
+	const char *proc;
+	int root;
+	const char *root_path;
+	const char *const *ports;
+	unsigned int port_count;
+};
+
+static const char *const unit_folders[] = {"etc/systemd/system", "lib/systemd/system",
+					   "usr/lib/systemd/system"};
+
+static bool read_text(int root, const char *path, char text[FILE_MAX + 1])
+{
+	int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat st;
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -1 : read(fd, text, FILE_MAX);
+	close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	return n > 0;
+}
+
+/* The folder of a target that wants the unit. */
+static bool wanted_in(int root, const char *folder, const char *unit, char *path, size_t size)
+{
+	int fd = openat(root, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	bool found = false;
+	struct dirent *d;
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	while (dir && !found && (d = readdir(dir))) {
+		struct stat st;
+
+		if ((fnmatch("*.wants", d->d_name, 0) && fnmatch("*.requires", d->d_name, 0)) ||
+		    snprintf(path, size, "%s/%.200s/%s", folder, d->d_name, unit) >= (int)size)
+			continue;
+		found = !fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* Whether systemd starts the unit at boot: it is installed, a target wants it, and it is not
+ * masked, which is a link to /dev/null. */
+static bool starts_at_boot(int root, const char *unit, char *path, size_t size)
+{
+	char file[PATH_MAX];
+	bool installed = false;
+	struct stat st;
+
+	for (unsigned int i = 0; !installed && i < ARRAY_SIZE(unit_folders); i++) {
+		snprintf(file, sizeof(file), "%s/%s", unit_folders[i], unit);
+		if (fstatat(root, file, &st, 0))
+			continue;
+		if (!S_ISREG(st.st_mode))
+			return false;
+		installed = true;
+	}
+	for (unsigned int i = 0; installed && i < ARRAY_SIZE(unit_folders); i++)
+		if (wanted_in(root, unit_folders[i], unit, path, size))
+			return true;
+	return false;
+}
+
+static unsigned int find_lldpad(const struct search *s, struct owner *found, unsigned int max)
+{
+	found->pid = owner_lldpad(s->proc);
+	return found->pid && max;
+}
+
+static unsigned int find_socket(const struct search *s, struct owner *found, unsigned int max)
+{
+	(void)found;
+	return max && owner_lldpad_waits(s->proc);
+}
+
+static unsigned int find_boot(const struct search *s, struct owner *found, unsigned int max)
+{
+	static const char *const units[] = {"lldpad.service", "lldpad.socket"};
+
+	/* It is told already. */
+	if (!max || owner_lldpad(s->proc) || owner_lldpad_waits(s->proc))
+		return 0;
+	for (unsigned int i = 0; i < ARRAY_SIZE(units); i++)
+		if (starts_at_boot(s->root, units[i], found->path, sizeof(found->path)))
+			return 1;
+	return 0;
+}
+
+/* Names of the files in a folder that fit the pattern, to fn until it says yes. */
+typedef bool look(const struct search *s, const char *path, struct owner *found);
+
+static unsigned int find_in(const struct search *s, const char *folder, const char *pattern,
+			    look *fn, struct owner *found, unsigned int max)
+{
+	int fd = openat(s->root, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	unsigned int count = 0, files = 0;
+	struct dirent *d;
+	char path[256];
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	while (dir && count < max && files < FILES_MAX && (d = readdir(dir))) {
+		if (fnmatch(pattern, d->d_name, FNM_PERIOD) ||
+		    snprintf(path, sizeof(path), "%s/%s", folder, d->d_name) >= (int)sizeof(path))
+			continue;
+		files++;
+		count += fn(s, path, &found[count]);
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* The next word of a line, "" at its end; commas and blanks part them. */
+static const char *word(const char **at, const char *end, char *buf, size_t size)
+{
+	const char *begin;
+
+	while (*at < end && isspace((unsigned char)**at))
+		++*at;
+	begin = *at;
+	while (*at < end && !isspace((unsigned char)**at))
+		++*at;
+	snprintf(buf, size, "%.*s", (int)(*at - begin), begin);
+	return buf;
+}
+
+/* lldpcli takes the beginning of a command for it. */
+static bool is_short_for(const char *token, const char *command)
+{
+	size_t length = strlen(token);
+
+	return length >= 3 && !strncmp(command, token, length);
+}
+
+/*
+ *	configure [ports eth0] lldp custom-tlv [add|replace] oui 00,80,c2 subtype 11 oui-info ...
+ *
+ * OUI 00-80-C2 with subtypes 9 to 12 is 802.1Qaz (802.1Q annex D), 00-1B-21 is DCBX before it.
+ */
+static bool sends_dcbx(const char *line, size_t length)
+{
+	static const char *const ieee[] = {"9", "10", "11", "12"};
+	const char *at = line, *end = line + length;
+	char token[32], oui[16] = "", subtype[16] = "";
+	bool custom = false;
+
+	if (!is_short_for(word(&at, end, token, sizeof(token)), "configure"))
+		return false;
+	while (word(&at, end, token, sizeof(token))[0]) {
+		if (is_short_for(token, "custom-tlv"))
+			custom = true;
+		else if (is_short_for(token, "oui"))
+			word(&at, end, oui, sizeof(oui));
+		else if (is_short_for(token, "subtype"))
+			word(&at, end, subtype, sizeof(subtype));
+	}
+	if (!custom)
+		return false;
+	for (unsigned int i = 0; !strcasecmp(oui, "00,80,c2") && i < ARRAY_SIZE(ieee); i++)
+		if (!strcmp(subtype, ieee[i]))
+			return true;
+	return !strcasecmp(oui, "00,1b,21");
+}
+
+static bool look_lldpd(const struct search *s, const char *path, struct owner *found)
+{
+	char text[FILE_MAX + 1];
+
+	if (!read_text(s->root, path, text))
+		return false;
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if (sends_dcbx(line, strcspn(line, "\n"))) {
+			snprintf(found->path, sizeof(found->path), "%s", path);
+			return true;
+		}
+	return false;
+}
+
+static unsigned int find_lldpd(const struct search *s, struct owner *found, unsigned int max)
+{
+	pid_t pid = owner_process(s->proc, "lldpd");
+	char path[256];
+	unsigned int count = 0;
+
+	if (!max || (!pid && !starts_at_boot(s->root, "lldpd.service", path, sizeof(path))))
+		return 0;
+	count = look_lldpd(s, "etc/lldpd.conf", found);
+	if (!count)
+		count = find_in(s, "etc/lldpd.d", "*.conf", look_lldpd, found, 1);
+	found->pid = pid;
+	return count;
+}
+
+/* What a keyfile says of the connection. */
+struct connection {
+	bool dcb;
+	char id[64], interface[16];
+};
+
+static bool take_value(const char *line, size_t length, const char *key, char *value, size_t size)
+{
+	size_t at = strlen(key);
+
+	if (length <= at || strncmp(line, key, at))
+		return false;
+	while (at < length && line[at] == ' ')
+		at++;
+	if (at == length || line[at] != '=')
+		return false;
+	at++;
+	while (at < length && line[at] == ' ')
+		at++;
+	snprintf(value, size, "%.*s", (int)(length - at), line + at);
+	return true;
+}
+
+static void read_keyfile(const char *text, struct connection *c)
+{
+	bool general = false;
+
+	*c = (struct connection){0};
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		size_t length = strcspn(line, "\r\n");
+
+		if (line[0] == '[') {
+			general = length == 12 && !strncmp(line, "[connection]", length);
+			c->dcb |= length == 5 && !strncmp(line, "[dcb]", length);
+		} else if (general) {
+			(void)(take_value(line, length, "id", c->id, sizeof(c->id)) ||
+			       take_value(line, length, "interface-name", c->interface,
+					  sizeof(c->interface)));
+		}
+	}
+}
+
+static bool look_connection(const struct search *s, const char *path, struct owner *found)
+{
+	char text[FILE_MAX + 1];
+	struct connection c;
+	bool ours;
+
+	if (!read_text(s->root, path, text))
+		return false;
+	read_keyfile(text, &c);
+	/* One without a device's name may be anybody's. */
+	ours = !c.interface[0] || !s->port_count;
+	for (unsigned int i = 0; i < s->port_count; i++)
+		ours |= !strcmp(s->ports[i], c.interface);
+	if (!c.dcb || !ours)
+		return false;
+	snprintf(found->path, sizeof(found->path), "%s", path);
+	snprintf(found->name, sizeof(found->name), "%s", c.id);
+	/* It goes into a command for people to copy. */
+	for (char *at = found->name; *at; at++)
+		if (!isprint((unsigned char)*at) || strchr("'\"\\`$", *at))
+			*at = '?';
+	return true;
+}
+
+static unsigned int find_connections(const struct search *s, struct owner *found, unsigned int max)
+{
+	static const char *const folders[] = {"etc/NetworkManager/system-connections",
+					      "run/NetworkManager/system-connections",
+					      "usr/lib/NetworkManager/system-connections"};
+	unsigned int count = 0;
+	char path[256];
+
+	if (!owner_process(s->proc, "NetworkManager") &&
+	    !starts_at_boot(s->root, "NetworkManager.service", path, sizeof(path)))
+		return 0;
+	for (unsigned int i = 0; i < ARRAY_SIZE(folders) && count < max; i++)
+		count += find_in(s, folders[i], "*", look_connection, found + count, max - count);
+	return count;
+}
+
+static unsigned int find_reapply(const struct search *s, struct owner *found, unsigned int max)
+{
+	struct reapply again[8];
+	unsigned int n = reapply_find(s->root_path, again, max < 8 ? max : 8);
+
+	for (unsigned int i = 0; i < n; i++) {
+		/* Without the slash in front, as the others are. */
+		snprintf(found[i].path, sizeof(found[i].path), "%s", again[i].path + 1);
+		snprintf(found[i].via, sizeof(found[i].via), "%s", again[i].via);
+		snprintf(found[i].name, sizeof(found[i].name), "%s", again[i].tool);
+	}
+	return n;
+}
+
+static void tell_lldpad(const struct owner *o, struct err *e)
+{
+	err_set(e, -EBUSY,
+		"lldpad (pid %d) is running: it writes its own ETS and PFC with every LLDPDU",
+		(int)o->pid);
+	err_hint(e, "systemctl disable --now lldpad.socket lldpad.service, or let it do it: "
+		    "'dcbx.agent: lldpad'");
+}
+
+static void tell_socket(const struct owner *o, struct err *e)
+{
+	(void)o;
+	err_set(e, -EBUSY,
+		"lldpad starts at the first use of its socket, and then writes its own ETS and "
+		"PFC");
+	err_hint(e, "systemctl disable --now lldpad.socket, or let it do it: "
+		    "'dcbx.agent: lldpad'");
+}
+
+static void tell_boot(const struct owner *o, struct err *e)
+{
+	err_set(e, -EBUSY,
+		"lldpad does not run now, but /%s starts it at boot, and then it writes its own "
+		"ETS and PFC",
+		o->path);
+	err_hint(e, "systemctl disable lldpad.socket lldpad.service, or let it do it: "
+		    "'dcbx.agent: lldpad'");
+}
+
+static void tell_lldpd(const struct owner *o, struct err *e)
+{
+	err_set(e, -EBUSY,
+		"lldpd sends DCBX TLVs of its own (/%s): the switch believes those, not what is "
+		"set here",
+		o->path);
+	err_hint(e, "take the custom-tlv lines out and restart lldpd; without them it sets and "
+		    "sends nothing of DCB");
+}
+
+static void tell_connection(const struct owner *o, struct err *e)
+{
+	err_set(e, -EBUSY, "NetworkManager's connection '%s' (/%s) sets DCB whenever it comes up",
+		o->name, o->path);
+	err_hint(e, "nmcli connection modify '%s' remove dcb", o->name);
+}
+
+static void tell_reapply(const struct owner *o, struct err *e)
+{
+	if (o->via[0])
+		err_set(e, -EBUSY, "/%s calls %s, in %s: it sets these ports again, or others",
+			o->path, o->name, o->via);
+	else
+		err_set(e, -EBUSY, "/%s calls %s: it sets these ports again, or others", o->path,
+			o->name);
+	err_hint(e, "disable it, or let it call 'rocecheck apply'");
+}
+
+static const struct row {
+	unsigned int (*find)(const struct search *s, struct owner *found, unsigned int max);
+	void (*tell)(const struct owner *o, struct err *e);
+} rows[OWNER_KIND_COUNT] = {
+	[OWNER_LLDPAD] = {find_lldpad, tell_lldpad},
+	[OWNER_LLDPAD_SOCKET] = {find_socket, tell_socket},
+	[OWNER_LLDPAD_BOOT] = {find_boot, tell_boot},
+	[OWNER_LLDPD] = {find_lldpd, tell_lldpd},
+	[OWNER_NETWORKMANAGER] = {find_connections, tell_connection},
+	[OWNER_REAPPLY] = {find_reapply, tell_reapply},
+};
+
+unsigned int owner_find(const struct owner_roots *roots, const char *const *ports,
+			unsigned int count, struct owner *found, unsigned int max)
+{
+	struct search s = {
+		.proc = roots && roots->proc ? roots->proc : "/proc",
+		.root_path = roots && roots->root ? roots->root : "/",
+		.ports = ports,
+		.port_count = count,
+	};
+	unsigned int n = 0;
+
+	s.root = open(s.root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (unsigned int kind = 0; kind < OWNER_KIND_COUNT && n < max; kind++) {
+		unsigned int more;
+
+		memset(&found[n], 0, (max - n) * sizeof(*found));
+		more = rows[kind].find(&s, &found[n], max - n);
+		for (unsigned int i = 0; i < more; i++)
+			found[n + i].kind = (enum owner_kind)kind;
+		n += more;
+	}
+	if (s.root >= 0)
+		close(s.root);
+	return n;
+}
+
+bool owner_is_lldpad(const struct owner *owner)
+{
+	return owner->kind == OWNER_LLDPAD || owner->kind == OWNER_LLDPAD_SOCKET ||
+	       owner->kind == OWNER_LLDPAD_BOOT;
+}
+
+int owner_tell(const struct owner *owner, struct err *e)
+{
+	rows[owner->kind].tell(owner, e);
+	return -EBUSY;
+}
