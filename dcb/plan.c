@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From what is to what is wanted: qos_diff() says which fields, the driver's quirk in which order,
- * and the rules here whether a step can be run at all and what exactly it writes. Pure but for
- * plan_port().
+ * and the rules here whether a step can be run at all and what exactly it writes. Pure; what this
+ * host adds is in plan_host.c.
  */
 #include "dcb/plan.h"
 
@@ -13,12 +13,8 @@
 
 #include "dcb/agent.h"
 #include "dcb/backend.h"
-#include "dcb/cc.h"
-#include "dcb/configfs.h"
 #include "dcb/limits.h"
 #include "dcb/lldpad_qos.h"
-#include "dcb/platform.h"
-#include "dcb/vlan.h"
 
 /* What stands behind the IB header and its payload in one frame: iboe_get_mtu(). */
 #define IB_OVERHEAD_BYTES 96
@@ -29,18 +25,6 @@ struct context {
 	const struct driver_quirk *quirk;
 	struct plan *plan;
 };
-
-static void cannot(struct plan_step *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
-
-static void cannot(struct plan_step *s, const char *fmt, ...)
-{
-	va_list ap;
-
-	s->cannot = true;
-	va_start(ap, fmt);
-	vsnprintf(s->reason, sizeof(s->reason), fmt, ap);
-	va_end(ap);
-}
 
 static bool wants_pcp(const struct qos *want)
 {
@@ -124,10 +108,11 @@ static void check_app_room(const struct context *c, struct plan_step *s)
 	then.has &= ~QOS_BIT(QOS_APP);
 	if (has_agent(c->have) && !target_app(c, &then) &&
 	    lldpad_app_count(&then) > LLDPAD_APPS_MAX)
-		cannot(s,
-		       "lldpad has room for %d APP entries, not for %u; state the DSCPs in use, "
-		       "without app.dscp_default",
-		       LLDPAD_APPS_MAX, lldpad_app_count(&then));
+		plan_cannot(
+			s,
+			"lldpad has room for %d APP entries, not for %u; state the DSCPs in use, "
+			"without app.dscp_default",
+			LLDPAD_APPS_MAX, lldpad_app_count(&then));
 }
 
 static bool rule_dcbx(const struct context *c, struct plan_step *s)
@@ -135,7 +120,7 @@ static bool rule_dcbx(const struct context *c, struct plan_step *s)
 	if (frees_dcbx(c->want, c->have))
 		return false;
 	if (c->have->dcbx_mode & QOS_DCBX_LLD_MANAGED)
-		cannot(s, "the firmware owns DCBX (lld_managed)");
+		plan_cannot(s, "the firmware owns DCBX (lld_managed)");
 	return true;
 }
 
@@ -145,9 +130,9 @@ static bool rule_trust(const struct context *c, struct plan_step *s)
 
 	target_dscp(c, &map);
 	if (c->want->trust == QOS_TRUST_DSCP && !any_dscp(&map))
-		cannot(s, "DSCP trust follows from app.dscp entries, and there are none");
+		plan_cannot(s, "DSCP trust follows from app.dscp entries, and there are none");
 	if (c->want->trust == QOS_TRUST_PCP && any_dscp(&map))
-		cannot(s, "app.dscp entries mean DSCP trust");
+		plan_cannot(s, "app.dscp entries mean DSCP trust");
 	return true;
 }
 
@@ -161,7 +146,7 @@ static bool rule_dscp(const struct context *c, struct plan_step *s)
 static bool rule_app(const struct context *c, struct plan_step *s)
 {
 	if (target_app(c, &s->to))
-		cannot(s, "more APP entries than %u", QOS_APPS_MAX);
+		plan_cannot(s, "more APP entries than %u", QOS_APPS_MAX);
 	else
 		check_app_room(c, s);
 	return true;
@@ -172,8 +157,8 @@ static bool rule_prio_tc(const struct context *c, struct plan_step *s)
 	uint8_t tc = highest(c->want->prio_tc, QOS_PRIOS);
 
 	if (qos_has(c->have, QOS_ETS_CAP) && c->have->ets_cap && tc >= c->have->ets_cap)
-		cannot(s, "the device has %u traffic classes, TC %u is none of them",
-		       c->have->ets_cap, tc);
+		plan_cannot(s, "the device has %u traffic classes, TC %u is none of them",
+			    c->have->ets_cap, tc);
 	return true;
 }
 
@@ -188,14 +173,14 @@ static bool rule_pfc(const struct context *c, struct plan_step *s)
 		if (c->want->pfc_enabled & 1 << prio)
 			classes |= 1 << (qos_has(map, QOS_PRIO_TC) ? map->prio_tc[prio] : prio);
 	if (cap && __builtin_popcount(classes) > (int)cap)
-		cannot(s, "the device can have %u lossless traffic classes", cap);
+		plan_cannot(s, "the device can have %u lossless traffic classes", cap);
 	return true;
 }
 
 static bool rule_agent(const struct context *c, struct plan_step *s)
 {
 	if (!has_agent(c->have))
-		cannot(s, "an LLDP agent decides this, not the kernel: see dcbx.agent");
+		plan_cannot(s, "an LLDP agent decides this, not the kernel: see dcbx.agent");
 	return true;
 }
 
@@ -214,11 +199,12 @@ static bool rule_ib_mtu(const struct context *c, struct plan_step *s)
 	if (plan_fields(c->plan) & QOS_BIT(QOS_MTU) && c->want->mtu >= needs)
 		return false;
 	if (!qos_has(c->have, QOS_IB_MTU))
-		cannot(s, "no MTU of an RDMA port is known");
+		plan_cannot(s, "no MTU of an RDMA port is known");
 	else if (qos_has(c->have, QOS_MTU) && c->have->mtu >= needs)
-		cannot(s, "the RDMA device has not followed the netdev's MTU of %u", c->have->mtu);
+		plan_cannot(s, "the RDMA device has not followed the netdev's MTU of %u",
+			    c->have->mtu);
 	else
-		cannot(s, "it follows the netdev's MTU, which must be at least %u", needs);
+		plan_cannot(s, "it follows the netdev's MTU, which must be at least %u", needs);
 	return true;
 }
 
@@ -296,9 +282,9 @@ static void step_make(const struct context *c, enum qos_field_id id, int line, s
 	qos_copy_field(&s->from, c->have, id);
 	qos_copy_field(&s->to, c->want, id);
 	if (!dcb_object_fields(id))
-		cannot(s, "nothing here can set it");
+		plan_cannot(s, "nothing here can set it");
 	else if (!qos_has(c->have, id) && !(hidden & QOS_BIT(id)))
-		cannot(s, "the device does not offer it");
+		plan_cannot(s, "the device does not offer it");
 }
 
 void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const struct qos *have,
@@ -337,29 +323,6 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 		plan->bare_dscps = bare_dscps(&c, &then);
 }
 
-static bool has_pcp_apps(const struct qos *q)
-{
-	for (unsigned int i = 0; qos_has(q, QOS_APP) && i < q->app_count; i++)
-		if (q->app[i].selector == QOS_APP_PCP)
-			return true;
-	return false;
-}
-
-/*
- * Kernels before 6.2 skip PCP entries without a word (net/dcb/dcbnl.c). A driver that shows an
- * order of trust runs on one that knows them, whatever its version says.
- */
-static void forbid_pcp_apps(const struct dcb *dcb, const struct qos *have, struct plan_step *s)
-{
-	unsigned int major, minor;
-
-	if (s->cannot || !has_pcp_apps(&s->to) || qos_has(have, QOS_APP_TRUST) ||
-	    sscanf(dcb->release, "%u.%u", &major, &minor) != 2 || major > 6 ||
-	    (major == 6 && minor >= 2))
-		return;
-	cannot(s, "linux %.40s skips PCP entries, 6.2 is the first to take them", dcb->release);
-}
-
 enum dcb_agent plan_agent(const struct profile *profile)
 {
 	return profile->agent == AGENT_LLDPAD ? DCB_AGENT_LLDPAD : DCB_AGENT_NONE;
@@ -380,57 +343,14 @@ uint64_t plan_live_fields(const struct profile *profile)
 	return fields;
 }
 
-/* What stands in debugfs alone may be there, and nobody sees it. */
-static void blame_debugfs(const struct dcb *dcb, struct plan_step *s)
+void plan_cannot(struct plan_step *s, const char *fmt, ...)
 {
-	const struct cc_roots roots = {dcb->sysfs_fd, dcb->debugfs_fd, dcb->configfs_fd};
-	const char *why;
+	va_list ap;
 
-	if (!s->cannot || qos_has(&s->from, s->field) || !(cc_fields() & QOS_BIT(s->field)))
-		return;
-	why = cc_hidden(&roots);
-	if (why[0])
-		cannot(s, "the device does not offer it, or %s", why);
-}
-
-/* What of a step only this host can tell. */
-static void look_closer(struct dcb *dcb, const struct qos *have, const struct plan *plan,
-			struct plan_step *s)
-{
-	if (s->field == QOS_APP)
-		forbid_pcp_apps(dcb, have, s);
-	if (s->field == QOS_VLAN_PRIO && s->cannot)
-		vlan_unknown(dcb, plan->ifname, s->reason, sizeof(s->reason));
-	blame_debugfs(dcb, s);
-	if (!(PLAN_RDMA_CM & QOS_BIT(s->field)))
-		return;
-	if (!plan->ibdev[0])
-		cannot(s, "the port has no RDMA device");
-	else if (!configfs_rdma_cm(dcb->configfs_fd))
-		cannot(s, "rdma_cm is not in configfs: mount configfs, load rdma_cm");
-}
-
-int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
-	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e)
-{
-	struct dcb_driver_info info = {0};
-	struct platform_facts facts;
-	int err = dcb_driver(dcb, ifname, &info, e);
-
-	/* A netdev without ethtool has no driver to know. */
-	if (err && err != -EOPNOTSUPP)
-		return err;
-	plan_make(&profile->qos, profile->line, have, info.driver, plan);
-	plan->agent = plan_agent(profile);
-	plan->beside_read_only = profile->agent == AGENT_LLDPAD_READONLY;
-	snprintf(plan->ifname, sizeof(plan->ifname), "%s", ifname);
-	snprintf(plan->ibdev, sizeof(plan->ibdev), "%s", ibdev ? ibdev : "");
-	plan->ib_port = ib_port;
-	for (unsigned int i = 0; i < plan->count; i++)
-		look_closer(dcb, have, plan, &plan->step[i]);
-	platform_gather(dcb, ifname, ibdev, have->has & dcb_dcbnl_fields(), &facts);
-	platform_judge(&facts, plan);
-	return 0;
+	s->cannot = true;
+	va_start(ap, fmt);
+	vsnprintf(s->reason, sizeof(s->reason), fmt, ap);
+	va_end(ap);
 }
 
 uint64_t plan_fields(const struct plan *plan)

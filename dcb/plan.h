@@ -76,6 +76,7 @@ struct driver_quirk {
 	uint32_t limits;	   /* enum driver_limit */
 	bool dscps_of_firmware;	   /* a DSCP without an entry has the firmware's priority, not 0 */
 	bool app_replaces;	   /* setting an APP entry removes the old one of the same key */
+	bool not_in_bond;	   /* in a bond it refuses DCB */
 	bool dcbx_zero_frees;	   /* only SDCBX(0) gives DCBX back to the firmware */
 	enum plan_tier tier;
 	const char *seen; /* driver and version whose source was read */
@@ -107,6 +108,12 @@ uint64_t plan_live_fields(const struct profile *profile);
  * no step that the platform decides elsewhere (see dcb/platform.h). */
 int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
 	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e);
+
+/* What of the steps only this host can tell: driver and names of the plan are filled. */
+void plan_look_closer(struct dcb *dcb, const struct qos *have, struct plan *plan);
+
+/* Makes a step one that is never run, and says why. */
+void plan_cannot(struct plan_step *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* Number of steps that would be run. */
 unsigned int plan_changes(const struct plan *plan);

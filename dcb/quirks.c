@@ -70,6 +70,7 @@ const struct driver_quirk driver_quirks[] = {
 		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_NO_GAP |
 			  LIMIT_ONE_LOSSLESS | LIMIT_DSCP_IS_CLASS | LIMIT_DSCP_ONLY |
 			  LIMIT_NO_DELAY,
+		.not_in_bond = true,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 intel/ice/ice_dcb_nl.c",
 	},

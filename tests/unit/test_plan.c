@@ -8,12 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "dcb/backend.h"
 #include "dcb/plan.h"
@@ -272,90 +269,6 @@ static void test_bare_dscps(void **state)
 	assert_int_equal(p.bare_dscps, 0);
 }
 
-/* A kernel that would skip PCP entries is told from one that takes them. */
-static void test_kernel(void **state)
-{
-	static const struct {
-		const char *release, *have, *steps;
-	} rows[] = {
-		{"6.1.0-56-amd64", "'app':{'entries':[]}", "!app.entries"},
-		{"5.14.0-503.el9.x86_64", "'app':{'entries':[]}", "!app.entries"},
-		{"5.14.0-503.el9.x86_64", "'app':{'entries':[],'trust':['pcp']}", "app.entries"},
-		{"6.2.0", "'app':{'entries':[]}", "app.entries"},
-		{"7.0.1", "'app':{'entries':[]}", "app.entries"},
-		{"strange", "'app':{'entries':[]}", "app.entries"},
-	};
-	struct dcb dcb = {.ioctl_fd = socket(AF_INET, SOCK_DGRAM, 0), .configfs_fd = -1};
-	struct profile *profile = calloc(1, sizeof(*profile));
-	struct err e = {0};
-	char text[128];
-	struct plan p;
-
-	(void)state;
-	assert_true(dcb.ioctl_fd >= 0);
-	profile->qos = parse("'app':{'entries':[{'selector':'pcp','protocol':3,'prio':3}]}");
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct qos have = parse(rows[i].have);
-
-		strcpy(dcb.release, rows[i].release);
-		if (plan_port(&dcb, profile, "lo", NULL, 0, &have, &p, &e))
-			fail_msg("%s", e.text);
-		steps_text(&p, text, sizeof(text));
-		if (strcmp(text, rows[i].steps))
-			fail_msg("%s: %s", rows[i].release, text);
-	}
-	close(dcb.ioctl_fd);
-	free(profile);
-}
-
-/* A kernel that is locked down hides what the device may have. */
-static void test_lockdown(void **state)
-{
-	static const struct {
-		const char *lockdown, *reason;
-		bool debugfs;
-	} rows[] = {
-		{"none [integrity] confidentiality",
-		 "the device does not offer it, or the kernel is locked down, which closes debugfs",
-		 true},
-		{"[none] integrity confidentiality", "the device does not offer it", true},
-		{NULL, "the device does not offer it", true},
-		{NULL,
-		 "the device does not offer it, or debugfs is not mounted, or not for this user",
-		 false},
-	};
-	char root[] = "/tmp/test_plan.XXXXXX", path[64], command[256];
-	struct profile *profile = calloc(1, sizeof(*profile));
-	struct dcb dcb = {.ioctl_fd = socket(AF_INET, SOCK_DGRAM, 0), .configfs_fd = -1};
-	struct qos have = {0};
-	struct err e = {0};
-	struct plan p;
-
-	(void)state;
-	assert_non_null(mkdtemp(root));
-	dcb.sysfs_fd = open(root, O_RDONLY | O_DIRECTORY);
-	snprintf(path, sizeof(path), "%s/kernel/security", root);
-	profile->qos = parse("'congestion_control':{'np':{'cnp_dscp':46}}");
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (rows[i].lockdown)
-			snprintf(command, sizeof(command), "mkdir -p %s && echo '%s' >%s/lockdown",
-				 path, rows[i].lockdown, path);
-		else
-			snprintf(command, sizeof(command), "rm -rf %s", path);
-		assert_int_equal(system(command), 0);
-		dcb.debugfs_fd = rows[i].debugfs ? dcb.sysfs_fd : -1;
-		if (plan_port(&dcb, profile, "lo", NULL, 0, &have, &p, &e))
-			fail_msg("%s", e.text);
-		assert_true(p.step[0].cannot);
-		assert_string_equal(p.step[0].reason, rows[i].reason);
-	}
-	snprintf(command, sizeof(command), "rm -rf %.40s", root);
-	assert_int_equal(system(command), 0);
-	close(dcb.sysfs_fd);
-	close(dcb.ioctl_fd);
-	free(profile);
-}
-
 static void test_disruption(void **state)
 {
 	static const struct {
@@ -489,8 +402,8 @@ int main(void)
 		cmocka_unit_test(test_lost),	   cmocka_unit_test(test_disruption),
 		cmocka_unit_test(test_quirks),	   cmocka_unit_test(test_objects),
 		cmocka_unit_test(test_zeros),	   cmocka_unit_test(test_json),
-		cmocka_unit_test(test_bare_dscps), cmocka_unit_test(test_kernel),
-		cmocka_unit_test(test_lockdown),
+		cmocka_unit_test(test_bare_dscps),
+
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
