@@ -181,6 +181,48 @@ static void read_boot(const char *root, struct machine *m)
 	}
 }
 
+/* linux drivers/infiniband/hw: RoCE drivers by those of their netdevs. */
+static const struct {
+	const char *driver, *rdma;
+} rdma_drivers[] = {
+	{"mlx5_core", "mlx5_ib"}, {"mlx4_en", "mlx4_ib"}, {"mlx4_core", "mlx4_ib"},
+	{"bnxt_en", "bnxt_re"},	  {"ice", "irdma"},	  {"hns3", "hns_roce_hw_v2"},
+	{"qede", "qedr"},	  {"mana", "mana_ib"},	  {"ionic", "ionic_rdma"},
+};
+
+const char *machine_rdma_driver(const char *driver)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(rdma_drivers); i++)
+		if (!strcmp(rdma_drivers[i].driver, driver))
+			return rdma_drivers[i].rdma;
+	return NULL;
+}
+
+/* The device of a netdev lists its RDMA devices in a folder. */
+static void read_nics(const char *sysfs, struct machine *m)
+{
+	struct dirent *d;
+	DIR *dir;
+
+	open_below(sysfs, "class/net", &dir);
+	while (dir && m->nic_count < MACHINE_NICS_MAX && (d = readdir(dir))) {
+		struct machine_nic *nic = &m->nic[m->nic_count];
+		char driver[sizeof(nic->driver)];
+
+		if (d->d_name[0] == '.' || strlen(d->d_name) >= sizeof(nic->netdev) ||
+		    !machine_link(driver, sizeof(driver), sysfs, "class/net/%s/device/driver",
+				  d->d_name) ||
+		    !machine_rdma_driver(driver) ||
+		    machine_exists(sysfs, "class/net/%s/device/infiniband", d->d_name))
+			continue;
+		snprintf(nic->netdev, sizeof(nic->netdev), "%s", d->d_name);
+		snprintf(nic->driver, sizeof(nic->driver), "%s", driver);
+		m->nic_count++;
+	}
+	if (dir)
+		closedir(dir);
+}
+
 void machine_take(const struct machine_roots *roots, struct machine *m)
 {
 	struct machine_roots r = fill_roots(roots);
@@ -191,6 +233,7 @@ void machine_take(const struct machine_roots *roots, struct machine *m)
 	read_nodes(r.sysfs, m);
 	m->numa_balancing = machine_number(0, 2, r.proc, "sys/kernel/numa_balancing");
 	m->rdma_cm = machine_exists(r.sysfs, "class/misc/rdma_cm");
+	read_nics(r.sysfs, m);
 	read_memlock(r.proc, m);
 	read_ipc_lock(r.proc, m);
 	read_processes(r.proc, m);

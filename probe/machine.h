@@ -16,12 +16,19 @@
 #define MACHINE_UNKNOWN	    (-1)
 #define MACHINE_UNLIMITED   INT64_MAX
 #define MACHINE_SETTERS_MAX 8
+#define MACHINE_NICS_MAX    16
 #define SEAT_VLANS_MAX	    8
 
 /* Something that sets QoS again: a service, hook or cron job of others. */
 struct machine_setter {
 	char path[128]; /* below the root */
 	char tool[32];	/* that it names */
+};
+
+/* A netdev whose driver has an RDMA driver beside it, and which has no RDMA device. */
+struct machine_nic {
+	char netdev[16];
+	char driver[32];
 };
 
 struct machine {
@@ -41,6 +48,8 @@ struct machine {
 	int32_t boot_unit;	/* 1: rocecheck's own unit applies settings at boot */
 	uint32_t setter_count;
 	struct machine_setter setter[MACHINE_SETTERS_MAX];
+	uint32_t nic_count;
+	struct machine_nic nic[MACHINE_NICS_MAX];
 };
 
 struct seat_vlan {
@@ -50,7 +59,10 @@ struct seat_vlan {
 
 struct seat {
 	bool known;
-	char bdf[24]; /* of the PCI device, empty: not on a PCI bus */
+	char bdf[24];		/* of the PCI device, empty: not on a PCI bus */
+	int32_t vendor, device; /* PCI ids of it */
+	char physical[16];	/* netdev of a VF\'s physical function, where it is on this host */
+	char port_name[32];	/* phys_port_name: "p0", "pf0vf1" */
 	int32_t numa_node;
 	int32_t pcie_speed, pcie_speed_max;	/* MT/s: 16000 is PCIe 4.0 */
 	int32_t pcie_width, pcie_width_max;	/* lanes */
@@ -75,6 +87,9 @@ void machine_take(const struct machine_roots *roots, struct machine *m);
 /* netdev, or ibdev where that is empty. */
 void seat_take(const struct machine_roots *roots, const char *netdev, const char *ibdev,
 	       struct seat *seat);
+
+/* The RDMA driver beside a netdev's driver ("mlx5_core": "mlx5_ib"), NULL when there is none. */
+const char *machine_rdma_driver(const char *driver);
 
 /* Both for a snapshot: the machine, and the seat of each of its ports. */
 struct snapshot;

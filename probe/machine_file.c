@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +27,14 @@ static bool path_of(char path[PATH_MAX], const char *root, const char *fmt, va_l
 	return more >= 0 && more < PATH_MAX - used;
 }
 
+/* At the first byte that is no printable ASCII. */
+static void cut(char *text)
+{
+	while (*text >= ' ' && *text <= '~')
+		text++;
+	*text = '\0';
+}
+
 static bool read_line(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -34,9 +43,7 @@ static bool read_line(const char *path, char *buf, size_t size)
 	if (fd >= 0)
 		close(fd);
 	buf[n > 0 ? n : 0] = '\0';
-	for (char *c = buf; *c; c++)
-		if (*c < ' ' || *c > '~')
-			*c = '\0';
+	cut(buf);
 	return n >= 0;
 }
 
@@ -51,6 +58,28 @@ bool machine_line(char *buf, size_t size, const char *root, const char *fmt, ...
 	va_end(args);
 	buf[0] = '\0';
 	return fits && read_line(path, buf, size);
+}
+
+bool machine_link(char *buf, size_t size, const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	const char *name;
+	va_list args;
+	ssize_t n;
+	bool fits;
+
+	va_start(args, fmt);
+	fits = path_of(path, root, fmt, args);
+	va_end(args);
+	buf[0] = '\0';
+	n = fits ? readlink(path, target, sizeof(target) - 1) : -1;
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	name = strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
+	snprintf(buf, size, "%s", name);
+	cut(buf);
+	return true;
 }
 
 int32_t machine_number(int32_t min, int32_t max, const char *root, const char *fmt, ...)

@@ -17,6 +17,9 @@ bool machine_line(char *buf, size_t size, const char *root, const char *fmt, ...
 int32_t machine_number(int32_t min, int32_t max, const char *root, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
 
+/* Last component of what a link leads to, cut likewise; false and "" when it is none. */
+bool machine_link(char *buf, size_t size, const char *root, const char *fmt, ...) PRINTF_LIKE(4, 5);
+
 /* Whether something of that name is there, dangling links included. */
 bool machine_exists(const char *root, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

@@ -44,8 +44,17 @@ static const struct fact setter_facts[] = {
 	WORD(machine_setter, tool),
 };
 
+static const struct fact nic_facts[] = {
+	WORD(machine_nic, netdev),
+	WORD(machine_nic, driver),
+};
+
 static const struct fact seat_facts[] = {
 	WORD(seat, bdf),
+	NUMBER(seat, vendor, 0xffff),
+	NUMBER(seat, device, 0xffff),
+	WORD(seat, physical),
+	WORD(seat, port_name),
 	NUMBER(seat, numa_node, 1023),
 	NUMBER(seat, pcie_speed, 1000000),
 	NUMBER(seat, pcie_speed_max, 1000000),
@@ -144,19 +153,46 @@ static int list_size(const json_t *json, const char *key, size_t max, uint32_t *
 	return 0;
 }
 
+/* A list of n structs of size bytes each, all of which are plain facts. */
+static json_t *list_to_json(const struct fact *f, size_t facts, const void *first, size_t size,
+			    unsigned int n)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; list && i < n; i++) {
+		if (json_array_append_new(
+			    list, facts_to_json(f, facts, (const char *)first + i * size))) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+static int list_from_json(const struct fact *f, size_t facts, const json_t *list, void *first,
+			  size_t size, unsigned int n, struct err *e)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < n; i++)
+		err = facts_from_json(f, facts, json_array_get(list, i), (char *)first + i * size,
+				      e);
+	return err;
+}
+
 json_t *machine_to_json(const struct machine *m)
 {
-	json_t *json, *list;
-	int err = 0;
+	json_t *json;
 
 	if (!m->known)
 		return json_null();
 	json = facts_to_json(machine_facts, ARRAY_SIZE(machine_facts), m);
-	list = json_array();
-	for (unsigned int i = 0; !err && i < m->setter_count; i++)
-		err = json_array_append_new(
-			list, facts_to_json(setter_facts, ARRAY_SIZE(setter_facts), &m->setter[i]));
-	if (json_object_set_new(json, "setters", list) || err) {
+	if (json_object_set_new(json, "setters",
+				list_to_json(setter_facts, ARRAY_SIZE(setter_facts), m->setter,
+					     sizeof(m->setter[0]), m->setter_count)) ||
+	    json_object_set_new(json, "idle_nics",
+				list_to_json(nic_facts, ARRAY_SIZE(nic_facts), m->nic,
+					     sizeof(m->nic[0]), m->nic_count))) {
 		json_decref(json);
 		return NULL;
 	}
@@ -165,7 +201,8 @@ json_t *machine_to_json(const struct machine *m)
 
 int machine_from_json(const json_t *json, struct machine *m, struct err *e)
 {
-	const json_t *list = json_object_get(json, "setters");
+	const json_t *setters = json_object_get(json, "setters");
+	const json_t *nics = json_object_get(json, "idle_nics");
 	struct machine read = {.known = true};
 	int err;
 
@@ -173,10 +210,15 @@ int machine_from_json(const json_t *json, struct machine *m, struct err *e)
 		return 0;
 	err = facts_from_json(machine_facts, ARRAY_SIZE(machine_facts), json, &read, e);
 	if (!err)
-		err = list_size(list, "setters", MACHINE_SETTERS_MAX, &read.setter_count, e);
-	for (unsigned int i = 0; !err && i < read.setter_count; i++)
-		err = facts_from_json(setter_facts, ARRAY_SIZE(setter_facts),
-				      json_array_get(list, i), &read.setter[i], e);
+		err = list_size(setters, "setters", MACHINE_SETTERS_MAX, &read.setter_count, e);
+	if (!err)
+		err = list_size(nics, "idle_nics", MACHINE_NICS_MAX, &read.nic_count, e);
+	if (!err)
+		err = list_from_json(setter_facts, ARRAY_SIZE(setter_facts), setters, read.setter,
+				     sizeof(read.setter[0]), read.setter_count, e);
+	if (!err)
+		err = list_from_json(nic_facts, ARRAY_SIZE(nic_facts), nics, read.nic,
+				     sizeof(read.nic[0]), read.nic_count, e);
 	if (!err)
 		*m = read;
 	return err;
@@ -184,17 +226,14 @@ int machine_from_json(const json_t *json, struct machine *m, struct err *e)
 
 json_t *seat_to_json(const struct seat *seat)
 {
-	json_t *json, *list;
-	int err = 0;
+	json_t *json;
 
 	if (!seat->known)
 		return json_null();
 	json = facts_to_json(seat_facts, ARRAY_SIZE(seat_facts), seat);
-	list = json_array();
-	for (unsigned int i = 0; !err && i < seat->vlan_count; i++)
-		err = json_array_append_new(
-			list, facts_to_json(vlan_facts, ARRAY_SIZE(vlan_facts), &seat->vlan[i]));
-	if (json_object_set_new(json, "vlans", list) || err) {
+	if (json_object_set_new(json, "vlans",
+				list_to_json(vlan_facts, ARRAY_SIZE(vlan_facts), seat->vlan,
+					     sizeof(seat->vlan[0]), seat->vlan_count))) {
 		json_decref(json);
 		return NULL;
 	}
@@ -212,9 +251,9 @@ int seat_from_json(const json_t *json, struct seat *seat, struct err *e)
 	err = facts_from_json(seat_facts, ARRAY_SIZE(seat_facts), json, &read, e);
 	if (!err)
 		err = list_size(list, "vlans", SEAT_VLANS_MAX, &read.vlan_count, e);
-	for (unsigned int i = 0; !err && i < read.vlan_count; i++)
-		err = facts_from_json(vlan_facts, ARRAY_SIZE(vlan_facts), json_array_get(list, i),
-				      &read.vlan[i], e);
+	if (!err)
+		err = list_from_json(vlan_facts, ARRAY_SIZE(vlan_facts), list, read.vlan,
+				     sizeof(read.vlan[0]), read.vlan_count, e);
 	if (!err)
 		*seat = read;
 	return err;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "probe/machine.h"
 #include "probe/machine_file.h"
@@ -104,19 +103,42 @@ static void read_slot(const char *sysfs, const char *device, struct seat *seat)
 
 static void read_bdf(const char *sysfs, const char *device, struct seat *seat)
 {
-	char path[PATH_MAX], target[PATH_MAX];
 	unsigned int domain, bus, slot, function;
-	const char *name;
-	ssize_t n;
+	char name[40];
 
-	if (snprintf(path, sizeof(path), "%s/%s", sysfs, device) >= (int)sizeof(path))
-		return;
-	n = readlink(path, target, sizeof(target) - 1);
-	target[n > 0 ? n : 0] = '\0';
-	name = strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
-	if (sscanf(name, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4)
+	if (machine_link(name, sizeof(name), sysfs, "%s", device) &&
+	    sscanf(name, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4)
 		snprintf(seat->bdf, sizeof(seat->bdf), "%04x:%02x:%02x.%x", domain & 0xfffffff,
 			 bus & 0xff, slot & 0x1f, function & 7);
+}
+
+/* "0x15b3" */
+static int32_t read_id(const char *sysfs, const char *device, const char *file)
+{
+	unsigned int id;
+	char text[16];
+
+	if (!machine_line(text, sizeof(text), sysfs, "%s/%s", device, file) ||
+	    sscanf(text, "0x%4x", &id) != 1)
+		return MACHINE_UNKNOWN;
+	return (int32_t)id;
+}
+
+/* A physical function has one netdev, or one for each port: the first is as good as any. */
+static void read_physical(const char *sysfs, const char *device, struct seat *seat)
+{
+	char path[PATH_MAX];
+	struct dirent *d;
+	DIR *dir;
+
+	if (snprintf(path, sizeof(path), "%s/%s/physfn/net", sysfs, device) >= (int)sizeof(path))
+		return;
+	dir = opendir(path);
+	while (dir && !seat->physical[0] && (d = readdir(dir)))
+		if (d->d_name[0] != '.' && strlen(d->d_name) < sizeof(seat->physical))
+			snprintf(seat->physical, sizeof(seat->physical), "%s", d->d_name);
+	if (dir)
+		closedir(dir);
 }
 
 static bool irq_is_remote(const char *proc, unsigned long irq, const char *local)
@@ -215,6 +237,12 @@ void seat_take(const struct machine_roots *roots, const char *netdev, const char
 	snprintf(device, sizeof(device), "class/%s/%.63s/device", netdev[0] ? "net" : "infiniband",
 		 netdev[0] ? netdev : ibdev);
 	read_bdf(r.sysfs, device, seat);
+	seat->vendor = read_id(r.sysfs, device, "vendor");
+	seat->device = read_id(r.sysfs, device, "device");
+	read_physical(r.sysfs, device, seat);
+	if (netdev[0])
+		machine_line(seat->port_name, sizeof(seat->port_name), r.sysfs,
+			     "class/net/%s/phys_port_name", netdev);
 	seat->numa_node = machine_number(0, 1023, r.sysfs, "%s/numa_node", device);
 	read_slot(r.sysfs, device, seat);
 	read_irqs(&r, device, seat);

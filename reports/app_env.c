@@ -56,6 +56,7 @@ struct facts {
 	unsigned int count;
 	int tos, sl; /* -ENODATA: nobody says */
 	int gid;     /* -ENODATA: none, or not one index for all */
+	bool tos_differ;
 };
 
 static void note(struct app_env *env, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -130,7 +131,7 @@ static void settle(int *value, bool differ, const char *what, struct app_env *en
 
 static void gather(const struct rule_context *c, struct facts *f, struct app_env *env)
 {
-	bool tos_differ = false, sl_differ = false, gid_differ = false;
+	bool sl_differ = false, gid_differ = false;
 	struct port_walk walk = {.c = c};
 	struct subject s;
 
@@ -139,12 +140,12 @@ static void gather(const struct rule_context *c, struct facts *f, struct app_env
 
 		if (!is_usable(&s, env))
 			continue;
-		agree(&f->tos, subject_roce_tos(&s), first, &tos_differ);
+		agree(&f->tos, subject_roce_tos(&s), first, &f->tos_differ);
 		agree(&f->sl, service_level(&s), first, &sl_differ);
 		agree(&f->gid, gid_index(s.port), first, &gid_differ);
 		f->port[f->count++] = s.port;
 	}
-	settle(&f->tos, tos_differ, "the traffic class", env);
+	settle(&f->tos, f->tos_differ, "the traffic class", env);
 	settle(&f->sl, sl_differ, "the service level", env);
 	settle(&f->gid, gid_differ, "the GID index", env);
 	if (gid_differ)
@@ -161,7 +162,7 @@ static void tell_tos(const struct facts *f, struct app_env *env)
 	if (f->tos >= 0)
 		note(env, "traffic class %d: DSCP %d << 2 = %d, and %s", f->tos, f->tos >> 2,
 		     f->tos & 0xfc, ecn[f->tos & 3]);
-	else if (f->count)
+	else if (f->count && !f->tos_differ)
 		note(env, "no traffic class: neither a profile nor rdma_cm says the DSCP of RoCE");
 	for (unsigned int i = 0; i < f->count; i++)
 		if (qos_has(&f->port[i]->qos, QOS_VERBS_TOS))
@@ -222,7 +223,9 @@ void app_env_print(const struct app_env *env, FILE *out)
 		fputc('\n', out);
 	}
 	for (unsigned int i = 0; i < env->count; i++)
-		fprintf(out, "export %s=%s\n", env->var[i].name, env->var[i].value);
+		/* zsh takes a word behind "==" for a command's name. */
+		fprintf(out, strchr(env->var[i].value, '=') ? "export %s='%s'\n" : "export %s=%s\n",
+			env->var[i].name, env->var[i].value);
 }
 
 json_t *app_env_json(const struct app_env *env)

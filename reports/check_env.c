@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dcb/platform.h"
 #include "reports/subject.h"
 
 static const char *const kind_words[] = {
@@ -24,13 +25,67 @@ static void evidence_kind(const struct subject *s, struct findings *out)
 			 s->port->rdma_driver[0] ? s->port->rdma_driver : "none");
 }
 
+static void platform_facts_of(const struct port *p, struct platform_facts *f)
+{
+	*f = (struct platform_facts){
+		.has_physical = p->kind == PORT_ROCE_VF,
+		.iwarp = p->kind == PORT_IWARP,
+		.has_dcb = p->dcb,
+	};
+	snprintf(f->driver, sizeof(f->driver), "%s", p->driver);
+	snprintf(f->rdma_driver, sizeof(f->rdma_driver), "%s", p->rdma_driver);
+	if (!p->seat.known)
+		return;
+	snprintf(f->physical, sizeof(f->physical), "%s", p->seat.physical);
+	snprintf(f->port_name, sizeof(f->port_name), "%s", p->seat.port_name);
+	f->vendor = p->seat.vendor > 0 ? (uint16_t)p->seat.vendor : 0;
+	f->device = p->seat.device > 0 ? (uint16_t)p->seat.device : 0;
+}
+
+static void evidence_place(const struct platform_place *place, const struct platform_facts *facts,
+			   struct findings *out)
+{
+	unsigned int more = (unsigned int)__builtin_popcountll(place->fields) - 1;
+	int first = __builtin_ctzll(place->fields);
+	char where[PLATFORM_WHERE_MAX];
+
+	platform_where(place, facts, where, sizeof(where));
+	finding_evidence(out, EVIDENCE_HOST, "not set here: %s%s: %s", qos_fields[first].key,
+			 more ? " and the like" : "", where);
+}
+
+/* What of the port is decided elsewhere, and where. The name of the first row that fits, or NULL.
+ */
+static const char *evidence_elsewhere(const struct subject *s, struct findings *out)
+{
+	struct platform_facts facts;
+	const char *name = NULL;
+
+	platform_facts_of(s->port, &facts);
+	for (unsigned int i = 0; i < platform_count; i++) {
+		const struct platform_place *place = platforms[i].place;
+
+		if (!platforms[i].is(&facts))
+			continue;
+		name = name ? name : platforms[i].name;
+		for (unsigned int k = 0; k < PLATFORM_PLACES && place[k].fields; k++)
+			evidence_place(&place[k], &facts, out);
+	}
+	return name;
+}
+
 PORT_CHECK(check_env_guest)
 {
+	const char *name;
+
 	evidence_kind(s, out);
+	name = evidence_elsewhere(s, out);
 	if (s->port->kind == PORT_ROCE_VF || s->port->kind == PORT_GUEST)
 		finding_say(out, VERDICT_SKIP,
 			    "%s: QoS is set by its host, and has to be validated there",
 			    kind_words[s->port->kind]);
+	else if (name)
+		finding_say(out, VERDICT_SKIP, "%s: some of its QoS is set elsewhere", name);
 	else
 		finding_say(out, VERDICT_PASS, "the host owns the QoS of this port");
 }

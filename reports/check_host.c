@@ -39,6 +39,13 @@ static int32_t nodes_of(const struct subject *s)
 	return s->host->before.machine.known ? s->host->before.machine.numa_nodes : MACHINE_UNKNOWN;
 }
 
+/* "6.8.0-31-generic", "50.0" */
+static bool version_of(const char *text, unsigned int *major, unsigned int *minor)
+{
+	*minor = 0;
+	return sscanf(text, "%u.%u", major, minor) >= 1;
+}
+
 FABRIC_CHECK(check_host_governor)
 {
 	const struct machine *m = machine_of(rule, c, out);
@@ -116,6 +123,44 @@ FABRIC_CHECK(check_host_modules)
 		finding_say(out, VERDICT_FAIL,
 			    "rdma_cm is not offered: the module rdma_ucm is not "
 			    "loaded");
+}
+
+/* RDMA over MANA is in kernels from 6.8 on: an older one is why there is no device. */
+static bool kernel_lacks_mana(const struct snapshot *host)
+{
+	unsigned int major, minor;
+
+	return version_of(host->kernel, &major, &minor) && (major < 6 || (major == 6 && minor < 8));
+}
+
+FABRIC_CHECK(check_host_idle)
+{
+	const struct machine *m = machine_of(rule, c, out);
+	const struct snapshot *host = &c->run->host[0].before;
+
+	if (!m)
+		return;
+	finding_evidence(out, EVIDENCE_HOST,
+			 "%u netdevs of RoCE NICs without an RDMA device (sysfs)", m->nic_count);
+	for (unsigned int i = 0; i < m->nic_count && i < MACHINE_NICS_MAX; i++) {
+		const char *rdma = machine_rdma_driver(m->nic[i].driver);
+
+		finding_evidence(out, EVIDENCE_HOST, "%s (%s): no RDMA device of %s",
+				 m->nic[i].netdev, m->nic[i].driver, rdma ? rdma : "any driver");
+		if (!strcmp(m->nic[i].driver, "mana") && kernel_lacks_mana(host)) {
+			finding_say(out, VERDICT_FAIL,
+				    "%s: RDMA over MANA needs kernel 6.8, this is %s",
+				    m->nic[i].netdev, host->kernel);
+			return;
+		}
+	}
+	if (m->nic_count)
+		finding_say(out, VERDICT_FAIL, "%s (%s)%s could do RoCE and has no RDMA device",
+			    m->nic[0].netdev, m->nic[0].driver,
+			    m->nic_count > 1 ? " and others" : "");
+	else
+		finding_say(out, VERDICT_PASS,
+			    "every NIC that is known to do RoCE has an RDMA device");
 }
 
 PORT_CHECK(check_host_verbs)
@@ -233,13 +278,6 @@ PORT_CHECK(check_host_pcie)
 		finding_say(out, VERDICT_PASS, "PCIe runs at %s, all the NIC can do", at);
 }
 
-/* "6.8.0-31-generic", "50.0" */
-static bool version_of(const char *text, unsigned int *major, unsigned int *minor)
-{
-	*minor = 0;
-	return sscanf(text, "%u.%u", major, minor) >= 1;
-}
-
 static bool is_driver(const struct port *p, const char *rdma, const char *net)
 {
 	return !strcmp(p->rdma_driver, rdma) || (net && !strcmp(p->driver, net));
@@ -257,7 +295,8 @@ PORT_CHECK(check_env_mana)
 	finding_evidence(out, EVIDENCE_HOST, "kernel %s, rdma-core %s",
 			 host->kernel[0] ? host->kernel : "unknown",
 			 host->rdma_core[0] ? host->rdma_core : "unknown");
-	if (version_of(host->kernel, &major, &minor) && (major < 6 || (major == 6 && minor < 8)))
+	(void)version_of(host->kernel, &major, &minor);
+	if (kernel_lacks_mana(host))
 		finding_say(out, VERDICT_FAIL, "kernel %s: RDMA over MANA needs 6.8", host->kernel);
 	else if (version_of(host->rdma_core, &core, &rest) && core < 50)
 		finding_say(out, VERDICT_FAIL, "rdma-core %s: RDMA over MANA needs 50",

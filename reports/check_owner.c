@@ -64,7 +64,7 @@ static void evidence_setters(const struct machine *m, struct findings *out)
 FABRIC_CHECK(check_top_setters)
 {
 	const struct machine *m = &c->run->host[0].before.machine;
-	bool wish = c->fabric->profile.name[0];
+	const struct profile *wish = &c->fabric->profile;
 
 	finding_begin(out, rule, c->run->host[0].name, "", 0);
 	if (!m->known) {
@@ -75,8 +75,12 @@ FABRIC_CHECK(check_top_setters)
 	if (m->lldpad > 0 && (m->lldpd > 0 || m->setter_count))
 		finding_say(out, VERDICT_FAIL, "lldpad runs and %s as well: they undo each other",
 			    m->lldpd > 0 ? "lldpd" : m->setter[0].path);
+	else if (wish->agent == AGENT_LLDPAD && m->lldpad <= 0)
+		finding_say(out, VERDICT_FAIL, "the profile's agent is lldpad, which does not run");
+	else if (m->lldpad > 0 && wish->agent != AGENT_NONE)
+		finding_say(out, VERDICT_PASS, "lldpad alone sets DCB, as the profile wants");
 	else if (m->lldpad > 0)
-		finding_say(out, wish ? VERDICT_FAIL : VERDICT_WARN,
+		finding_say(out, wish->name[0] ? VERDICT_FAIL : VERDICT_WARN,
 			    "lldpad runs: it writes ETS and PFC again with every LLDPDU");
 	else if (m->setter_count)
 		finding_say(out, VERDICT_WARN, "%s sets QoS as well: it calls %s",
@@ -141,16 +145,18 @@ FABRIC_CHECK(check_top_persist)
 		finding_say(out, VERDICT_WARN, "nothing applies settings again at boot");
 }
 
-/* The first port of the host that is driven by the same driver. */
-static const struct port *first_of_kind(const struct subject *s)
+/* The next port of the host that is driven by the same driver: each pair is compared once. */
+static const struct port *next_of_kind(const struct subject *s)
 {
 	struct port_walk walk = {.c = s->c};
 	struct subject other;
+	bool behind = false;
 
-	while (port_walk_next(&walk, &other))
-		if (other.port && other.port != s->port &&
-		    !strcmp(other.port->rdma_driver, s->port->rdma_driver))
+	while (port_walk_next(&walk, &other)) {
+		if (behind && other.port && !strcmp(other.port->rdma_driver, s->port->rdma_driver))
 			return other.port;
+		behind = behind || other.port == s->port;
+	}
 	return NULL;
 }
 
@@ -179,11 +185,11 @@ static const char *rails_differ(const struct port *a, const struct port *b)
 
 PORT_CHECK(check_top_rails)
 {
-	const struct port *other = first_of_kind(s);
+	const struct port *other = next_of_kind(s);
 	const char *differs;
 
 	if (!other) {
-		finding_say(out, VERDICT_SKIP, "no other port of this driver");
+		finding_say(out, VERDICT_SKIP, "no further port of this driver");
 		return;
 	}
 	differs = rails_differ(s->port, other);

@@ -17,8 +17,26 @@ static uint8_t wrong_prios(uint8_t want, uint8_t have)
 	return missing ? missing : have & ~want;
 }
 
+/* Without a profile nobody has said that it is not meant. */
+static void say_none_unasked(const struct subject *s, struct findings *out)
+{
+	if (!qos_has(&s->port->qos, QOS_PFC_ENABLED)) {
+		subject_unreadable(s, out, "pfc.enabled");
+		return;
+	}
+	evidence_field(out, s, QOS_PFC_ENABLED);
+	if (s->port->qos.pfc_enabled)
+		finding_say(out, VERDICT_PASS, "PFC is on for at least one priority");
+	else
+		finding_say(out, VERDICT_WARN, "PFC is off on every priority: nothing is lossless");
+}
+
 PORT_CHECK(check_pfc_none)
 {
+	if (!subject_has_profile(s)) {
+		say_none_unasked(s, out);
+		return;
+	}
 	if (!subject_knows(s, out, QOS_PFC_ENABLED))
 		return;
 	if (!s->wish->pfc_enabled) {

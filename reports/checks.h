@@ -85,6 +85,7 @@ FABRIC_CHECK(check_host_governor);
 FABRIC_CHECK(check_host_memlock);
 FABRIC_CHECK(check_host_balancing);
 FABRIC_CHECK(check_host_modules);
+FABRIC_CHECK(check_host_idle);
 PORT_CHECK(check_host_verbs);
 PORT_CHECK(check_host_node);
 PORT_CHECK(check_host_irqs);
@@ -125,5 +126,11 @@ PORT_CHECK(check_qos_cnp);
 PORT_CHECK(check_gid_cm);
 PORT_CHECK(check_mtu_jumbo);
 PORT_CHECK(check_trn_dropped);
+
+/* check_partner.c: what the link partner advertises */
+PORT_CHECK(check_partner_pfc);
+PORT_CHECK(check_partner_dialect);
+PORT_CHECK(check_partner_ets);
+PORT_CHECK(check_partner_app);
 
 #endif

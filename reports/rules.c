@@ -179,11 +179,10 @@ static const struct {
 	enum rule_need need;
 	bool (*ready)(const struct subject *s, struct findings *out);
 } preconditions[] = {
-	{NEED_PROFILE, profile_ready},
-	{NEED_PEER, peer_ready},
-	{NEED_DCB, dcb_ready},		 {NEED_ROCE, roce_ready},	{NEED_PRIO, prio_ready},
-	{NEED_LOSSLESS, lossless_ready}, {NEED_LOAD, load_ready},	{NEED_DELTA, delta_ready},
-	{NEED_QUIET, quiet_ready},	 {NEED_CAPTURE, capture_ready},
+	{NEED_PROFILE, profile_ready}, {NEED_PEER, peer_ready},	  {NEED_DCB, dcb_ready},
+	{NEED_ROCE, roce_ready},       {NEED_PRIO, prio_ready},	  {NEED_LOSSLESS, lossless_ready},
+	{NEED_LOAD, load_ready},       {NEED_DELTA, delta_ready}, {NEED_QUIET, quiet_ready},
+	{NEED_CAPTURE, capture_ready},
 };
 
 static bool ready(const struct rule *rule, const struct subject *s, struct findings *out)
@@ -225,6 +224,12 @@ static bool is_meta(const struct rule *rule)
 	return !strncmp(rule->id, "RC-META-", strlen("RC-META-"));
 }
 
+/* What is said of the machine is not said of RoCE's priority. */
+static uint8_t prios_of(const struct rule *rule, const struct subject *s)
+{
+	return rule->scope == SCOPE_HOST && !(rule->needs & NEED_PRIO) ? 0 : s->prio_set;
+}
+
 /* One rule over all ports. weak has one byte a port, in walking order. */
 static void judge_ports(const struct rule *rule, const struct rule_context *c, uint8_t *weak,
 			struct findings *out)
@@ -237,7 +242,7 @@ static void judge_ports(const struct rule *rule, const struct rule_context *c, u
 
 		if (!s.port && strcmp(rule->id, "RC-HST-008"))
 			continue; /* RC-HST-008 fails for it: one finding, not one a rule */
-		finding_begin(out, rule, s.host->name, s.name, s.prio_set);
+		finding_begin(out, rule, s.host->name, s.name, prios_of(rule, &s));
 		if (!ready(rule, &s, out))
 			continue;
 		rule->check_port(&s, out);

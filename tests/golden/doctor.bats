@@ -35,6 +35,42 @@ refused()
 	refused 'No such file' --from "$dir/none.json"
 }
 
+# golden NAME CODE ARGS...: stdout is tests/golden/doctor/NAME.txt.
+golden()
+{
+	local name=$1 code=$2
+
+	shift 2
+	run "-$code" --separate-stderr "$rocecheck" --color never doctor "$@"
+	[ -z "$stderr" ]
+	diff -u "tests/golden/doctor/$name.txt" - <<<"$output"
+}
+
+@test "a host of two rails that is set right: exit 0" {
+	golden right 0 --from tests/golden/doctor/right.json nvidia-nvue-lossless
+}
+
+@test "the same host set wrong: every fault by its rule, consequences below their causes" {
+	golden wrong 1 --from tests/golden/doctor/wrong.json nvidia-nvue-lossless
+}
+
+@test "without a profile: what is wrong whatever is wished" {
+	golden wrong-no-profile 1 --from tests/golden/doctor/wrong.json
+	"$rocecheck" doctor --from tests/golden/doctor/right.json >/dev/null
+}
+
+@test "one port alone; --fail-on warn" {
+	local from=tests/golden/doctor/wrong.json
+
+	run -1 --separate-stderr "$rocecheck" doctor --from "$from" -i mlx5_1 --json
+	jq -e 'all(.findings[]; .port == "" or .port == "enp133s0f0np0")' <<<"$output"
+	jq 'del(.machine.lldpad, .machine.setters) | .machine.memlock_bytes = null | .machine.ipc_lock = null' \
+		"$from" >"$dir/warn.json"
+	run -4 --separate-stderr "$rocecheck" doctor --from "$dir/warn.json" -i mlx5_1
+	run -0 --separate-stderr "$rocecheck" doctor --from "$dir/warn.json" -i mlx5_1 --allow-inconclusive RC-HST-005
+	run -1 --separate-stderr "$rocecheck" doctor --from "$dir/warn.json" -i mlx5_1 --fail-on warn
+}
+
 @test "a guest is told where its QoS is set; nothing of the port is called good" {
 	run --separate-stderr "$rocecheck" doctor --from "$snaps/guest-mana.json" lab --json
 	jq -e '.findings[] | select(.rule == "RC-ENV-001") | .verdict == "SKIP"' <<<"$output"
@@ -47,7 +83,7 @@ refused()
 	[ "$status" -eq 0 ]
 	bash -n <<<"$output"
 	[ "$(bash -c "$output"'; echo $UCX_IB_TRAFFIC_CLASS')" = 106 ]
-	run ! grep -vE '^(#.*|export [A-Za-z0-9_]+=[A-Za-z0-9_.:,=-]+)$' <<<"$output"
+	run ! grep -vE "^(#.*|export [A-Za-z0-9_]+='?[A-Za-z0-9_.:,=-]+'?)\$" <<<"$output"
 	"$rocecheck" doctor --from "$snaps/sriov-vf.json" lab --env --json |
 		jq -e '.schema == "rocecheck.env/1" and .environment.UCX_IB_TRAFFIC_CLASS == "106"'
 }

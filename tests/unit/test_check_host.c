@@ -155,7 +155,39 @@ CHANGE(dropped, P->counters.value[METRIC_OUT_OF_BUFFER][0] = 3)
 CHANGE(shared_class, Q.prio_tc[0] = 3)
 CHANGE(shared_no_wish, shared_class(h); no_profile(h))
 CHANGE(lossy_cm_no_wish, no_profile(h); Q.cm_tos = 0)
+CHANGE(no_pfc_no_wish, no_profile(h); Q.pfc_enabled = 0)
 CHANGE(nothing_there, h->host.before.port_count = 0)
+BEGIN(switch_heard)
+{
+	h->listened = true;
+	strcpy(P->peer_name, "leaf1");
+	strcpy(P->peer_dialect, "ieee");
+	P->peer = Q;
+	P->peer.has = QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) |
+		      QOS_BIT(QOS_TC_TX_BW);
+	qos_app_add(&P->peer,
+		    (struct qos_app){.selector = QOS_APP_DGRAM, .prio = 3, .protocol = 4791});
+}
+CHANGE(listened_alone, h->listened = true)
+CHANGE(switch_no_pfc, switch_heard(h); P->peer.has &= ~QOS_BIT(QOS_PFC_ENABLED))
+CHANGE(switch_cee, switch_heard(h); strcpy(P->peer_dialect, "cee"))
+CHANGE(switch_ets, switch_heard(h); P->peer.prio_tc[1] = 5)
+CHANGE(switch_no_ets, switch_heard(h); P->peer.has = QOS_BIT(QOS_PFC_ENABLED))
+CHANGE(switch_app, switch_heard(h); P->peer.app[0].prio = 4)
+CHANGE(switch_dscp, switch_no_ets(h); P->peer.has |= QOS_BIT(QOS_DSCP_PRIO);
+       P->peer.dscp_prio[26] = 5)
+CHANGE(lldpad_asked, lldpad(h); PROFILE.agent = AGENT_LLDPAD)
+CHANGE(lldpad_missing, PROFILE.agent = AGENT_LLDPAD)
+BEGIN(idle_nic)
+{
+	MACHINE.nic_count = 1;
+	strcpy(MACHINE.nic[0].netdev, "eth3");
+	strcpy(MACHINE.nic[0].driver, "ice");
+}
+CHANGE(idle_mana, idle_nic(h); strcpy(MACHINE.nic[0].driver, "mana");
+       strcpy(h->host.before.kernel, "6.1.0"))
+CHANGE(vf, P->kind = PORT_ROCE_VF)
+CHANGE(dpu, P->dcb = false; SEAT.vendor = 0x15b3; SEAT.device = 0xa2d6)
 CHANGE(peer_heard, h->listened = true; P->peer.has = QOS_BIT(QOS_PFC_ENABLED);
        P->peer.pfc_enabled = 1 << 4)
 
@@ -337,10 +369,35 @@ static const struct {
 	{"RC-TRN-010", NULL, PASS, NULL},
 	{"RC-TRN-010", dropped, WARN, NULL},
 	{"RC-TRN-010", blind, OPEN, NULL},
+	{"RC-PFC-005", NULL, SKIP, "--listen"},
+	{"RC-PFC-005", switch_heard, PASS, NULL},
+	{"RC-PFC-005", switch_no_pfc, WARN, NULL},
+	{"RC-PFC-005", listened_alone, OPEN, NULL},
+	{"RC-TOP-003", switch_heard, PASS, NULL},
+	{"RC-TOP-003", switch_cee, WARN, "cee"},
+	{"RC-TOP-003", listened_alone, OPEN, NULL},
+	{"RC-ETS-006", switch_heard, PASS, NULL},
+	{"RC-ETS-006", switch_ets, WARN, "prio_tc"},
+	{"RC-ETS-006", switch_no_ets, OPEN, NULL},
+	{"RC-QOS-012", switch_heard, PASS, NULL},
+	{"RC-QOS-012", switch_app, WARN, "at the link partner on 4"},
+	{"RC-QOS-012", switch_dscp, WARN, "on 5"},
+	{"RC-QOS-012", switch_no_ets, SKIP, NULL},
+	{"RC-QOS-012", listened_alone, OPEN, NULL},
+	{"RC-TOP-004", lldpad_asked, PASS, "as the profile wants"},
+	{"RC-TOP-004", lldpad_missing, FAIL, "does not run"},
+	{"RC-HST-013", NULL, PASS, NULL},
+	{"RC-HST-013", idle_nic, WARN, "eth3 (ice)"},
+	{"RC-HST-013", idle_mana, WARN, "needs kernel 6.8"},
+	{"RC-HST-013", no_facts, OPEN, NULL},
+	{"RC-ENV-001", vf, SKIP, "virtual function"},
+	{"RC-ENV-001", dpu, SKIP, "set elsewhere"},
 	/* Rules of fabrics, judged here with a profile and without. */
 	{"RC-ETS-002", shared_class, FAIL, NULL},
 	{"RC-ETS-002", shared_no_wish, FAIL, NULL},
-	{"RC-PFC-001", no_profile, SKIP, "no profile was given"},
+	{"RC-PFC-001", no_profile, PASS, NULL},
+	{"RC-PFC-001", no_pfc_no_wish, WARN, NULL},
+	{"RC-PFC-002", no_profile, SKIP, "no profile was given"},
 	{"RC-QOS-005", lossy_cm_no_wish, FAIL, "DSCP 0"},
 	{"RC-QOS-005", no_profile, PASS, NULL},
 	{"RC-PFC-004", NULL, SKIP, "--listen"},

@@ -78,6 +78,17 @@ static void make_sys(void)
 	put(NIC "max_link_speed", "16.0 GT/s PCIe\n");
 	put(NIC "current_link_width", "8\n");
 	put(NIC "max_link_width", "16\n");
+	put(NIC "vendor", "0x15b3\n");
+	put(NIC "device", "0x101e\n");
+	put("sys/devices/pci0000:64/0000:64:00.0/0000:65:00.1/net/pf0/mtu", "1500\n");
+	put_link(NIC "physfn", "../0000:65:00.1");
+	put_link(NIC "driver", "../../../../bus/pci/drivers/mlx5_core");
+	put(NIC "infiniband/mlx5_0/node_type", "1: CA\n");
+	put("sys/devices/pci0000:64/0000:70:00.0/net/eth7/mtu", "1500\n");
+	put("sys/devices/pci0000:64/0000:70:00.0/net/eth7/phys_port_name", "p0\n");
+	put_link("sys/devices/pci0000:64/0000:70:00.0/driver", "../../../bus/pci/drivers/ice");
+	put_link("sys/devices/pci0000:64/0000:70:00.0/net/eth7/device", "../../../0000:70:00.0");
+	put_link("sys/class/net/eth7", "../../devices/pci0000:64/0000:70:00.0/net/eth7");
 	put(NIC "numa_node", "1\n");
 	put(NIC "local_cpulist", "4-7\n");
 	put(NIC "sriov_numvfs", "4\n");
@@ -168,6 +179,9 @@ static void test_machine(void **state)
 	assert_int_equal(m.boot_unit, 1);
 	assert_int_equal(m.setter_count, 1);
 	assert_string_equal(m.setter[0].tool, "mlnx_qos");
+	assert_int_equal(m.nic_count, 1);
+	assert_string_equal(m.nic[0].netdev, "eth7");
+	assert_string_equal(m.nic[0].driver, "ice");
 }
 
 static void test_seat(void **state)
@@ -177,6 +191,9 @@ static void test_seat(void **state)
 	(void)state;
 	seat_take(&roots, "roce0", "mlx5_0", &s);
 	assert_string_equal(s.bdf, "0000:65:00.0");
+	assert_int_equal(s.vendor, 0x15b3);
+	assert_int_equal(s.device, 0x101e);
+	assert_string_equal(s.physical, "pf0");
 	assert_int_equal(s.numa_node, 1);
 	assert_int_equal(s.pcie_speed, 16000);
 	assert_int_equal(s.pcie_width, 8);
@@ -307,6 +324,7 @@ static void test_bad_json(void **state)
 		{"{\"governor\":\"\\u001b[2J\"}", "governor"},
 		{"{\"governor\":\"a-governor-of-a-name-far-too-long\"}", "governor"},
 		{"{\"setters\":[1]}", "want an object"},
+		{"{\"idle_nics\":[{\"netdev\":7}]}", "netdev"},
 		{"{\"setters\":[{},{},{},{},{},{},{},{},{}]}", "at most 8"},
 	};
 
