@@ -11,6 +11,7 @@
 
 #include "cmd/apply_gate.h"
 #include "cmd/apply_last.h"
+#include "cmd/apply_settle.h"
 #include "cmd/cmd.h"
 #include "cmd/hosts.h"
 #include "cmd/plan_file.h"
@@ -20,7 +21,7 @@
 static const char *interface, *state_dir = JOURNAL_DIR;
 static bool dry_run, last, boot;
 static struct apply_consent consent;
-static unsigned int confirm_within_ms, wait_link_ms = 60000;
+static unsigned int confirm_within_ms, wait_link_ms = 60000, settle_ms = SETTLE_AUTO;
 static struct hosts_apply many = {.parallel = 8};
 
 static const struct opt apply_opts[] = {
@@ -35,6 +36,8 @@ static const struct opt apply_opts[] = {
 	 .help = "undo it unless 'rocecheck confirm' comes in time: 60s"},
 	{"wait-link", 0, OPT_DURATION, &wait_link_ms, .arg = "TIME",
 	 .help = "in which a port that was flapped or reset has to be back (60s)"},
+	{"settle", 0, OPT_DURATION, &settle_ms, .arg = "TIME",
+	 .help = "look again after so long (35s where lldpad has a say, else 0s)"},
 	{"last", 0, OPT_FLAG, &last, .help = "the profile that was confirmed last, of each port"},
 	{"boot", 0, OPT_FLAG, &boot,
 	 .help = "with --last: ask nothing, wait for devices, a line a port"},
@@ -117,50 +120,92 @@ static void keep(const struct apply *a, const char *tx_id)
 
 #define LEFT_UNKNOWN (-1)
 
-/* left: changes of the plan that are not there. */
-static int print_json(const struct apply *a, const char *tx_id, const char *outcome, int left)
+/* left: changes of the plan that are not there. later: what the second look told; taken. */
+static int print_json(const struct apply *a, const char *tx_id, const char *outcome, int left,
+		      json_t *later)
 {
 	json_t *count = left == LEFT_UNKNOWN ? json_null() : json_integer(left);
 
-	return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o, s:i, s:o}", "schema",
-					"rocecheck.apply/1", "tx", tx_id, "outcome", outcome,
-					"left", count, "confirm_within_s", (int)confirm_within(a),
-					"plan", cmd_plans_json(&a->plans)));
+	return cmd_print_json(json_pack(
+		"{s:s, s:s, s:s, s:o, s:i, s:o, s:o}", "schema", "rocecheck.apply/1", "tx", tx_id,
+		"outcome", outcome, "left", count, "confirm_within_s", (int)confirm_within(a),
+		"later", later ? later : json_array(), "plan", cmd_plans_json(&a->plans)));
+}
+
+/* The second look, when others have had the time to write, too. */
+static int settle(struct apply *a, json_t *told, unsigned int *findings)
+{
+	unsigned int ms = settle_ms;
+	struct err e = {0};
+
+	*findings = 0;
+	if (ms == SETTLE_AUTO)
+		ms = boot ? 0 : apply_settle_ms(&a->plans, &a->profile);
+	if (!ms)
+		return EXIT_OK;
+	if (!globals->quiet)
+		fprintf(stderr, "Waiting %u s for what LLDP agents and neighbours say.\n",
+			(ms + 999) / 1000);
+	if (apply_settle(a->dcb, &a->plans, &a->profile, interface, ms, told, findings, &e))
+		return cmd_fail(EXIT_FINDINGS, &e);
+	return *findings ? EXIT_FINDINGS : EXIT_OK;
+}
+
+static void print_verified(const struct apply *a, const char *tx_id, const struct plans *again,
+			   unsigned int left)
+{
+	unsigned int changes = cmd_plans_changes(&a->plans);
+
+	if (left)
+		cmd_plans_print(again, &a->profile, stdout, globals->colour_out);
+	else if (!boot)
+		printf("Read back: %u of %u match.", changes, changes);
+	if (confirm_within(a))
+		printf(" Transaction %s. Run 'rocecheck confirm' within %u s, or it is undone.\n",
+		       tx_id, confirm_within(a));
+	else if (left || !boot)
+		printf(" Transaction %s; 'rocecheck rollback' undoes it.\n", tx_id);
+	fflush(stdout);
+}
+
+/* What is said first, is said before the wait: a confirmation has its time from now on. */
+static int finish(struct apply *a, const char *tx_id, const struct plans *again, unsigned int left)
+{
+	json_t *told = globals->json ? json_array() : NULL;
+	unsigned int findings;
+	int rc, printed = EXIT_OK;
+
+	if (!globals->json)
+		print_verified(a, tx_id, again, left);
+	rc = left ? EXIT_FINDINGS : settle(a, told, &findings);
+	if (globals->json)
+		printed = print_json(a, tx_id, "done", (int)left, told);
+	if (rc == EXIT_OK)
+		keep(a, tx_id);
+	return printed ? printed : rc;
 }
 
 /* Reads the host again: the plan must be empty now. */
 static int verify(struct apply *a, const char *tx_id)
 {
-	unsigned int changes = cmd_plans_changes(&a->plans), left;
 	struct plans again;
 	struct err e = {0};
-	int rc = EXIT_OK;
+	unsigned int left;
+	int rc;
 
 	if (cmd_plans_make(a->dcb, &a->profile, interface, &again, &e)) {
 		err_prefix(&e, "transaction %s is done, reading back", tx_id);
 		err_hint(&e, "'rocecheck rollback' undoes it");
 		if (globals->json)
-			(void)print_json(a, tx_id, "done", LEFT_UNKNOWN);
+			(void)print_json(a, tx_id, "done", LEFT_UNKNOWN, NULL);
 		return cmd_fail(EXIT_FINDINGS, &e);
 	}
 	left = cmd_plans_changes(&again);
 	if (cmd_plans_cannot(&again) > cmd_plans_cannot(&a->plans))
 		left += cmd_plans_cannot(&again) - cmd_plans_cannot(&a->plans);
-	if (globals->json)
-		rc = print_json(a, tx_id, "done", (int)left);
-	else if (left)
-		cmd_plans_print(&again, &a->profile, stdout, globals->colour_out);
-	else if (!boot)
-		printf("Read back: %u of %u match.", changes, changes);
-	if (!globals->json && confirm_within(a))
-		printf(" Transaction %s. Run 'rocecheck confirm' within %u s, or it is undone.\n",
-		       tx_id, confirm_within(a));
-	else if (!globals->json && (left || !boot))
-		printf(" Transaction %s; 'rocecheck rollback' undoes it.\n", tx_id);
+	rc = finish(a, tx_id, &again, left);
 	cmd_plans_clear(&again);
-	if (!left)
-		keep(a, tx_id);
-	return rc ? rc : left ? EXIT_FINDINGS : EXIT_OK;
+	return rc;
 }
 
 static int failed(const struct apply *a, const char *tx_id, enum apply_outcome outcome,
@@ -173,9 +218,9 @@ static int failed(const struct apply *a, const char *tx_id, enum apply_outcome o
 		return cmd_fail(EXIT_ENVIRONMENT, e);
 	cmd_fail(rc, e);
 	if (globals->json && outcome == APPLY_LOST)
-		(void)print_json(a, tx_id, "lost", LEFT_UNKNOWN);
+		(void)print_json(a, tx_id, "lost", LEFT_UNKNOWN, NULL);
 	else if (globals->json)
-		(void)print_json(a, tx_id, "undone", (int)cmd_plans_changes(&a->plans));
+		(void)print_json(a, tx_id, "undone", (int)cmd_plans_changes(&a->plans), NULL);
 	if (outcome == APPLY_LOST)
 		fprintf(stderr,
 			"Transaction %s failed and the former state is NOT back; see above. "
@@ -199,6 +244,19 @@ static void tell_guarded(bool own_cgroup, void *arg)
 		      stderr);
 }
 
+/* Somebody who asks for the second look gets it here, too. */
+static int unchanged(struct apply *a)
+{
+	json_t *told = globals->json ? json_array() : NULL;
+	unsigned int findings;
+	int rc = settle_ms == SETTLE_AUTO ? EXIT_OK : settle(a, told, &findings);
+	int printed = globals->json ? print_json(a, "", "unchanged", 0, told) : EXIT_OK;
+
+	if (rc == EXIT_OK)
+		keep(a, "");
+	return printed ? printed : rc;
+}
+
 static int apply(struct apply *a)
 {
 	const struct plan_run how = {
@@ -214,8 +272,7 @@ static int apply(struct apply *a)
 	struct err e = {0};
 
 	if (!cmd_plans_changes(&a->plans)) {
-		keep(a, "");
-		return globals->json ? print_json(a, "", "unchanged", 0) : EXIT_OK;
+		return unchanged(a);
 	}
 	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, &how, tx_id, &outcome, &e))
 		return failed(a, tx_id, outcome, &e);

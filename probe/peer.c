@@ -15,8 +15,10 @@
 
 #include "capture/lldp.h"
 #include "capture/source.h"
+#include "dcb/agent.h"
 
 #define SLICE_MS       20
+#define TLVS_MAX       2048
 #define FRAMES_A_SLICE 16
 
 struct listener {
@@ -106,6 +108,19 @@ static int listen_once(const struct snapshot *s, struct listener *l, bool *waiti
 	return 0;
 }
 
+/* A running lldpad has heard them already, and may keep what it hears from nobody else. */
+static void ask_agent(const struct snapshot *s, struct listener *l)
+{
+	for (unsigned int i = 0; i < s->port_count; i++) {
+		uint8_t tlvs[TLVS_MAX];
+		size_t len;
+
+		if (s->port[i].netdev[0] &&
+		    !agent_neighbour(s->port[i].netdev, tlvs, sizeof(tlvs), &len, NULL) && len)
+			(void)lldp_decode_tlvs(tlvs, (uint32_t)len, &l[i].peer, NULL);
+	}
+}
+
 int peer_listen(struct snapshot *s, unsigned int timeout_ms, struct err *e)
 {
 	struct listener *l = calloc(s->port_count ? s->port_count : 1, sizeof(*l));
@@ -116,6 +131,8 @@ int peer_listen(struct snapshot *s, unsigned int timeout_ms, struct err *e)
 	if (!l)
 		return err_set(e, -ENOMEM, "LLDP: out of memory");
 	err = open_all(s, l, e);
+	if (!err)
+		ask_agent(s, l);
 	while (!err && waiting && now_ms() < end)
 		err = listen_once(s, l, &waiting, e);
 	for (unsigned int i = 0; i < s->port_count; i++) {

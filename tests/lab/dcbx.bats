@@ -1,0 +1,234 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# lldpad as the one that sets ETS, PFC and APP: two hosts and a switch that agree by DCBX, or not. The
+# oracles are lldptool, dcb and what the switch has heard. Runs from the root of the tree.
+
+bats_require_minimum_version 1.5.0
+load guests
+
+setup_file()
+{
+	export LAB_DIR=${LAB_DIR:-$PWD/build/lab-dcbx}
+	lab down
+	mkdir -p "$LAB_DIR.d"
+	sed 's/lldp: {interval: 2s/lldp: {interval: 1s/' tests/lab/topologies/two.yaml >"$LAB_DIR.d/two.yaml"
+	lab up "$LAB_DIR.d/two.yaml"
+}
+
+teardown_file()
+{
+	lab down
+	rm -r "$LAB_DIR.d"
+}
+
+teardown()
+{
+	lab switch '{"op": "set", "path": "port.p1.pfc", "value": [3]}' >/dev/null
+	lab switch '{"op": "set", "path": "port.p1.lldp.willing", "value": false}' >/dev/null
+}
+
+# agent HOST: lldpad from the beginning, as after its installation.
+agent()
+{
+	on "$1" timeout 60 bash -ec 'end_agent() { kill $(pidof lldpad); while pidof -q lldpad; do sleep 0.1; done; }
+		pidof -q lldpad && end_agent
+		rm -f /dev/shm/lldpad.state /var/lib/lldpad/lldpad.conf
+		lldpad -d
+		until lldptool -p >/dev/null 2>&1; do sleep 0.1; done'
+}
+
+no_agent()
+{
+	on "$1" timeout 60 bash -ec 'pidof -q lldpad || exit 0
+		kill $(pidof lldpad)
+		while pidof -q lldpad; do sleep 0.1; done
+		rm -f /dev/shm/lldpad.state'
+}
+
+# profile HOST: what is on standard input, after what all have in common.
+profile()
+{
+	local text
+
+	text=$(printf 'schema: rocecheck.profile/1\nname: agent\nintent: lossless\n' && cat)
+	on "$1" sh -c 'printf "%s\n" "$1" >/run/agent.yaml' sh "$text"
+}
+
+# Sends all it has, and takes nothing.
+speaker()
+{
+	profile "$1" <<-EOF
+		dcbx: {agent: lldpad, advertise: [ets_cfg, ets_rec, pfc, app]${2:-}}
+		trust: dscp
+		app: {dscp: {26: 3, 48: 6}, udp: {4791: 3}}
+		ets: {prio_tc: {3: 3, 6: 6}, tc_tsa: {0: ets, 3: ets, 6: strict}, tc_tx_bw: {0: 40, 3: 60}}
+		pfc: {enabled: [3]}
+	EOF
+}
+
+# apply HOST [OPTION...]
+apply()
+{
+	local host=$1
+
+	shift
+	on "$host" timeout 120 rocecheck apply /run/agent.yaml -i roce0 --auto-approve --accept-unproven "$@"
+}
+
+# config HOST: all that lldpad was told about roce0.
+config()
+{
+	on "$1" bash -c 'lldptool -l -i roce0 adminStatus
+		for tlv in ETS-CFG ETS-REC PFC APP; do lldptool -t -i roce0 -V $tlv -c; done'
+}
+
+# kernel HOST: ETS, PFC and APP as dcb has them.
+kernel()
+{
+	on "$1" bash -c 'for object in ets pfc app; do dcb -j $object show dev roce0; echo; done' |
+		jq -cS 'del(.requests, .indications)'
+}
+
+# heard PORT FILTER: once the switch has heard that of the host on a port.
+heard()
+{
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		lab switch '{"op": "stats"}' | jq -e ".switches.leaf1.ports.$1.neighbour | $2" >/dev/null && return
+		sleep 0.2
+	done
+	lab switch '{"op": "stats"}' | jq -c ".switches.leaf1.ports.$1.neighbour"
+	return 1
+}
+
+# has HOST OBJECT FILTER: once dcb has it in the kernel.
+has()
+{
+	local i
+
+	for ((i = 0; i < 100; i++)); do
+		on "$1" dcb -j "$2" show dev roce0 | jq -e "$3" >/dev/null && return
+		sleep 0.2
+	done
+	on "$1" dcb "$2" show dev roce0
+	return 1
+}
+
+@test "without dcbx.agent a running lldpad stops an apply, with it everything goes through lldpad" {
+	agent h1
+	config h1 >"$BATS_FILE_TMPDIR/config"
+	kernel h1 >"$BATS_FILE_TMPDIR/kernel"
+	speaker h1
+	on h1 sed -i 's/agent: lldpad, advertise.*}/mode: [host]}/' /run/agent.yaml
+	run -3 apply h1
+	[[ $output == *"dcbx.agent: lldpad"* ]]
+	speaker h1
+	run -0 apply h1 --settle 6s
+	[[ $output == *"Read back: "*" match."* ]]
+	[[ $output != *warning* ]]
+
+	run -0 config h1
+	[[ $output == *adminStatus=rxtx* ]]
+	[[ $output == *"up2tc=0:0,1:0,2:0,3:3,4:0,5:0,6:6,7:0"* ]]
+	[[ $output == *"tcbw=40,0,0,60,0,0,0,0"* ]]
+	[ "$(grep -c 'willing=no' <<<"$output")" = 2 ]
+	[ "$(grep -c 'enableTx=yes' <<<"$output")" = 4 ]
+	[[ $output == *"(3,5,26) local"* ]]
+	[[ $output == *"(3,3,4791) local"* ]]
+	on h1 lldptool -t -i roce0 -V PFC -c enabled | grep -q 'enabled=3'
+	has h1 pfc '."prio-pfc"[3] and (."prio-pfc" | map(select(.)) | length == 1)'
+	has h1 ets '."tc-bw"[0] == 40 and ."tc-bw"[3] == 60 and ."tc-tsa"[6] == "strict" and ."prio-tc"[3] == 3'
+	has h1 app '."dscp-prio" | any(. == [26, 3])'
+	heard p1 '.settings.pfc.enabled == [3]'
+	run -0 on h1 rocecheck plan /run/agent.yaml -i roce0 --exit-code
+}
+
+@test "a rollback gives lldpad and the kernel back what they had" {
+	run -0 on h1 rocecheck rollback
+	config h1 | diff "$BATS_FILE_TMPDIR/config" -
+	kernel h1 | diff "$BATS_FILE_TMPDIR/kernel" -
+}
+
+@test "a willing host takes what the switch has, and that is no drift" {
+	lab switch '{"op": "set", "path": "port.p1.pfc", "value": [3, 5]}' | jq -e .ok
+	agent h1
+	profile h1 <<-'EOF'
+		dcbx: {agent: lldpad, peer: {require: ignore}}
+		ets: {willing: on}
+		pfc: {enabled: [3], willing: on}
+	EOF
+	run -0 apply h1 --settle 6s
+	has h1 pfc '."prio-pfc"[3] and ."prio-pfc"[5]'
+	run -0 on h1 rocecheck plan /run/agent.yaml -i roce0 --exit-code
+}
+
+@test "a willing switch takes what a host has: both ends agree" {
+	lab switch '{"op": "set", "path": "port.p2.lldp.willing", "value": true}' | jq -e .ok
+	lab switch '{"op": "set", "path": "port.p2.prio.3.pfc", "value": "auto"}' | jq -e .ok
+	lab switch '{"op": "set", "path": "port.p2.prio.4.pfc", "value": "auto"}' | jq -e .ok
+	agent h2
+	speaker h2 ', peer: {require: fail}'
+	run -0 apply h2 --settle 6s
+	heard p2 '.settings.pfc.enabled == [3]'
+	lab switch '{"op": "stats"}' | jq -e '.switches.leaf1.ports.p2.prio["3"].pfc and (.switches.leaf1.ports.p2.prio["4"].pfc | not)'
+	no_agent h2
+}
+
+@test "a switch that wants something else is found and named, with port and field" {
+	lab switch '{"op": "set", "path": "port.p1.pfc", "value": [4]}' | jq -e .ok
+	agent h1
+	speaker h1 ', peer: {require: fail, match: [pfc]}'
+	run -1 apply h1 --settle 6s
+	[[ $output == *"roce0: neighbour leaf1 port p1 advertises pfc.enabled [4], not [3]"* ]]
+	run -1 apply h1 --settle 6s --json
+	grep '^{' <<<"$output" | jq -e '.outcome == "unchanged" and (.later | any(test("leaf1 port p1")))'
+	speaker h1 ', peer: {match: [pfc]}'
+	run -0 apply h1 --settle 6s
+	[[ $output == *"warning: roce0: neighbour leaf1"* ]]
+}
+
+@test "lldpad stopped: its file is changed, and it does so when it starts" {
+	agent h1
+	no_agent h1
+	on h1 dcb pfc set dev roce0 prio-pfc all:off
+	speaker h1
+	run -0 apply h1 --settle 1s
+	[[ $output == *"lldpad does not run"* ]]
+	on h1 dcb -j pfc show dev roce0 | jq -e '."prio-pfc" | any | not'
+	on h1 sh -c 'rm -f /dev/shm/lldpad.state; lldpad -d'
+	has h1 pfc '."prio-pfc"[3]'
+	run -0 on h1 rocecheck plan /run/agent.yaml -i roce0 --exit-code
+	run -0 on h1 rocecheck rollback
+	on h1 lldptool -t -i roce0 -V PFC -c willing | grep -q 'willing=yes'
+}
+
+@test "lldpad that dies in the dialogue: undone, in its file and in the kernel" {
+	agent h1
+	kernel h1 >"$BATS_TEST_TMPDIR/kernel"
+	speaker h1
+	on h1 bash -c 'kill -STOP $(pidof lldpad); (sleep 4; kill -KILL $(pidof lldpad)) >/dev/null 2>&1 &'
+	run -5 apply h1
+	[[ $output == *lldpad* ]]
+	kernel h1 | diff "$BATS_TEST_TMPDIR/kernel" -
+	run -1 on h1 grep -E 'enabled|up2tc|APP' /var/lib/lldpad/lldpad.conf
+	no_agent h1
+}
+
+@test "lldpad started behind the back of an apply: the second look finds what it wiped, and names it" {
+	no_agent h1
+	on h1 rm -f /var/lib/lldpad/lldpad.conf /dev/shm/lldpad.state
+	profile h1 <<-'EOF'
+		ets: {prio_tc: {3: 3}, tc_tsa: {0: ets, 3: ets}, tc_tx_bw: {0: 50, 3: 50}}
+		pfc: {enabled: [3]}
+	EOF
+	on h1 bash -c 'touch /run/mark
+		(until find /var/lib/rocecheck/tx -name journal -newer /run/mark -exec grep -l "\"done\"" {} + | grep -q .
+		do sleep 0.1; done
+		lldpad -d) >/dev/null 2>&1 &'
+	run -1 apply h1 --settle 35s
+	[[ $output == *"roce0: pfc.enabled is "*" now, not [3]; lldpad (pid "* ]]
+	run -0 on h1 rocecheck rollback
+	no_agent h1
+}
