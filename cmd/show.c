@@ -9,6 +9,7 @@
 #include "cmd/cmd.h"
 #include "cmd/ports.h"
 #include "cmd/show_yaml.h"
+#include "dcb/agent.h"
 #include "dcb/platform.h"
 
 static const char *interface, *device;
@@ -101,6 +102,20 @@ static void show_port(struct dcb *dcb, const struct port *p)
 	}
 }
 
+/* What only the agent knows, beside what the kernel has. */
+static void add_agent(struct snapshot *s)
+{
+	for (unsigned int i = 0; i < s->port_count; i++) {
+		struct qos told = {0};
+
+		if (!s->port[i].dcb || agent_read(s->port[i].netdev, &told, NULL))
+			continue;
+		for (int id = 0; id < QOS_FIELD_COUNT; id++)
+			if (agent_own_fields() & QOS_BIT(id))
+				qos_copy_field(&s->port[i].qos, &told, id);
+	}
+}
+
 static int run(int argc, char **argv)
 {
 	struct snapshot s;
@@ -117,7 +132,11 @@ static int run(int argc, char **argv)
 	err = dcb_open(NULL, &dcb, &e);
 	if (err)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	err = cmd_take_ports(dcb, interface ? interface : device, DCB_AGENT_NONE, &s, &e);
+	/* A profile is a wish: of what lldpad sets, what it was told. */
+	err = cmd_take_ports(dcb, interface ? interface : device,
+			     yaml && agent_runs() ? DCB_AGENT_LLDPAD : DCB_AGENT_NONE, &s, &e);
+	if (!err && !yaml && agent_runs())
+		add_agent(&s);
 	if (err) {
 		dcb_close(dcb);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);

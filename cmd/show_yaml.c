@@ -132,6 +132,8 @@ static int print_below(const struct qos *q, const char *prefix, int depth, uint6
 			snprintf(deeper, sizeof(deeper), "%.*s", (int)(dot + 1 - key), key);
 			fprintf(out, "%*s%.*s:\n", depth, "", (int)(dot - key - (int)length),
 				key + length);
+			if (!strcmp(deeper, "dcbx.") && qos_has(q, QOS_ADMIN_STATUS))
+				fprintf(out, "%*sagent: lldpad\n", depth + 2, "");
 			err = print_below(q, deeper, depth + 2, done, out);
 			continue;
 		}

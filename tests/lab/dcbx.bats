@@ -232,3 +232,15 @@ has()
 	run -0 on h1 rocecheck rollback
 	no_agent h1
 }
+
+@test "show --yaml of a host with lldpad is a profile that finds it in sync" {
+	agent h1
+	speaker h1
+	run -0 apply h1 --settle 3s
+	on h1 rocecheck show -i roce0 | grep -Eq 'pfc.willing +off'
+	on h1 sh -c 'rocecheck show -i roce0 --yaml >/run/shown.yaml'
+	on h1 grep -q 'agent: lldpad' /run/shown.yaml
+	run -0 on h1 rocecheck plan /run/shown.yaml -i roce0 --exit-code
+	run -0 on h1 rocecheck rollback
+	no_agent h1
+}
