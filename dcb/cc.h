@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What drivers keep of congestion control and RDMA marking in files of their own: MLNX_OFED in
- * sysfs, the kernel's mlx5, bnxt_re and hns_roce in debugfs, irdma of Intel in configfs. A driver
- * is known by the files it has. Reading makes none.
+ * sysfs, the kernel's mlx5, bnxt_re and hns_roce in debugfs, bnxt_re of Broadcom and irdma of Intel
+ * in configfs, irdma in parameters of its module too. A driver is known by the files it has.
+ * Reading makes none.
  */
 #ifndef DCB_CC_H
 #define DCB_CC_H
@@ -31,6 +32,11 @@ void cc_read(const struct cc_roots *roots, const struct cc_names *names, struct 
  * field in e when no file of this port has one. */
 int cc_write(const struct cc_roots *roots, const struct cc_names *names, const struct qos *q,
 	     uint64_t mask, struct err *e);
+
+/* Whether the field cannot be made what is wanted from here: a module takes it when it is loaded,
+ * firmware has it, or a folder has to be made first. The reason says where, for people. */
+bool cc_elsewhere(const struct cc_roots *roots, const struct cc_names *names,
+		  const struct qos *want, enum qos_field_id field, char *reason, size_t size);
 
 /* Why the port shows none of them although its driver would: "" or a line for people. */
 const char *cc_hidden(const struct cc_roots *roots);

@@ -38,13 +38,20 @@ static void forbid_pcp_apps(const struct dcb *dcb, const struct qos *have, struc
 		    dcb->release);
 }
 
-/* What stands in debugfs alone may be there, and nobody sees it. */
-static void blame_debugfs(const struct dcb *dcb, struct plan_step *s)
+/* What stands in files of the driver: not to be written from here, or there and nobody sees it. */
+static void look_at_files(const struct dcb *dcb, const struct plan *plan, struct plan_step *s)
 {
 	const struct cc_roots roots = {dcb->sysfs_fd, dcb->debugfs_fd, dcb->configfs_fd};
+	const struct cc_names names = {plan->ifname, plan->ibdev, "", plan->ib_port};
 	const char *why;
 
-	if (!s->cannot || qos_has(&s->from, s->field) || !(cc_fields() & QOS_BIT(s->field)))
+	if (!(cc_fields() & QOS_BIT(s->field)))
+		return;
+	if (cc_elsewhere(&roots, &names, &s->to, s->field, s->reason, sizeof(s->reason))) {
+		s->cannot = true;
+		return;
+	}
+	if (!s->cannot || qos_has(&s->from, s->field))
 		return;
 	why = cc_hidden(&roots);
 	if (why[0])
@@ -72,7 +79,7 @@ static void look_closer(struct dcb *dcb, const struct qos *have, const struct pl
 		forbid_pcp_apps(dcb, have, s);
 	if (s->field == QOS_VLAN_PRIO && s->cannot)
 		vlan_unknown(dcb, plan->ifname, s->reason, sizeof(s->reason));
-	blame_debugfs(dcb, s);
+	look_at_files(dcb, plan, s);
 	forbid_in_bond(dcb, plan, s);
 	if (!(PLAN_RDMA_CM & QOS_BIT(s->field)))
 		return;

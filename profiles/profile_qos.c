@@ -321,8 +321,7 @@ static int add_param(struct schema_load *l, struct yaml_node *const *pair,
 		err = schema_number(l, pair[1], 0, UINT32_MAX, &value);
 	if (err)
 		return err;
-	params->has |= UINT64_C(1) << i;
-	params->value[i] = value;
+	qos_param_put(params, i, value);
 	return 0;
 }
 

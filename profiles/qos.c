@@ -192,8 +192,7 @@ static bool params_satisfied(const struct qos *want, const struct qos *have)
 	const struct qos_params *w = &want->cc_params, *h = &have->cc_params;
 
 	for (unsigned int i = 0; i < QOS_PARAM_COUNT; i++)
-		if (w->has & UINT64_C(1) << i &&
-		    (!(h->has & UINT64_C(1) << i) || w->value[i] != h->value[i]))
+		if (qos_param_has(w, i) && (!qos_param_has(h, i) || w->value[i] != h->value[i]))
 			return false;
 	return true;
 }

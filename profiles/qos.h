@@ -19,7 +19,7 @@
 #define QOS_DSCPS	64
 #define QOS_SKB_PRIOS	16 /* priorities of sockets that ToS and rdma_cm lead to */
 #define QOS_APPS_MAX	64 /* APP entries that are no DSCP entries */
-#define QOS_PARAM_COUNT 56 /* names of congestion control parameters */
+#define QOS_PARAM_COUNT 69 /* names of congestion control parameters */
 #define QOS_STORM_AUTO                                                                             \
 	0xffff /* pfc_storm_ms: the device decides; ETHTOOL PFC_STORM_PREVENTION_AUTO */
 #define QOS_STORM_AUTO_MS 100 /* what a device that was told so reads */
@@ -83,7 +83,7 @@ struct qos_app {
 /* Congestion control parameters by the index of qos_param_words[]. Values without their bit are 0,
  * so that bytes compare. */
 struct qos_params {
-	uint64_t has;
+	uint32_t has[(QOS_PARAM_COUNT + 31) / 32]; /* bits */
 	uint32_t value[QOS_PARAM_COUNT];
 };
 
@@ -255,6 +255,10 @@ bool qos_field_equal(const struct qos *a, const struct qos *b, enum qos_field_id
  * of it. Read-only fields other than ib_mtu are never in
  * the result. */
 uint64_t qos_diff(const struct qos *want, const struct qos *have);
+
+/* Whether a congestion control parameter is there; and putting one. i < QOS_PARAM_COUNT. */
+bool qos_param_has(const struct qos_params *params, unsigned int i);
+void qos_param_put(struct qos_params *params, unsigned int i, uint32_t value);
 
 /* The member of a field, for code that walks the table: to read, and to write. */
 const void *qos_member(const struct qos *q, const struct qos_field *f);

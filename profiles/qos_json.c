@@ -216,7 +216,7 @@ static json_t *write_params(const struct qos_field *f, const void *member)
 
 	(void)f;
 	for (unsigned int i = 0; object && i < QOS_PARAM_COUNT; i++) {
-		if (!(params->has & UINT64_C(1) << i))
+		if (!qos_param_has(params, i))
 			continue;
 		if (json_object_set_new(object, qos_param_words[i].word,
 					json_integer(params->value[i]))) {

@@ -2,8 +2,9 @@
 /*
  * Names of congestion control parameters, over all vendors; the value of a word is its index in
  * struct qos_params. Those of mlx5 are MLNX_OFED's (its sysfs, mlxconfig), those of bnxt_re the
- * file names of its debugfs, those of hns_roce too, with their algorithm in front. Ranges and units
- * are the device's own.
+ * file names of its debugfs and of Broadcom's configfs, those of hns_roce too, with their algorithm
+ * in front, those of irdma the parameters of Intel's module, with irdma in the place of dcqcn.
+ * Ranges and units are the device's own.
  */
 #include "profiles/qos.h"
 
@@ -40,6 +41,26 @@ const struct qos_word qos_param_words[QOS_PARAM_COUNT + 1] = {
 	{"dip_alp", 50}, {"dip_max_speed", 51},
 	{"dip_g", 52}, {"dip_al", 53},
 	{"dip_cnp_time", 54}, {"dip_ashift", 55},
+
+	{"ecn_marking", 56}, {"roce_prio", 57},
+	{"roce_dscp", 58}, {"disable_prio_vlan_tx", 59},
+
+	{"irdma_cc_cfg_valid", 60}, {"irdma_min_dec_factor", 61},
+	{"irdma_min_rate_MBps", 62}, {"irdma_F", 63},
+	{"irdma_T", 64}, {"irdma_B", 65},
+	{"irdma_rai_factor", 66}, {"irdma_hai_factor", 67},
+	{"irdma_rreduce_mperiod", 68},
 	{NULL, 0},
 };
 /* clang-format on */
+
+bool qos_param_has(const struct qos_params *params, unsigned int i)
+{
+	return params->has[i / 32] & UINT32_C(1) << i % 32;
+}
+
+void qos_param_put(struct qos_params *params, unsigned int i, uint32_t value)
+{
+	params->has[i / 32] |= UINT32_C(1) << i % 32;
+	params->value[i] = value;
+}

@@ -296,8 +296,7 @@ static bool read_params(const struct qos_field *f, const json_t *json, void *mem
 			continue;
 		if (!read_number(item, 0, UINT32_MAX, &value))
 			return false;
-		params->has |= UINT64_C(1) << i;
-		params->value[i] = value;
+		qos_param_put(params, i, value);
 	}
 	return true;
 }

@@ -247,7 +247,7 @@ static void put_params(struct text *t, const struct qos_field *f, const void *me
 	(void)f;
 	put(t, "{");
 	for (unsigned int i = 0; i < QOS_PARAM_COUNT; i++) {
-		if (!(params->has & UINT64_C(1) << i))
+		if (!qos_param_has(params, i))
 			continue;
 		put(t, "%s%s: %u", comma, qos_param_words[i].word, params->value[i]);
 		comma = ", ";

@@ -91,9 +91,8 @@ static inline void sample_fill(struct qos *q, const struct qos_field *f)
 		((uint8_t *)slot)[15] = 7;
 		break;
 	case QOS_KIND_PARAMS:
-		q->cc_params.has = 1 << 6 | 1 << 12;
-		q->cc_params.value[6] = 5;
-		q->cc_params.value[12] = 1019;
+		qos_param_put(&q->cc_params, 6, 5);
+		qos_param_put(&q->cc_params, QOS_PARAM_COUNT - 1, 1019);
 		break;
 	}
 }

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/cc.h"
+#include "dcb/cc_files.h"
 
 static char root[32];
 static struct cc_roots roots;
@@ -119,13 +119,12 @@ static void test_ofed(void **state)
 	assert_int_equal(q.cnp_dscp, 48);
 	assert_int_equal(q.cnp_prio, 6);
 	assert_int_equal(q.cnp_interval_us, 4);
-	assert_int_equal(q.cc_params.has, 1 << 6 | 1 << 7 | 1 << 12);
+	assert_int_equal(q.cc_params.has[0], 1 << 6 | 1 << 7 | 1 << 12);
 	assert_int_equal(q.cc_params.value[7], 50);
 	want.has = QOS_BIT(QOS_NP_ENABLE) | QOS_BIT(QOS_CNP_DSCP) | QOS_BIT(QOS_CC_PARAMS);
 	want.np_enable = 0x10;
 	want.cnp_dscp = 46;
-	want.cc_params.has = 1 << 6;
-	want.cc_params.value[6] = 7;
+	qos_param_put(&want.cc_params, 6, 7);
 	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
 	assert_true(holds("class/net/eth0/ecn/roce_np/enable/3", "0"));
 	assert_true(holds("class/net/eth0/ecn/roce_np/enable/4", "1"));
@@ -151,7 +150,7 @@ static void test_bnxt(void **state)
 	q = read_all();
 	assert_int_equal(q.cc_algorithm, QOS_CC_DCQCN);
 	assert_int_equal(q.cnp_dscp, 48);
-	assert_int_equal(q.cc_params.has, 1 << 20);
+	assert_int_equal(q.cc_params.has[0], 1 << 20);
 	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
 	assert_true(holds("bnxt_re/0000:65:00.0/cc_config/enable_cc", "0"));
 }
@@ -171,6 +170,174 @@ static void test_irdma(void **state)
 	assert_true(holds("irdma/mlx5_0/roce_dctcp_enable", "0"));
 	assert_true(holds("irdma/mlx5_0/roce_timely_enable", "1"));
 	assert_int_equal(read_all().cc_algorithm, QOS_CC_TIMELY);
+}
+
+static uint8_t param(const char *word)
+{
+	int i = qos_word_value(qos_param_words, word);
+
+	assert_true(i >= 0);
+	return (uint8_t)i;
+}
+
+static void put_driver(const char *driver)
+{
+	run("cd %s && mkdir -p class/infiniband/mlx5_0/device && "
+	    "ln -sfn ../../../../bus/pci/drivers/%s class/infiniband/mlx5_0/device/driver",
+	    root, driver);
+}
+
+static bool is_elsewhere(const struct qos *want, enum qos_field_id field, const char *reason)
+{
+	char text[160] = "";
+	bool is = cc_elsewhere(&roots, &names, want, field, text, sizeof(text));
+
+	assert_string_equal(text, reason);
+	return is;
+}
+
+/* Broadcom's own driver: a folder somebody made, hexadecimal values, taken when told to. */
+static void test_bnxt_own(void **state)
+{
+	static const char cc[] = "bnxt_re/mlx5_0/ports/1/cc/";
+	struct qos q, want = {.cc_algorithm = QOS_CC_DCQCN, .cnp_dscp = 48, .cnp_prio = 6};
+	struct err e = {0};
+	char file[64];
+
+	(void)state;
+	want.has = QOS_BIT(QOS_CC_ALGORITHM) | QOS_BIT(QOS_CNP_DSCP) | QOS_BIT(QOS_CC_PARAMS);
+	qos_param_put(&want.cc_params, param("roce_dscp"), 26);
+	put_driver("bnxt_en");
+	assert_false(is_elsewhere(&want, QOS_CNP_DSCP, ""));
+	run("mkdir %s/bnxt_re", root);
+	assert_true(is_elsewhere(&want, QOS_CNP_DSCP,
+				 "bnxt_re shows it behind a folder of its device: mkdir "
+				 "/sys/kernel/config/bnxt_re/mlx5_0"));
+	assert_int_equal(read_all().has, 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		static const char *const zero[] = {"ecn_enable", "cnp_dscp", "cnp_prio",
+						   "roce_dscp"};
+
+		snprintf(file, sizeof(file), "%s%s", cc, zero[i]);
+		put(file, "0x0\\n");
+	}
+	snprintf(file, sizeof(file), "%sapply", cc);
+	put(file, "");
+	assert_false(is_elsewhere(&want, QOS_CNP_DSCP, ""));
+	q = read_all();
+	assert_int_equal(q.cc_algorithm, QOS_CC_OFF);
+	assert_int_equal(q.cnp_dscp, 0);
+	assert_int_equal(cc_write(&roots, &names, &want, QOS_BIT(QOS_CNP_DSCP), &e), 0);
+	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/cnp_dscp", "0x30"));
+	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/apply", "0x1"));
+	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/cnp_prio", "0x0\n"));
+	put(file, "");
+	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/ecn_enable", "0x1"));
+	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/roce_dscp", "0x1a"));
+	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/apply", "0x1"));
+	put(file, "");
+	q = read_all();
+	assert_int_equal(qos_diff(&want, &q), 0);
+	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/apply", "")); /* nothing was to be taken */
+}
+
+static void test_bnxt_profile(void **state)
+{
+	static const char info[] = "bnxt_re/mlx5_0/info";
+	struct qos want = {.cnp_dscp = 48, .cc_algorithm = QOS_CC_DCQCN};
+
+	(void)state;
+	want.has = QOS_BIT(QOS_CNP_DSCP) | QOS_BIT(QOS_CC_ALGORITHM);
+	put_driver("bnxt_en");
+	put("bnxt_re/mlx5_0/ports/1/cc/cnp_dscp", "0x0\\n");
+	put("bnxt_re/mlx5_0/ports/1/cc/ecn_enable", "0x0\\n");
+	put(info, "x\\nfw_service_prof_type_sup : 0\\n");
+	assert_false(is_elsewhere(&want, QOS_CNP_DSCP, ""));
+	put(info, "x\\nfw_service_prof_type_sup : 1\\n");
+	assert_true(is_elsewhere(&want, QOS_CNP_DSCP,
+				 "the firmware has it by its service profile: it follows app.dscp "
+				 "and pfc.enabled"));
+	assert_false(is_elsewhere(&want, QOS_CC_ALGORITHM, ""));
+	want.cnp_dscp = 0; /* as it is */
+	assert_false(is_elsewhere(&want, QOS_CNP_DSCP, ""));
+}
+
+/* What irdma was loaded with: read, told, not written. */
+static void test_irdma_module(void **state)
+{
+	struct qos q, want = {.cc_algorithm = QOS_CC_DCQCN};
+	struct err e = {0};
+
+	(void)state;
+	want.has = QOS_BIT(QOS_CC_ALGORITHM) | QOS_BIT(QOS_CC_PARAMS);
+	qos_param_put(&want.cc_params, param("irdma_rai_factor"), 2);
+	put("module/irdma/parameters/dcqcn_enable", "N\\n");
+	put("module/irdma/parameters/dcqcn_rai_factor", "1\\n");
+	put("module/irdma/parameters/dcqcn_cc_cfg_valid", "Y\\n");
+	put_driver("mlx5_core"); /* irdma is loaded for another device */
+	assert_int_equal(read_all().has, 0);
+	assert_false(is_elsewhere(&want, QOS_CC_ALGORITHM, ""));
+	put_driver("ice");
+	q = read_all();
+	assert_int_equal(q.cc_algorithm, QOS_CC_OFF);
+	assert_int_equal(q.cc_params.value[param("irdma_rai_factor")], 1);
+	assert_int_equal(q.cc_params.value[param("irdma_cc_cfg_valid")], 1);
+	assert_false(qos_param_has(&q.cc_params, param("irdma_F")));
+	assert_true(is_elsewhere(&want, QOS_CC_ALGORITHM,
+				 "irdma takes it when it is loaded: 'options irdma dcqcn_enable=1' "
+				 "in /etc/modprobe.d, then load it anew"));
+	assert_true(is_elsewhere(&want, QOS_CC_PARAMS,
+				 "irdma takes it when it is loaded: 'options irdma "
+				 "dcqcn_rai_factor=2' in /etc/modprobe.d, then load it anew"));
+	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), -EROFS);
+	assert_true(holds("module/irdma/parameters/dcqcn_enable", "N\n"));
+	want.cc_algorithm = QOS_CC_OFF;
+	assert_false(is_elsewhere(&want, QOS_CC_ALGORITHM, ""));
+	/* What its configfs says is what is now. */
+	put("module/irdma/parameters/dcqcn_enable", "Y\\n");
+	assert_int_equal(read_all().cc_algorithm, QOS_CC_DCQCN);
+	run("mkdir %s/irdma", root);
+	assert_true(is_elsewhere(&want, QOS_CC_ALGORITHM,
+				 "irdma shows it behind a folder of its device: mkdir "
+				 "/sys/kernel/config/irdma/mlx5_0"));
+	put("irdma/mlx5_0/roce_dcqcn_enable", "0\\n");
+	put("irdma/mlx5_0/roce_timely_enable", "0\\n");
+	assert_int_equal(read_all().cc_algorithm, QOS_CC_OFF);
+	want.cc_algorithm = QOS_CC_TIMELY;
+	assert_false(is_elsewhere(&want, QOS_CC_ALGORITHM, ""));
+	assert_int_equal(cc_write(&roots, &names, &want, QOS_BIT(QOS_CC_ALGORITHM), &e), 0);
+	assert_true(holds("irdma/mlx5_0/roce_timely_enable", "1"));
+	assert_true(holds("module/irdma/parameters/dcqcn_enable", "Y\n"));
+}
+
+/* Rows: each in a place, with a field of the files and an index that the words have. */
+static void test_rows(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < cc_row_count; i++) {
+		const struct cc_row *row = &cc_rows[i];
+		const struct cc_place *place = &cc_places[row->place];
+
+		assert_non_null(place->before);
+		assert_true(row->file[0] && row->file[0] != '/');
+		assert_true(cc_fields() & QOS_BIT(row->field));
+		assert_true(row->index < QOS_PARAM_COUNT);
+		assert_true(row->form != CC_SWITCH || row->field == QOS_CC_ALGORITHM);
+		assert_false(place->load_time && !place->drivers);
+		assert_false(place->made_in && !place->drivers);
+	}
+	/* Each parameter has a row. */
+	for (unsigned int p = 0; p < QOS_PARAM_COUNT; p++) {
+		unsigned int i = 0;
+
+		while (i < cc_row_count &&
+		       (cc_rows[i].field != QOS_CC_PARAMS || cc_rows[i].index != p))
+			i++;
+		if (i == cc_row_count)
+			fail_msg("no file has %s", qos_param_words[p].word);
+	}
 }
 
 static void test_traffic_class(void **state)
@@ -236,6 +403,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_ofed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_bnxt, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_irdma, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_bnxt_own, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_bnxt_profile, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_irdma_module, set_up, tear_down),
+		cmocka_unit_test(test_rows),
 		cmocka_unit_test_setup_teardown(test_traffic_class, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_numbers, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_names, set_up, tear_down),
