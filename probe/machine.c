@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/capability.h>
@@ -15,11 +16,11 @@
 #include <string.h>
 
 #include "dcb/owner.h"
-#include "dcb/reapply.h"
 #include "probe/machine_file.h"
 #include "probe/snapshot.h"
 
 #define CPU_POLICIES_MAX 4096
+#define NETDEVS_MAX	 256
 
 static const struct machine_roots real = {.sysfs = "/sys", .proc = "/proc", .root = "/"};
 
@@ -143,42 +144,63 @@ static void read_ipc_lock(const char *proc, struct machine *m)
 		fclose(f);
 }
 
-/* Processes by their names; of several, any one. */
 static void read_processes(const char *proc, struct machine *m)
 {
-	const struct {
-		const char *name;
-		int32_t *pid;
-	} wanted[] = {{"lldpd", &m->lldpd}, {"irqbalance", &m->irqbalance}};
-	DIR *dir = opendir(proc);
-	struct dirent *d;
-	char comm[32];
-
-	while (dir && (d = readdir(dir))) {
-		if (!isdigit((unsigned char)d->d_name[0]) ||
-		    !machine_line(comm, sizeof(comm), proc, "%.20s/comm", d->d_name))
-			continue;
-		for (unsigned int i = 0; i < ARRAY_SIZE(wanted); i++)
-			if (!strcmp(comm, wanted[i].name))
-				*wanted[i].pid = (int32_t)strtol(d->d_name, NULL, 10);
-	}
-	if (dir)
-		closedir(dir);
 	m->lldpad = (int32_t)owner_lldpad(proc);
-	m->lldpad_waits = owner_lldpad_waits(proc);
+	m->lldpd = (int32_t)owner_process(proc, "lldpd");
+	m->irqbalance = (int32_t)owner_process(proc, "irqbalance");
 }
 
+static const char *const owner_words[OWNER_KIND_COUNT] = {
+	[OWNER_LLDPAD] = "lldpad",
+	[OWNER_LLDPAD_SOCKET] = "lldpad-socket",
+	[OWNER_LLDPAD_BOOT] = "lldpad-boot",
+	[OWNER_LLDPD] = "lldpd",
+	[OWNER_NETWORKMANAGER] = "networkmanager",
+	[OWNER_REAPPLY] = "reapply",
+};
+
+const char *machine_owner_word(int kind)
+{
+	return kind >= 0 && kind < OWNER_KIND_COUNT ? owner_words[kind] : "unknown";
+}
+
+int machine_owner_kind(const char *word)
+{
+	for (int i = 0; i < OWNER_KIND_COUNT; i++)
+		if (!strcmp(word, owner_words[i]))
+			return i;
+	return -ENOENT;
+}
+
+static void read_owners(const struct machine_roots *r, const char *const *netdevs,
+			unsigned int count, struct machine *m)
+{
+	const struct owner_roots roots = {.proc = r->proc, .root = r->root};
+	struct owner found[MACHINE_OWNERS_MAX];
+
+	m->owner_count = owner_find(&roots, netdevs, count, found, MACHINE_OWNERS_MAX);
+	for (unsigned int i = 0; i < m->owner_count; i++) {
+		struct machine_owner *o = &m->owner[i];
+
+		snprintf(o->kind, sizeof(o->kind), "%s", machine_owner_word((int)found[i].kind));
+		o->pid = (int32_t)found[i].pid;
+		machine_text(o->path, sizeof(o->path), found[i].path);
+		machine_text(o->name, sizeof(o->name), found[i].name);
+		machine_text(o->via, sizeof(o->via), found[i].via);
+	}
+}
+
+/* What makes a boot, or a driver that is loaded again, apply what was confirmed. */
 static void read_boot(const char *root, struct machine *m)
 {
-	struct reapply found[MACHINE_SETTERS_MAX];
+	static const char *const rules[] = {"etc/udev/rules.d", "lib/udev/rules.d",
+					    "usr/lib/udev/rules.d", "usr/local/lib/udev/rules.d"};
 
 	m->boot_unit = machine_exists(
 		root, "etc/systemd/system/multi-user.target.wants/rocecheck-apply.service");
-	m->setter_count = reapply_find(root, found, MACHINE_SETTERS_MAX);
-	for (unsigned int i = 0; i < m->setter_count; i++) {
-		snprintf(m->setter[i].path, sizeof(m->setter[i].path), "%.127s", found[i].path);
-		snprintf(m->setter[i].tool, sizeof(m->setter[i].tool), "%s", found[i].tool);
-	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(rules); i++)
+		m->udev_rule |= machine_exists(root, "%s/90-rocecheck.rules", rules[i]);
 }
 
 /* linux drivers/infiniband/hw: RoCE drivers by those of their netdevs. */
@@ -223,7 +245,8 @@ static void read_nics(const char *sysfs, struct machine *m)
 		closedir(dir);
 }
 
-void machine_take(const struct machine_roots *roots, struct machine *m)
+void machine_take(const struct machine_roots *roots, const char *const *netdevs, unsigned int count,
+		  struct machine *m)
 {
 	struct machine_roots r = fill_roots(roots);
 
@@ -237,14 +260,20 @@ void machine_take(const struct machine_roots *roots, struct machine *m)
 	read_memlock(r.proc, m);
 	read_ipc_lock(r.proc, m);
 	read_processes(r.proc, m);
+	read_owners(&r, netdevs, count, m);
 	read_boot(r.root, m);
 }
 
 void machine_add(const struct machine_roots *roots, struct snapshot *s)
 {
+	const char *netdevs[NETDEVS_MAX];
 	struct machine_roots r = fill_roots(roots);
+	unsigned int count = 0;
 
-	machine_take(&r, &s->machine);
+	for (unsigned int i = 0; i < s->port_count && count < NETDEVS_MAX; i++)
+		if (s->port[i].netdev[0])
+			netdevs[count++] = s->port[i].netdev;
+	machine_take(&r, netdevs, count, &s->machine);
 	for (unsigned int i = 0; i < s->port_count; i++)
 		seat_take(&r, s->port[i].netdev, s->port[i].ibdev, &s->port[i].seat);
 }

@@ -13,16 +13,18 @@
 
 #include "profiles/base.h"
 
-#define MACHINE_UNKNOWN	    (-1)
-#define MACHINE_UNLIMITED   INT64_MAX
-#define MACHINE_SETTERS_MAX 8
-#define MACHINE_NICS_MAX    16
-#define SEAT_VLANS_MAX	    8
+#define MACHINE_UNKNOWN	   (-1)
+#define MACHINE_UNLIMITED  INT64_MAX
+#define MACHINE_OWNERS_MAX 8
+#define SEAT_SUBNETS_MAX   8
+#define MACHINE_NICS_MAX   16
+#define SEAT_VLANS_MAX	   8
 
-/* Something that sets QoS again: a service, hook or cron job of others. */
-struct machine_setter {
-	char path[128]; /* below the root */
-	char tool[32];	/* that it names */
+/* Who else sets DCB: struct owner of dcb/owner.h as a record. */
+struct machine_owner {
+	char kind[24]; /* machine_owner_word() */
+	int32_t pid;   /* 0: does not run */
+	char path[128], name[64], via[128];
 };
 
 /* A netdev whose driver has an RDMA driver beside it, and which has no RDMA device. */
@@ -42,12 +44,12 @@ struct machine {
 	int32_t numa_balancing; /* kernel.numa_balancing, 0 = off */
 	int32_t rdma_cm;	/* 1: /dev/infiniband/rdma_cm is offered */
 	int32_t lldpad;		/* pid, 0 = none runs */
-	int32_t lldpad_waits;	/* 1: systemd would start one at the first datagram */
 	int32_t lldpd;		/* pid, 0 = none runs */
 	int32_t irqbalance;	/* pid, 0 = none runs */
+	int32_t udev_rule;	/* 1: as above, when a driver is loaded again */
 	int32_t boot_unit;	/* 1: rocecheck's own unit applies settings at boot */
-	uint32_t setter_count;
-	struct machine_setter setter[MACHINE_SETTERS_MAX];
+	uint32_t owner_count;
+	struct machine_owner owner[MACHINE_OWNERS_MAX]; /* worst first */
 	uint32_t nic_count;
 	struct machine_nic nic[MACHINE_NICS_MAX];
 };
@@ -55,6 +57,11 @@ struct machine {
 struct seat_vlan {
 	char netdev[16];
 	int32_t id;
+};
+
+/* An IPv4 subnet that the kernel has a route into. */
+struct seat_subnet {
+	char cidr[20]; /* "198.18.0.0/24" */
 };
 
 struct seat {
@@ -73,6 +80,8 @@ struct seat {
 	int32_t forwarding;		  /* net.ipv4.conf.IFACE.forwarding */
 	int32_t rp_filter;		  /* the larger of all and IFACE, as the kernel does */
 	int32_t arp_ignore, arp_announce; /* likewise */
+	uint32_t subnet_count;
+	struct seat_subnet subnet[SEAT_SUBNETS_MAX]; /* of its IPv4 addresses */
 	uint32_t vlan_count;
 	struct seat_vlan vlan[SEAT_VLANS_MAX]; /* VLANs on the netdev */
 };
@@ -82,11 +91,17 @@ struct machine_roots {
 	const char *sysfs, *proc, *root;
 };
 
-void machine_take(const struct machine_roots *roots, struct machine *m);
+/* netdevs: the ports whose owners are looked for. */
+void machine_take(const struct machine_roots *roots, const char *const *netdevs, unsigned int count,
+		  struct machine *m);
 
 /* netdev, or ibdev where that is empty. */
 void seat_take(const struct machine_roots *roots, const char *netdev, const char *ibdev,
 	       struct seat *seat);
+
+/* "lldpad", "reapply", ... of an owner_kind, and back; -ENOENT. */
+const char *machine_owner_word(int kind);
+int machine_owner_kind(const char *word);
 
 /* The RDMA driver beside a netdev's driver ("mlx5_core": "mlx5_ib"), NULL when there is none. */
 const char *machine_rdma_driver(const char *driver);

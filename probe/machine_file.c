@@ -101,6 +101,12 @@ int32_t machine_number(int32_t min, int32_t max, const char *root, const char *f
 	return (int32_t)value;
 }
 
+void machine_text(char *buf, size_t size, const char *text)
+{
+	snprintf(buf, size, "%s", text);
+	cut(buf);
+}
+
 bool machine_exists(const char *root, const char *fmt, ...)
 {
 	char path[PATH_MAX];

@@ -20,6 +20,9 @@ int32_t machine_number(int32_t min, int32_t max, const char *root, const char *f
 /* Last component of what a link leads to, cut likewise; false and "" when it is none. */
 bool machine_link(char *buf, size_t size, const char *root, const char *fmt, ...) PRINTF_LIKE(4, 5);
 
+/* A copy, cut likewise. */
+void machine_text(char *buf, size_t size, const char *text);
+
 /* Whether something of that name is there, dangling links included. */
 bool machine_exists(const char *root, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

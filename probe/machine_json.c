@@ -33,15 +33,18 @@ static const struct fact machine_facts[] = {
 	NUMBER(machine, numa_balancing, 2),
 	NUMBER(machine, rdma_cm, 1),
 	NUMBER(machine, lldpad, INT32_MAX),
-	NUMBER(machine, lldpad_waits, 1),
 	NUMBER(machine, lldpd, INT32_MAX),
 	NUMBER(machine, irqbalance, INT32_MAX),
+	NUMBER(machine, udev_rule, 1),
 	NUMBER(machine, boot_unit, 1),
 };
 
-static const struct fact setter_facts[] = {
-	WORD(machine_setter, path),
-	WORD(machine_setter, tool),
+static const struct fact owner_facts[] = {
+	WORD(machine_owner, kind),
+	NUMBER(machine_owner, pid, INT32_MAX),
+	WORD(machine_owner, path),
+	WORD(machine_owner, name),
+	WORD(machine_owner, via),
 };
 
 static const struct fact nic_facts[] = {
@@ -70,6 +73,10 @@ static const struct fact seat_facts[] = {
 	NUMBER(seat, rp_filter, 2),
 	NUMBER(seat, arp_ignore, 8),
 	NUMBER(seat, arp_announce, 2),
+};
+
+static const struct fact subnet_facts[] = {
+	WORD(seat_subnet, cidr),
 };
 
 static const struct fact vlan_facts[] = {
@@ -187,9 +194,9 @@ json_t *machine_to_json(const struct machine *m)
 	if (!m->known)
 		return json_null();
 	json = facts_to_json(machine_facts, ARRAY_SIZE(machine_facts), m);
-	if (json_object_set_new(json, "setters",
-				list_to_json(setter_facts, ARRAY_SIZE(setter_facts), m->setter,
-					     sizeof(m->setter[0]), m->setter_count)) ||
+	if (json_object_set_new(json, "owners",
+				list_to_json(owner_facts, ARRAY_SIZE(owner_facts), m->owner,
+					     sizeof(m->owner[0]), m->owner_count)) ||
 	    json_object_set_new(json, "idle_nics",
 				list_to_json(nic_facts, ARRAY_SIZE(nic_facts), m->nic,
 					     sizeof(m->nic[0]), m->nic_count))) {
@@ -201,7 +208,7 @@ json_t *machine_to_json(const struct machine *m)
 
 int machine_from_json(const json_t *json, struct machine *m, struct err *e)
 {
-	const json_t *setters = json_object_get(json, "setters");
+	const json_t *owners = json_object_get(json, "owners");
 	const json_t *nics = json_object_get(json, "idle_nics");
 	struct machine read = {.known = true};
 	int err;
@@ -210,12 +217,12 @@ int machine_from_json(const json_t *json, struct machine *m, struct err *e)
 		return 0;
 	err = facts_from_json(machine_facts, ARRAY_SIZE(machine_facts), json, &read, e);
 	if (!err)
-		err = list_size(setters, "setters", MACHINE_SETTERS_MAX, &read.setter_count, e);
+		err = list_size(owners, "owners", MACHINE_OWNERS_MAX, &read.owner_count, e);
 	if (!err)
 		err = list_size(nics, "idle_nics", MACHINE_NICS_MAX, &read.nic_count, e);
 	if (!err)
-		err = list_from_json(setter_facts, ARRAY_SIZE(setter_facts), setters, read.setter,
-				     sizeof(read.setter[0]), read.setter_count, e);
+		err = list_from_json(owner_facts, ARRAY_SIZE(owner_facts), owners, read.owner,
+				     sizeof(read.owner[0]), read.owner_count, e);
 	if (!err)
 		err = list_from_json(nic_facts, ARRAY_SIZE(nic_facts), nics, read.nic,
 				     sizeof(read.nic[0]), read.nic_count, e);
@@ -231,7 +238,10 @@ json_t *seat_to_json(const struct seat *seat)
 	if (!seat->known)
 		return json_null();
 	json = facts_to_json(seat_facts, ARRAY_SIZE(seat_facts), seat);
-	if (json_object_set_new(json, "vlans",
+	if (json_object_set_new(json, "subnets",
+				list_to_json(subnet_facts, ARRAY_SIZE(subnet_facts), seat->subnet,
+					     sizeof(seat->subnet[0]), seat->subnet_count)) ||
+	    json_object_set_new(json, "vlans",
 				list_to_json(vlan_facts, ARRAY_SIZE(vlan_facts), seat->vlan,
 					     sizeof(seat->vlan[0]), seat->vlan_count))) {
 		json_decref(json);
@@ -242,7 +252,8 @@ json_t *seat_to_json(const struct seat *seat)
 
 int seat_from_json(const json_t *json, struct seat *seat, struct err *e)
 {
-	const json_t *list = json_object_get(json, "vlans");
+	const json_t *vlans = json_object_get(json, "vlans");
+	const json_t *subnets = json_object_get(json, "subnets");
 	struct seat read = {.known = true};
 	int err;
 
@@ -250,10 +261,15 @@ int seat_from_json(const json_t *json, struct seat *seat, struct err *e)
 		return 0;
 	err = facts_from_json(seat_facts, ARRAY_SIZE(seat_facts), json, &read, e);
 	if (!err)
-		err = list_size(list, "vlans", SEAT_VLANS_MAX, &read.vlan_count, e);
+		err = list_size(vlans, "vlans", SEAT_VLANS_MAX, &read.vlan_count, e);
 	if (!err)
-		err = list_from_json(vlan_facts, ARRAY_SIZE(vlan_facts), list, read.vlan,
+		err = list_from_json(vlan_facts, ARRAY_SIZE(vlan_facts), vlans, read.vlan,
 				     sizeof(read.vlan[0]), read.vlan_count, e);
+	if (!err)
+		err = list_size(subnets, "subnets", SEAT_SUBNETS_MAX, &read.subnet_count, e);
+	if (!err)
+		err = list_from_json(subnet_facts, ARRAY_SIZE(subnet_facts), subnets, read.subnet,
+				     sizeof(read.subnet[0]), read.subnet_count, e);
 	if (!err)
 		*seat = read;
 	return err;

@@ -4,6 +4,7 @@
  * IOMMU group, the VLANs on it (linux net/8021q/vlanproc.c) and its routing switches (linux
  * Documentation/networking/ip-sysctl.rst).
  */
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
@@ -223,6 +224,33 @@ static void read_vlans(const char *proc, const char *netdev, struct seat *seat)
 		fclose(f);
 }
 
+/* "roce0 000012C6 00000000 0001 0 0 0 00FFFFFF 0 0 0": hexadecimal of the words in memory (linux
+ * net/ipv4/fib_trie.c). A route without gateway leads to addresses on the link. */
+static void read_subnets(const char *proc, const char *netdev, struct seat *seat)
+{
+	char path[PATH_MAX], line[256];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/net/route", proc);
+	f = fopen(path, "re");
+	while (f && seat->subnet_count < SEAT_SUBNETS_MAX && fgets(line, sizeof(line), f)) {
+		struct seat_subnet *subnet = &seat->subnet[seat->subnet_count];
+		unsigned int to, gateway, mask;
+		char name[16], address[INET_ADDRSTRLEN];
+
+		if (sscanf(line, "%15s %8x %8x %*x %*d %*d %*d %8x", name, &to, &gateway, &mask) !=
+			    4 ||
+		    strcmp(name, netdev) || gateway || !mask)
+			continue;
+		inet_ntop(AF_INET, &to, address, sizeof(address));
+		snprintf(subnet->cidr, sizeof(subnet->cidr), "%s/%d", address,
+			 __builtin_popcount(mask));
+		seat->subnet_count++;
+	}
+	if (f)
+		fclose(f);
+}
+
 void seat_take(const struct machine_roots *roots, const char *netdev, const char *ibdev,
 	       struct seat *seat)
 {
@@ -249,5 +277,6 @@ void seat_take(const struct machine_roots *roots, const char *netdev, const char
 	read_iommu(r.sysfs, device, seat);
 	seat->vfs = machine_number(0, 65535, r.sysfs, "%s/sriov_numvfs", device);
 	read_switches(r.proc, netdev[0] ? netdev : "default", seat);
+	read_subnets(r.proc, netdev, seat);
 	read_vlans(r.proc, netdev, seat);
 }

@@ -54,6 +54,25 @@ static void evidence_place(const struct platform_place *place, const struct plat
 			 more ? " and the like" : "", where);
 }
 
+/* The places on the line itself: a report lists what does not apply without its evidence. */
+static void append_elsewhere(const struct subject *s, struct findings *out)
+{
+	struct platform_facts facts;
+	char where[PLATFORM_WHERE_MAX];
+
+	platform_facts_of(s->port, &facts);
+	for (unsigned int i = 0; i < platform_count; i++) {
+		const struct platform_place *place = platforms[i].place;
+
+		for (unsigned int k = 0;
+		     platforms[i].is(&facts) && k < PLATFORM_PLACES && place[k].fields; k++) {
+			platform_where(&place[k], &facts, where, sizeof(where));
+			finding_append(out, "; %s and the like: %s",
+				       qos_fields[__builtin_ctzll(place[k].fields)].key, where);
+		}
+	}
+}
+
 /* What of the port is decided elsewhere, and where. The name of the first row that fits, or NULL.
  */
 static const char *evidence_elsewhere(const struct subject *s, struct findings *out)
@@ -88,6 +107,8 @@ PORT_CHECK(check_env_guest)
 		finding_say(out, VERDICT_SKIP, "%s: some of its QoS is set elsewhere", name);
 	else
 		finding_say(out, VERDICT_PASS, "the host owns the QoS of this port");
+	if (s->c->alone)
+		append_elsewhere(s, out);
 }
 
 PORT_CHECK(check_env_iwarp)

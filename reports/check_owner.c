@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dcb/owner.h"
 #include "reports/checks.h"
 #include "reports/subject.h"
 
@@ -49,47 +50,77 @@ PORT_CHECK(check_top_firmware)
 		finding_say(out, VERDICT_PASS, "the firmware leaves DCBX to the host");
 }
 
-static void evidence_setters(const struct machine *m, struct findings *out)
+/* What apply would say of it. */
+static void evidence_owner(const struct machine_owner *m, struct findings *out)
 {
-	finding_evidence(out, EVIDENCE_HOST, "lldpad %s, lldpd %s",
-			 m->lldpad > 0	       ? "runs"
-			 : m->lldpad_waits > 0 ? "waits for its first datagram"
-					       : "does not run",
-			 m->lldpd > 0 ? "runs" : "does not run");
-	for (unsigned int i = 0; i < m->setter_count && i < MACHINE_SETTERS_MAX; i++)
-		finding_evidence(out, EVIDENCE_HOST, "%s calls %s", m->setter[i].path,
-				 m->setter[i].tool);
+	struct owner owner = {.kind = (enum owner_kind)machine_owner_kind(m->kind), .pid = m->pid};
+	struct err e = {0};
+
+	snprintf(owner.path, sizeof(owner.path), "%s", m->path);
+	snprintf(owner.name, sizeof(owner.name), "%s", m->name);
+	snprintf(owner.via, sizeof(owner.via), "%s", m->via);
+	owner_tell(&owner, &e);
+	finding_evidence(out, EVIDENCE_HOST, "%s", e.text);
 }
+
+/* Those that are in the way: lldpad is none to a profile that wants it. */
+static unsigned int owners_in_the_way(const struct machine *m, bool wants_lldpad,
+				      struct findings *out, enum owner_kind *worst)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < m->owner_count && i < MACHINE_OWNERS_MAX; i++) {
+		int kind = machine_owner_kind(m->owner[i].kind);
+		const struct owner owner = {.kind = (enum owner_kind)kind};
+
+		if (kind < 0 || (wants_lldpad && owner_is_lldpad(&owner)))
+			continue;
+		evidence_owner(&m->owner[i], out);
+		if (!n++)
+			*worst = owner.kind;
+	}
+	return n;
+}
+
+static const char *const owner_lines[OWNER_KIND_COUNT] = {
+	[OWNER_LLDPAD] = "lldpad runs: it writes ETS and PFC again with every LLDPDU",
+	[OWNER_LLDPAD_SOCKET] = "systemd starts lldpad at the first call of lldptool",
+	[OWNER_LLDPAD_BOOT] = "lldpad is started at the next boot",
+	[OWNER_LLDPD] = "lldpd sends DCBX of its own",
+	[OWNER_NETWORKMANAGER] = "NetworkManager sets DCB with a connection",
+	[OWNER_REAPPLY] = "a service or hook of others sets QoS as well",
+};
 
 FABRIC_CHECK(check_top_setters)
 {
 	const struct machine *m = &c->run->host[0].before.machine;
 	const struct profile *wish = &c->fabric->profile;
+	enum owner_kind worst = OWNER_REAPPLY;
+	unsigned int n;
 
 	finding_begin(out, rule, c->run->host[0].name, "", 0);
 	if (!m->known) {
 		finding_say(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
 		return;
 	}
-	evidence_setters(m, out);
-	if (m->lldpad > 0 && (m->lldpd > 0 || m->setter_count))
-		finding_say(out, VERDICT_FAIL, "lldpad runs and %s as well: they undo each other",
-			    m->lldpd > 0 ? "lldpd" : m->setter[0].path);
-	else if (wish->agent == AGENT_LLDPAD && m->lldpad <= 0)
+	n = owners_in_the_way(m, wish->agent != AGENT_NONE, out, &worst);
+	finding_evidence(out, EVIDENCE_HOST, "lldpad %s, lldpd %s",
+			 m->lldpad > 0 ? "runs" : "does not run",
+			 m->lldpd > 0 ? "runs" : "does not run");
+	if (wish->agent == AGENT_LLDPAD && m->lldpad <= 0)
 		finding_say(out, VERDICT_FAIL, "the profile's agent is lldpad, which does not run");
-	else if (m->lldpad > 0 && wish->agent != AGENT_NONE)
-		finding_say(out, VERDICT_PASS, "lldpad alone sets DCB, as the profile wants");
-	else if (m->lldpad > 0)
-		finding_say(out, wish->name[0] ? VERDICT_FAIL : VERDICT_WARN,
-			    "lldpad runs: it writes ETS and PFC again with every LLDPDU");
-	else if (m->setter_count)
-		finding_say(out, VERDICT_WARN, "%s sets QoS as well: it calls %s",
-			    m->setter[0].path, m->setter[0].tool);
-	else if (m->lldpad_waits > 0)
-		finding_say(out, VERDICT_WARN,
-			    "systemd starts lldpad at the first call of lldptool");
+	else if (!n)
+		finding_say(out, VERDICT_PASS, "%s",
+			    wish->agent == AGENT_LLDPAD
+				    ? "lldpad alone sets DCB, as the profile wants"
+				    : "nothing else on this host sets DCB");
+	else if (worst == OWNER_LLDPAD && n > 1)
+		finding_say(out, VERDICT_FAIL,
+			    "lldpad runs and others set DCB: they undo each other");
 	else
-		finding_say(out, VERDICT_PASS, "nothing else on this host sets DCB");
+		finding_say(out,
+			    worst == OWNER_LLDPAD && wish->name[0] ? VERDICT_FAIL : VERDICT_WARN,
+			    "%s", owner_lines[worst]);
 }
 
 PORT_CHECK(check_top_willing)
@@ -120,6 +151,14 @@ PORT_CHECK(check_top_willing)
 					      : "whoever speaks DCBX on the link decides");
 }
 
+static bool is_reapplied(const struct machine *m)
+{
+	for (unsigned int i = 0; i < m->owner_count && i < MACHINE_OWNERS_MAX; i++)
+		if (machine_owner_kind(m->owner[i].kind) == OWNER_REAPPLY)
+			return true;
+	return false;
+}
+
 FABRIC_CHECK(check_top_persist)
 {
 	const struct machine *m = &c->run->host[0].before.machine;
@@ -130,17 +169,20 @@ FABRIC_CHECK(check_top_persist)
 		finding_say(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
 		return;
 	}
-	finding_evidence(out, EVIDENCE_HOST, "rocecheck-apply.service is %s",
-			 m->boot_unit == 1 ? "enabled" : "not enabled");
+	finding_evidence(out, EVIDENCE_HOST, "rocecheck-apply.service is %s, its udev rule is %s",
+			 m->boot_unit == 1 ? "enabled" : "not enabled",
+			 m->udev_rule == 1 ? "there" : "not there");
 	if (!p->name[0] || !p->persist)
 		finding_say(out, VERDICT_SKIP, "%s",
 			    p->name[0] ? "the profile does not ask for it"
 				       : "no profile was given");
-	else if (m->boot_unit == 1)
+	else if (m->boot_unit == 1 && m->udev_rule == 1)
 		finding_say(out, VERDICT_PASS, "what was confirmed is applied again at boot");
-	else if (m->setter_count)
-		finding_say(out, VERDICT_WARN, "after a boot settings are those of %s",
-			    m->setter[0].path);
+	else if (m->boot_unit == 1)
+		finding_say(out, VERDICT_WARN,
+			    "applied again at boot, and not when a driver is loaded again");
+	else if (is_reapplied(m))
+		finding_say(out, VERDICT_WARN, "after a boot settings are those of somebody else");
 	else
 		finding_say(out, VERDICT_WARN, "nothing applies settings again at boot");
 }
@@ -210,6 +252,53 @@ static unsigned int roce_ports(const struct rule_context *c)
 	while (port_walk_next(&walk, &s))
 		n += s.port && s.port->ibdev[0] && s.port->kind != PORT_IWARP;
 	return n;
+}
+
+static bool share_subnet(const struct seat *a, const struct seat *b)
+{
+	for (unsigned int i = 0; i < a->subnet_count; i++)
+		for (unsigned int k = 0; k < b->subnet_count; k++)
+			if (!strcmp(a->subnet[i].cidr, b->subnet[k].cidr))
+				return true;
+	return false;
+}
+
+/* Another RoCE port of the host in one of the subnets of this one. */
+static const struct port *subnet_mate(const struct subject *s)
+{
+	struct port_walk walk = {.c = s->c};
+	struct subject other;
+
+	while (port_walk_next(&walk, &other))
+		if (other.port && other.port != s->port && other.port->kind != PORT_IWARP &&
+		    share_subnet(&s->port->seat, &other.port->seat))
+			return other.port;
+	return NULL;
+}
+
+PORT_CHECK(check_net_arp)
+{
+	const struct seat *seat = &s->port->seat;
+	const struct port *mate = subnet_mate(s);
+
+	if (!seat->known || seat->arp_ignore == MACHINE_UNKNOWN) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "arp_ignore cannot be read");
+		return;
+	}
+	if (!mate) {
+		finding_say(out, VERDICT_SKIP, "no other RoCE port is in its subnet");
+		return;
+	}
+	finding_evidence(out, EVIDENCE_HOST, "%s is in its subnet; arp_ignore %d, arp_announce %d",
+			 mate->netdev, seat->arp_ignore, seat->arp_announce);
+	if (!seat->arp_ignore)
+		finding_say(out, VERDICT_FAIL, "it answers ARP for the address of %s",
+			    mate->netdev);
+	else if (seat->arp_announce < 2)
+		finding_say(out, VERDICT_WARN, "it may ask by ARP with the address of %s",
+			    mate->netdev);
+	else
+		finding_say(out, VERDICT_PASS, "it answers ARP for its own addresses alone");
 }
 
 PORT_CHECK(check_net_rp_filter)

@@ -100,6 +100,7 @@ FABRIC_CHECK(check_top_setters);
 PORT_CHECK(check_top_willing);
 FABRIC_CHECK(check_top_persist);
 PORT_CHECK(check_top_rails);
+PORT_CHECK(check_net_arp);
 PORT_CHECK(check_net_rp_filter);
 PORT_CHECK(check_net_forwarding);
 

@@ -64,7 +64,7 @@ golden()
 
 	run -1 --separate-stderr "$rocecheck" doctor --from "$from" -i mlx5_1 --json
 	jq -e 'all(.findings[]; .port == "" or .port == "enp133s0f0np0")' <<<"$output"
-	jq 'del(.machine.lldpad, .machine.setters) | .machine.memlock_bytes = null | .machine.ipc_lock = null' \
+	jq 'del(.machine.lldpad, .machine.owners) | .machine.memlock_bytes = null | .machine.ipc_lock = null' \
 		"$from" >"$dir/warn.json"
 	run -4 --separate-stderr "$rocecheck" doctor --from "$dir/warn.json" -i mlx5_1
 	run -0 --separate-stderr "$rocecheck" doctor --from "$dir/warn.json" -i mlx5_1 --allow-inconclusive RC-HST-005

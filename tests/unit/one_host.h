@@ -25,6 +25,7 @@ static inline struct machine good_machine(void)
 		.numa_nodes = 2,
 		.rdma_cm = 1,
 		.boot_unit = 1,
+		.udev_rule = 1,
 	};
 }
 
@@ -43,6 +44,8 @@ static inline struct seat good_seat(void)
 		.iommu = "identity",
 		.irqs = 63,
 		.rp_filter = 2,
+		.arp_ignore = 2,
+		.arp_announce = 2,
 	};
 }
 

@@ -80,13 +80,31 @@ CHANGE(balancing, MACHINE.numa_balancing = 1)
 CHANGE(balancing_one, MACHINE.numa_balancing = 1; MACHINE.numa_nodes = 1)
 CHANGE(no_rdma_cm, MACHINE.rdma_cm = 0)
 CHANGE(no_boot, MACHINE.boot_unit = 0)
-CHANGE(others_boot, MACHINE.boot_unit = 0; MACHINE.setter_count = 1;
-       strcpy(MACHINE.setter[0].path, "etc/rc.local"); strcpy(MACHINE.setter[0].tool, "mlnx_qos"))
+BEGIN(setter)
+{
+	struct machine_owner *o = &MACHINE.owner[MACHINE.owner_count++];
+
+	strcpy(o->kind, "reapply");
+	strcpy(o->path, "etc/rc.local");
+	strcpy(o->name, "mlnx_qos");
+}
+CHANGE(others_boot, setter(h); MACHINE.boot_unit = 0)
+CHANGE(no_udev, MACHINE.udev_rule = 0)
 CHANGE(no_persist, PROFILE.persist = false)
 CHANGE(no_node, SEAT.numa_node = MACHINE_UNKNOWN)
 CHANGE(closed, P->active_mtu = 0)
 CHANGE(mtu_1024, P->active_mtu = 1024)
 
+BEGIN(one_subnet)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		h->port[i].seat.subnet_count = 1;
+		strcpy(h->port[i].seat.subnet[0].cidr, "198.18.0.0/24");
+	}
+}
+CHANGE(two_subnets, one_subnet(h); strcpy(SEAT.subnet[0].cidr, "198.18.1.0/24"))
+CHANGE(arp_answers, one_subnet(h); SEAT.arp_ignore = 0)
+CHANGE(arp_asks, one_subnet(h); SEAT.arp_announce = 0)
 CHANGE(strict_filter, SEAT.rp_filter = 1)
 CHANGE(strict_one, SEAT.rp_filter = 1; h->host.before.port_count = 1)
 CHANGE(filter_unknown, SEAT.rp_filter = MACHINE_UNKNOWN)
@@ -144,11 +162,17 @@ CHANGE(lld_no_wish, lld_managed(h); no_profile(h))
 CHANGE(agent_runs, Q.has |= QOS_BIT(QOS_FIRMWARE_AGENT); Q.firmware_agent = 1)
 CHANGE(two_agents, agent_runs(h); MACHINE.lldpd = 812)
 CHANGE(not_host, Q.dcbx_mode = QOS_DCBX_IEEE)
-CHANGE(lldpad, MACHINE.lldpad = 700)
+BEGIN(lldpad)
+{
+	struct machine_owner *o = &MACHINE.owner[MACHINE.owner_count++];
+
+	MACHINE.lldpad = o->pid = 700;
+	strcpy(o->kind, "lldpad");
+}
 CHANGE(lldpad_no_wish, lldpad(h); no_profile(h))
-CHANGE(lldpad_lldpd, lldpad(h); MACHINE.lldpd = 812)
-CHANGE(lldpad_waits, MACHINE.lldpad_waits = 1)
-CHANGE(setter, others_boot(h); MACHINE.boot_unit = 1)
+CHANGE(lldpad_setter, lldpad(h); setter(h))
+CHANGE(lldpad_waits, MACHINE.owner_count = 1; strcpy(MACHINE.owner[0].kind, "lldpad-socket"))
+CHANGE(owner_unknown, MACHINE.owner_count = 1; strcpy(MACHINE.owner[0].kind, "new"))
 CHANGE(other_firmware, strcpy(h->port[1].firmware, "28.39.1002"))
 CHANGE(other_mtu, h->port[1].qos.mtu = 1500)
 CHANGE(dropped, P->counters.value[METRIC_OUT_OF_BUFFER][0] = 3)
@@ -275,7 +299,8 @@ static const struct {
 	{"RC-HST-007", no_facts, OPEN, NULL},
 	{"RC-HST-010", NULL, PASS, NULL},
 	{"RC-HST-010", no_boot, WARN, NULL},
-	{"RC-HST-010", others_boot, WARN, "etc/rc.local"},
+	{"RC-HST-010", others_boot, WARN, "somebody else"},
+	{"RC-HST-010", no_udev, WARN, "loaded again"},
 	{"RC-HST-010", no_persist, SKIP, NULL},
 	{"RC-HST-010", no_facts, OPEN, NULL},
 	{"RC-HST-011", NULL, PASS, "numactl -N 1"},
@@ -287,6 +312,12 @@ static const struct {
 	{"RC-MTU-006", NULL, PASS, NULL},
 	{"RC-MTU-006", mtu_1024, WARN, "has to be 4192"},
 	{"RC-MTU-006", blind, OPEN, NULL},
+	{"RC-NET-001", NULL, SKIP, NULL},
+	{"RC-NET-001", two_subnets, SKIP, NULL},
+	{"RC-NET-001", one_subnet, PASS, NULL},
+	{"RC-NET-001", arp_answers, FAIL, "address of roce1"},
+	{"RC-NET-001", arp_asks, WARN, NULL},
+	{"RC-NET-001", no_facts, OPEN, NULL},
 	{"RC-NET-002", NULL, PASS, NULL},
 	{"RC-NET-002", strict_filter, WARN, "2 RoCE ports"},
 	{"RC-NET-002", strict_one, SKIP, NULL},
@@ -358,9 +389,10 @@ static const struct {
 	{"RC-TOP-004", NULL, PASS, NULL},
 	{"RC-TOP-004", lldpad, FAIL, NULL},
 	{"RC-TOP-004", lldpad_no_wish, WARN, NULL},
-	{"RC-TOP-004", lldpad_lldpd, FAIL, "undo each other"},
+	{"RC-TOP-004", lldpad_setter, FAIL, "undo each other"},
+	{"RC-TOP-004", owner_unknown, PASS, NULL},
 	{"RC-TOP-004", lldpad_waits, WARN, NULL},
-	{"RC-TOP-004", setter, WARN, "mlnx_qos"},
+	{"RC-TOP-004", setter, WARN, "service or hook"},
 	{"RC-TOP-004", no_facts, OPEN, NULL},
 	{"RC-TOP-005", NULL, PASS, NULL},
 	{"RC-TOP-005", other_firmware, WARN, "firmware"},

@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <ftw.h>
 #include <libgen.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dcb/owner.h"
 #include "probe/machine.h"
 #include "probe/snapshot.h"
 
@@ -124,6 +126,10 @@ static void make_proc(void)
 	put("proc/sys/net/ipv4/conf/all/arp_ignore", "0\n");
 	put("proc/sys/net/ipv4/conf/roce0/arp_ignore", "2\n");
 	put("proc/sys/net/ipv4/conf/roce0/forwarding", "1\n");
+	put("proc/net/route", "Iface\tDestination\tGateway\n"
+			      "roce0\t00000000\t010012C6\t0003\t0\t0\t0\t00000000\t0\t0\t0\n"
+			      "roce0\t000012C6\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+			      "eth0\t000013C6\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n");
 	put("proc/net/vlan/config", "VLAN Dev name    | VLAN ID\nName-Type: VLAN_NAME_TYPE_RAW\n"
 				    "roce0.100      | 100  | roce0\nother.7        | 7  | eth9\n");
 }
@@ -138,6 +144,7 @@ static int make(void **state)
 	roots = (struct machine_roots){.sysfs = sys, .proc = proc, .root = top};
 	make_sys();
 	make_proc();
+	put("usr/local/lib/udev/rules.d/90-rocecheck.rules", "");
 	put("etc/rc.local", "#!/bin/sh\nmlnx_qos -i roce0 --trust dscp\n");
 	put_link("etc/systemd/system/multi-user.target.wants/rocecheck-apply.service", "/nowhere");
 	return 0;
@@ -162,7 +169,7 @@ static void test_machine(void **state)
 	struct machine m;
 
 	(void)state;
-	machine_take(&roots, &m);
+	machine_take(&roots, NULL, 0, &m);
 	assert_true(m.known);
 	assert_int_equal(m.cpus, 6);
 	assert_int_equal(m.cpus_saving, 2);
@@ -175,10 +182,13 @@ static void test_machine(void **state)
 	assert_int_equal(m.lldpd, 812);
 	assert_int_equal(m.irqbalance, 900);
 	assert_int_equal(m.lldpad, 901);
-	assert_int_equal(m.lldpad_waits, 0);
 	assert_int_equal(m.boot_unit, 1);
-	assert_int_equal(m.setter_count, 1);
-	assert_string_equal(m.setter[0].tool, "mlnx_qos");
+	assert_int_equal(m.udev_rule, 1);
+	assert_int_equal(m.owner_count, 2);
+	assert_string_equal(m.owner[0].kind, "lldpad");
+	assert_int_equal(m.owner[0].pid, 901);
+	assert_string_equal(m.owner[1].kind, "reapply");
+	assert_string_equal(m.owner[1].name, "mlnx_qos");
 	assert_int_equal(m.nic_count, 1);
 	assert_string_equal(m.nic[0].netdev, "eth7");
 	assert_string_equal(m.nic[0].driver, "ice");
@@ -207,6 +217,8 @@ static void test_seat(void **state)
 	assert_int_equal(s.rp_filter, 1);
 	assert_int_equal(s.arp_ignore, 2);
 	assert_int_equal(s.arp_announce, MACHINE_UNKNOWN);
+	assert_int_equal(s.subnet_count, 1);
+	assert_string_equal(s.subnet[0].cidr, "198.18.0.0/24");
 	assert_int_equal(s.vlan_count, 1);
 	assert_string_equal(s.vlan[0].netdev, "roce0.100");
 	assert_int_equal(s.vlan[0].id, 100);
@@ -226,7 +238,7 @@ static void test_nothing(void **state)
 	assert_int_equal(s.numa_node, MACHINE_UNKNOWN);
 	assert_int_equal(s.pcie_speed, MACHINE_UNKNOWN);
 	assert_int_equal(s.irqs, 0);
-	machine_take(&none, &m);
+	machine_take(&none, NULL, 0, &m);
 	assert_true(m.memlock_bytes == MACHINE_UNKNOWN);
 	assert_int_equal(m.ipc_lock, MACHINE_UNKNOWN);
 	assert_int_equal(m.numa_nodes, MACHINE_UNKNOWN);
@@ -263,6 +275,15 @@ static void test_hostile(void **state)
 	assert_int_equal(s.vlan_count, 0);
 	make_sys();
 	make_proc();
+}
+
+static void test_owner_words(void **state)
+{
+	(void)state;
+	for (int i = 0; i < OWNER_KIND_COUNT; i++)
+		assert_int_equal(machine_owner_kind(machine_owner_word(i)), i);
+	assert_int_equal(machine_owner_kind("new"), -ENOENT);
+	assert_string_equal(machine_owner_word(-1), "unknown");
 }
 
 static void test_cpu_lists(void **state)
@@ -323,9 +344,9 @@ static void test_bad_json(void **state)
 		{"{\"ipc_lock\":2}", "ipc_lock"},
 		{"{\"governor\":\"\\u001b[2J\"}", "governor"},
 		{"{\"governor\":\"a-governor-of-a-name-far-too-long\"}", "governor"},
-		{"{\"setters\":[1]}", "want an object"},
+		{"{\"owners\":[1]}", "want an object"},
 		{"{\"idle_nics\":[{\"netdev\":7}]}", "netdev"},
-		{"{\"setters\":[{},{},{},{},{},{},{},{},{}]}", "at most 8"},
+		{"{\"owners\":[{},{},{},{},{},{},{},{},{}]}", "at most 8"},
 	};
 
 	(void)state;
@@ -378,7 +399,7 @@ int main(void)
 		cmocka_unit_test(test_nothing),	  cmocka_unit_test(test_hostile),
 		cmocka_unit_test(test_cpu_lists), cmocka_unit_test(test_pcie),
 		cmocka_unit_test(test_json),	  cmocka_unit_test(test_bad_json),
-		cmocka_unit_test(test_bad_seat),
+		cmocka_unit_test(test_bad_seat),  cmocka_unit_test(test_owner_words),
 	};
 
 	return cmocka_run_group_tests(tests, make, clean);
