@@ -99,7 +99,7 @@ static int keep_ports(struct dcb *dcb, const struct chosen *chosen, const char *
 
 	for (unsigned int i = 0; i < chosen->ports.count; i++)
 		also[i] = chosen->ports.netdev[i];
-	err = snapshot_take(dcb, also, chosen->ports.count, &all, e);
+	err = snapshot_take_ports(dcb, also, chosen->ports.count, &all, e);
 	for (unsigned int i = 0; !err && i < all.port_count; i++) {
 		struct port *p = &all.port[i];
 		const struct port *upper = upper_of(chosen, p);
@@ -157,7 +157,7 @@ int cmd_take_ports(struct dcb *dcb, const char *name, enum dcb_agent agent, stru
 	int err;
 
 	memset(s, 0, sizeof(*s));
-	err = snapshot_take(dcb, &name, name ? 1 : 0, s, e);
+	err = snapshot_take_ports(dcb, &name, name ? 1 : 0, s, e);
 	if (err == -ENODEV)
 		err_set(e, err, "'%s': no such netdev or RDMA device", name);
 	if (!err)

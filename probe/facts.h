@@ -27,7 +27,11 @@ int port_kind_value(const char *word);
  * *count may be 0. netdev, ibdev, kind, GIDs and MTUs are filled. -ENOMEM. */
 int facts_rdma_ports(struct dcb *dcb, struct port **ports, unsigned int *count, struct err *e);
 
-/* Adds what the netdev tells: driver, MAC, addresses, link. -ENODEV in e when it is gone. */
+/* Adds what the netdev tells: driver, MAC, link. -ENODEV in e when it is gone. */
 int facts_netdev(struct dcb *dcb, struct port *p, struct err *e);
+
+/* Fills the numeric addresses of the netdev. Two dumps of the kernel, so not for those who do not
+ * need them. */
+void facts_addresses(struct port *p);
 
 #endif

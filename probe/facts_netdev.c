@@ -67,7 +67,7 @@ static const void *address_of(const struct sockaddr *sa)
 	return NULL;
 }
 
-static void read_addresses(struct port *p)
+void facts_addresses(struct port *p)
 {
 	struct ifaddrs *list;
 
@@ -94,6 +94,5 @@ int facts_netdev(struct dcb *dcb, struct port *p, struct err *e)
 		return err_set(e, -ENODEV, "%s: no such network device", p->netdev);
 	read_driver(dcb, p);
 	read_link(dcb, p);
-	read_addresses(p);
 	return 0;
 }

@@ -109,26 +109,37 @@ static void set_ib_mtu(struct port *p)
 	p->qos.has |= QOS_BIT(QOS_IB_MTU);
 }
 
-static int fill_port(struct dcb *dcb, struct port *p, struct err *e)
+/* What is so at this moment: settings, addresses and counters. */
+static int fill_state(struct dcb *dcb, struct port *p, struct err *e)
 {
-	int err;
+	int err = 0;
 
 	if (p->netdev[0]) {
-		err = facts_netdev(dcb, p, e);
-		if (!err)
-			err = dcb_read(dcb, p->netdev, p->ibdev, p->ib_port, &p->qos, &p->dcb, e);
-		if (err == -ENODEV && p->ibdev[0])
-			p->netdev[0] = '\0'; /* it went away in between: as if it had none */
-		else if (err == -ENODEV || err == -ENOMEM)
-			return err;
+		facts_addresses(p);
+		err = dcb_read(dcb, p->netdev, p->ibdev, p->ib_port, &p->qos, &p->dcb, e);
 	}
-	set_ib_mtu(p);
+	if (err == -ENODEV || err == -ENOMEM)
+		return err;
 	err = counters_take(dcb, p->netdev, p->ibdev, p->ib_port, &p->counters, e);
-	return err == -ENODEV && p->ibdev[0] ? 0 : err; /* as above */
+	return err == -ENODEV && p->ibdev[0] ? 0 : err;
 }
 
-int snapshot_take(struct dcb *dcb, const char *const *also, unsigned int also_count,
-		  struct snapshot *s, struct err *e)
+static int fill_port(struct dcb *dcb, struct port *p, bool state, struct err *e)
+{
+	int err = p->netdev[0] ? facts_netdev(dcb, p, e) : 0;
+
+	if (!err && state)
+		err = fill_state(dcb, p, e);
+	if (err == -ENODEV && p->ibdev[0]) {
+		p->netdev[0] = '\0'; /* it went away in between: as if it had none */
+		err = state ? fill_state(dcb, p, e) : 0;
+	}
+	set_ib_mtu(p);
+	return err;
+}
+
+static int take(struct dcb *dcb, const char *const *also, unsigned int also_count, bool state,
+		struct snapshot *s, struct err *e)
 {
 	struct snapshot taken = {0};
 	int err;
@@ -138,13 +149,25 @@ int snapshot_take(struct dcb *dcb, const char *const *also, unsigned int also_co
 	for (unsigned int i = 0; !err && i < also_count; i++)
 		err = add_netdev(&taken, also[i], e);
 	for (unsigned int i = 0; !err && i < taken.port_count; i++)
-		err = fill_port(dcb, &taken.port[i], e);
+		err = fill_port(dcb, &taken.port[i], state, e);
 	if (err) {
 		snapshot_clear(&taken);
 		return err;
 	}
 	*s = taken;
 	return 0;
+}
+
+int snapshot_take(struct dcb *dcb, const char *const *also, unsigned int also_count,
+		  struct snapshot *s, struct err *e)
+{
+	return take(dcb, also, also_count, true, s, e);
+}
+
+int snapshot_take_ports(struct dcb *dcb, const char *const *also, unsigned int also_count,
+			struct snapshot *s, struct err *e)
+{
+	return take(dcb, also, also_count, false, s, e);
 }
 
 void snapshot_clear(struct snapshot *s)

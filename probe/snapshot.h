@@ -89,6 +89,10 @@ struct dcb;
  */
 int snapshot_take(struct dcb *dcb, const char *const *also, unsigned int also_count,
 		  struct snapshot *s, struct err *e);
+
+/* The same ports without what they are set to and count: for those who read that themselves. */
+int snapshot_take_ports(struct dcb *dcb, const char *const *also, unsigned int also_count,
+			struct snapshot *s, struct err *e);
 void snapshot_clear(struct snapshot *s);
 
 /* The port by netdev or ibdev name, NULL if there is none. Borrowed. */
