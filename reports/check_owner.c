@@ -281,6 +281,10 @@ PORT_CHECK(check_net_arp)
 	const struct seat *seat = &s->port->seat;
 	const struct port *mate = subnet_mate(s);
 
+	if (roce_ports(s->c) < 2) {
+		finding_say(out, VERDICT_SKIP, "one RoCE port: there is no other to answer for");
+		return;
+	}
 	if (!seat->known || seat->arp_ignore == MACHINE_UNKNOWN) {
 		finding_say(out, VERDICT_INCONCLUSIVE, "arp_ignore cannot be read");
 		return;

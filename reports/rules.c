@@ -179,8 +179,8 @@ static const struct {
 	enum rule_need need;
 	bool (*ready)(const struct subject *s, struct findings *out);
 } preconditions[] = {
-	{NEED_PROFILE, profile_ready}, {NEED_PEER, peer_ready},	  {NEED_DCB, dcb_ready},
-	{NEED_ROCE, roce_ready},       {NEED_PRIO, prio_ready},	  {NEED_LOSSLESS, lossless_ready},
+	{NEED_PROFILE, profile_ready}, {NEED_DCB, dcb_ready},	  {NEED_ROCE, roce_ready},
+	{NEED_PEER, peer_ready},       {NEED_PRIO, prio_ready},	  {NEED_LOSSLESS, lossless_ready},
 	{NEED_LOAD, load_ready},       {NEED_DELTA, delta_ready}, {NEED_QUIET, quiet_ready},
 	{NEED_CAPTURE, capture_ready},
 };
