@@ -250,8 +250,8 @@ static void print_lost(const struct plan *p, FILE *out)
 
 	if (!p->lost)
 		return;
-	fputs("    note: where DSCP trust begins or ends, or the firmware's agent, the driver "
-	      "resets\n          ",
+	fputs("    note: where DSCP trust begins or ends, or the firmware's agent, or it is loaded "
+	      "anew,\n          the driver resets ",
 	      out);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		if (!(p->lost & QOS_BIT(id)))
@@ -260,6 +260,16 @@ static void print_lost(const struct plan *p, FILE *out)
 		comma = ", ";
 	}
 	fputs(";\n          the profile does not say what they should be\n", out);
+}
+
+/* What no readback shows: all that others have built on the netdev. */
+static void print_reload(const struct plan *p, FILE *out)
+{
+	if (plan_fields(p) & QOS_BIT(QOS_ROCE_ENABLE) && driver_quirk_find(p->driver)->roce_resets)
+		fputs("    note: rdma.enable_roce makes devlink load the driver anew: the netdev "
+		      "goes and comes back\n          without its addresses, VLAN devices and "
+		      "bond, and RDMA-CM settings need a second apply\n",
+		      out);
 }
 
 static void print_bare(const struct plan *p, FILE *out)
@@ -301,6 +311,7 @@ static void print_plan(const struct plan *p, const struct port_use *use, const c
 	print_notes(p, out);
 	print_lost(p, out);
 	print_bare(p, out);
+	print_reload(p, out);
 }
 
 void cmd_plans_print_count(const struct plans *plans, FILE *out)

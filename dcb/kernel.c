@@ -5,6 +5,7 @@
  * never written: the kernel would say yes and do nothing.
  */
 #include <errno.h>
+#include <string.h>
 #include <stddef.h>
 
 #include "dcb/agent.h"
@@ -12,6 +13,7 @@
 #include "dcb/cc.h"
 #include "dcb/configfs.h"
 #include "dcb/dcbnl.h"
+#include "dcb/devlink.h"
 #include "dcb/ethtool.h"
 #include "dcb/link.h"
 #include "dcb/plan.h"
@@ -73,6 +75,21 @@ static void read_cc(struct dcb *dcb, const struct dcb_port *port, struct qos *q)
 	cc_read(&roots, &names, q);
 }
 
+/* Of the drivers that have it, because it is a question more. */
+static void read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *q)
+{
+	static const char *const drivers[] = {"mlx5_core", "ice", "bnxt_en"};
+	const char *driver = port_quirk(dcb, port)->driver;
+	struct devlink_roce roce;
+
+	for (unsigned int i = 0; driver && i < ARRAY_SIZE(drivers); i++) {
+		if (strcmp(driver, drivers[i]) || devlink_roce_read(dcb, port->ifname, &roce, NULL))
+			continue;
+		q->roce_enable = roce.on;
+		q->has |= BIT(ROCE_ENABLE);
+	}
+}
+
 static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
 		       struct err *e)
 {
@@ -91,6 +108,7 @@ static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos 
 	if (err)
 		return err;
 	vlan_read(dcb, port->ifname, q);
+	read_roce(dcb, port, q);
 	read_cc(dcb, port, q);
 	return port->agent == DCB_AGENT_LLDPAD && *has_dcb ? agent_read(port->ifname, q, e) : 0;
 }
@@ -245,6 +263,13 @@ static int write_cc(struct dcb *dcb, const struct dcb_port *port, const struct q
 	return cc_write(&roots, &names, q, mask, e);
 }
 
+static int write_roce(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		      uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return devlink_roce_write(dcb, port->ifname, q->roce_enable, e);
+}
+
 static int write_agent(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		       uint64_t mask, struct err *e)
 {
@@ -276,6 +301,7 @@ static const struct object {
 	object_write *write;
 	bool dcbnl;
 } objects[] = {
+	{BIT(ROCE_ENABLE), write_roce, false},
 	{BIT(FIRMWARE_AGENT), write_agent, false},
 	{BIT(DCBX_MODE), write_dcbx, true},
 	{BIT(ADMIN_STATUS), write_agent_alone, false},

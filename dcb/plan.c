@@ -247,7 +247,7 @@ static struct qos outcome(const struct context *c)
 }
 
 /* Fields that the driver resets because the first DSCP entry comes, or the last one goes, or
- * because its firmware's agent comes or goes. */
+ * because its firmware's agent comes or goes, or it is loaded anew. */
 static uint64_t reset_on_the_way(const struct context *c, const struct qos *then)
 {
 	bool before = qos_has(c->have, QOS_DSCP_PRIO) && any_dscp(c->have);
@@ -255,6 +255,8 @@ static uint64_t reset_on_the_way(const struct context *c, const struct qos *then
 
 	if (qos_diff(c->want, c->have) & c->have->has & QOS_BIT(QOS_FIRMWARE_AGENT))
 		resets |= c->quirk->agent_resets;
+	if (qos_diff(c->want, c->have) & c->have->has & QOS_BIT(QOS_ROCE_ENABLE))
+		resets |= c->quirk->roce_resets;
 	return resets;
 }
 

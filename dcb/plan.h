@@ -73,6 +73,7 @@ struct driver_quirk {
 				      resets */
 	uint64_t agent_resets;	   /* and those that the firmware's agent resets, as it is turned
 				      on or off */
+	uint64_t roce_resets;	   /* and those that go when rdma.enable_roce changes */
 	uint32_t limits;	   /* enum driver_limit */
 	bool dscps_of_firmware;	   /* a DSCP without an entry has the firmware's priority, not 0 */
 	bool app_replaces;	   /* setting an APP entry removes the old one of the same key */

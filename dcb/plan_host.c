@@ -10,6 +10,7 @@
 #include "dcb/backend.h"
 #include "dcb/cc.h"
 #include "dcb/configfs.h"
+#include "dcb/devlink.h"
 #include "dcb/plan.h"
 #include "dcb/platform.h"
 #include "dcb/vlan.h"
@@ -71,6 +72,20 @@ static void forbid_in_bond(struct dcb *dcb, const struct plan *plan, struct plan
 		plan_cannot(s, "%s sets no DCB while the port is in a bond", plan->driver);
 }
 
+/* What is kept in the device's memory counts after its next reset. */
+static void look_at_devlink(struct dcb *dcb, const struct plan *plan, struct plan_step *s)
+{
+	struct devlink_roce roce;
+
+	if (s->cannot || devlink_roce_read(dcb, plan->ifname, &roce, NULL) ||
+	    roce.mode != DEVLINK_AT_RESET)
+		return;
+	plan_cannot(s,
+		    "the device reads it when it starts: devlink dev param set %s/%s name "
+		    "enable_roce value %s cmode permanent, then reboot",
+		    roce.bus, roce.device, s->to.roce_enable ? "true" : "false");
+}
+
 /* What of a step only this host can tell. */
 static void look_closer(struct dcb *dcb, const struct qos *have, const struct plan *plan,
 			struct plan_step *s)
@@ -79,6 +94,8 @@ static void look_closer(struct dcb *dcb, const struct qos *have, const struct pl
 		forbid_pcp_apps(dcb, have, s);
 	if (s->field == QOS_VLAN_PRIO && s->cannot)
 		vlan_unknown(dcb, plan->ifname, s->reason, sizeof(s->reason));
+	if (s->field == QOS_ROCE_ENABLE)
+		look_at_devlink(dcb, plan, s);
 	look_at_files(dcb, plan, s);
 	forbid_in_bond(dcb, plan, s);
 	if (!(PLAN_RDMA_CM & QOS_BIT(s->field)))

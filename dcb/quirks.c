@@ -14,8 +14,8 @@
 
 /* Link pause goes before PFC (ice refuses it after), MTU too (mlx5 computes xoff from it). */
 #define ORDER_HEAD                                                                                 \
-	QOS_FIRMWARE_AGENT, QOS_DCBX_MODE, QOS_ADVERTISE, QOS_PAUSE_AUTONEG, QOS_PAUSE_RX,         \
-		QOS_PAUSE_TX, QOS_MTU, QOS_IB_MTU
+	QOS_ROCE_ENABLE, QOS_FIRMWARE_AGENT, QOS_DCBX_MODE, QOS_ADVERTISE, QOS_PAUSE_AUTONEG,      \
+		QOS_PAUSE_RX, QOS_PAUSE_TX, QOS_MTU, QOS_IB_MTU
 #define ORDER_APP                                                                                  \
 	QOS_TRUST, QOS_DSCP_PRIO, QOS_APP, QOS_APP_TRUST, QOS_REWRITE_DSCP, QOS_REWRITE_PCP
 #define ORDER_ETS                                                                                  \
@@ -30,14 +30,20 @@
 #define APP_FIELDS (BIT(TRUST) | BIT(DSCP_PRIO) | BIT(APP))
 #define ETS_FIELDS (BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
 #define PFC_FIELDS (BIT(PFC_ENABLED) | BIT(PFC_DELAY))
+/* What a driver has of a netdev, and has not any more when that is registered anew. */
+#define NETDEV_FIELDS                                                                              \
+	(BIT(DCBX_MODE) | APP_FIELDS | ETS_FIELDS | BIT(TC_MAXRATE) | PFC_FIELDS |                 \
+	 BIT(PFC_STORM) | BIT(PRIO_BUFFER) | BIT(BUFFER_SIZE) | BIT(PAUSE_AUTONEG) |               \
+	 BIT(PAUSE_RX) | BIT(PAUSE_TX) | BIT(MTU))
 
 const struct driver_quirk driver_quirks[] = {
 	{
 		.driver = "mlx5_core",
 		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
 		.flaps = BIT(PFC_ENABLED), /* mlx5_toggle_port_link() */
-		.resets = BIT(MTU),
+		.resets = BIT(MTU) | BIT(ROCE_ENABLE),
 		.cached = APP_FIELDS | BIT(TC_TSA),
+		.roce_resets = NETDEV_FIELDS, /* devlink reload: the netdev is a new one */
 		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_DSCP_ONLY | LIMIT_RATE_STEPS |
 			  LIMIT_NEVER_WILLING,
 		.dscps_of_firmware = true,
@@ -62,8 +68,8 @@ const struct driver_quirk driver_quirks[] = {
 		.driver = "ice",
 		/* The first DSCP entry resets ETS and PFC. */
 		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
-		.resets = ETS_FIELDS | PFC_FIELDS | APP_FIELDS |
-			  BIT(MTU), /* ice_dcbnl_devreset() */
+		.resets = ETS_FIELDS | PFC_FIELDS | APP_FIELDS | BIT(MTU) |
+			  BIT(ROCE_ENABLE), /* ice_dcbnl_devreset() */
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.dscp_flip_resets = ETS_FIELDS | PFC_FIELDS,
 		.agent_resets = ETS_FIELDS | PFC_FIELDS, /* ice_dcb_sw_dflt_cfg() */

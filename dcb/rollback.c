@@ -43,6 +43,8 @@ static uint64_t scope_of(const struct tx *tx, unsigned int port)
 	/* mlx5 sizes its buffers by the MTU, too. */
 	if (fields & (dcb_dcbnl_fields() | QOS_BIT(QOS_MTU)))
 		along = dcb_dcbnl_fields();
+	if (fields & QOS_BIT(QOS_ROCE_ENABLE))
+		along |= driver_quirk_find(p->driver)->roce_resets;
 	/* Of a finished transaction it is known what changed; the rest may be somebody else's by
 	 * now. */
 	for (int id = 0; p->has_after && id < QOS_FIELD_COUNT; id++)

@@ -128,6 +128,7 @@ enum qos_field_id {
 	QOS_MTU,
 	QOS_IB_MTU,
 	QOS_VLAN_PRIO,
+	QOS_ROCE_ENABLE,
 	QOS_ROCE_VERSION,
 	QOS_CM_TOS,
 	QOS_VERBS_TOS,
@@ -182,6 +183,7 @@ struct qos {
 	uint32_t ib_mtu;       /* profile: the least accepted; NIC: active_mtu; bytes, read only */
 	uint8_t vlan_prio[QOS_SKB_PRIOS]; /* VLAN priority of each socket priority, of all VLAN
 					     devices above the port */
+	uint8_t roce_enable;		  /* 0 or 1: devlink enable_roce */
 	uint8_t roce_version;		  /* 1 or 2: rdma_cm default_roce_mode */
 	uint8_t cm_tos;			  /* rdma_cm default_roce_tos: DSCP << 2 | ECN */
 	uint8_t verbs_tos;		  /* what MLNX_OFED forces on all connections */

@@ -300,6 +300,12 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 		.min = 0, .max = QOS_PRIOS - 1, .unit = "",
 		.help = "VLAN priority of each socket priority, on all VLAN devices above the port; unlisted: 0; needed with trust pcp",
 	},
+	[QOS_ROCE_ENABLE] = {
+		.key = "rdma.enable_roce", .kind = QOS_KIND_BOOL,
+		.offset = AT(roce_enable),
+		.min = 0, .max = 1, .unit = "",
+		.help = "devlink's enable_roce; mlx5 is loaded anew for it, and the netdev goes and comes",
+	},
 	[QOS_ROCE_VERSION] = {
 		.key = "rdma.roce_version", .kind = QOS_KIND_WORD,
 		.offset = AT(roce_version), .words = roce_words,

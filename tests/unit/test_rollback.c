@@ -90,9 +90,73 @@ static void test_order(void **state)
 	munmap(machine, sizeof(*machine));
 }
 
+/* As a driver that is loaded anew: what the port was told is gone. */
+static int reload_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			uint64_t mask, struct err *e)
+{
+	int err = fake_backend.write(dcb, port, q, mask, e);
+
+	if (!err && mask & QOS_BIT(QOS_ROCE_ENABLE)) {
+		machine->port[0].qos.mtu = 1500;
+		machine->port[0].qos.pfc_enabled = 0;
+		machine->port[0].qos.pause_rx = 0;
+	}
+	return err;
+}
+
+/* What the profile asks for is set again after it; and all that was there is, after the undo. */
+static void test_reload(void **state)
+{
+	char dir[] = "/tmp/test_rollback.XXXXXX", command[64], id[JOURNAL_ID_MAX];
+	struct qos *q, want = {.roce_enable = 1, .mtu = 9000};
+	struct dcb dcb = {.backend = &backend, .sysfs_fd = -1};
+	int line[QOS_FIELD_COUNT] = {0};
+	struct plan_run how = {.state_dir = dir};
+	enum apply_outcome outcome;
+	struct err e = {0};
+	struct plan plan;
+	struct tx tx;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	backend = fake_backend;
+	backend.write = reload_write;
+	machine = fake_map();
+	assert_non_null(machine);
+	dcb.machine = machine;
+	q = &machine->port[0].qos;
+	want.has = QOS_BIT(QOS_ROCE_ENABLE) | QOS_BIT(QOS_MTU);
+	q->has = want.has | QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PAUSE_RX);
+	q->pause_rx = 1;
+	q->mtu = 9000;
+	q->pfc_enabled = 8;
+	plan_make(&want, line, q, "mlx5_core", &plan);
+	strcpy(plan.ifname, "p0");
+	assert_true(plan.lost == (QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PAUSE_RX)));
+	assert_true(plan_disrupts(&plan));
+	if (plan_apply(&dcb, &plan, 1, &how, id, &outcome, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(q->roce_enable, 1);
+	assert_int_equal(q->mtu, 9000);
+	assert_int_equal(q->pfc_enabled, 0);
+	if (journal_rollback(&dcb, dir, id, &tx, &outcome, &e))
+		fail_msg("%s", e.text);
+	tx_clear(&tx);
+	assert_int_equal(q->roce_enable, 0);
+	assert_int_equal(q->pause_rx, 1);
+	assert_int_equal(q->mtu, 9000);
+	assert_int_equal(q->pfc_enabled, 8);
+	munmap(machine, sizeof(*machine));
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_order)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_order),
+		cmocka_unit_test(test_reload),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
