@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/ports.h"
 #include "dcb/dcb.h"
 #include "probe/peer.h"
 #include "reports/app_env.h"
@@ -50,22 +51,52 @@ struct patient {
 	struct run_host host;
 };
 
-static int gather(struct snapshot *s, struct err *e)
+/* The ports that were named; an RDMA device is no netdev to ask for. */
+static int take_named(struct dcb *dcb, struct snapshot *s, struct err *e)
+{
+	int err = snapshot_take(dcb, NULL, 0, s, e);
+
+	for (unsigned int i = 0; !err && i < ifaces.count; i++) {
+		if (snapshot_port(s, ifaces.item[i]))
+			continue;
+		snapshot_clear(s);
+		return snapshot_take(dcb, ifaces.item, ifaces.count, s, e);
+	}
+	return err;
+}
+
+/* Every RDMA port that the profile selects, by its own name or by that of a bond above it. */
+static int take_all(struct dcb *dcb, const struct profile *profile, struct snapshot *s,
+		    struct err *e)
+{
+	unsigned int kept = 0;
+	int err = snapshot_take(dcb, NULL, 0, s, e);
+
+	if (err)
+		return err;
+	err = cmd_ports_below(dcb, s, e);
+	for (unsigned int i = 0; !err && i < s->port_count; i++) {
+		if (!cmd_port_selected(dcb, profile, s->port[i].netdev))
+			continue;
+		if (kept != i)
+			s->port[kept] = s->port[i];
+		kept++;
+	}
+	if (err)
+		snapshot_clear(s);
+	else
+		s->port_count = kept;
+	return err;
+}
+
+static int gather(const struct profile *profile, struct snapshot *s, struct err *e)
 {
 	struct dcb *dcb;
 	int err = dcb_open(NULL, &dcb, e);
 
 	if (err)
 		return err;
-	/* One that is named may be an RDMA device, which is no netdev to ask for. */
-	err = snapshot_take(dcb, NULL, 0, s, e);
-	for (unsigned int i = 0; !err && i < ifaces.count; i++) {
-		if (snapshot_port(s, ifaces.item[i]))
-			continue;
-		snapshot_clear(s);
-		err = snapshot_take(dcb, ifaces.item, ifaces.count, s, e);
-		break;
-	}
+	err = ifaces.count ? take_named(dcb, s, e) : take_all(dcb, profile, s, e);
 	dcb_close(dcb);
 	if (err)
 		return err;
@@ -77,19 +108,28 @@ static int gather(struct snapshot *s, struct err *e)
 	return err;
 }
 
-/* The ports that were named, as those of an inventory are: one that is not there is a finding. */
-static int name_ports(struct run_host *h)
+static void add_port(struct run_host *h, const char *netdev)
 {
-	h->port = calloc(ifaces.count + 1, sizeof(*h->port));
+	struct run_port *p = &h->port[h->port_count++];
+
+	snprintf(p->netdev, sizeof(p->netdev), "%.15s", netdev);
+}
+
+/* The judged ports, as those of an inventory are: one that was named and is not there is a finding.
+ * Those of a file are left to what the profile selects. */
+static int list_ports(struct run_host *h)
+{
+	h->port = calloc(ifaces.count + h->before.port_count + 1, sizeof(*h->port));
 	if (!h->port)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < ifaces.count; i++) {
 		const struct port *p = snapshot_port(&h->before, ifaces.item[i]);
 
-		snprintf(h->port[i].netdev, sizeof(h->port[i].netdev), "%.15s",
-			 p && p->netdev[0] ? p->netdev : ifaces.item[i]);
+		add_port(h, p && p->netdev[0] ? p->netdev : ifaces.item[i]);
 	}
-	h->port_count = ifaces.count;
+	for (unsigned int i = 0; !from && !ifaces.count && i < h->before.port_count; i++)
+		if (h->before.port[i].netdev[0] && h->before.port[i].kind != PORT_ETHERNET)
+			add_port(h, h->before.port[i].netdev);
 	return 0;
 }
 
@@ -103,7 +143,8 @@ static int admit(struct patient *p)
 {
 	struct run_host *h = &p->host;
 	struct err e = {0};
-	int err = from ? snapshot_load(from, &h->before, &e) : gather(&h->before, &e);
+	int err = from ? snapshot_load(from, &h->before, &e)
+		       : gather(&p->fabric.profile, &h->before, &e);
 
 	if (err)
 		return cmd_fail(from ? EXIT_USAGE : EXIT_ENVIRONMENT, &e);
@@ -113,7 +154,7 @@ static int admit(struct patient *p)
 	p->run.host = h;
 	p->run.host_count = 1;
 	p->run.started_unix_ns = p->run.ended_unix_ns = h->before.taken_unix_ns;
-	if (name_ports(h)) {
+	if (list_ports(h)) {
 		err_sys(&e, -ENOMEM, "doctor");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}

@@ -125,6 +125,60 @@ static int keep_ports(struct dcb *dcb, const struct chosen *chosen, const char *
 	return 0;
 }
 
+/* What RDMA knows of the upper device, on a port below it. */
+static void graft(struct port *p, const struct port *upper)
+{
+	struct port own = *p;
+
+	*p = *upper;
+	memcpy(p->netdev, own.netdev, sizeof(p->netdev));
+	memcpy(p->driver, own.driver, sizeof(p->driver));
+	memcpy(p->driver_version, own.driver_version, sizeof(p->driver_version));
+	memcpy(p->firmware, own.firmware, sizeof(p->firmware));
+	memcpy(p->bus, own.bus, sizeof(p->bus));
+	p->up = own.up;
+	p->speed_mbps = own.speed_mbps;
+	p->dcb = own.dcb;
+	p->qos = own.qos;
+	p->counters = own.counters;
+	qos_copy_field(&p->qos, &upper->qos, QOS_IB_MTU);
+	qos_copy_field(&p->qos, &upper->qos, QOS_CM_TOS);
+	qos_copy_field(&p->qos, &upper->qos, QOS_ROCE_VERSION);
+}
+
+int cmd_ports_below(struct dcb *dcb, struct snapshot *s, struct err *e)
+{
+	struct chosen chosen = {0};
+	const char *also[RESOLVE_MAX];
+	struct snapshot all = {0};
+	unsigned int kept = 0;
+	int err = choose(dcb, s, NULL, &chosen, e);
+
+	if (err || !chosen.spread)
+		return err;
+	for (unsigned int i = 0; i < chosen.ports.count; i++)
+		also[i] = chosen.ports.netdev[i];
+	err = snapshot_take(dcb, also, chosen.ports.count, &all, e);
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < all.port_count; i++) {
+		struct port *p = &all.port[i];
+		const struct port *upper = upper_of(&chosen, p);
+
+		if (is_above(&chosen, p))
+			continue;
+		if (upper && !p->ibdev[0])
+			graft(p, upper);
+		if (kept != i)
+			all.port[kept] = *p;
+		kept++;
+	}
+	all.port_count = kept;
+	snapshot_clear(s);
+	*s = all;
+	return 0;
+}
+
 bool cmd_port_selected(struct dcb *dcb, const struct profile *profile, const char *netdev)
 {
 	int fd = openat(dcb_sysfs_fd(dcb), "class/net", O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -15,6 +15,10 @@
 int cmd_take_ports(struct dcb *dcb, const char *name, enum dcb_agent agent, struct snapshot *s,
 		   struct err *e);
 
+/* Puts the ports below a bond, VLAN or bridge in its place, each with the RDMA device above it: they
+ * have the queues. Other ports stay as they are. */
+int cmd_ports_below(struct dcb *dcb, struct snapshot *s, struct err *e);
+
 /* Whether the profile selects the netdev, or a bond, VLAN or bridge above it. */
 bool cmd_port_selected(struct dcb *dcb, const struct profile *profile, const char *netdev);
 

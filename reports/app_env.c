@@ -91,6 +91,15 @@ static int gid_index(const struct port *p)
 	return any ? any->index : -ENODATA;
 }
 
+/* Ports of a bond share its RDMA device. */
+static bool is_listed(const struct facts *f, const struct port *p)
+{
+	for (unsigned int i = 0; i < f->count; i++)
+		if (!strcmp(f->port[i]->ibdev, p->ibdev) && f->port[i]->ib_port == p->ib_port)
+			return true;
+	return false;
+}
+
 static bool is_usable(const struct subject *s, struct app_env *env)
 {
 	const struct port *p = s->port;
@@ -138,7 +147,7 @@ static void gather(const struct rule_context *c, struct facts *f, struct app_env
 	while (f->count < PORTS_MAX && port_walk_next(&walk, &s)) {
 		bool first = !f->count;
 
-		if (!is_usable(&s, env))
+		if (!is_usable(&s, env) || is_listed(f, s.port))
 			continue;
 		agree(&f->tos, subject_roce_tos(&s), first, &f->tos_differ);
 		agree(&f->sl, service_level(&s), first, &sl_differ);

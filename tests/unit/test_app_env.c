@@ -108,6 +108,11 @@ static void iwarp(struct host *h)
 	h->port[1].kind = PORT_IWARP;
 }
 
+static void bond(struct host *h)
+{
+	snprintf(h->port[1].ibdev, sizeof(h->port[1].ibdev), "mlx5_0");
+}
+
 static void nothing(struct host *h)
 {
 	h->f.host[0].before.port_count = 0;
@@ -138,6 +143,7 @@ static const struct {
 	{rails_disagree, "NCCL_IB_TC", NULL, "the traffic class is left out"},
 	{evil_name, "UCX_NET_DEVICES", "mlx5_0:1", "would not be safe in a shell"},
 	{iwarp, "NCCL_IB_HCA", "=mlx5_0:1", NULL},
+	{bond, "UCX_NET_DEVICES", "mlx5_0:1", NULL},
 	{nothing, "NCCL_IB_HCA", NULL, "nothing to export"},
 };
 
