@@ -65,7 +65,7 @@ found()
 	found RC-ETS-002 'traffic class 0'
 	found RC-MTU-002 'the RDMA MTU is 1024'
 	found RC-TOP-004 'lldpad runs'
-	jq -e '.findings[0].rule == "RC-TOP-004"' <<<"$output"
+	jq -e '.findings as $all | $all[] | select(.rule == "RC-PFC-002") | $all[.caused_by].rule == "RC-TOP-004"' <<<"$output"
 	# Without a profile what is wrong is wrong all the same.
 	doctor 1 --json
 	found RC-PFC-007 'on together with PFC'
