@@ -87,6 +87,14 @@ const char *dcb_agent_word(enum dcb_agent agent)
 	return agent == DCB_AGENT_LLDPAD ? "lldpad" : "none";
 }
 
+int dcb_check(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
+	      struct err *e)
+{
+	struct dcb_port port = {ifname, ibdev, ib_port, DCB_AGENT_NONE};
+
+	return dcb->backend->check(dcb, &port, e);
+}
+
 int dcb_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 	     struct qos *q, bool *has_dcb, struct err *e)
 {

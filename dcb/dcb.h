@@ -56,6 +56,11 @@ int dcb_read_port(struct dcb *dcb, const struct dcb_port *port, struct qos *q, b
 int dcb_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,
 	      struct err *e);
 
+/* Whether struct qos can hold what the port has: -ENOTUNIQ with what it cannot in e, such as a DSCP
+ * with two priorities, of which a driver takes one. */
+int dcb_check(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
+	      struct err *e);
+
 /* Per-priority PFC frame counters of dcbnl IEEE_PFC: requests = sent, indications = received.
  * -EOPNOTSUPP without dcbnl, -ENODATA when the driver answers without them. */
 int dcb_pfc_counters(struct dcb *dcb, const char *ifname, uint64_t requests[QOS_PRIOS],

@@ -120,8 +120,9 @@ static void read_memlock(const char *proc, struct machine *m)
 		value += strspn(value, " ");
 		if (!strncmp(value, "unlimited", 9))
 			m->memlock_bytes = MACHINE_UNLIMITED;
-		else if (sscanf(value, "%19" SCNu64, &bytes) == 1 && bytes <= INT64_MAX)
-			m->memlock_bytes = (int64_t)bytes;
+		else if (sscanf(value, "%20" SCNu64, &bytes) == 1)
+			m->memlock_bytes = bytes < MACHINE_UNLIMITED ? (int64_t)bytes
+								     : MACHINE_UNLIMITED;
 	}
 	if (f)
 		fclose(f);

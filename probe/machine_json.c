@@ -24,7 +24,7 @@ struct fact {
 #define WORD(s, m) {#m, offsetof(struct s, m), false, 0, sizeof(((struct s *)0)->m)}
 
 static const struct fact machine_facts[] = {
-	NUMBER(machine, memlock_bytes, INT64_MAX),
+	NUMBER(machine, memlock_bytes, MACHINE_UNLIMITED),
 	NUMBER(machine, ipc_lock, 1),
 	NUMBER(machine, cpus, INT32_MAX),
 	NUMBER(machine, cpus_saving, INT32_MAX),

@@ -124,6 +124,14 @@ static int fill_state(struct dcb *dcb, struct port *p, struct err *e)
 	return err == -ENODEV && p->ibdev[0] ? 0 : err;
 }
 
+static void read_clash(struct dcb *dcb, struct port *p)
+{
+	struct err e = {0};
+
+	if (dcb_check(dcb, p->netdev, p->ibdev, p->ib_port, &e) == -ENOTUNIQ)
+		snprintf(p->clash, sizeof(p->clash), "%.95s", e.text);
+}
+
 static int fill_port(struct dcb *dcb, struct port *p, bool state, struct err *e)
 {
 	int err = p->netdev[0] ? facts_netdev(dcb, p, e) : 0;
@@ -135,6 +143,8 @@ static int fill_port(struct dcb *dcb, struct port *p, bool state, struct err *e)
 		err = state ? fill_state(dcb, p, e) : 0;
 	}
 	set_ib_mtu(p);
+	if (!err && state && p->dcb)
+		read_clash(dcb, p);
 	return err;
 }
 

@@ -68,6 +68,7 @@ struct port {
 	char peer_dialect[8]; /* "ieee", "cee", "cin" or "" */
 	struct counters counters;
 	struct seat seat; /* machine_add() */
+	char clash[96];	  /* what struct qos cannot hold: a DSCP with two priorities; "" = nothing */
 };
 
 struct snapshot {

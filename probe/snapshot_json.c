@@ -64,6 +64,7 @@ static const struct member port_members[] = {
 	MEMBER(port, active_mtu, U32, 4096, false),
 	MEMBER(port, max_mtu, U32, 4096, false),
 	MEMBER(port, dcb, BOOL, 0, false),
+	TEXT(port, "clash", clash, TEXT, false),
 };
 
 /* The peer is an object of its own: {"name","port","dialect","qos"}. */

@@ -309,6 +309,7 @@ PORT_CHECK(check_qos_egress)
 /* Only where entries that are missing are not the kernel's to fill. */
 PORT_CHECK(check_qos_holes)
 {
+	const struct driver_quirk *quirk = driver_quirk_find(s->port->driver);
 	const struct qos *q = &s->port->qos;
 	unsigned int bare = 0;
 
@@ -320,7 +321,10 @@ PORT_CHECK(check_qos_holes)
 		bare += q->dscp_prio[dscp] == QOS_UNMAPPED;
 	finding_evidence(out, EVIDENCE_HOST, "%u of %d DSCPs have an entry (dcbnl APP)",
 			 QOS_DSCPS - bare, QOS_DSCPS);
-	if (bare == QOS_DSCPS || !driver_quirk_find(s->port->driver)->dscps_of_firmware)
+	if (quirk->driver)
+		finding_evidence(out, EVIDENCE_HOST, "driver %s, known by %s", quirk->driver,
+				 plan_tier_word(quirk->tier));
+	if (bare == QOS_DSCPS || !quirk->dscps_of_firmware)
 		finding_say(out, VERDICT_SKIP, "DSCPs without an entry have priority 0 here");
 	else if (bare)
 		finding_say(
@@ -329,6 +333,21 @@ PORT_CHECK(check_qos_holes)
 			bare);
 	else
 		finding_say(out, VERDICT_PASS, "every DSCP has an entry");
+}
+
+PORT_CHECK(check_qos_clash)
+{
+	if (!qos_has(&s->port->qos, QOS_DSCP_PRIO)) {
+		subject_unreadable(s, out, "app.dscp");
+		return;
+	}
+	if (s->port->clash[0]) {
+		finding_evidence(out, EVIDENCE_HOST, "%s (dcbnl)", s->port->clash);
+		finding_say(out, VERDICT_FAIL, "%s", s->port->clash);
+		return;
+	}
+	evidence_field(out, s, QOS_DSCP_PRIO);
+	finding_say(out, VERDICT_PASS, "every DSCP has one priority");
 }
 
 PORT_CHECK(check_qos_forced)

@@ -179,6 +179,19 @@ PORT_CHECK(check_host_verbs)
 			    p->ibdev);
 }
 
+PORT_CHECK(check_host_roce)
+{
+	if (!qos_has(&s->port->qos, QOS_ROCE_ENABLE)) {
+		finding_say(out, VERDICT_SKIP, "the device has no such switch");
+		return;
+	}
+	evidence_field(out, s, QOS_ROCE_ENABLE);
+	if (s->port->qos.roce_enable)
+		finding_say(out, VERDICT_PASS, "RoCE is on in the device");
+	else
+		finding_say(out, VERDICT_FAIL, "RoCE is off in the device (devlink enable_roce)");
+}
+
 PORT_CHECK(check_host_node)
 {
 	const struct seat *seat = seat_of(s, out);

@@ -87,6 +87,7 @@ FABRIC_CHECK(check_host_balancing);
 FABRIC_CHECK(check_host_modules);
 FABRIC_CHECK(check_host_idle);
 PORT_CHECK(check_host_verbs);
+PORT_CHECK(check_host_roce);
 PORT_CHECK(check_host_node);
 PORT_CHECK(check_host_irqs);
 PORT_CHECK(check_host_iommu);
@@ -116,6 +117,7 @@ PORT_CHECK(check_ets_starve);
 PORT_CHECK(check_qos_untagged);
 PORT_CHECK(check_qos_egress);
 PORT_CHECK(check_qos_holes);
+PORT_CHECK(check_qos_clash);
 PORT_CHECK(check_qos_forced);
 
 /* check_congestion.c: congestion control, MTU, drops of one host */

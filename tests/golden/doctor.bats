@@ -71,6 +71,16 @@ golden()
 	run -1 --separate-stderr "$rocecheck" doctor --from "$dir/warn.json" -i mlx5_1 --fail-on warn
 }
 
+@test "a link partner in the snapshot is compared, one that nobody listened for is not" {
+	jq '.ports[0].peer = {name: "leaf1", port: "Ethernet4", dialect: "cee", qos: {pfc: {enabled: [4]}}}' \
+		tests/golden/doctor/right.json >"$dir/peer.json"
+	run -1 --separate-stderr "$rocecheck" doctor --from "$dir/peer.json" -i mlx5_0 nvidia-nvue-lossless --json
+	jq -e '[.findings[] | select(.verdict == "FAIL" or .verdict == "WARN").rule] | sort ==
+		["RC-PFC-004", "RC-TOP-003"]' <<<"$output"
+	run -0 --separate-stderr "$rocecheck" doctor --from tests/golden/doctor/right.json nvidia-nvue-lossless --json
+	jq -e 'all(.findings[] | select(.rule == "RC-PFC-004"); .verdict == "SKIP")' <<<"$output"
+}
+
 @test "a guest is told where its QoS is set; nothing of the port is called good" {
 	run --separate-stderr "$rocecheck" doctor --from "$snaps/guest-mana.json" lab --json
 	jq -e '.findings[] | select(.rule == "RC-ENV-001") | .verdict == "SKIP"' <<<"$output"

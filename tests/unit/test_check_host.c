@@ -154,6 +154,9 @@ CHANGE(cnp_best_effort, Q.cnp_dscp = 4)
 CHANGE(cnp_behind, Q.prio_tc[6] = 3)
 CHANGE(hole, Q.dscp_prio[9] = QOS_UNMAPPED)
 CHANGE(hole_elsewhere, hole(h); strcpy(P->driver, "bnxt_en"))
+CHANGE(clash, strcpy(P->clash, "roce0: APP table: DSCP 26 has priorities 3 and 5"))
+CHANGE(roce_on, Q.has |= QOS_BIT(QOS_ROCE_ENABLE); Q.roce_enable = 1)
+CHANGE(roce_off, Q.has |= QOS_BIT(QOS_ROCE_ENABLE); Q.roce_enable = 0)
 CHANGE(forced_other, Q.verbs_tos = 96)
 CHANGE(forced_not, Q.has &= ~QOS_BIT(QOS_VERBS_TOS))
 
@@ -376,6 +379,12 @@ static const struct {
 	{"RC-QOS-017", hole, WARN, "1 DSCPs"},
 	{"RC-QOS-017", hole_elsewhere, SKIP, NULL},
 	{"RC-QOS-017", blind, OPEN, NULL},
+	{"RC-QOS-019", NULL, PASS, NULL},
+	{"RC-QOS-019", clash, FAIL, "priorities 3 and 5"},
+	{"RC-QOS-019", blind, OPEN, NULL},
+	{"RC-HST-014", NULL, SKIP, NULL},
+	{"RC-HST-014", roce_on, PASS, NULL},
+	{"RC-HST-014", roce_off, FAIL, NULL},
 	{"RC-QOS-018", NULL, PASS, NULL},
 	{"RC-QOS-018", forced_other, WARN, "forces DSCP 24"},
 	{"RC-QOS-018", forced_not, SKIP, NULL},
@@ -439,7 +448,7 @@ static const struct {
 
 /* Rules that never lack evidence: what they need is there or does not apply. */
 static const char *const never_open[] = {
-	"RC-ETS-009", "RC-HST-012", "RC-PFC-006", "RC-PFC-017",
+	"RC-ETS-009", "RC-HST-012", "RC-HST-014", "RC-PFC-006", "RC-PFC-017",
 	"RC-PFC-026", "RC-QOS-018", "RC-TOP-005", NULL,
 };
 

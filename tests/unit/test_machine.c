@@ -277,6 +277,33 @@ static void test_hostile(void **state)
 	make_proc();
 }
 
+/* Of all limits the file can hold, and of none. */
+static void test_memlock(void **state)
+{
+	static const struct {
+		const char *text;
+		int64_t want;
+	} cases[] = {
+		{"65536", 65536},
+		{"unlimited", MACHINE_UNLIMITED},
+		{"0", 0},
+		{"18446744073709551615", MACHINE_UNLIMITED},
+		{"", MACHINE_UNKNOWN},
+		{"many", MACHINE_UNKNOWN},
+	};
+	struct machine m;
+	char line[128];
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(line, sizeof(line), "Max locked memory         %-20s x\n", cases[i].text);
+		put("proc/self/limits", line);
+		machine_take(&roots, NULL, 0, &m);
+		assert_true(m.memlock_bytes == cases[i].want);
+	}
+	make_proc();
+}
+
 static void test_owner_words(void **state)
 {
 	(void)state;
@@ -400,6 +427,7 @@ int main(void)
 		cmocka_unit_test(test_cpu_lists), cmocka_unit_test(test_pcie),
 		cmocka_unit_test(test_json),	  cmocka_unit_test(test_bad_json),
 		cmocka_unit_test(test_bad_seat),  cmocka_unit_test(test_owner_words),
+		cmocka_unit_test(test_memlock),
 	};
 
 	return cmocka_run_group_tests(tests, make, clean);
