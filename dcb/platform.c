@@ -92,7 +92,7 @@ static bool is_erdma(const struct platform_facts *facts)
 	return !strcmp(facts->rdma_driver, "erdma");
 }
 
-static bool is_virtual(const struct platform_facts *facts)
+bool platform_is_virtual(const struct platform_facts *facts)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(virtual_drivers); i++)
 		if (is_driver(facts, virtual_drivers[i]))
@@ -170,7 +170,7 @@ const struct platform platforms[] = {
 	{
 		.word = "sriov-vf",
 		.name = "an SR-IOV virtual function",
-		.is = is_virtual,
+		.is = platform_is_virtual,
 		.place = {{DCB_FIELDS | CC_FIELDS, "set it on its physical function", true}},
 		.seen = "linux 7.2 mlx5 (vport_group_manager), iavf, bnxt_dcb.c (BNXT_PF)",
 	},

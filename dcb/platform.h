@@ -46,6 +46,10 @@ struct platform {
 extern const struct platform platforms[];
 extern const unsigned int platform_count;
 
+/* Whether it is a virtual function: by its link to a physical one, which a guest does not see, or
+ * by its driver or PCI id. */
+bool platform_is_virtual(const struct platform_facts *facts);
+
 /* The first row that the facts fit, NULL for a port that decides everything itself. A port may fit
  * several (a VF in iWARP mode). */
 const struct platform *platform_find(const struct platform_facts *facts);

@@ -9,14 +9,12 @@
 
 #include <errno.h>
 #include <infiniband/verbs.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dcb/dcb.h"
+#include "dcb/platform.h"
 #include "probe/rdma_nl.h"
 
 #define RDMA_PORTS_MAX 1024
@@ -58,51 +56,22 @@ int port_kind_value(const char *word)
 	return -ENOENT;
 }
 
-/* Last component of a symbolic link under the sysfs root, "" when there is none. */
-static void link_name(struct dcb *dcb, const char *path, char *name, size_t size)
-{
-	char target[PATH_MAX];
-	ssize_t len = readlinkat(dcb_sysfs_fd(dcb), path, target, sizeof(target) - 1);
-
-	name[0] = '\0';
-	if (len <= 0)
-		return;
-	target[len] = '\0';
-	snprintf(name, size, "%s", basename(target));
-}
-
-static bool exists(struct dcb *dcb, const char *path)
-{
-	return !faccessat(dcb_sysfs_fd(dcb), path, F_OK, 0);
-}
-
-static bool is_vf(struct dcb *dcb, const struct port *p)
-{
-	char path[160];
-
-	snprintf(path, sizeof(path), "class/infiniband/%s/device/physfn", p->ibdev);
-	if (exists(dcb, path))
-		return true;
-	snprintf(path, sizeof(path), "class/net/%s/device/physfn", p->netdev);
-	return p->netdev[0] && exists(dcb, path);
-}
-
 static void read_kind(struct dcb *dcb, const struct ibv_device *device, struct port *p)
 {
-	char path[160], parent[64];
+	struct platform_facts platform;
 	struct port_facts facts = {
 		.iwarp = device->node_type == IBV_NODE_RNIC ||
 			 device->transport_type == IBV_TRANSPORT_IWARP,
 		.driver = p->rdma_driver,
-		.parent = parent,
+		.parent = platform.rdma_driver,
 	};
 
-	snprintf(path, sizeof(path), "class/infiniband/%s/device/driver", p->ibdev);
-	link_name(dcb, path, parent, sizeof(parent));
+	platform_gather(dcb, p->netdev, p->ibdev, false, &platform);
 	if (rdma_driver(p->ibdev, p->rdma_driver, sizeof(p->rdma_driver), NULL))
 		snprintf(p->rdma_driver, sizeof(p->rdma_driver), "%.31s",
-			 parent[0] ? parent : "unknown");
-	facts.vf = strcmp(p->rdma_driver, "rxe") && is_vf(dcb, p);
+			 platform.rdma_driver[0] ? platform.rdma_driver : "unknown");
+	/* Soft-RoCE over a VF is no VF. */
+	facts.vf = strcmp(p->rdma_driver, "rxe") && platform_is_virtual(&platform);
 	p->kind = port_kind_of(&facts);
 }
 

@@ -11,7 +11,7 @@
 /* What the kind of a port is decided by; filled from the kernel, or by a test. */
 struct port_facts {
 	bool iwarp;	    /* node type RNIC or transport iWARP */
-	bool vf;	    /* the device has a physical function above it */
+	bool vf;	    /* it is a virtual function */
 	const char *driver; /* of the RDMA device, "" = no RDMA device */
 	const char *parent; /* of the PCI device below it, may be "" */
 };

@@ -103,6 +103,7 @@ static void check_tree(const char *tree, uint32_t *seen)
 	p = platform_find(&facts);
 	if (strcmp(p ? p->word : "-", x.kind))
 		fail_msg("%s: %s, not %s", tree, p ? p->word : "-", x.kind);
+	assert_true(platform_is_virtual(&facts) == !strcmp(x.kind, "sriov-vf"));
 	for (unsigned int i = 0; i < platform_count; i++)
 		if (platforms[i].is(&facts))
 			*seen |= 1u << i;
