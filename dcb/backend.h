@@ -31,6 +31,7 @@ struct dcb {
 	struct nl *route;
 	struct nl *generic; /* NULL: no generic netlink */
 	int ethtool_family; /* -errno: no ethtool netlink */
+	int devlink_family; /* 0: nobody has asked; -errno: no devlink */
 	int ioctl_fd;
 	int sysfs_fd;
 	int configfs_fd;  /* -1: not mounted */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * uapi/linux/devlink.h. A bool is a flag that is there or not. A reload takes as long as the driver
- * needs to start, longer than a socket waits for its answer, so it has a socket of its own and the
- * netdev is what is waited for.
+ * needs to start, longer than a socket waits for its answer, so the netdev is what is waited for.
  */
 #include "dcb/devlink.h"
 
@@ -153,42 +152,25 @@ static int ask(struct nl *nl, int family, struct devlink_roce *roce, struct err 
 	return 0;
 }
 
-/* One question of devlink is asked rarely and of few drivers, so each opens a socket. */
-struct session {
-	struct nl *nl;
-	int family;
-	struct devlink_roce roce; /* as it was when it began */
-};
-
-static int session_begin(struct session *s, struct dcb *dcb, const char *ifname, struct err *e)
-{
-	int err = find_device(dcb, ifname, &s->roce);
-
-	if (err)
-		return err_set(e, err, "%s: no device with devlink below it", ifname);
-	err = nl_open(NETLINK_GENERIC, &s->nl, e);
-	if (err)
-		return err;
-	s->family = nl_family(s->nl, DEVLINK_GENL_NAME, e);
-	err = s->family < 0 ? s->family : ask(s->nl, s->family, &s->roce, e);
-	if (err == -ENOENT)
-		err_set(e, err, "%s: its driver has no enable_roce", ifname);
-	else if (err)
-		err_prefix(e, "%s: enable_roce", ifname);
-	if (err)
-		nl_shut(s->nl);
-	return err;
-}
-
 int devlink_roce_read(struct dcb *dcb, const char *ifname, struct devlink_roce *roce, struct err *e)
 {
-	struct session s = {NULL};
-	int err = session_begin(&s, dcb, ifname, e);
+	struct devlink_roce found = {.on = false};
+	int err = find_device(dcb, ifname, &found);
 
-	if (err)
+	if (err || !dcb->generic)
+		return err_set(e, -ENOENT, "%s: no device with devlink below it", ifname);
+	if (!dcb->devlink_family)
+		dcb->devlink_family = nl_family(dcb->generic, DEVLINK_GENL_NAME, NULL);
+	if (dcb->devlink_family < 0)
+		return err_set(e, -ENOENT, "%s: no devlink in this kernel", ifname);
+	err = ask(dcb->generic, dcb->devlink_family, &found, e);
+	if (err == -ENOENT)
+		return err_set(e, err, "%s: its driver has no enable_roce", ifname);
+	if (err) {
+		err_prefix(e, "%s: enable_roce", ifname);
 		return err;
-	*roce = s.roce;
-	nl_shut(s.nl);
+	}
+	*roce = found;
 	return 0;
 }
 
@@ -212,46 +194,43 @@ static int await_netdev(struct dcb *dcb, const char *ifname, struct err *e)
 	return -ETIMEDOUT;
 }
 
-/* Everybody who asks devlink of this device waits until the reload is over. */
-static int reload(const struct session *s, struct dcb *dcb, const char *ifname, struct err *e)
+/* Everybody who asks devlink of this device waits until the reload is over, so that its answer has
+ * a socket of its own, on which nobody else waits for one. */
+static int reload(struct dcb *dcb, const char *ifname, const struct devlink_roce *roce,
+		  struct err *e)
 {
 	struct nl_request r;
-	int err;
+	struct nl *nl;
+	int err = nl_open(NETLINK_GENERIC, &nl, e);
 
-	request(&r, s->family, DEVLINK_CMD_RELOAD, &s->roce);
-	err = nl_talk(s->nl, &r, NULL, NULL, e);
+	if (err)
+		return err;
+	request(&r, dcb->devlink_family, DEVLINK_CMD_RELOAD, roce);
+	err = nl_talk(nl, &r, NULL, NULL, e);
+	nl_shut(nl);
 	if (err && err != -ETIMEDOUT) {
-		err_prefix(e, "%s: devlink dev reload %s/%s", ifname, s->roce.bus, s->roce.device);
+		err_prefix(e, "%s: devlink dev reload %s/%s", ifname, roce->bus, roce->device);
 		return err;
 	}
 	return await_netdev(dcb, ifname, e);
 }
 
-static int set(const struct session *s, struct dcb *dcb, const char *ifname, bool on, struct err *e)
+int devlink_roce_write(struct dcb *dcb, const char *ifname, bool on, struct err *e)
 {
+	struct devlink_roce roce;
 	struct nl_request r;
-	int err;
+	int err = devlink_roce_read(dcb, ifname, &roce, e);
 
-	if (s->roce.mode == DEVLINK_AT_RESET)
+	if (err)
+		return err;
+	if (roce.mode == DEVLINK_AT_RESET)
 		return err_set(e, -EOPNOTSUPP, "%s: enable_roce counts after a reset of the device",
 			       ifname);
-	devlink_put(&r, s->family, &s->roce, on);
-	err = nl_talk(s->nl, &r, NULL, NULL, e);
+	devlink_put(&r, dcb->devlink_family, &roce, on);
+	err = nl_talk(dcb->generic, &r, NULL, NULL, e);
 	if (err) {
 		err_prefix(e, "%s: enable_roce", ifname);
 		return err;
 	}
-	return s->roce.mode == DEVLINK_AT_LOAD ? reload(s, dcb, ifname, e) : 0;
-}
-
-int devlink_roce_write(struct dcb *dcb, const char *ifname, bool on, struct err *e)
-{
-	struct session s = {NULL};
-	int err = session_begin(&s, dcb, ifname, e);
-
-	if (err)
-		return err;
-	err = set(&s, dcb, ifname, on, e);
-	nl_shut(s.nl);
-	return err;
+	return roce.mode == DEVLINK_AT_LOAD ? reload(dcb, ifname, &roce, e) : 0;
 }
