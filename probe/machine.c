@@ -238,7 +238,7 @@ static void read_nics(const char *sysfs, struct machine *m)
 		    !machine_rdma_driver(driver) ||
 		    machine_exists(sysfs, "class/net/%s/device/infiniband", d->d_name))
 			continue;
-		snprintf(nic->netdev, sizeof(nic->netdev), "%s", d->d_name);
+		snprintf(nic->netdev, sizeof(nic->netdev), "%.15s", d->d_name);
 		snprintf(nic->driver, sizeof(nic->driver), "%s", driver);
 		m->nic_count++;
 	}

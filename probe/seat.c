@@ -137,7 +137,7 @@ static void read_physical(const char *sysfs, const char *device, struct seat *se
 	dir = opendir(path);
 	while (dir && !seat->physical[0] && (d = readdir(dir)))
 		if (d->d_name[0] != '.' && strlen(d->d_name) < sizeof(seat->physical))
-			snprintf(seat->physical, sizeof(seat->physical), "%s", d->d_name);
+			snprintf(seat->physical, sizeof(seat->physical), "%.15s", d->d_name);
 	if (dir)
 		closedir(dir);
 }

@@ -161,3 +161,15 @@ PORT_CHECK(check_env_link)
 		finding_say(out, VERDICT_FAIL, "the link is not up: netdev %s, RDMA port %s",
 			    p->up ? "up" : "down", p->ib_active ? "active" : "not active");
 }
+
+PORT_CHECK(check_env_dcb)
+{
+	const char *driver = s->port->driver[0] ? s->port->driver : "unknown";
+
+	finding_evidence(out, EVIDENCE_HOST, "%s (%s) %s dcbnl", s->name, driver,
+			 s->port->dcb ? "answers" : "does not answer");
+	if (s->port->dcb)
+		finding_say(out, VERDICT_PASS, "the driver %s has DCB", driver);
+	else
+		finding_say(out, VERDICT_FAIL, "the driver %s has no DCB here", driver);
+}

@@ -163,6 +163,19 @@ FABRIC_CHECK(check_host_idle)
 			    "every NIC that is known to do RoCE has an RDMA device");
 }
 
+FABRIC_CHECK(check_host_privilege)
+{
+	const struct run_host *h = &c->run->host[0];
+
+	finding_begin(out, rule, h->name, "", 0);
+	finding_evidence(out, EVIDENCE_HOST, "CAP_NET_ADMIN is %s",
+			 h->before.privileged ? "there" : "not there");
+	if (h->before.privileged)
+		finding_say(out, VERDICT_PASS, "apply may set QoS here");
+	else
+		finding_say(out, VERDICT_FAIL, "apply would be refused: CAP_NET_ADMIN is missing");
+}
+
 PORT_CHECK(check_host_verbs)
 {
 	const struct port *p = s->port;

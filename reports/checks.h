@@ -79,6 +79,7 @@ PORT_CHECK(check_env_guest);
 PORT_CHECK(check_env_iwarp);
 PORT_CHECK(check_env_device);
 PORT_CHECK(check_env_link);
+PORT_CHECK(check_env_dcb);
 
 /* check_host.c: the machine around the ports */
 FABRIC_CHECK(check_host_governor);
@@ -86,6 +87,7 @@ FABRIC_CHECK(check_host_memlock);
 FABRIC_CHECK(check_host_balancing);
 FABRIC_CHECK(check_host_modules);
 FABRIC_CHECK(check_host_idle);
+FABRIC_CHECK(check_host_privilege);
 PORT_CHECK(check_host_verbs);
 PORT_CHECK(check_host_roce);
 PORT_CHECK(check_host_node);

@@ -101,6 +101,7 @@ static inline void good_one_host(struct one_host *h)
 	h->host.before.machine = good_machine();
 	h->host.before.port = h->port;
 	h->host.before.port_count = 2;
+	h->host.before.privileged = true;
 	h->host.reached = h->host.has_before = true;
 	h->run.host = &h->host;
 	h->run.host_count = 1;

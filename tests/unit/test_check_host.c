@@ -120,9 +120,12 @@ CHANGE(willing, Q.ets_willing = 1)
 CHANGE(willing_asked, Q.ets_willing = 1; PROFILE.qos.ets_willing = 1;
        PROFILE.qos.has |= QOS_BIT(QOS_ETS_WILLING))
 CHANGE(pause_alone, Q.pause_rx = 1; Q.pfc_enabled = 0)
+CHANGE(pause_asked, pause_alone(h); PROFILE.qos.pause_rx = 1)
 CHANGE(pause_beside, Q.pause_rx = 1)
 CHANGE(no_buffer, Q.buffer_size_bytes[1] = 0)
 CHANGE(small_buffer, Q.buffer_size_bytes[1] = 20000)
+CHANGE(buffer_60k, Q.buffer_size_bytes[1] = 60000)
+CHANGE(buffer_60k_10g, buffer_60k(h); P->speed_mbps = 10000)
 CHANGE(no_buffers_shown, Q.has &= ~QOS_BIT(QOS_BUFFER_SIZE))
 CHANGE(bad_buffer_index, Q.prio_buffer[3] = 9)
 CHANGE(three_lossless, Q.pfc_enabled = 0x38)
@@ -145,6 +148,7 @@ BEGIN(tagged)
 	strcpy(SEAT.vlan[0].netdev, "roce0.100");
 }
 CHANGE(untagged, tagged(h); SEAT.vlan_count = 0)
+CHANGE(untagged_lossy, untagged(h); no_profile(h); Q.pfc_enabled = 0)
 CHANGE(unmapped, tagged(h); Q.vlan_prio[2] = 0)
 CHANGE(maps_differ, tagged(h); Q.has &= ~QOS_BIT(QOS_VLAN_PRIO))
 CHANGE(tos_unknown, tagged(h); no_profile(h); Q.has &= ~QOS_BIT(QOS_CM_TOS))
@@ -179,6 +183,12 @@ CHANGE(owner_unknown, MACHINE.owner_count = 1; strcpy(MACHINE.owner[0].kind, "ne
 CHANGE(other_firmware, strcpy(h->port[1].firmware, "28.39.1002"))
 CHANGE(other_mtu, h->port[1].qos.mtu = 1500)
 CHANGE(dropped, P->counters.value[METRIC_OUT_OF_BUFFER][0] = 3)
+CHANGE(prio_dropped, P->counters.value[METRIC_PRIO_RX_DISCARDS][3] = 9)
+CHANGE(other_prio_dropped, P->counters.value[METRIC_PRIO_RX_DISCARDS][1] = 9)
+CHANGE(no_rdma, P->kind = PORT_SOFT_ROCE; P->ibdev[0] = '\0')
+CHANGE(no_params, PROFILE.qos.has &= ~QOS_BIT(QOS_CNP_DSCP))
+CHANGE(no_right, h->host.before.privileged = false)
+CHANGE(no_dcb, P->dcb = false)
 CHANGE(shared_class, Q.prio_tc[0] = 3)
 CHANGE(shared_no_wish, shared_class(h); no_profile(h))
 CHANGE(lossy_cm_no_wish, no_profile(h); Q.cm_tos = 0)
@@ -201,6 +211,11 @@ CHANGE(switch_cee, switch_heard(h); strcpy(P->peer_dialect, "cee"))
 CHANGE(switch_ets, switch_heard(h); P->peer.prio_tc[1] = 5)
 CHANGE(switch_no_ets, switch_heard(h); P->peer.has = QOS_BIT(QOS_PFC_ENABLED))
 CHANGE(switch_app, switch_heard(h); P->peer.app[0].prio = 4)
+CHANGE(switch_ethertype, switch_app(h); P->peer.app[0].selector = QOS_APP_ETHERTYPE;
+       P->peer.app[0].protocol = 0x8915)
+CHANGE(switch_other_app, switch_app(h); P->peer.app[0].protocol = 3260)
+CHANGE(switch_stream, switch_app(h); P->peer.app[0].selector = QOS_APP_STREAM)
+CHANGE(switch_lldp_alone, switch_heard(h); P->peer_dialect[0] = '\0')
 CHANGE(switch_dscp, switch_no_ets(h); P->peer.has |= QOS_BIT(QOS_DSCP_PRIO);
        P->peer.dscp_prio[26] = 5)
 CHANGE(lldpad_asked, lldpad(h); PROFILE.agent = AGENT_LLDPAD)
@@ -409,6 +424,23 @@ static const struct {
 	{"RC-TOP-005", one_rail, SKIP, NULL},
 	{"RC-TRN-010", NULL, PASS, NULL},
 	{"RC-TRN-010", dropped, WARN, NULL},
+	{"RC-TRN-010", prio_dropped, WARN, NULL},
+	{"RC-TRN-010", other_prio_dropped, PASS, NULL},
+	{"RC-HST-012", no_rdma, SKIP, NULL},
+	{"RC-ECN-003", no_params, SKIP, "no parameters"},
+	{"RC-PFC-008", pause_asked, PASS, "as the profile wants"},
+	{"RC-PFC-017", buffer_60k, WARN, "60000"},
+	{"RC-PFC-017", buffer_60k_10g, PASS, NULL},
+	{"RC-QOS-009", untagged_lossy, SKIP, NULL},
+	{"RC-QOS-012", switch_ethertype, WARN, "on 4"},
+	{"RC-QOS-012", switch_other_app, SKIP, NULL},
+	{"RC-QOS-012", switch_stream, SKIP, NULL},
+	{"RC-TOP-003", switch_lldp_alone, SKIP, NULL},
+	{"RC-HST-015", NULL, PASS, NULL},
+	{"RC-HST-015", no_right, WARN, "CAP_NET_ADMIN"},
+	{"RC-ENV-009", NULL, PASS, NULL},
+	{"RC-ENV-009", no_dcb, WARN, "mlx5_core has no DCB"},
+	{"RC-ENV-009", guest, SKIP, NULL},
 	{"RC-TRN-010", blind, OPEN, NULL},
 	{"RC-PFC-005", NULL, SKIP, "--listen"},
 	{"RC-PFC-005", switch_heard, PASS, NULL},
@@ -448,8 +480,8 @@ static const struct {
 
 /* Rules that never lack evidence: what they need is there or does not apply. */
 static const char *const never_open[] = {
-	"RC-ETS-009", "RC-HST-012", "RC-HST-014", "RC-PFC-006", "RC-PFC-017",
-	"RC-PFC-026", "RC-QOS-018", "RC-TOP-005", NULL,
+	"RC-ENV-009", "RC-ETS-009", "RC-HST-015", "RC-HST-012", "RC-HST-014", "RC-PFC-006",
+	"RC-PFC-017", "RC-PFC-026", "RC-QOS-018", "RC-TOP-005", NULL,
 };
 
 static const struct finding *first_of(const struct findings *all, const char *rule)
