@@ -284,8 +284,12 @@ static int plan_first(struct apply *a)
 	struct err e = {0};
 	int rc;
 
-	if (cmd_plans_make(a->dcb, &a->profile, interface, &a->plans, &e))
+	if (cmd_plans_make(a->dcb, &a->profile, interface, &a->plans, &e)) {
+		/* Which port it is about the plan knows, even if there is none. */
+		if (a->saved && e.code == -ENODEV)
+			(void)plan_file_check(a->saved, &a->plans, &e);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
 	if (a->saved && plan_file_check(a->saved, &a->plans, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if ((!globals->json && !boot) || dry_run) {

@@ -92,9 +92,9 @@ static int check_port(const json_t *saved, const json_t *now, struct err *e)
 	const json_t *a = json_object_get(saved, "steps"), *b = json_object_get(now, "steps");
 	const char *port = text_of(now, "netdev");
 
-	if (strcmp(text_of(saved, "netdev"), port))
-		return err_set(e, -ESTALE, "the plan is of port %s, and now there is %s",
-			       text_of(saved, "netdev"), port);
+	if (strcmp(text_of(saved, "ibdev"), text_of(now, "ibdev")))
+		return err_set(e, -ESTALE, "%s: its RDMA device was %s when the plan was made",
+			       port, text_of(saved, "ibdev"));
 	for (size_t i = 0; i < json_array_size(b); i++)
 		if (i >= json_array_size(a) ||
 		    !same_step(json_array_get(a, i), json_array_get(b, i)))
@@ -106,6 +106,26 @@ static int check_port(const json_t *saved, const json_t *now, struct err *e)
 	return 0;
 }
 
+static const json_t *find_port(const json_t *ports, const char *netdev)
+{
+	for (size_t i = 0; i < json_array_size(ports); i++)
+		if (!strcmp(text_of(json_array_get(ports, i), "netdev"), netdev))
+			return json_array_get(ports, i);
+	return NULL;
+}
+
+/* The first port of some that is not one of others, else NULL. */
+static const char *only_in(const json_t *some, const json_t *others)
+{
+	for (size_t i = 0; i < json_array_size(some); i++) {
+		const char *netdev = text_of(json_array_get(some, i), "netdev");
+
+		if (!find_port(others, netdev))
+			return netdev;
+	}
+	return NULL;
+}
+
 int plan_file_check(const json_t *doc, const struct plans *now, struct err *e)
 {
 	const json_t *saved = json_object_get(doc, "ports");
@@ -115,11 +135,15 @@ int plan_file_check(const json_t *doc, const struct plans *now, struct err *e)
 
 	if (!fresh)
 		return err_sys(e, -ENOMEM, "plan");
-	if (json_array_size(saved) != now->count)
-		err = err_set(e, -ESTALE, "the plan is of %zu ports, and now there are %u",
-			      json_array_size(saved), now->count);
+	if (only_in(saved, ports))
+		err = err_set(e, -ESTALE, "%s is gone since the plan was made",
+			      only_in(saved, ports));
+	else if (only_in(ports, saved))
+		err = err_set(e, -ESTALE, "%s was not there when the plan was made",
+			      only_in(ports, saved));
 	for (size_t i = 0; !err && i < now->count; i++)
-		err = check_port(json_array_get(saved, i), json_array_get(ports, i), e);
+		err = check_port(find_port(saved, now->plan[i].ifname), json_array_get(ports, i),
+				 e);
 	json_decref(fresh);
 	if (err == -ESTALE)
 		err_hint(e, "make it anew: rocecheck plan PROFILE --out FILE.json");

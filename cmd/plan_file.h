@@ -18,8 +18,8 @@ int plan_file_write(const struct plans *plans, const struct profile *profile, co
 /* *doc is a new reference. -EINVAL when it is no plan, or one without its profile. */
 int plan_file_read(const char *path, struct profile *profile, json_t **doc, struct err *e);
 
-/* Whether a plan made now has the steps of the saved one. -ESTALE names the port, and the field if
- * one differs. */
+/* Whether a plan made now has the ports and the steps of the saved one. -ESTALE names the port, and
+ * the field if one differs. */
 int plan_file_check(const json_t *doc, const struct plans *now, struct err *e);
 
 #endif

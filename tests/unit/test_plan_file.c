@@ -116,10 +116,18 @@ static void test_changed(void **state)
 	make(&plan, &use, &plans, 0);
 	strcpy(plan.ifname, "roce1");
 	assert_int_equal(plan_file_check(doc, &plans, &e), -ESTALE);
-	assert_non_null(strstr(e.text, "now there is roce1"));
+	assert_string_equal(e.text, "roce0 is gone since the plan was made");
+	make(&plan, &use, &plans, 0);
+	strcpy(plan.ibdev, "other");
+	assert_int_equal(plan_file_check(doc, &plans, &e), -ESTALE);
+	assert_non_null(strstr(e.text, "roce0: its RDMA device was "));
 	plans.count = 0;
 	assert_int_equal(plan_file_check(doc, &plans, &e), -ESTALE);
-	assert_non_null(strstr(e.text, "of 1 ports"));
+	assert_string_equal(e.text, "roce0 is gone since the plan was made");
+	json_array_clear(json_object_get(doc, "ports"));
+	make(&plan, &use, &plans, 0);
+	assert_int_equal(plan_file_check(doc, &plans, &e), -ESTALE);
+	assert_string_equal(e.text, "roce0 was not there when the plan was made");
 	json_decref(doc);
 }
 
