@@ -83,3 +83,34 @@ lossy()
 	soon 40 lossless
 	on h1 journalctl -u rocecheck-apply@roce0 --no-pager | grep 'roce0: profile lab: applied'
 }
+
+@test "systemd finds nothing wrong with the units" {
+	run -0 on h1 systemd-analyze verify --man=no /usr/local/lib/systemd/system/rocecheck-{apply,apply@roce0,watch}.service
+	[ -z "$output" ] || { echo "$output"; return 1; }
+}
+
+@test "after a reboot the profile is in force before there is a network" {
+	local units="$LAB_DIR/h1.disk/install/etc/systemd/system" boots id
+
+	# What a host keeps on its disk: lldpad off, our unit on.
+	mkdir -p "$units/multi-user.target.wants"
+	ln -sf /dev/null "$units/lldpad.socket"
+	ln -sf /usr/local/lib/systemd/system/rocecheck-apply.service "$units/multi-user.target.wants/"
+	on h1 rocecheck apply lab --auto-approve --accept-unproven
+	lossless
+	id=$(on h1 cat /proc/sys/kernel/random/boot_id)
+	boots=$(grep -c LAB-READY "$LAB_DIR/h1.log")
+	on h1 systemctl reboot || true
+	ssh -F "$LAB_DIR/ssh_config" -O exit h1 2>/dev/null || true
+	until [ "$(grep -c LAB-READY "$LAB_DIR/h1.log")" -gt "$boots" ]; do
+		[ $SECONDS -lt 600 ] || return
+		sleep 0.5
+	done
+	[ "$(on h1 cat /proc/sys/kernel/random/boot_id)" != "$id" ]
+	lossless
+	on h1 rocecheck plan lab --exit-code
+	on h1 journalctl -b -u rocecheck-apply --no-pager | grep 'roce0: profile lab: applied'
+	run on h1 sh -c 'for unit in rocecheck-apply.service lab-network.service; do
+		systemctl show --value -p ActiveEnterTimestampMonotonic $unit; done'
+	[ "${lines[0]}" -gt 0 ] && [ "${lines[0]}" -lt "${lines[1]}" ] || { echo "$output"; return 1; }
+}
