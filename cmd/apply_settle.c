@@ -159,26 +159,29 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* The neighbours are listened to meanwhile; without the right to it they stay unknown. */
+static int wait_until(uint64_t end, struct err *e)
+{
+	const uint64_t now = now_ms(), left = end > now ? end - now : 0;
+	const struct timespec t = {(time_t)(left / 1000), (long)(left % 1000) * 1000000};
+
+	return nanosleep(&t, NULL) ? err_set(e, -EINTR, "interrupted while waiting") : 0;
+}
+
+/* A neighbour answers to what it hears: a running agent is asked at the end what it knows by then.
+ * Without one the wire is listened to meanwhile. */
 static int wait_and_listen(struct settle *s, unsigned int ms, struct snapshot *heard, struct err *e)
 {
 	const uint64_t end = now_ms() + ms;
-	struct timespec left;
-	uint64_t now;
+	bool ask = agent_runs();
 	int err;
 
 	memset(heard, 0, sizeof(*heard));
 	err = cmd_take_ports(s->dcb, s->interface, DCB_AGENT_NONE, heard, e);
+	if (!err && ask)
+		err = wait_until(end, e);
 	if (!err && s->profile->peer != CHOICE_SKIP)
-		err = peer_listen(heard, ms, e);
-	if (err)
-		return err;
-	now = now_ms();
-	if (now >= end)
-		return 0;
-	left = (struct timespec){(time_t)((end - now) / 1000),
-				 (long)((end - now) % 1000) * 1000000};
-	return nanosleep(&left, NULL) ? err_set(e, -EINTR, "interrupted while waiting") : 0;
+		err = peer_listen(heard, ask ? 0 : ms, e);
+	return err || ask ? err : wait_until(end, e);
 }
 
 static void look(struct settle *s, const struct plans *again, const struct snapshot *live,

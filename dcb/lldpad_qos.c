@@ -343,7 +343,8 @@ static void app_arg(unsigned int prio, unsigned int selector, unsigned int proto
 		    struct lldpad_arg *arg)
 {
 	*arg = (struct lldpad_arg){.name = "APP", .type = LLDPAD_TEXT};
-	snprintf(arg->text, sizeof(arg->text), "%u,%u,%u", prio, selector, protocol);
+	/* To the blank as lldpad writes it: what it deletes it finds by its text. */
+	snprintf(arg->text, sizeof(arg->text), "%u,%u,%5u", prio, selector, protocol);
 }
 
 static bool has_app(const struct qos *q, const struct qos_app *a)

@@ -223,6 +223,7 @@ static void test_words(void **state)
 	assert_int_equal(lldpad_app_count(&q), 4);
 	for (unsigned int i = 0; i < n; i++) {
 		assert_string_equal(arg[i].name, "APP");
+		assert_true(i || !strcmp(arg[i].text, "3,5,   26"));
 		assert_int_equal(lldpad_take(&back, LLDPAD_APP, &arg[i], NULL), 0);
 	}
 	for (size_t t = 0; t < ARRAY_SIZE(tlvs); t++) {
