@@ -201,8 +201,11 @@ static int reload(struct dcb *dcb, const char *ifname, const struct devlink_roce
 {
 	struct nl_request r;
 	struct nl *nl;
-	int err = nl_open(NETLINK_GENERIC, &nl, e);
+	bool up;
+	int err = link_up_read(dcb->route, ifname, &up, e);
 
+	if (!err)
+		err = nl_open(NETLINK_GENERIC, &nl, e);
 	if (err)
 		return err;
 	request(&r, dcb->devlink_family, DEVLINK_CMD_RELOAD, roce);
@@ -212,7 +215,9 @@ static int reload(struct dcb *dcb, const char *ifname, const struct devlink_roce
 		err_prefix(e, "%s: devlink dev reload %s/%s", ifname, roce->bus, roce->device);
 		return err;
 	}
-	return await_netdev(dcb, ifname, e);
+	err = await_netdev(dcb, ifname, e);
+	/* A new netdev is down, and who configures the host may only wait for a link. */
+	return !err && up ? link_up(dcb->route, ifname, e) : err;
 }
 
 int devlink_roce_write(struct dcb *dcb, const char *ifname, bool on, struct err *e)

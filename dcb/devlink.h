@@ -29,8 +29,8 @@ struct devlink_roce {
 int devlink_roce_read(struct dcb *dcb, const char *ifname, struct devlink_roce *roce,
 		      struct err *e);
 
-/* Sets it and makes it count: the driver is loaded anew where it has to be, and waited for until
- * ifname is back. -EOPNOTSUPP where only a reset of the device helps. */
+/* Sets it and makes it count: the driver is loaded anew where it has to be, waited for until ifname
+ * is back, and that is up again if it was. -EOPNOTSUPP where only a reset of the device helps. */
 int devlink_roce_write(struct dcb *dcb, const char *ifname, bool on, struct err *e);
 
 /* The value in an answer to DEVLINK_CMD_PARAM_GET; payload is what follows the nlmsghdr. Of several

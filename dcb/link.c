@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RTM_GETLINK and RTM_NEWLINK for the MTU alone. A change is addressed by index, so that a rename
- * between the two does not hit another netdev.
+ * RTM_GETLINK and RTM_NEWLINK for the MTU and IFF_UP alone. A change is addressed by index, so that
+ * a rename between the two does not hit another netdev.
  */
 #include "dcb/link.h"
 
@@ -13,6 +13,7 @@
 struct link {
 	bool found;
 	int index;
+	unsigned int flags;
 	uint32_t mtu;
 };
 
@@ -27,6 +28,7 @@ static int take_link(uint16_t type, const uint8_t *payload, size_t size, void *a
 		return -EBADMSG;
 	memcpy(&i, payload, sizeof(i));
 	l->index = i.ifi_index;
+	l->flags = i.ifi_flags;
 	while (nl_attr_next(&pos, end, &a)) {
 		if (a.type != IFLA_MTU || a.size < sizeof(l->mtu))
 			continue;
@@ -88,5 +90,33 @@ int link_mtu_write(struct nl *nl, const char *ifname, uint32_t mtu, struct err *
 	err = nl_talk(nl, &r, NULL, NULL, e);
 	if (err)
 		err_prefix(e, "%s: MTU %u", ifname, mtu);
+	return err;
+}
+
+int link_up_read(struct nl *nl, const char *ifname, bool *up, struct err *e)
+{
+	struct link l;
+	int err = link_read(nl, ifname, &l, e);
+
+	if (!err)
+		*up = l.flags & IFF_UP;
+	return err;
+}
+
+int link_up(struct nl *nl, const char *ifname, struct err *e)
+{
+	struct ifinfomsg i = {.ifi_flags = IFF_UP, .ifi_change = IFF_UP};
+	struct nl_request r;
+	struct link l;
+	int err = link_read(nl, ifname, &l, e);
+
+	if (err)
+		return err;
+	i.ifi_index = l.index;
+	nl_request_init(&r, RTM_NEWLINK, 0);
+	nl_put(&r, &i, sizeof(i));
+	err = nl_talk(nl, &r, NULL, NULL, e);
+	if (err)
+		err_prefix(e, "%s: up", ifname);
 	return err;
 }
