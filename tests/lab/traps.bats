@@ -479,6 +479,52 @@ cc()
 	[[ $output =~ trust\ +pcp ]]
 }
 
+# roce DEVICE: what devlink says of its enable_roce.
+roce()
+{
+	on h1 devlink -j dev param show "platform/$1" name enable_roce | jq '.param[][].values[].value'
+}
+
+@test "mlx5: RoCE counts after a reload, which takes all that was set; ours sets it again, and back" {
+	become mlx5 roce=0
+	taken pfc set dev roce0 prio-pfc all:off 3:on
+	on h1 devlink dev param set platform/mlx5_core.0 name enable_roce value true cmode driverinit
+	on h1 timeout 60 devlink dev reload platform/mlx5_core.0
+	shows pfc '3:off'
+	[ "$(on h1 cat /sys/class/net/roce0/mtu)" = 1500 ]
+	become mlx5 roce=0
+	[ "$(roce mlx5_core.0)" = false ]
+	taken pfc set dev roce0 prio-pfc all:off 3:on
+	taken app add dev roce0 dscp-prio 26:3
+	profile=$'rdma: {enable_roce: on}\nmtu: {netdev: 4200}\npfc: {enabled: [3]}\napp: {dscp: {26: 3}}'
+	ours <<<"$profile"
+	refused 2 'reset'
+	[ "$(roce mlx5_core.0)" = false ]
+	ours <<<"$profile"$'\npolicy: {disruption: allow}'
+	done_right
+	[[ $output == *"in sync"* ]]
+	[ "$(roce mlx5_core.0)" = true ]
+	shows pfc '3:on'
+	shows app 'AF31:3'
+	[ "$(on h1 cat /sys/class/net/roce0/{mtu,carrier} | xargs)" = "4200 1" ]
+	run -0 on h1 rocecheck rollback
+	[ "$(roce mlx5_core.0)" = false ]
+	shows pfc '3:on'
+	shows app 'AF31:3'
+	[ "$(on h1 cat /sys/class/net/roce0/mtu)" = 4200 ]
+}
+
+@test "ice takes RoCE at once, bnxt after a reset of the device, of which ours tells" {
+	become ice roce=0
+	ours <<<$'rdma: {enable_roce: on}\npolicy: {disruption: allow}'
+	done_right
+	[ "$(roce ice.0)" = true ]
+	become bnxt roce=0
+	ours <<<$'rdma: {enable_roce: on}\npolicy: {disruption: allow}'
+	refused 3 'devlink dev param set platform/bnxt_en.0 name enable_roce value true cmode permanent, then reboot'
+	[ "$(roce bnxt_en.0)" = false ]
+}
+
 @test "the kernel complains about nothing" {
 	run -1 on h1 sh -c 'dmesg | grep -E "BUG|WARNING|Oops|refcount|Call Trace"'
 }

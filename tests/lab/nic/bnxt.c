@@ -208,6 +208,7 @@ static const struct labnic_stat prio_stats[] = {
 const struct labnic_personality labnic_bnxt = {
 	.name = "bnxt",
 	.driver = "bnxt_en",
+	.roce = LABNIC_ROCE_AT_RESET,
 	.cc_files = LABNIC_CC_BNXT,
 	.dcb_ops = &bnxt_dcb_ops,
 	.init = bnxt_init,

@@ -292,6 +292,7 @@ static const struct labnic_stat prio_stats[] = {
 const struct labnic_personality labnic_ice = {
 	.name = "ice",
 	.driver = "ice",
+	.roce = LABNIC_ROCE_AT_ONCE,
 	.dcb_ops = &ice_dcb_ops,
 	.init = ice_init,
 	.link_stats = link_stats,

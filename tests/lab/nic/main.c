@@ -47,6 +47,10 @@ static bool rp = true;
 module_param(rp, bool, 0444);
 MODULE_PARM_DESC(rp, "the reaction point is on at first (not ice)");
 
+static bool roce = true;
+module_param(roce, bool, 0444);
+MODULE_PARM_DESC(roce, "devlink's enable_roce at first (mlx5, bnxt, ice)");
+
 static int refuse;
 module_param(refuse, int, 0644);
 MODULE_PARM_DESC(refuse,
@@ -252,10 +256,8 @@ static int labnic_attach(struct labnic *nic, struct net_device *low)
 	return 0;
 }
 
-static void labnic_remove(void *data)
+static void labnic_remove(struct labnic *nic)
 {
-	struct labnic *nic = data;
-
 	if (nic->netdev_event.notifier_call)
 		(void)unregister_netdevice_notifier(&nic->netdev_event); /* -ENOENT: never was */
 	labnic_cc_hide(nic);
@@ -279,7 +281,7 @@ static const struct labnic_personality *find_personality(void)
 	return NULL;
 }
 
-static int labnic_probe(struct platform_device *pdev)
+int labnic_make(struct platform_device *pdev)
 {
 	struct net_device *dev;
 	struct net_device *low;
@@ -311,15 +313,40 @@ static int labnic_probe(struct platform_device *pdev)
 		free_netdev(dev);
 		return err;
 	}
-	err = devm_add_action_or_reset(&pdev->dev, labnic_remove, nic);
-	if (err)
-		return err;
 	nic->netdev_event.notifier_call = labnic_netdev_event;
 	err = register_netdevice_notifier(&nic->netdev_event);
+	if (!err)
+		err = labnic_cc_show(nic);
 	if (err)
-		return err;
-	platform_set_drvdata(pdev, nic);
-	return labnic_cc_show(nic);
+		labnic_remove(nic);
+	else
+		platform_set_drvdata(pdev, nic);
+	return err;
+}
+
+void labnic_unmake(struct platform_device *pdev)
+{
+	struct labnic *nic = platform_get_drvdata(pdev);
+
+	platform_set_drvdata(pdev, NULL);
+	if (nic)
+		labnic_remove(nic);
+}
+
+static void labnic_drop(void *data)
+{
+	labnic_unmake(data);
+}
+
+static int labnic_probe(struct platform_device *pdev)
+{
+	int err = labnic_make(pdev);
+
+	if (!err)
+		err = devm_add_action_or_reset(&pdev->dev, labnic_drop, pdev);
+	if (!err)
+		err = labnic_devlink_add(pdev, find_personality()->roce, roce);
+	return err;
 }
 
 static struct platform_driver labnic_driver = {

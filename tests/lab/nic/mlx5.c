@@ -272,6 +272,7 @@ static const struct labnic_stat prio_stats[] = {
 const struct labnic_personality labnic_mlx5 = {
 	.name = "mlx5",
 	.driver = "mlx5_core",
+	.roce = LABNIC_ROCE_AT_LOAD,
 	.prevents_storms = true,
 	.cc_files = LABNIC_CC_OFED | LABNIC_CC_MLX5,
 	.dcb_ops = &mlx5_dcb_ops,

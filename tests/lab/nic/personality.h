@@ -34,6 +34,14 @@ struct labnic_stat {
 	int source;
 };
 
+/* When a change of devlink's enable_roce counts. */
+enum labnic_roce_mode {
+	LABNIC_ROCE_NONE, /* it has none */
+	LABNIC_ROCE_AT_LOAD,
+	LABNIC_ROCE_AT_ONCE,
+	LABNIC_ROCE_AT_RESET,
+};
+
 struct labnic_personality {
 	const char *name;
 	const char *driver;
@@ -50,6 +58,7 @@ struct labnic_personality {
 	bool pfc_counts_xoff;
 	/* Where DCQCN is set (LABNIC_CC_...); 0: it has none. */
 	u8 cc_files;
+	enum labnic_roce_mode roce;
 	/* Ends PFC that a stalled host keeps up: the tunable pfc-prevention-tout. */
 	bool prevents_storms;
 	/* Has the private flag fw-lldp-agent, and this changes it. */
@@ -62,6 +71,13 @@ extern const struct labnic_personality labnic_mlx5;
 extern const struct labnic_personality labnic_bnxt;
 extern const struct labnic_personality labnic_ice;
 
+struct platform_device;
+
+/* main.c: the netdev of a device, with everything the driver has of it. */
+int labnic_make(struct platform_device *pdev);
+void labnic_unmake(struct platform_device *pdev);
+/* devlink.c: for as long as the driver has the device. */
+int labnic_devlink_add(struct platform_device *pdev, enum labnic_roce_mode mode, bool on);
 /* main.c: the parameter fw_dcbx. */
 bool labnic_firmware_dcbx(void);
 /* The link goes down and comes back some 50 ms later. */
