@@ -12,6 +12,9 @@ struct dcb_backend {
 	/* Changes nothing. */
 	int (*read)(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
 		    struct err *e);
+	/* Reads these fields at least, and may leave out others. NULL: read() does it. */
+	int (*read_back)(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
+			 struct qos *q, struct err *e);
 	/* Writes one object; the caller reads back. */
 	int (*write)(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		     uint64_t mask, struct err *e);

@@ -170,7 +170,9 @@ static int write_judged(struct dcb *dcb, const struct dcb_port *port, const stru
 			continue;
 		err = dcb->backend->write(dcb, port, q, object & mask, e);
 	}
-	if (!err)
+	if (!err && dcb->backend->read_back)
+		err = dcb->backend->read_back(dcb, port, mask, &now, e);
+	else if (!err)
 		err = dcb->backend->read(dcb, port, &now, &has_dcb, e);
 	if (err)
 		return err;

@@ -2,7 +2,8 @@
 /*
  * dcbnl decoding and requests (linux dcbnl.h; net/dcb/dcbnl.c). libnl has no module for it. One
  * object a message: the kernel's own order in one message is wrong for some drivers, and it stops
- * at the first error without going back. The pure parts of a set are in dcbnl_qos.c.
+ * at the first error without going back. The APP table is one object, too: its entries go together,
+ * in our order. The pure parts of a set are in dcbnl_qos.c.
  */
 #include "dcb/dcbnl.h"
 
@@ -221,19 +222,28 @@ static int talk_status(struct nl *nl, struct nl_request *r, const char *ifname, 
 }
 
 /* The kernel reports what the driver said as a u8 in the reply, not as an error. */
-static int talk_ieee(struct nl *nl, struct nl_request *r, const char *ifname, struct err *e)
+static int talk_code(struct nl *nl, struct nl_request *r, const char *ifname, uint8_t *code,
+		     struct err *e)
 {
 	struct status s = {.attr = DCB_ATTR_IEEE, .code = CODE_NONE};
 	int err = talk_status(nl, r, ifname, &s, e);
 
 	if (err)
 		return err;
+	*code = s.code;
 	err = dcbnl_errno(s.code);
 	if (err == -EOPNOTSUPP)
 		return err_set(e, err, "%s: the driver does not support this value", ifname);
 	if (err)
 		return err_sys(e, err, "%s: the driver refused", ifname);
 	return 0;
+}
+
+static int talk_ieee(struct nl *nl, struct nl_request *r, const char *ifname, struct err *e)
+{
+	uint8_t code;
+
+	return talk_code(nl, r, ifname, &code, e);
 }
 
 int dcbnl_set_object(struct nl *nl, const char *ifname, uint16_t attr, const void *data,
@@ -288,15 +298,57 @@ static int change_entry(struct nl *nl, const char *ifname, uint16_t table_attr,
 	return err == (change->add ? -EEXIST : -ENOENT) ? 0 : err;
 }
 
-int dcbnl_change_app(struct nl *nl, const char *ifname, const struct app_change *change,
+/* A driver that says more than 0 has done this one, and the kernel leaves the rest out. */
+static int change_run(struct nl *nl, const char *ifname, const struct app_change *change,
+		      unsigned int n, struct err *e)
+{
+	struct nl_request r;
+	size_t ieee, table;
+	uint8_t code = CODE_NONE;
+	int err;
+
+	request_start(&r, RTM_SETDCB, change->add ? DCB_CMD_IEEE_SET : DCB_CMD_IEEE_DEL, ifname);
+	ieee = nl_nest_start(&r, DCB_ATTR_IEEE);
+	table = nl_nest_start(&r, DCB_ATTR_IEEE_APP_TABLE);
+	for (unsigned int i = 0; i < n; i++)
+		nl_put_attr(&r, entry_attr(change[i].app.selector), &change[i].app,
+			    sizeof(change[i].app));
+	nl_nest_end(&r, table);
+	nl_nest_end(&r, ieee);
+	err = talk_code(nl, &r, ifname, &code, e);
+	/* Another writer was faster, or the driver replaced it by itself. */
+	if (err == (change->add ? -EEXIST : -ENOENT))
+		return 1;
+	return err ? err : code != CODE_NONE;
+}
+
+int dcbnl_change_apps(struct nl *nl, const char *ifname, const struct app_change *change,
+		      unsigned int n, struct err *e)
+{
+	int err = 0;
+
+	for (unsigned int i = 0, end; !err && i < n; i = end) {
+		for (end = i + 1; end < n && change[end].add == change[i].add; end++)
+			;
+		err = change_run(nl, ifname, &change[i], end - i, e);
+	}
+	return err;
+}
+
+void dcbnl_app_error(const struct dcbnl_state *now, const struct app_change *change, unsigned int n,
 		     struct err *e)
 {
-	int err = change_entry(nl, ifname, DCB_ATTR_IEEE_APP_TABLE, change, e);
+	for (unsigned int i = 0; i < n; i++) {
+		bool there = false;
 
-	if (err)
-		err_prefix(e, "APP entry %u:%u -> priority %u", change->app.selector,
-			   change->app.protocol, change->app.priority);
-	return err;
+		for (unsigned int k = 0; !there && k < now->app_count; k++)
+			there = !memcmp(&now->app[k], &change[i].app, sizeof(now->app[k]));
+		if (there == change[i].add)
+			continue;
+		err_prefix(e, "APP entry %u:%u -> priority %u", change[i].app.selector,
+			   change[i].app.protocol, change[i].app.priority);
+		return;
+	}
 }
 
 int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,

@@ -83,8 +83,14 @@ int dcbnl_get(struct nl *nl, const char *ifname, struct dcbnl_state *s, struct e
 int dcbnl_set_object(struct nl *nl, const char *ifname, uint16_t attr, const void *data,
 		     size_t size, struct err *e);
 int dcbnl_set_dcbx(struct nl *nl, const char *ifname, uint8_t mode, struct err *e);
-int dcbnl_change_app(struct nl *nl, const char *ifname, const struct app_change *change,
-		     struct err *e);
+/* All of them, those of one kind that follow each other in one message. 1: a driver has said
+ * something that is no error but ends the message (ice), or an entry was there or gone by itself:
+ * what is left is to be read and sent again. */
+int dcbnl_change_apps(struct nl *nl, const char *ifname, const struct app_change *change,
+		      unsigned int n, struct err *e);
+/* Pure. Puts the first change that is not there, which was the one refused, before the error. */
+void dcbnl_app_error(const struct dcbnl_state *now, const struct app_change *change, unsigned int n,
+		    struct err *e);
 int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,
 		      struct err *e);
 int dcbnl_set_trust(struct nl *nl, const char *ifname, const uint8_t trust[QOS_SELECTORS],

@@ -9,6 +9,7 @@
 #include <stddef.h>
 
 #include "dcb/agent.h"
+#include "dcb/app.h"
 #include "dcb/backend.h"
 #include "dcb/cc.h"
 #include "dcb/configfs.h"
@@ -23,6 +24,12 @@
 #define ETS_FIELDS    (BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
 #define PFC_FIELDS    (BIT(PFC_ENABLED) | BIT(PFC_DELAY))
 #define BUFFER_FIELDS (BIT(PRIO_BUFFER) | BIT(BUFFER_SIZE))
+#define PAUSE_FIELDS  (BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX))
+#define CM_FIELDS     (BIT(ROCE_VERSION) | BIT(CM_TOS))
+#define FLAG_FIELDS   (BIT(FIRMWARE_AGENT) | BIT(PFC_STORM))
+#define CC_FIELDS                                                                                  \
+	(BIT(NP_ENABLE) | BIT(RP_ENABLE) | BIT(CNP_DSCP) | BIT(CNP_PRIO) | BIT(CNP_INTERVAL) |     \
+	 BIT(CC_PARAMS) | BIT(CC_ALGORITHM) | BIT(VERBS_TOS))
 
 static const struct driver_quirk *port_quirk(struct dcb *dcb, const struct dcb_port *port)
 {
@@ -65,52 +72,130 @@ static void cc_place(struct dcb *dcb, const struct dcb_port *port, struct dcb_dr
 				   port->ib_port};
 }
 
-static void read_cc(struct dcb *dcb, const struct dcb_port *port, struct qos *q)
+static int read_cc(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		   struct err *e)
 {
 	struct dcb_driver_info info = {0};
 	struct cc_roots roots;
 	struct cc_names names;
 
+	(void)has_dcb;
+	(void)e;
 	cc_place(dcb, port, &info, &roots, &names);
 	cc_read(&roots, &names, q);
+	return 0;
+}
+
+static int read_mtu(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		    struct err *e)
+{
+	int err = link_mtu_read(dcb->route, port->ifname, &q->mtu, e);
+
+	(void)has_dcb;
+	if (!err)
+		q->has |= BIT(MTU);
+	return err;
+}
+
+static int read_pause(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		      struct err *e)
+{
+	(void)has_dcb;
+	return ethtool_pause_read(dcb->generic, dcb->ethtool_family, port->ifname, q, e);
+}
+
+static int read_rdma_cm(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+			struct err *e)
+{
+	(void)has_dcb;
+	if (!has_ibdev(port))
+		return 0;
+	return configfs_read(dcb->configfs_fd, port->ibdev, port->ib_port, q, e);
+}
+
+static int read_flags(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		      struct err *e)
+{
+	(void)has_dcb;
+	return ethtool_flags_read(dcb->ioctl_fd, port->ifname, q, e);
+}
+
+static int read_vlan(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		     struct err *e)
+{
+	(void)has_dcb;
+	(void)e;
+	vlan_read(dcb, port->ifname, q);
+	return 0;
 }
 
 /* Of the drivers that have it, because it is a question more. */
-static void read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *q)
+static int read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		     struct err *e)
 {
 	static const char *const drivers[] = {"mlx5_core", "ice", "bnxt_en"};
 	const char *driver = port_quirk(dcb, port)->driver;
 	struct devlink_roce roce;
 
+	(void)has_dcb;
+	(void)e;
 	for (unsigned int i = 0; driver && i < ARRAY_SIZE(drivers); i++) {
 		if (strcmp(driver, drivers[i]) || devlink_roce_read(dcb, port->ifname, &roce, NULL))
 			continue;
 		q->roce_enable = roce.on;
 		q->has |= BIT(ROCE_ENABLE);
 	}
+	return 0;
+}
+
+/* Where fields are read: the first that must be there comes first. */
+static const struct source {
+	uint64_t fields;
+	int (*read)(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		    struct err *e);
+} sources[] = {
+	{BIT(MTU), read_mtu},
+	{~(BIT(MTU) | PAUSE_FIELDS | CM_FIELDS | FLAG_FIELDS | BIT(VLAN_PRIO) | BIT(ROCE_ENABLE) |
+	   CC_FIELDS),
+	 read_dcbnl},
+	{PAUSE_FIELDS, read_pause},
+	{CM_FIELDS, read_rdma_cm},
+	{FLAG_FIELDS, read_flags},
+	{BIT(VLAN_PRIO), read_vlan},
+	{BIT(ROCE_ENABLE), read_roce},
+	{CC_FIELDS, read_cc},
+};
+
+static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
+			    struct qos *q, bool *has_dcb, struct err *e)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < ARRAY_SIZE(sources); i++)
+		if (fields & sources[i].fields)
+			err = sources[i].read(dcb, port, q, has_dcb, e);
+	return err;
 }
 
 static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
 		       struct err *e)
 {
-	int err = link_mtu_read(dcb->route, port->ifname, &q->mtu, e);
+	int err = kernel_read_some(dcb, port, ~UINT64_C(0), q, has_dcb, e);
 
 	if (err)
 		return err;
-	q->has |= BIT(MTU);
-	err = read_dcbnl(dcb, port, q, has_dcb, e);
-	if (!err)
-		err = ethtool_pause_read(dcb->generic, dcb->ethtool_family, port->ifname, q, e);
-	if (!err && has_ibdev(port))
-		err = configfs_read(dcb->configfs_fd, port->ibdev, port->ib_port, q, e);
-	if (!err)
-		err = ethtool_flags_read(dcb->ioctl_fd, port->ifname, q, e);
-	if (err)
-		return err;
-	vlan_read(dcb, port->ifname, q);
-	read_roce(dcb, port, q);
-	read_cc(dcb, port, q);
 	return port->agent == DCB_AGENT_LLDPAD && *has_dcb ? agent_read(port->ifname, q, e) : 0;
+}
+
+static int kernel_read_back(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
+			    struct qos *q, struct err *e)
+{
+	bool has_dcb = false;
+
+	/* What an agent has is seen beside what the kernel has. */
+	if (port->agent == DCB_AGENT_LLDPAD)
+		return kernel_read(dcb, port, q, &has_dcb, e);
+	return kernel_read_some(dcb, port, fields, q, &has_dcb, e);
 }
 
 static int absent(const struct dcb_port *port, const char *what, struct err *e)
@@ -166,37 +251,10 @@ static int write_struct(struct dcb *dcb, const struct dcb_port *port, const stru
 				(const uint8_t *)&s + row->offset, row->size, e);
 }
 
-static int app_pass(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		    uint64_t mask, unsigned int habits, struct err *e)
-{
-	struct app_change change[2 * (QOS_DSCPS + QOS_APPS_MAX)];
-	struct dcbnl_state s;
-	int n, err = dcbnl_get(dcb->route, port->ifname, &s, e);
-
-	if (err)
-		return err;
-	if (!s.has_app)
-		return absent(port, "APP table", e);
-	n = dcbnl_app_changes(&s, q, mask, habits, change, ARRAY_SIZE(change));
-	if (n < 0)
-		return err_sys(e, n, "%s: APP table", port->ifname);
-	for (int i = 0; !err && i < n; i++)
-		err = dcbnl_change_app(dcb->route, port->ifname, &change[i], e);
-	return err;
-}
-
 static int write_app(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		     uint64_t mask, struct err *e)
 {
-	const struct driver_quirk *quirk = port_quirk(dcb, port);
-	unsigned int habits = (quirk->app_replaces ? APP_REPLACES : 0) |
-			      (quirk->dscp_flip_resets ? APP_LAST_RESETS : 0);
-	int err = app_pass(dcb, port, q, mask, habits, e);
-
-	/* What the driver did not replace after all. */
-	if (!err && quirk->app_replaces)
-		err = app_pass(dcb, port, q, mask, 0, e);
-	return err;
+	return app_write(dcb, port, port_quirk(dcb, port), q, mask, e);
 }
 
 static int write_trust(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
@@ -316,7 +374,7 @@ static const struct object {
 	{BIT(TC_MAXRATE), write_struct, true},
 	{PFC_FIELDS, write_struct, true},
 	{BUFFER_FIELDS, write_struct, true},
-	{BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX), write_pause, false},
+	{PAUSE_FIELDS, write_pause, false},
 	{BIT(MTU), write_mtu, false},
 	{BIT(VLAN_PRIO), write_vlan, false},
 	{BIT(ROCE_VERSION), write_rdma_cm, false},
@@ -403,6 +461,7 @@ static int kernel_hide(struct dcb *dcb, const struct dcb_port *port, struct err 
 
 const struct dcb_backend dcb_kernel = {
 	.read = kernel_read,
+	.read_back = kernel_read_back,
 	.write = kernel_write,
 	.check = kernel_check,
 	.reveal = kernel_reveal,

@@ -494,14 +494,37 @@ static void test_app_changes(void **state)
 	free(s);
 }
 
+/* The kernel stops at the entry that is refused: the first that is not as it should be. */
+static void test_refused_entry(void **state)
+{
+	const struct app_change change[] = {{true, {QOS_APP_DSCP, 3, 26}},
+					    {false, {QOS_APP_DSCP, 1, 8}},
+					    {true, {QOS_APP_DSCP, 6, 48}},
+					    {true, {QOS_APP_DSCP, 7, 56}}};
+	struct dcbnl_state now = {.app_count = 1, .app = {{QOS_APP_DSCP, 3, 26}}};
+	struct err e;
+
+	(void)state;
+	err_set(&e, -EBUSY, "roce0: refused");
+	dcbnl_app_error(&now, change, 4, &e);
+	assert_string_equal(e.text, "APP entry 5:48 -> priority 6: roce0: refused");
+	now.app[now.app_count++] = (struct dcb_app){QOS_APP_DSCP, 1, 8};
+	err_set(&e, -EBUSY, "roce0: refused");
+	dcbnl_app_error(&now, change, 4, &e);
+	assert_string_equal(e.text, "APP entry 5:8 -> priority 1: roce0: refused");
+	err_set(&e, -EBUSY, "roce0: refused");
+	dcbnl_app_error(&now, change, 1, &e);
+	assert_string_equal(e.text, "roce0: refused");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decode),	    cmocka_unit_test(test_app_trust),
-		cmocka_unit_test(test_decode_cut),  cmocka_unit_test(test_decode_wrong),
-		cmocka_unit_test(test_trust),	    cmocka_unit_test(test_errno),
-		cmocka_unit_test(test_fill),	    cmocka_unit_test(test_fill_fields),
-		cmocka_unit_test(test_app_changes),
+		cmocka_unit_test(test_refused_entry), cmocka_unit_test(test_decode),
+		cmocka_unit_test(test_app_trust),     cmocka_unit_test(test_decode_cut),
+		cmocka_unit_test(test_decode_wrong),  cmocka_unit_test(test_trust),
+		cmocka_unit_test(test_errno),	      cmocka_unit_test(test_fill),
+		cmocka_unit_test(test_fill_fields),   cmocka_unit_test(test_app_changes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
