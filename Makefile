@@ -100,8 +100,8 @@ lab: setup
 demo: setup-lab
 	@$(ALL) && tests/lab/demo.sh $(FAULT)
 
-bench: $(BUILD)/bench/$(SUITE)
-	@tests/bench/keep.sh $<
+bench: all $(BUILD)/bench/$(SUITE)
+	@tests/bench/keep.sh $(BUILD)/bench/$(SUITE)
 layers:
 	@tests/layers.sh
 clean:
