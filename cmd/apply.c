@@ -356,11 +356,13 @@ static int run_hosts(int argc, char **argv)
 		return cmd_usage(&cmd_apply, "--last, --boot and --state-dir are for this host");
 	if (argc && plan_file_is(argv[0]))
 		return cmd_usage(&cmd_apply, "a kept plan is of one host");
-	if (confirm_within_ms > 3600000 || wait_link_ms > 3600000)
+	if (confirm_within_ms > 3600000 || wait_link_ms > 3600000 ||
+	    (settle_ms != SETTLE_AUTO && settle_ms > 3600000))
 		return cmd_usage(&cmd_apply, "an hour is the longest time for many hosts");
 	many.dry_run = dry_run;
 	many.confirm_within_ms = confirm_within_ms;
 	many.wait_link_ms = wait_link_ms;
+	many.settle_ms = settle_ms == SETTLE_AUTO ? ROLLOUT_SETTLE_AUTO : settle_ms;
 	return cmd_apply_hosts(&many, &consent, argc ? argv[0] : NULL, interface);
 }
 

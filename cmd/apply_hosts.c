@@ -233,6 +233,7 @@ static int go_on(struct hosts *h, const struct hosts_apply *o, const struct appl
 		.limits = {.parallel = o->parallel, .max_bad = o->max_fail},
 		.confirm_within_s = confirm_within(o, &h->fabric.profile),
 		.wait_link_s = (o->wait_link_ms + 999) / 1000,
+		.settle_ms = o->settle_ms,
 		.margin_ms = MARGIN_MS,
 	};
 	int code = take_canary(h, o->canary, &how.limits.canary);

@@ -66,6 +66,7 @@ struct hosts_apply {
 	struct hosts_options hosts;
 	const char *canary; /* NULL: the first that is changed */
 	unsigned int parallel, max_fail, confirm_within_ms, wait_link_ms;
+	unsigned int settle_ms; /* ROLLOUT_SETTLE_AUTO: as each host thinks */
 	bool dry_run;
 };
 int cmd_apply_hosts(const struct hosts_apply *o, const struct apply_consent *given,

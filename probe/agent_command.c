@@ -38,7 +38,7 @@ struct agent_command {
 struct words {
 	const char *argv[WORDS_MAX + 1];
 	unsigned int count, texts;
-	char text[2][16];
+	char text[3][16];
 };
 
 static void add(struct words *w, const char *word)
@@ -47,11 +47,11 @@ static void add(struct words *w, const char *word)
 		w->argv[w->count++] = word;
 }
 
-static void add_time(struct words *w, const char *option, uint64_t seconds)
+static void add_time(struct words *w, const char *option, uint64_t time, const char *unit)
 {
 	char *text = w->text[w->texts++];
 
-	snprintf(text, sizeof(w->text[0]), "%us", (unsigned int)seconds);
+	snprintf(text, sizeof(w->text[0]), "%u%s", (unsigned int)time, unit);
 	add(w, option);
 	add(w, text);
 }
@@ -231,7 +231,7 @@ int agent_apply(struct agent *a, uint64_t id, const json_t *request, json_t **re
 	struct words w = {
 		.argv = {a->config->self, "apply", "-", "--json", "--quiet", "--auto-approve"},
 		.count = 6};
-	uint64_t confirm_s, link_s;
+	uint64_t confirm_s, link_s, settle_ms;
 	bool unproven, disruption;
 	const json_t *plan;
 	int err = json_take_object(request, "plan", &plan, e);
@@ -246,14 +246,19 @@ int agent_apply(struct agent *a, uint64_t id, const json_t *request, json_t **re
 		err = json_take_uint(request, "confirm_within_s", 1, TIME_MAX_S, &confirm_s, e);
 	if (!err)
 		err = json_take_uint(request, "wait_link_s", 1, TIME_MAX_S, &link_s, e);
+	if (!err)
+		err = json_take_uint_or(request, "settle_ms", 0, 0, TIME_MAX_S * 1000, &settle_ms,
+					e);
 	if (err)
 		return err;
 	if (unproven)
 		add(&w, "--accept-unproven");
 	if (disruption)
 		add(&w, "--accept-disruption");
-	add_time(&w, "--confirm-within", confirm_s);
-	add_time(&w, "--wait-link", link_s);
+	add_time(&w, "--confirm-within", confirm_s, "s");
+	add_time(&w, "--wait-link", link_s, "s");
+	if (json_object_get(request, "settle_ms"))
+		add_time(&w, "--settle", settle_ms, "ms");
 	return start(a, id, &w, plan, false, e);
 }
 

@@ -13,7 +13,8 @@
 #include "probe/rollout_order.h"
 #include "profiles/fabric.h"
 
-#define ROLLOUT_REASON_MAX 640
+#define ROLLOUT_REASON_MAX  640
+#define ROLLOUT_SETTLE_AUTO UINT32_MAX
 
 enum rollout_result {
 	ROLLOUT_NOT_STARTED,
@@ -65,6 +66,7 @@ struct rollout_how {
 	struct rollout_limits limits;
 	unsigned int confirm_within_s; /* of the dead-men */
 	unsigned int wait_link_s;
+	unsigned int settle_ms;	   /* until each looks again; ROLLOUT_SETTLE_AUTO: as it thinks */
 	unsigned int margin_ms;	   /* a dead-man is late by so much at most */
 	bool unproven, disruption; /* what was accepted */
 };

@@ -157,6 +157,10 @@ void rollout_begin(struct rollout *r, unsigned int h)
 				   (int)how->wait_link_s, "unproven", how->unproven, "disruption",
 				   how->disruption);
 
+	if (how->settle_ms != ROLLOUT_SETTLE_AUTO) {
+		(void)json_object_set_new(fields, "settle_ms", json_integer(how->settle_ms));
+		links_ms += how->settle_ms;
+	}
 	r->unit[h].stage = ROLLOUT_RUNS;
 	way_of(r, h)->asked = way_of(r, h)->link.state == LINK_READY;
 	way_of(r, h)->begin_ms = loop_now_ms(r->inside->loop);
@@ -205,11 +209,11 @@ static void after_apply(struct rollout *r, unsigned int h, const struct answer *
 		end(r, h, ROLLOUT_UNCHANGED);
 	else if (a->status == DONE && host->tx[0])
 		check(r, h);
-	else if (a->status == LEFT && host->tx[0] && json_is_integer(left))
+	else if (a->status == LEFT && host->tx[0] && json_integer_value(left) > 0)
 		undo(r, h, "%lld of its settings did not read back as they were written",
 		     (long long)json_integer_value(left));
 	else if (host->tx[0])
-		undo(r, h, "%s", a->reason);
+		undo(r, h, "what it saw behind it was not as it should be: %.500s", a->reason);
 	else if (a->status == DONE)
 		puzzle(r, h, "what it answered makes no sense");
 	else

@@ -95,9 +95,9 @@ static void test_command_lines(void **state)
 		{"\"op\":\"apply\",\"confirm_within_s\":60,\"wait_link_s\":5,\"plan\":" PLAN,
 		 "apply - --json --quiet --auto-approve --confirm-within 60s --wait-link 5s", PLAN},
 		{"\"op\":\"apply\",\"confirm_within_s\":1,\"wait_link_s\":1,\"unproven\":true,"
-		 "\"disruption\":true,\"plan\":" PLAN,
+		 "\"disruption\":true,\"settle_ms\":500,\"plan\":" PLAN,
 		 "apply - --json --quiet --auto-approve --accept-unproven --accept-disruption "
-		 "--confirm-within 1s --wait-link 1s",
+		 "--confirm-within 1s --wait-link 1s --settle 500ms",
 		 PLAN},
 		{"\"op\":\"confirm\",\"tx\":\"20260101-000000-00\"",
 		 "confirm --json 20260101-000000-00", ""},

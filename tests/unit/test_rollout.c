@@ -137,6 +137,7 @@ static int run(struct rollout *r, const struct fabric *f, unsigned int parallel,
 		.limits = {.parallel = parallel, .max_bad = max_bad},
 		.confirm_within_s = 1,
 		.wait_link_s = 1,
+		.settle_ms = ROLLOUT_SETTLE_AUTO,
 		.margin_ms = 100,
 	};
 	struct err e = {0};
