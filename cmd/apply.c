@@ -4,6 +4,7 @@
  * plan must be empty. Everything that speaks against writing is looked at before the question.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -193,7 +194,7 @@ static int verify(struct apply *a, const char *tx_id)
 	unsigned int left;
 	int rc;
 
-	if (cmd_plans_make(a->dcb, &a->profile, interface, &again, &e)) {
+	if (cmd_plans_again(a->dcb, &a->profile, interface, &a->plans, &again, &e)) {
 		err_prefix(&e, "transaction %s is done, reading back", tx_id);
 		err_hint(&e, "'rocecheck rollback' undoes it");
 		if (globals->json)
@@ -271,9 +272,10 @@ static int apply(struct apply *a)
 	enum apply_outcome outcome;
 	struct err e = {0};
 
-	if (!cmd_plans_changes(&a->plans)) {
+	if (!cmd_plans_changes(&a->plans))
 		return unchanged(a);
-	}
+	/* Nobody who reads what we say and goes away ends this in its midst. */
+	signal(SIGPIPE, SIG_IGN);
 	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, &how, tx_id, &outcome, &e))
 		return failed(a, tx_id, outcome, &e);
 	return verify(a, tx_id);

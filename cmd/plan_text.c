@@ -48,6 +48,19 @@ json_t *cmd_plans_json(const struct plans *plans)
 	return doc;
 }
 
+/* What follows from all plans together. */
+static void complete(struct dcb *dcb, struct plans *plans)
+{
+	for (unsigned int i = 0; i < plans->count; i++)
+		drop_shared(plans->plan, i);
+	for (unsigned int i = 0; i < plans->count; i++) {
+		const struct plan *p = &plans->plan[i];
+
+		if (plan_disrupts(p))
+			use_gather(dcb, NULL, p->ifname, p->ibdev, p->ib_port, &plans->use[i]);
+	}
+}
+
 int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *name,
 		   struct plans *plans, struct err *e)
 {
@@ -69,12 +82,8 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 			err = plan_port(dcb, profile, p->netdev, p->ibdev, p->ib_port, &p->qos,
 					&made.plan[made.count++], e);
 	}
-	for (unsigned int i = 0; !err && i < made.count; i++)
-		drop_shared(made.plan, i);
-	for (unsigned int i = 0; !err && i < made.count; i++)
-		if (plan_disrupts(&made.plan[i]))
-			use_gather(dcb, NULL, made.plan[i].ifname, made.plan[i].ibdev,
-				   made.plan[i].ib_port, &made.use[i]);
+	if (!err)
+		complete(dcb, &made);
 	if (!err && !made.count)
 		err = err_set(e, -ENODEV, "the profile selects none of the %u RoCE ports",
 			      s.port_count);
@@ -84,6 +93,45 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 	else
 		*plans = made;
 	return err;
+}
+
+static int plan_again(struct dcb *dcb, const struct profile *profile, const struct plan *was,
+		      struct plan *plan, struct err *e)
+{
+	const struct dcb_port port = {was->ifname, was->ibdev, was->ib_port, plan_agent(profile)};
+	struct qos have;
+	bool has_dcb;
+	int err = dcb_read_port(dcb, &port, &have, &has_dcb, e);
+
+	return err ? err
+		   : plan_port(dcb, profile, was->ifname, was->ibdev, was->ib_port, &have, plan, e);
+}
+
+int cmd_plans_again(struct dcb *dcb, const struct profile *profile, const char *name,
+		    const struct plans *before, struct plans *plans, struct err *e)
+{
+	struct plans made = {.privileged = before->privileged};
+	int err = 0;
+
+	/* Verbs alone know it, for ports that are looked for. */
+	if (qos_has(&profile->qos, QOS_IB_MTU))
+		return cmd_plans_make(dcb, profile, name, plans, e);
+	made.plan = calloc(before->count, sizeof(*made.plan));
+	made.use = calloc(before->count, sizeof(*made.use));
+	if (!made.plan || !made.use)
+		err = err_sys(e, -ENOMEM, "plan");
+	while (!err && made.count < before->count) {
+		err = plan_again(dcb, profile, &before->plan[made.count], &made.plan[made.count],
+				 e);
+		made.count++;
+	}
+	if (err) {
+		cmd_plans_clear(&made);
+		return err;
+	}
+	complete(dcb, &made);
+	*plans = made;
+	return 0;
 }
 
 void cmd_plans_clear(struct plans *plans)

@@ -22,6 +22,9 @@ struct plans {
 /* name: a port; NULL = every RoCE port that the profile selects. Errors: -ENODEV without any. */
 int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *name,
 		   struct plans *plans, struct err *e);
+/* The same for the ports of plans that were made, without looking for them: what is left now. */
+int cmd_plans_again(struct dcb *dcb, const struct profile *profile, const char *name,
+		    const struct plans *before, struct plans *plans, struct err *e);
 void cmd_plans_clear(struct plans *plans);
 
 unsigned int cmd_plans_changes(const struct plans *plans);
