@@ -69,7 +69,7 @@ static int add_host(struct fabric *f, const char *target, struct err *e)
 	f->host = grown;
 	grown = &f->host[f->host_count++];
 	memset(grown, 0, sizeof(*grown));
-	snprintf(grown->name, sizeof(grown->name), "%s", name);
+	snprintf(grown->name, sizeof(grown->name), "%.63s", name);
 	snprintf(grown->target, sizeof(grown->target), "%s", target);
 	return 0;
 }

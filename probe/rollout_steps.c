@@ -295,7 +295,9 @@ static void after_ask(struct rollout *r, unsigned int h, const struct answer *a)
 		rollout_begin(r, h);
 		return;
 	}
-	if (!strcmp(n.id, w->last_tx)) {
+	/* One that is only prepared has not begun to write, or its process has ended. */
+	if (!strcmp(n.id, w->last_tx) || !strcmp(n.state, "prepared") ||
+	    !strcmp(n.state, "empty")) {
 		if (lost_ms < UNSTARTED_MS)
 			ask_again_later(r, h);
 		else
