@@ -219,7 +219,7 @@ dirty()
 
 @test "reading changes nothing: no DCB set, no configfs directory, no lldpad" {
 	dirty
-	for command in "show" "show -i eth0" "plan lab" "plan lab --json" "collect"; do
+	for command in "show" "show -i eth0" "plan lab" "plan lab --json" "collect" "doctor --env"; do
 		# shellcheck disable=SC2086
 		run -0 on "$TOOLS/dcbmon" rocecheck $command
 		[[ $output == *"changes 0" ]]
