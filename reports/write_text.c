@@ -14,6 +14,7 @@
 #include "reports/writers.h"
 
 #define SUBJECTS_SHOWN 6 /* ports named in a line that many share */
+#define SKIPPED_A_LINE 7 /* rules */
 #define CAUSED_SHOWN   8 /* consequences of one cause that are told */
 
 /* One document being written. */
@@ -321,6 +322,59 @@ static void put_list(const struct page *p, enum verdict v, const char *title)
 	}
 }
 
+/* Whether an earlier finding of the order was a SKIP for the same reason (and by the same rule). */
+static bool skipped_before(const struct page *p, size_t place, bool same_rule)
+{
+	const struct finding *f = &p->f->list[p->order.at[place]];
+
+	for (size_t i = 0; i < place; i++) {
+		const struct finding *other = &p->f->list[p->order.at[i]];
+
+		if (other->verdict == VERDICT_SKIP && !strcmp(other->text, f->text) &&
+		    (!same_rule || other->rule == f->rule))
+			return true;
+	}
+	return false;
+}
+
+/* The rules that are skipped for the reason of the finding at this place, and the reason. */
+static void put_skip(const struct page *p, size_t place)
+{
+	const char *text = p->f->list[p->order.at[place]].text;
+	unsigned int n = 0;
+
+	for (size_t i = place; i < p->order.count; i++) {
+		const struct finding *f = &p->f->list[p->order.at[i]];
+
+		if (f->verdict != VERDICT_SKIP || strcmp(f->text, text) ||
+		    skipped_before(p, i, true))
+			continue;
+		fputs(n % SKIPPED_A_LINE ? " " : n ? "\n  " : "  ", p->out);
+		fputs(f->rule->id, p->out);
+		n++;
+	}
+	fputs(n > 1 ? ":\n      " : "  ", p->out);
+	clean_put(p->out, text);
+	fputc('\n', p->out);
+}
+
+/* Of one host the reasons say more than the ports: most rules that are skipped share one. */
+static void put_skips(const struct page *p)
+{
+	bool titled = false;
+
+	for (size_t i = 0; i < p->order.count; i++) {
+		const struct finding *f = &p->f->list[p->order.at[i]];
+
+		if (f->verdict != VERDICT_SKIP || skipped_before(p, i, false))
+			continue;
+		if (!titled)
+			fputs("\nDoes not apply here:\n", p->out);
+		titled = true;
+		put_skip(p, i);
+	}
+}
+
 static void put_passes(const struct page *p)
 {
 	for (size_t i = 0; i < p->order.count; i++) {
@@ -351,7 +405,10 @@ static void put_page(const struct page *p)
 	put_violations(p);
 	put_table(p);
 	put_list(p, VERDICT_INCONCLUSIVE, "Not judged, the evidence was not there:");
-	put_list(p, VERDICT_SKIP, "Does not apply here:");
+	if (p->r->alone)
+		put_skips(p);
+	else
+		put_list(p, VERDICT_SKIP, "Does not apply here:");
 	if (p->r->verbose) {
 		fputc('\n', p->out);
 		put_passes(p);

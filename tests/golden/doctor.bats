@@ -87,6 +87,17 @@ golden()
 	jq -e 'all(.findings[] | select(.rule | test("^RC-(PFC|ETS)-")); .verdict == "SKIP")' <<<"$output"
 }
 
+@test "MANA on a kernel that does not know it; a VF is told what is set on its physical function" {
+	jq '.kernel = "6.1.0-18-cloud-amd64" | .rdma_core = "50.0"' "$snaps/guest-mana.json" >"$dir/old.json"
+	run -1 --separate-stderr "$rocecheck" doctor --from "$dir/old.json"
+	grep -q 'FAIL  RC-ENV-008 .* kernel 6.1.0-18-cloud-amd64: RDMA over MANA needs 6.8' <<<"$output"
+	jq '.kernel = "6.8.0" | .rdma_core = "44.0"' "$snaps/guest-mana.json" >"$dir/old.json"
+	run -1 --separate-stderr "$rocecheck" doctor --from "$dir/old.json"
+	grep -q 'FAIL  RC-ENV-008 .* rdma-core 44.0: RDMA over MANA needs 50' <<<"$output"
+	run --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json"
+	grep -q 'a virtual function: QoS is set by its host.*set it on its physical function' <<<"$output"
+}
+
 @test "the environment is shell, and JSON" {
 	run --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json" lab --env
 	echo "$output"
