@@ -70,6 +70,12 @@ is_clean()
 	[ "$(on "$1" dcb -j pfc show dev roce0 | jq -c '.prio_pfc | any')" = false ]
 }
 
+# undone HOST: its newest transaction is.
+undone()
+{
+	[ "$(on "$1" rocecheck rollback --list --json | jq -r '.transactions[-1].state')" = undone ]
+}
+
 # waits_for SECONDS COMMAND...: until it succeeds.
 waits_for()
 {
@@ -155,4 +161,19 @@ waits_for()
 	grep -q '^h2  not started  stopped$' "$out"
 	is_set h1
 	is_clean h2
+}
+
+@test "the coordinator is killed: the host goes on alone, and undoes what nobody confirms" {
+	on h1 /run/hold >/dev/null 2>&1 &
+	build/rocecheck apply --inventory "$LAB_DIR/fabric.yaml" --hosts h1 --auto-approve \
+		--accept-unproven --confirm-within 8s >"$out" 2>"$out.err" 3>&- &
+	rocecheck=$!
+	waits_for 30 on h1 test -e /run/held
+	kill -9 "$rocecheck"
+	wait "$rocecheck" || true
+	on h1 touch /run/go
+	waits_for 20 is_set h1
+	waits_for 30 is_clean h1
+	waits_for 10 undone h1
+	waits_for 10 on h1 sh -c '! pgrep -x rocecheck'
 }
