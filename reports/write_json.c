@@ -127,22 +127,29 @@ static json_t *allow_json(const struct report *r)
 	return list;
 }
 
-static json_t *report_json(const struct report *r, const struct order *o)
+/* null: one host was judged without any. */
+static json_t *profile_json(const struct report *r)
 {
 	const struct profile *p = &r->fabric->profile;
 
-	return json_pack(
-		"{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:I, s:I, s:b}, s:{s:o, s:o, s:s}, s:s, s:i, "
-		"s:o, s:o, s:o, s:o}",
-		"schema", "rocecheck.report/1", "tool", "name", "rocecheck", "version",
-		ROCECHECK_VERSION, "run", "id", text_json(r->run->id), "fabric",
-		text_json(r->fabric->name), "started_unix_ns", (json_int_t)r->run->started_unix_ns,
-		"ended_unix_ns", (json_int_t)r->run->ended_unix_ns, "traffic", r->run->traffic,
-		"profile", "name", text_json(p->name), "path", text_json(p->path), "intent",
-		profile_intent_word(p->intent), "verdict", report_verdict(r), "exit_code",
-		r->exit_code, "allow_inconclusive", allow_json(r), "counts",
-		counts_json(r->findings), "hosts", hosts_json(r->run), "findings",
-		findings_json(r, o));
+	if (r->alone && !p->name[0])
+		return json_null();
+	return json_pack("{s:o, s:o, s:s}", "name", text_json(p->name), "path", text_json(p->path),
+			 "intent", profile_intent_word(p->intent));
+}
+
+static json_t *report_json(const struct report *r, const struct order *o)
+{
+	return json_pack("{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:I, s:I, s:b}, s:o, s:s, s:i, "
+			 "s:o, s:o, s:o, s:o}",
+			 "schema", "rocecheck.report/1", "tool", "name", "rocecheck", "version",
+			 ROCECHECK_VERSION, "run", "id", text_json(r->run->id), "fabric",
+			 text_json(r->fabric->name), "started_unix_ns",
+			 (json_int_t)r->run->started_unix_ns, "ended_unix_ns",
+			 (json_int_t)r->run->ended_unix_ns, "traffic", r->run->traffic, "profile",
+			 profile_json(r), "verdict", report_verdict(r), "exit_code", r->exit_code,
+			 "allow_inconclusive", allow_json(r), "counts", counts_json(r->findings),
+			 "hosts", hosts_json(r->run), "findings", findings_json(r, o));
 }
 
 int write_json(const struct report *r, FILE *out, struct err *e)

@@ -56,7 +56,7 @@ golden()
 
 @test "without a profile: what is wrong whatever is wished" {
 	golden wrong-no-profile 1 --from tests/golden/doctor/wrong.json
-	"$rocecheck" doctor --from tests/golden/doctor/right.json >/dev/null
+	"$rocecheck" doctor --from tests/golden/doctor/right.json --json | jq -e '.profile == null and .exit_code == 0'
 }
 
 @test "one port alone; --fail-on warn" {
@@ -116,7 +116,7 @@ golden()
 	code=$status
 	grep -q "exit $code\$" <<<"$output"
 	run -"$code" --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json" lab --format json
-	jq -e --argjson code "$code" '.exit_code == $code and .environment' <<<"$output"
+	jq -e --argjson code "$code" '.exit_code == $code and .environment and .profile.name == "lab"' <<<"$output"
 	run -"$code" --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json" lab --format junit
 	xmllint --noout - <<<"$output"
 }
