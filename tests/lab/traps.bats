@@ -373,6 +373,18 @@ sent()
 	shows ets 'tc-bw 0:40 1:30 2:30'
 }
 
+@test "ice: in a bond every setting is refused, which dcb does not say" {
+	become ice
+	on h1 sh -ec 'ip link add bond7 type bond; ip link set roce0 down; ip link set roce0 master bond7; ip link set roce0 up'
+	unchanged pfc set dev roce0 prio-pfc all:off 0:on
+	ours <<-END
+		pfc: {enabled: [0]}
+		policy: {disruption: allow}
+	END
+	on h1 ip link delete bond7
+	refused 3 'in a bond'
+}
+
 @test "ice: while PFC is on link pause reads off and cannot be set; ours sets it before" {
 	become ice
 	taken pfc set dev roce0 prio-pfc all:off 0:on

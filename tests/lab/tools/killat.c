@@ -30,14 +30,22 @@ struct message {
 	struct genlmsghdr g;
 };
 
-static bool is_set(pid_t pid, uint64_t address)
+/* 16 is also the number of generic netlink's control, whose lookups begin with another byte. */
+static bool is_lookup(const struct message *m)
+{
+	return m->h.nlmsg_type == GENL_ID_CTRL && m->g.cmd == CTRL_CMD_GETFAMILY;
+}
+
+static bool is_set(pid_t pid, uint64_t address, bool strict)
 {
 	struct message m = {0};
 	struct iovec to = {&m, sizeof(m)}, from = {(void *)(uintptr_t)address, sizeof(m)};
 
 	if (process_vm_readv(pid, &to, 1, &from, 1, 0) < (ssize_t)sizeof(m))
 		return false;
-	/* 16 is also the number of generic netlink's control: one point more, at its lookup. */
+	/* One point more, if it does not matter. */
+	if (strict && is_lookup(&m))
+		return false;
 	if (m.h.nlmsg_type == RTM_SETDCB || m.h.nlmsg_type == RTM_NEWLINK)
 		return true;
 	return m.h.nlmsg_type != RTM_GETLINK && m.h.nlmsg_type != RTM_GETDCB &&
@@ -56,7 +64,7 @@ static bool changes(pid_t pid, const struct __ptrace_syscall_info *s)
 	case SYS_write:
 		return s->entry.args[0] > 2;
 	case SYS_sendto:
-		return is_set(pid, s->entry.args[1]);
+		return is_set(pid, s->entry.args[1], false);
 	default:
 		return false;
 	}
@@ -74,7 +82,7 @@ static bool is_setting(pid_t pid, const struct __ptrace_syscall_info *s)
 {
 	if (s->entry.nr == SYS_write)
 		return below_sys(pid, s->entry.args[0]);
-	return s->entry.nr == SYS_sendto && is_set(pid, s->entry.args[1]);
+	return s->entry.nr == SYS_sendto && is_set(pid, s->entry.args[1], true);
 }
 
 /* How far it is with the calls that count. */
