@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SOCKET_NAME "@/com/intel/lldpad"
@@ -64,47 +65,78 @@ static bool is_process(const char *proc, const char *pid, const char *name)
 	return !strcmp(comm, name) && owner_same_net(proc, pid);
 }
 
-pid_t owner_process(const char *proc, const char *name)
+static pid_t find_process(const char *proc, const char *name,
+			  bool (*is)(const char *proc, const char *pid, const char *name))
 {
-	DIR *dir = opendir(proc ? proc : "/proc");
+	DIR *dir = opendir(proc);
 	struct dirent *d;
 	pid_t pid = 0;
 
 	while (dir && !pid && (d = readdir(dir)))
-		if (isdigit((unsigned char)d->d_name[0]) &&
-		    is_process(proc ? proc : "/proc", d->d_name, name))
+		if (isdigit((unsigned char)d->d_name[0]) && is(proc, d->d_name, name))
 			pid = strtol(d->d_name, NULL, 10);
 	if (dir)
 		closedir(dir);
 	return pid;
 }
 
+pid_t owner_process(const char *proc, const char *name)
+{
+	return find_process(proc ? proc : "/proc", name, is_process);
+}
+
+/* Root's, as /proc itself is. Anybody can take the name of the process and that of the socket, and
+ * the file that lldpad names is written. */
+static bool is_daemon(const char *proc, const char *pid, const char *name)
+{
+	char path[PATH_MAX];
+	struct stat all, one;
+
+	snprintf(path, sizeof(path), "%s/%.20s", proc, pid);
+	return is_process(proc, pid, name) && !stat(proc, &all) && !stat(path, &one) &&
+	       one.st_uid == all.st_uid;
+}
+
 pid_t owner_lldpad(const char *proc)
 {
 	if (!proc)
 		proc = "/proc";
-	return socket_there(proc) ? owner_process(proc, "lldpad") : 0;
+	return socket_there(proc) ? find_process(proc, "lldpad", is_daemon) : 0;
 }
 
 bool owner_lldpad_waits(const char *proc)
 {
 	if (!proc)
 		proc = "/proc";
-	return socket_there(proc) && !owner_process(proc, "lldpad");
+	return socket_there(proc) && !find_process(proc, "lldpad", is_daemon);
 }
 
-/* One option of the command line and what follows it; true when that was used, too. */
-static bool take_option(const char *word, const char *next, struct lldpad_options *options)
+/* Its file, which may be named from where it was started: it does not leave that folder. */
+static void take_file(const char *proc, pid_t pid, const char *file, struct lldpad_options *options)
 {
-	bool is_file = !strncmp(word, "-f", 2);
+	if (file[0] == '/')
+		snprintf(options->conf, sizeof(options->conf), "%s", file);
+	else
+		snprintf(options->conf, sizeof(options->conf), "%s/%d/cwd/%s", proc, (int)pid,
+			 file);
+}
 
-	if (!strcmp(word, "-R"))
-		options->read_only = true;
-	if (is_file && word[2])
-		snprintf(options->conf, sizeof(options->conf), "%s", word + 2);
-	else if (is_file && next)
-		snprintf(options->conf, sizeof(options->conf), "%s", next);
-	return is_file && !word[2];
+/* The options of a word, which getopt(3) lets stand together ("-tR"); true when the last of them
+ * took the next word, too. */
+static bool take_word(const char *proc, pid_t pid, const char *word, const char *next,
+		      struct lldpad_options *options)
+{
+	for (const char *at = word[0] == '-' ? word + 1 : ""; *at; at++) {
+		const char *value = at[1] ? at + 1 : next;
+
+		if (*at == 'R')
+			options->read_only = true;
+		if (*at == 'f' && value)
+			take_file(proc, pid, value, options);
+		if (*at == 'f' || *at == 'V')
+			return !at[1];
+	}
+	return false;
 }
 
 bool owner_lldpad_options(const char *proc, pid_t pid, struct lldpad_options *options)
@@ -113,8 +145,10 @@ bool owner_lldpad_options(const char *proc, pid_t pid, struct lldpad_options *op
 	size_t n = 0;
 	FILE *f;
 
+	if (!proc)
+		proc = "/proc";
 	memset(options, 0, sizeof(*options));
-	snprintf(path, sizeof(path), "%s/%d/cmdline", proc ? proc : "/proc", (int)pid);
+	snprintf(path, sizeof(path), "%s/%d/cmdline", proc, (int)pid);
 	f = fopen(path, "re");
 	if (!f)
 		return false;
@@ -127,7 +161,7 @@ bool owner_lldpad_options(const char *proc, pid_t pid, struct lldpad_options *op
 		const char *next = after < n ? line + after : NULL;
 
 		at = after;
-		if (take_option(word, next, options) && next)
+		if (take_word(proc, pid, word, next, options) && next)
 			at += strlen(next) + 1;
 	}
 	return true;

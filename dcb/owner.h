@@ -13,7 +13,7 @@
 /*
  * Pid of a running lldpad of this network namespace, 0 when there is none. proc: NULL = /proc.
  * Its socket is looked up, never connected to: a datagram would start an lldpad that systemd
- * listens for.
+ * listens for. A process of another user than root is none.
  */
 pid_t owner_lldpad(const char *proc);
 
@@ -24,7 +24,7 @@ bool owner_lldpad_waits(const char *proc);
 /* How an lldpad was started. */
 struct lldpad_options {
 	bool read_only; /* -R: it sets no ETS, PFC or APP */
-	char conf[256]; /* -f FILE; "": its default */
+	char conf[256]; /* -f FILE, reached by /proc where it is relative; "": its default */
 };
 
 /* Reads them from the command line of process pid. False when it has gone. */
