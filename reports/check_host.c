@@ -55,7 +55,9 @@ FABRIC_CHECK(check_host_governor)
 	finding_evidence(out, EVIDENCE_HOST,
 			 "%d of %d governed CPUs are not on performance (cpufreq)", m->cpus_saving,
 			 m->cpus);
-	if (!m->cpus)
+	if (m->cpus == MACHINE_UNKNOWN || m->cpus_saving == MACHINE_UNKNOWN)
+		finding_say(out, VERDICT_INCONCLUSIVE, "the governors cannot be read");
+	else if (!m->cpus)
 		finding_say(out, VERDICT_SKIP, "the clocks of the CPUs are not governed here");
 	else if (m->cpus_saving > 0)
 		finding_say(out, VERDICT_FAIL, "%d of %d CPUs run by the governor %s",
@@ -102,6 +104,8 @@ FABRIC_CHECK(check_host_balancing)
 			 m->numa_nodes, m->numa_balancing);
 	if (m->numa_nodes == 1 || m->numa_balancing == MACHINE_UNKNOWN)
 		finding_say(out, VERDICT_SKIP, "one NUMA node, or a kernel without balancing");
+	else if (m->numa_balancing && m->numa_nodes == MACHINE_UNKNOWN)
+		finding_say(out, VERDICT_INCONCLUSIVE, "the NUMA nodes cannot be counted");
 	else if (m->numa_balancing)
 		finding_say(out, VERDICT_FAIL, "the kernel moves pages between %d NUMA nodes",
 			    m->numa_nodes);
@@ -116,8 +120,10 @@ FABRIC_CHECK(check_host_modules)
 	if (!m)
 		return;
 	finding_evidence(out, EVIDENCE_HOST, "rdma_cm is %s (sysfs class/misc)",
-			 m->rdma_cm ? "there" : "not there");
-	if (m->rdma_cm == 1)
+			 m->rdma_cm == 1 ? "there" : "not there");
+	if (m->rdma_cm == MACHINE_UNKNOWN)
+		finding_say(out, VERDICT_INCONCLUSIVE, "whether rdma_cm is offered is not known");
+	else if (m->rdma_cm)
 		finding_say(out, VERDICT_PASS, "programs can connect by rdma_cm");
 	else
 		finding_say(out, VERDICT_FAIL,
@@ -215,6 +221,8 @@ PORT_CHECK(check_host_node)
 			 seat->numa_node, nodes_of(s));
 	if (nodes_of(s) == 1 || !seat->bdf[0])
 		finding_say(out, VERDICT_SKIP, "one NUMA node, or no PCI device");
+	else if (nodes_of(s) == MACHINE_UNKNOWN)
+		finding_say(out, VERDICT_INCONCLUSIVE, "the NUMA nodes cannot be counted");
 	else if (seat->numa_node == MACHINE_UNKNOWN)
 		finding_say(out, VERDICT_FAIL,
 			    "the firmware does not say which NUMA node it is on");
@@ -235,7 +243,7 @@ PORT_CHECK(check_host_irqs)
 			 s->host->before.machine.irqbalance > 0 ? "; irqbalance runs" : "");
 	if (nodes_of(s) == 1)
 		finding_say(out, VERDICT_SKIP, "one NUMA node: every CPU is local");
-	else if (!seat->irqs)
+	else if (seat->irqs <= 0 || seat->irqs_remote == MACHINE_UNKNOWN)
 		finding_say(out, VERDICT_INCONCLUSIVE, "the port shows no interrupts");
 	else if (seat->irqs_remote > 0)
 		finding_say(out, VERDICT_FAIL,

@@ -285,8 +285,9 @@ PORT_CHECK(check_net_arp)
 		finding_say(out, VERDICT_SKIP, "one RoCE port: there is no other to answer for");
 		return;
 	}
-	if (!seat->known || seat->arp_ignore == MACHINE_UNKNOWN) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "arp_ignore cannot be read");
+	if (!seat->known || seat->arp_ignore == MACHINE_UNKNOWN ||
+	    seat->arp_announce == MACHINE_UNKNOWN) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "arp_ignore or arp_announce cannot be read");
 		return;
 	}
 	if (!mate) {

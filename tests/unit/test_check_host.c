@@ -27,6 +27,7 @@ CHANGE(blind, Q.has = 0; P->active_mtu = 0; memset(P->counters.has, 0, sizeof(P-
 CHANGE(no_facts, memset(&SEAT, 0, sizeof(SEAT)); memset(&MACHINE, 0, sizeof(MACHINE)))
 CHANGE(no_profile, memset(&PROFILE, 0, sizeof(PROFILE)))
 CHANGE(one_node, MACHINE.numa_nodes = 1)
+CHANGE(nodes_unknown, MACHINE.numa_nodes = SEAT.numa_node = MACHINE_UNKNOWN)
 CHANGE(one_rail, h->host.before.port_count = 1)
 CHANGE(guest, P->kind = PORT_GUEST)
 
@@ -66,8 +67,12 @@ CHANGE(cm_v1_asked, Q.roce_version = 1; PROFILE.qos.roce_version = 1)
 
 CHANGE(saving, MACHINE.cpus_saving = 3; strcpy(MACHINE.governor, "powersave"))
 CHANGE(no_clocks, MACHINE.cpus = 0)
+CHANGE(clocks_unknown, MACHINE.cpus = MACHINE_UNKNOWN)
+CHANGE(governors_unknown, MACHINE.cpus_saving = MACHINE_UNKNOWN)
 CHANGE(irqs_away, SEAT.irqs_remote = 4)
 CHANGE(no_irqs, SEAT.irqs = 0)
+CHANGE(irqs_unknown, SEAT.irqs = MACHINE_UNKNOWN)
+CHANGE(cpus_of_irqs_unknown, SEAT.irqs_remote = MACHINE_UNKNOWN)
 CHANGE(translating, strcpy(SEAT.iommu, "DMA-FQ"))
 CHANGE(iommu_unknown, SEAT.iommu[0] = '\0')
 CHANGE(no_iommu, strcpy(SEAT.iommu, "none"))
@@ -77,8 +82,10 @@ CHANGE(lock_8m_root, lock_8m(h); MACHINE.ipc_lock = 1)
 CHANGE(lock_1g, MACHINE.memlock_bytes = 1 << 30)
 CHANGE(lock_unknown, MACHINE.memlock_bytes = MACHINE_UNKNOWN)
 CHANGE(balancing, MACHINE.numa_balancing = 1)
+CHANGE(balancing_unknown, MACHINE.numa_balancing = 1; MACHINE.numa_nodes = MACHINE_UNKNOWN)
 CHANGE(balancing_one, MACHINE.numa_balancing = 1; MACHINE.numa_nodes = 1)
 CHANGE(no_rdma_cm, MACHINE.rdma_cm = 0)
+CHANGE(rdma_cm_unknown, MACHINE.rdma_cm = MACHINE_UNKNOWN)
 CHANGE(no_boot, MACHINE.boot_unit = 0)
 BEGIN(setter)
 {
@@ -104,6 +111,7 @@ BEGIN(one_subnet)
 }
 CHANGE(two_subnets, one_subnet(h); strcpy(SEAT.subnet[0].cidr, "198.18.1.0/24"))
 CHANGE(arp_answers, one_subnet(h); SEAT.arp_ignore = 0)
+CHANGE(arp_unknown, one_subnet(h); SEAT.arp_announce = MACHINE_UNKNOWN)
 CHANGE(arp_asks, one_subnet(h); SEAT.arp_announce = 0)
 CHANGE(strict_filter, SEAT.rp_filter = 1)
 CHANGE(strict_one, SEAT.rp_filter = 1; h->host.before.port_count = 1)
@@ -290,11 +298,15 @@ static const struct {
 	{"RC-HST-002", NULL, PASS, "64"},
 	{"RC-HST-002", saving, WARN, "3 of 64 CPUs run by the governor powersave"},
 	{"RC-HST-002", no_clocks, SKIP, NULL},
+	{"RC-HST-002", clocks_unknown, OPEN, NULL},
+	{"RC-HST-002", governors_unknown, OPEN, NULL},
 	{"RC-HST-002", no_facts, OPEN, NULL},
 	{"RC-HST-003", NULL, PASS, NULL},
 	{"RC-HST-003", irqs_away, WARN, "4 of 63"},
 	{"RC-HST-003", one_node, SKIP, NULL},
 	{"RC-HST-003", no_irqs, OPEN, NULL},
+	{"RC-HST-003", irqs_unknown, OPEN, NULL},
+	{"RC-HST-003", cpus_of_irqs_unknown, OPEN, NULL},
 	{"RC-HST-003", no_facts, OPEN, NULL},
 	{"RC-HST-004", NULL, PASS, "identity"},
 	{"RC-HST-004", no_iommu, PASS, NULL},
@@ -311,9 +323,11 @@ static const struct {
 	{"RC-HST-006", NULL, PASS, NULL},
 	{"RC-HST-006", balancing, WARN, NULL},
 	{"RC-HST-006", balancing_one, SKIP, NULL},
+	{"RC-HST-006", balancing_unknown, OPEN, NULL},
 	{"RC-HST-006", no_facts, OPEN, NULL},
 	{"RC-HST-007", NULL, PASS, NULL},
 	{"RC-HST-007", no_rdma_cm, WARN, "rdma_ucm"},
+	{"RC-HST-007", rdma_cm_unknown, OPEN, NULL},
 	{"RC-HST-007", no_facts, OPEN, NULL},
 	{"RC-HST-010", NULL, PASS, NULL},
 	{"RC-HST-010", no_boot, WARN, NULL},
@@ -324,6 +338,7 @@ static const struct {
 	{"RC-HST-011", NULL, PASS, "numactl -N 1"},
 	{"RC-HST-011", no_node, WARN, NULL},
 	{"RC-HST-011", one_node, SKIP, NULL},
+	{"RC-HST-011", nodes_unknown, OPEN, NULL},
 	{"RC-HST-011", no_facts, OPEN, NULL},
 	{"RC-HST-012", NULL, PASS, NULL},
 	{"RC-HST-012", closed, FAIL, "cannot open mlx5_0"},
@@ -335,6 +350,7 @@ static const struct {
 	{"RC-NET-001", one_subnet, PASS, NULL},
 	{"RC-NET-001", arp_answers, FAIL, "address of roce1"},
 	{"RC-NET-001", arp_asks, WARN, NULL},
+	{"RC-NET-001", arp_unknown, OPEN, NULL},
 	{"RC-NET-001", no_facts, OPEN, NULL},
 	{"RC-NET-002", NULL, PASS, NULL},
 	{"RC-NET-002", strict_filter, WARN, "2 RoCE ports"},
