@@ -204,15 +204,17 @@ static void await_port(struct dcb *dcb, struct tx_port *p, unsigned int wait_s)
 
 /*
  * What the agent had put into the kernel goes back by dcbnl, too: an agent that has died, or that
- * sends nothing, does not do it. One that is about to may come in between.
+ * sends nothing, does not do it. One that is about to may come in between. Told to speak, or to be
+ * willing, it sets fields that it was told nothing about: so it is all that it can set.
  */
-static int restore_live(struct dcb *dcb, const struct tx_port *p, uint64_t steps, struct err *e)
+static int restore_live(struct dcb *dcb, const struct tx_port *p, uint64_t written, struct err *e)
 {
 	const struct timespec pause = {.tv_nsec = LIVE_PAUSE_MS * 1000000L};
-	uint64_t scope = steps & agent_fields() & dcb_dcbnl_fields() & p->live.has;
+	uint64_t scope = written & agent_fields() ? agent_fields() & dcb_dcbnl_fields() : 0;
 	struct tx_port kernel = *p;
 	int err = 0;
 
+	scope &= p->live.has;
 	kernel.agent = DCB_AGENT_NONE;
 	kernel.before = p->live;
 	for (unsigned int i = 0; scope && i < LIVE_TRIES; i++) {

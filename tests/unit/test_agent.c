@@ -55,6 +55,11 @@ static int agent_side_write(struct dcb *dcb, const struct dcb_port *port, const 
 			qos_copy_field(&p->qos, q, id);
 		}
 	}
+	/* It begins to speak, and to set. */
+	if (alive && mask & QOS_BIT(QOS_ADMIN_STATUS) && told.admin_status == QOS_LLDP_RXTX)
+		for (int id = 0; id < QOS_FIELD_COUNT; id++)
+			if (agent_fields() & p->qos.has & QOS_BIT(id))
+				qos_copy_field(&p->qos, &told, id);
 	return 0;
 }
 
@@ -239,6 +244,36 @@ static void test_undo(void **state)
 	world_close(&w);
 }
 
+/* Nothing but its adminStatus: what it does to the kernel then is undone with it. */
+static void test_status_alone(void **state)
+{
+	enum apply_outcome outcome;
+	struct err e = {0};
+	struct world w;
+	struct tx tx;
+	char id[JOURNAL_ID_MAX];
+
+	(void)state;
+	for (unsigned int lives = 0; lives < 2; lives++) {
+		int err;
+
+		world_open(&w);
+		for (unsigned int i = 0; i < w.plan.count; i++)
+			w.plan.step[i].cannot |= w.plan.step[i].field != QOS_ADMIN_STATUS;
+		assert_int_equal(plan_changes(&w.plan), 1);
+		err = plan_apply(&w.dcb, &w.plan, 1, &(struct plan_run){.state_dir = w.dir}, id,
+				 &outcome, &e);
+		assert_int_equal(err, 0);
+		assert_int_equal(fake_find(&w.dcb, "p0")->qos.pfc_enabled, 0x20);
+		alive = lives;
+		if (journal_rollback(&w.dcb, w.dir, id, &tx, &outcome, &e))
+			fail_msg("%s", e.text);
+		tx_clear(&tx);
+		assert_as_before(&w);
+		world_close(&w);
+	}
+}
+
 /* It dies at each write: what it has put into the kernel is taken back without it. */
 static void test_dies(void **state)
 {
@@ -269,9 +304,8 @@ static void test_dies(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_profile),
-		cmocka_unit_test(test_plan),
-		cmocka_unit_test(test_undo),
+		cmocka_unit_test(test_profile), cmocka_unit_test(test_plan),
+		cmocka_unit_test(test_undo),	cmocka_unit_test(test_status_alone),
 		cmocka_unit_test(test_dies),
 	};
 
