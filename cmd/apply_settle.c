@@ -13,17 +13,12 @@
 #include "cmd/cmd.h"
 #include "cmd/ports.h"
 #include "dcb/agent.h"
-#include "dcb/suspects.h"
 #include "probe/peer.h"
 
 struct settle {
-	struct dcb *dcb;
-	const struct plans *plans;
-	const struct profile *profile;
-	const char *interface;
+	const struct settled *seen;
 	json_t *told; /* NULL: stdout */
-	unsigned int *findings;
-	struct suspects suspects;
+	unsigned int findings;
 };
 
 /* What dcbx.peer.match names. */
@@ -55,7 +50,7 @@ static void tell(struct settle *s, bool is_finding, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	*s->findings += is_finding;
+	s->findings += is_finding;
 	if (s->told)
 		(void)json_array_append_new(s->told, json_string(text));
 	else
@@ -72,7 +67,7 @@ static const struct port *find_port(const struct snapshot *s, const char *ifname
 
 static void who_text(const struct settle *s, enum qos_field_id id, char *buf, size_t size)
 {
-	struct suspects named = s->suspects;
+	struct suspects named = *s->seen->suspects;
 
 	suspects_keep(&named, QOS_BIT(id));
 	buf[0] = '\0';
@@ -106,8 +101,8 @@ static void tell_changed(struct settle *s, const struct plan *now, const struct 
 /* lldpad was told, and the kernel has something else. */
 static void tell_live(struct settle *s, const struct plan *plan, const struct port *port)
 {
-	uint64_t diff = qos_diff(&s->profile->qos, &port->qos) & plan_live_fields(s->profile) &
-			agent_fields();
+	uint64_t diff = qos_diff(&s->seen->profile->qos, &port->qos) &
+			plan_live_fields(s->seen->profile) & agent_fields();
 
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		char is[256], wanted[256];
@@ -115,8 +110,8 @@ static void tell_live(struct settle *s, const struct plan *plan, const struct po
 		if (plan->agent != DCB_AGENT_LLDPAD || !(diff & QOS_BIT(id)))
 			continue;
 		qos_field_text(&port->qos, id, is, sizeof(is));
-		qos_field_text(&s->profile->qos, id, wanted, sizeof(wanted));
-		if (agent_runs())
+		qos_field_text(&s->seen->profile->qos, id, wanted, sizeof(wanted));
+		if (s->seen->agent_runs)
 			tell(s, true, "%s: lldpad was told %s %s, the kernel has %s", plan->ifname,
 			     qos_fields[id].key, wanted, is);
 		else
@@ -128,7 +123,7 @@ static void tell_live(struct settle *s, const struct plan *plan, const struct po
 
 static void tell_peer(struct settle *s, const char *ifname, const struct port *port)
 {
-	bool is_finding = s->profile->peer == CHOICE_FAIL;
+	bool is_finding = s->seen->profile->peer == CHOICE_FAIL;
 	uint64_t fields = 0, diff;
 
 	if (!port->peer_name[0] && !port->peer_port[0]) {
@@ -136,16 +131,16 @@ static void tell_peer(struct settle *s, const char *ifname, const struct port *p
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(matches); i++)
-		if (s->profile->peer_match & matches[i].flag)
+		if (s->seen->profile->peer_match & matches[i].flag)
 			fields |= matches[i].fields;
-	diff = qos_diff(&s->profile->qos, &port->peer) & fields & port->peer.has;
+	diff = qos_diff(&s->seen->profile->qos, &port->peer) & fields & port->peer.has;
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		char is[256], wanted[256];
 
 		if (!(diff & QOS_BIT(id)))
 			continue;
 		qos_field_text(&port->peer, id, is, sizeof(is));
-		qos_field_text(&s->profile->qos, id, wanted, sizeof(wanted));
+		qos_field_text(&s->seen->profile->qos, id, wanted, sizeof(wanted));
 		tell(s, is_finding, "%s: neighbour %s port %s advertises %s %s, not %s", ifname,
 		     port->peer_name, port->peer_port, qos_fields[id].key, is, wanted);
 	}
@@ -169,60 +164,72 @@ static int wait_until(uint64_t end, struct err *e)
 
 /* A neighbour answers to what it hears: a running agent is asked at the end what it knows by then.
  * Without one the wire is listened to meanwhile. */
-static int wait_and_listen(struct settle *s, unsigned int ms, struct snapshot *heard, struct err *e)
+static int wait_and_listen(struct dcb *dcb, const struct profile *profile, const char *interface,
+			   unsigned int ms, struct snapshot *heard, struct err *e)
 {
 	const uint64_t end = now_ms() + ms;
 	bool ask = agent_runs();
 	int err;
 
 	memset(heard, 0, sizeof(*heard));
-	err = cmd_take_ports(s->dcb, s->interface, DCB_AGENT_NONE, heard, e);
+	err = cmd_take_ports(dcb, interface, DCB_AGENT_NONE, heard, e);
 	if (!err && ask)
 		err = wait_until(end, e);
-	if (!err && s->profile->peer != CHOICE_SKIP)
+	if (!err && profile->peer != CHOICE_SKIP)
 		err = peer_listen(heard, ask ? 0 : ms, e);
 	return err || ask ? err : wait_until(end, e);
 }
 
-static void look(struct settle *s, const struct plans *again, const struct snapshot *live,
-		 const struct snapshot *heard)
+static const struct plan *find_plan(const struct plans *plans, const char *ifname)
 {
-	for (unsigned int i = 0; i < s->plans->count && i < again->count; i++) {
-		const struct plan *plan = &s->plans->plan[i];
-		const struct port *now = find_port(live, plan->ifname);
-		const struct port *peer = find_port(heard, plan->ifname);
+	for (unsigned int i = 0; i < plans->count; i++)
+		if (!strcmp(plans->plan[i].ifname, ifname))
+			return &plans->plan[i];
+	return NULL;
+}
 
-		tell_changed(s, &again->plan[i], plan);
+unsigned int apply_settle_judge(const struct settled *seen, json_t *told)
+{
+	struct settle s = {.seen = seen, .told = told};
+
+	for (unsigned int i = 0; i < seen->first->count; i++) {
+		const struct plan *plan = &seen->first->plan[i];
+		const struct plan *again = find_plan(seen->again, plan->ifname);
+		const struct port *now = find_port(seen->live, plan->ifname);
+		const struct port *peer = find_port(seen->heard, plan->ifname);
+
+		if (!again) {
+			tell(&s, true, "%s: the port has gone", plan->ifname);
+			continue;
+		}
+		tell_changed(&s, again, plan);
 		if (now)
-			tell_live(s, plan, now);
-		if (peer && s->profile->peer != CHOICE_SKIP)
-			tell_peer(s, plan->ifname, peer);
+			tell_live(&s, plan, now);
+		if (peer && seen->profile->peer != CHOICE_SKIP)
+			tell_peer(&s, plan->ifname, peer);
 	}
+	return s.findings;
 }
 
 int apply_settle(struct dcb *dcb, const struct plans *plans, const struct profile *profile,
 		 const char *interface, unsigned int ms, json_t *told, unsigned int *findings,
 		 struct err *e)
 {
-	struct settle s = {.dcb = dcb,
-			   .plans = plans,
-			   .profile = profile,
-			   .interface = interface,
-			   .told = told,
-			   .findings = findings};
+	struct suspects suspects = {0};
 	struct snapshot heard, live = {0};
 	struct plans again = {0};
-	int err;
+	struct settled seen = {profile, plans, &again, &live, &heard, &suspects, false};
+	int err = wait_and_listen(dcb, profile, interface, ms, &heard, e);
 
 	*findings = 0;
-	err = wait_and_listen(&s, ms, &heard, e);
 	if (!err)
 		err = cmd_plans_make(dcb, profile, interface, &again, e);
 	if (!err)
 		err = cmd_take_ports(dcb, interface, DCB_AGENT_NONE, &live, e);
 	if (!err) {
-		suspects_add(NULL, &s.suspects);
-		look(&s, &again, &live, &heard);
+		suspects_add(NULL, &suspects);
+		seen.agent_runs = agent_runs();
+		*findings = apply_settle_judge(&seen, told);
 	}
 	snapshot_clear(&heard);
 	snapshot_clear(&live);

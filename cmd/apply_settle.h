@@ -7,6 +7,8 @@
 #define CMD_APPLY_SETTLE_H
 
 #include "cmd/plan_text.h"
+#include "dcb/suspects.h"
+#include "probe/snapshot.h"
 
 /* One interval and the time a slow agent needs. */
 #define SETTLE_MS   35000
@@ -23,5 +25,18 @@ unsigned int apply_settle_ms(const struct plans *plans, const struct profile *pr
 int apply_settle(struct dcb *dcb, const struct plans *plans, const struct profile *profile,
 		 const char *interface, unsigned int ms, json_t *told, unsigned int *findings,
 		 struct err *e);
+
+/* What the second look has seen; all of it borrowed. */
+struct settled {
+	const struct profile *profile;
+	const struct plans *first, *again;   /* what was applied, and a plan made anew */
+	const struct snapshot *live, *heard; /* what the kernel has, and neighbours in `peer` */
+	const struct suspects *suspects;
+	bool agent_runs;
+};
+
+/* The judgement of apply_settle(): pure, but that it prints where told is NULL. The number of
+ * findings. */
+unsigned int apply_settle_judge(const struct settled *seen, json_t *told);
 
 #endif
