@@ -210,17 +210,16 @@ static bool look_lldpd(const struct search *s, const char *path, struct owner *f
 
 static unsigned int find_lldpd(const struct search *s, struct owner *found, unsigned int max)
 {
-	pid_t pid = owner_process(s->proc, "lldpd");
+	unsigned int count = max && look_lldpd(s, "etc/lldpd.conf", found);
 	char path[256];
-	unsigned int count = 0;
 
-	if (!max || (!pid && !starts_at_boot(s->root, "lldpd.service", path, sizeof(path))))
-		return 0;
-	count = look_lldpd(s, "etc/lldpd.conf", found);
-	if (!count)
+	if (max && !count)
 		count = find_in(s, "etc/lldpd.d", "*.conf", look_lldpd, found, 1);
-	found->pid = pid;
-	return count;
+	/* Processes are many, and mostly there is nothing to ask them for. */
+	if (!count)
+		return 0;
+	found->pid = owner_process(s->proc, "lldpd");
+	return found->pid || starts_at_boot(s->root, "lldpd.service", path, sizeof(path));
 }
 
 /* What a keyfile says of the connection. */
@@ -297,12 +296,12 @@ static unsigned int find_connections(const struct search *s, struct owner *found
 	unsigned int count = 0;
 	char path[256];
 
-	if (!owner_process(s->proc, "NetworkManager") &&
-	    !starts_at_boot(s->root, "NetworkManager.service", path, sizeof(path)))
-		return 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(folders) && count < max; i++)
 		count += find_in(s, folders[i], "*", look_connection, found + count, max - count);
-	return count;
+	if (!count || owner_process(s->proc, "NetworkManager") ||
+	    starts_at_boot(s->root, "NetworkManager.service", path, sizeof(path)))
+		return count;
+	return 0;
 }
 
 static unsigned int find_reapply(const struct search *s, struct owner *found, unsigned int max)

@@ -103,8 +103,12 @@ const char *reapply_tool(const char *text)
 	return NULL;
 }
 
-/* The text of a regular file, NULs as ends of lines. False: none, or no more may be read. */
-static bool read_file(struct walk *w, const char *path, char text[FILE_MAX + 1])
+/* What a file that is a script begins with. */
+static const char script_magic[] = "#!";
+
+/* The text of a regular file, NULs as ends of lines. False: none, no more may be read, or it is
+ * asked for a script and the file is none. */
+static bool read_file(struct walk *w, const char *path, bool script, char text[FILE_MAX + 1])
 {
 	static const char newline = '\n';
 	struct stat st;
@@ -116,7 +120,12 @@ static bool read_file(struct walk *w, const char *path, char text[FILE_MAX + 1])
 	fd = openat(w->root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	n = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -1 : read(fd, text, FILE_MAX);
+	n = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -1 : 0;
+	/* Mostly it is a program, and a large one. */
+	if (!n && script)
+		n = pread(fd, text, 2, 0) == 2 && !memcmp(text, script_magic, 2) ? 0 : -1;
+	if (!n)
+		n = read(fd, text, FILE_MAX);
 	close(fd);
 	if (n <= 0)
 		return false;
@@ -141,7 +150,7 @@ static const char *script_tool(struct walk *w, const char *path)
 {
 	char text[FILE_MAX + 1];
 
-	return read_file(w, path, text) && !strncmp(text, "#!", 2) ? reapply_tool(text) : NULL;
+	return read_file(w, path, true, text) ? reapply_tool(text) : NULL;
 }
 
 /* Of the scripts in the Exec lines of a unit, the first that names a tool. */
@@ -188,12 +197,12 @@ static bool read_unit(struct walk *w, const char *name, char path[PATH_MAX],
 	for (unsigned int i = 0; i < ARRAY_SIZE(unit_folders); i++) {
 		if (snprintf(path, PATH_MAX, "%s/%s", unit_folders[i], name) < PATH_MAX &&
 		    is_there(w, path))
-			return read_file(w, path, text);
+			return read_file(w, path, false, text);
 		if (at && dot > at &&
 		    snprintf(path, PATH_MAX, "%s/%.*s@%s", unit_folders[i], (int)(at - name), name,
 			     dot) < PATH_MAX &&
 		    is_there(w, path))
-			return read_file(w, path, text);
+			return read_file(w, path, false, text);
 	}
 	return false;
 }
@@ -252,7 +261,7 @@ static void look_into(struct walk *w, const char *path, const char *name, bool u
 	if (w->count == w->max)
 		return;
 	/* A link may lead out of the root, and its name is that of the unit. */
-	if (!read_file(w, path, text) && !(unit && read_unit(w, name, file, text)))
+	if (!read_file(w, path, false, text) && !(unit && read_unit(w, name, file, text)))
 		return;
 	tool = reapply_tool(text);
 	if (tool)
