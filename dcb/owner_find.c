@@ -17,8 +17,8 @@
 
 #include "dcb/owner.h"
 #include "dcb/reapply.h"
+#include "dcb/text_file.h"
 
-#define FILE_MAX  65536
 #define FILES_MAX 256 /* of one folder */
 
 struct search {
@@ -31,20 +31,6 @@ struct search {
 
 static const char *const unit_folders[] = {"etc/systemd/system", "lib/systemd/system",
 					   "usr/lib/systemd/system"};
-
-static bool read_text(int root, const char *path, char text[FILE_MAX + 1])
-{
-	int fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat st;
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -1 : read(fd, text, FILE_MAX);
-	close(fd);
-	text[n < 0 ? 0 : n] = '\0';
-	return n > 0;
-}
 
 /* The folder of a target that wants the unit. */
 static bool wanted_in(int root, const char *folder, const char *unit, char *path, size_t size)
@@ -196,9 +182,9 @@ static bool sends_dcbx(const char *line, size_t length)
 
 static bool look_lldpd(const struct search *s, const char *path, struct owner *found)
 {
-	char text[FILE_MAX + 1];
+	char text[TEXT_FILE_MAX + 1];
 
-	if (!read_text(s->root, path, text))
+	if (!text_file_read(s->root, path, NULL, text))
 		return false;
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
 		if (sends_dcbx(line, strcspn(line, "\n"))) {
@@ -266,11 +252,11 @@ static void read_keyfile(const char *text, struct connection *c)
 
 static bool look_connection(const struct search *s, const char *path, struct owner *found)
 {
-	char text[FILE_MAX + 1];
+	char text[TEXT_FILE_MAX + 1];
 	struct connection c;
 	bool ours;
 
-	if (!read_text(s->root, path, text))
+	if (!text_file_read(s->root, path, NULL, text))
 		return false;
 	read_keyfile(text, &c);
 	/* One without a device's name may be anybody's. */

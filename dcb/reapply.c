@@ -16,9 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dcb/text_file.h"
 #include "profiles/base.h"
 
-#define FILE_MAX  65536
 #define FILES_MAX 2048 /* in all */
 
 static const char *const tools[] = {
@@ -108,32 +108,15 @@ static const char script_magic[] = "#!";
 
 /* The text of a regular file, NULs as ends of lines. False: none, no more may be read, or it is
  * asked for a script and the file is none. */
-static bool read_file(struct walk *w, const char *path, bool script, char text[FILE_MAX + 1])
+static bool read_file(struct walk *w, const char *path, bool script, char text[TEXT_FILE_MAX + 1])
 {
-	static const char newline = '\n';
-	struct stat st;
-	ssize_t n;
-	int fd;
+	const char *magic = script ? script_magic : NULL;
+	unsigned int n = w->files++ < FILES_MAX ? text_file_read(w->root, path, magic, text) : 0;
 
-	if (w->files++ >= FILES_MAX)
-		return false;
-	fd = openat(w->root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	n = fstat(fd, &st) || !S_ISREG(st.st_mode) ? -1 : 0;
-	/* Mostly it is a program, and a large one. */
-	if (!n && script)
-		n = pread(fd, text, 2, 0) == 2 && !memcmp(text, script_magic, 2) ? 0 : -1;
-	if (!n)
-		n = read(fd, text, FILE_MAX);
-	close(fd);
-	if (n <= 0)
-		return false;
-	text[n] = '\0';
-	for (ssize_t i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++)
 		if (!text[i])
-			text[i] = newline;
-	return true;
+			text[i] = '\n';
+	return n;
 }
 
 static void add(struct walk *w, const char *path, const char *via, const char *tool)
@@ -148,7 +131,7 @@ static void add(struct walk *w, const char *path, const char *via, const char *t
 /* The tool that a script names; programs are not looked into. */
 static const char *script_tool(struct walk *w, const char *path)
 {
-	char text[FILE_MAX + 1];
+	char text[TEXT_FILE_MAX + 1];
 
 	return read_file(w, path, true, text) ? reapply_tool(text) : NULL;
 }
@@ -190,7 +173,7 @@ static bool is_there(const struct walk *w, const char *path)
 /* The text of a unit by its name; an instance has the file of its template. The first folder that
  * has it decides, so that what is masked is not found further down. */
 static bool read_unit(struct walk *w, const char *name, char path[PATH_MAX],
-		      char text[FILE_MAX + 1])
+		      char text[TEXT_FILE_MAX + 1])
 {
 	const char *at = strchr(name, '@'), *dot = strrchr(name, '.');
 
@@ -234,7 +217,7 @@ static bool started_unit(const char *name, const char *text, char unit[256])
 /* A unit that a target wants: itself, what it starts, and the scripts of both. */
 static void look_into_unit(struct walk *w, const char *path, const char *name, const char *text)
 {
-	char started[FILE_MAX + 1], file[PATH_MAX], unit[256], script[256];
+	char started[TEXT_FILE_MAX + 1], file[PATH_MAX], unit[256], script[256];
 	const char *tool = exec_tool(w, text, script);
 
 	if (tool) {
@@ -255,7 +238,7 @@ static void look_into_unit(struct walk *w, const char *path, const char *name, c
 
 static void look_into(struct walk *w, const char *path, const char *name, bool unit)
 {
-	char text[FILE_MAX + 1], file[PATH_MAX];
+	char text[TEXT_FILE_MAX + 1], file[PATH_MAX];
 	const char *tool;
 
 	if (w->count == w->max)
@@ -272,15 +255,15 @@ static void look_into(struct walk *w, const char *path, const char *name, bool u
 
 static void walk_folder(struct walk *w, const char *folder, const char *pattern, bool units)
 {
-	int fd = openat(w->root, folder, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	int fd = openat(w->root, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	char path[PATH_MAX];
 	struct dirent *d;
 
-	if (fd >= 0 && !dir) { /* rc.local is a file */
+	if (fd >= 0 && !dir)
 		close(fd);
+	if (fd < 0) /* rc.local is a file */
 		look_into(w, folder, folder, false);
-	}
 	while (dir && (d = readdir(dir))) {
 		if (d->d_name[0] == '.' || (pattern && fnmatch(pattern, d->d_name, 0)) ||
 		    snprintf(path, sizeof(path), "%s/%s", folder, d->d_name) >= (int)sizeof(path))

@@ -8,9 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
 #include "dcb/reapply.h"
 #include "profiles/base.h"
@@ -160,12 +163,40 @@ static void test_started(void **state)
 	}
 }
 
+/* A device that is a word of a command line: opening it might do something. */
+static void test_device(void **state)
+{
+	char root[] = "/tmp/test_reapply.XXXXXX", command[512], path[64], event[1024];
+	struct reapply found[8];
+	int watch;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir -p etc/systemd/system/multi-user.target.wants && mkfifo device "
+		 "&& echo 'ExecStart=/x /device' "
+		 ">etc/systemd/system/multi-user.target.wants/w.service "
+		 "&& ln -s ../device etc/crontab",
+		 root);
+	assert_int_equal(system(command), 0);
+	snprintf(path, sizeof(path), "%s/device", root);
+	watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	assert_true(watch >= 0 && inotify_add_watch(watch, path, IN_OPEN) >= 0);
+	assert_int_equal(reapply_find(root, found, 8), 0);
+	assert_int_equal(read(watch, event, sizeof(event)), -1);
+	assert_int_equal(errno, EAGAIN);
+	close(watch);
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_root),
 		cmocka_unit_test(test_started),
+		cmocka_unit_test(test_device),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
