@@ -36,9 +36,9 @@ void packet_fault(struct packet *p, enum packet_fault fault, const char *fmt, ..
 
 bool packet_reaches(struct packet *p, uint32_t need, const char *what)
 {
-	if (p->cap_len >= need)
+	if (p->cap_end >= need)
 		return true;
-	if (p->wire_len >= need)
+	if (p->wire_end >= need)
 		packet_fault(p, PACKET_TRUNCATED, "capture ends inside %s", what);
 	else
 		packet_fault(p, PACKET_MALFORMED, "frame ends inside %s", what);
@@ -172,7 +172,7 @@ static void verify_icrc(const uint8_t *data, uint32_t end, struct packet *p)
 {
 	uint32_t want, have;
 
-	if (end > p->cap_len)
+	if (end > p->cap_end)
 		return;
 	memcpy(&have, data + end - ICRC_LEN, sizeof(have));
 	want = icrc_compute((enum packet_encap)p->encap, data + p->l3_offset,

@@ -380,7 +380,7 @@ int lldp_decode_packet(const struct packet *p, const uint8_t *data, struct lldp_
 
 	if (p->kind != PACKET_LLDP)
 		return err_set(e, -EINVAL, "no LLDP frame");
-	err = read_tlvs(&r, data + p->l3_offset, p->cap_len - p->l3_offset, e);
+	err = read_tlvs(&r, data + p->l3_offset, p->cap_end - p->l3_offset, e);
 	if (err)
 		return err;
 	if (!r.chassis_hash)

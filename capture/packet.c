@@ -2,8 +2,8 @@
 /*
  * From the link header to the BTH, and the MAC control frames. Lengths come from the IP header or
  * the GRH, never from the frame: Ethernet pads short frames, and captures may carry a trailer. IBTA
- * vol 1, annexes A16 (RoCE) and A17 (RoCEv2); 802.3 annex 31B (PAUSE), 31D (PFC). Outer tunnels of
- * mirror ports (ERSPAN, VXLAN) are not taken off.
+ * vol 1, annexes A16 (RoCE) and A17 (RoCEv2); 802.3 annex 31B (PAUSE), 31D (PFC). Tunnels are taken
+ * off in encap.c.
  */
 #include "capture/packet.h"
 
@@ -12,6 +12,7 @@
 
 #include "capture/bth.h"
 #include "capture/bytes.h"
+#include "capture/encap.h"
 
 #define ETHERTYPE_IPV4	      0x0800
 #define ETHERTYPE_VLAN	      0x8100
@@ -26,6 +27,7 @@
 #define MAC_CONTROL_PFC	  0x0101
 
 #define IP_PROTO_UDP	  17
+#define IP_PROTO_GRE	  47
 #define IPV6_FRAGMENT	  44
 #define GRH_NEXT_BTH	  0x1b
 #define ROCE_V2_PORT	  4791
@@ -34,6 +36,10 @@
 #define IPV6_LEN	  40
 #define IPV6_FRAGMENT_LEN 8
 #define VLAN_TAGS_MAX	  8
+
+static void decode_ethernet(const uint8_t *data, uint32_t at, struct packet *p);
+static void decode_ethertype(const uint8_t *data, uint32_t at, uint16_t ethertype,
+			     struct packet *p);
 
 /* dst is the address that comes second in the header. */
 static void put_ipv4(const uint8_t *h, uint8_t gid[16])
@@ -66,7 +72,7 @@ static void decode_udp(const uint8_t *data, uint32_t at, uint32_t end, bool veri
 	udp_len = be16_at(h + 4);
 	if (p->fragment)
 		end = at + udp_len;
-	else if (end > p->wire_len)
+	else if (end > p->wire_end)
 		packet_fault(p, PACKET_MALFORMED, "IP length %u is beyond the frame",
 			     end - p->l3_offset);
 	else if (at + udp_len != end)
@@ -75,10 +81,23 @@ static void decode_udp(const uint8_t *data, uint32_t at, uint32_t end, bool veri
 	bth_decode(data, end, verifiable && !p->fragment, p);
 }
 
+/* Comes back here at most once: a tunnel within a tunnel is not taken off. */
+static void decode_gre(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p)
+{
+	struct encap_inner inner;
+
+	if (!encap_take_off_gre(data, at, end, p, &inner))
+		return;
+	if (inner.ethertype)
+		decode_ethertype(data, inner.at, inner.ethertype, p);
+	else
+		decode_ethernet(data, inner.at, p);
+}
+
 static void decode_ipv4(const uint8_t *data, struct packet *p)
 {
 	const uint8_t *h = data + p->l3_offset;
-	uint32_t header_len;
+	uint32_t header_len, end;
 	uint16_t fragment;
 
 	if (!packet_reaches(p, p->l3_offset + IPV4_LEN, "IPv4 header"))
@@ -94,10 +113,14 @@ static void decode_ipv4(const uint8_t *data, struct packet *p)
 	put_ipv4(h + 16, p->dst);
 	fragment = be16_at(h + 6) & 0x3fff;
 	p->fragment = fragment != 0;
-	if (h[9] != IP_PROTO_UDP || (fragment & 0x1fff))
+	if (fragment & 0x1fff)
 		return;
-	decode_udp(data, p->l3_offset + header_len, p->l3_offset + be16_at(h + 2),
-		   header_len == IPV4_LEN, ENCAP_ROCE_V2_IPV4, p);
+	end = p->l3_offset + be16_at(h + 2);
+	if (h[9] == IP_PROTO_UDP)
+		decode_udp(data, p->l3_offset + header_len, end, header_len == IPV4_LEN,
+			   ENCAP_ROCE_V2_IPV4, p);
+	else if (h[9] == IP_PROTO_GRE)
+		decode_gre(data, p->l3_offset + header_len, end, p);
 }
 
 /* The GRH of RoCEv1 is laid out as an IPv6 header. */
@@ -136,6 +159,8 @@ static void decode_ipv6(const uint8_t *data, struct packet *p)
 	}
 	if (next == IP_PROTO_UDP)
 		decode_udp(data, at, end, true, ENCAP_ROCE_V2_IPV6, p);
+	else if (next == IP_PROTO_GRE)
+		decode_gre(data, at, end, p);
 }
 
 static void decode_roce_v1(const uint8_t *data, struct packet *p)
@@ -155,7 +180,7 @@ static void decode_roce_v1(const uint8_t *data, struct packet *p)
 	decode_grh_fields(h, p);
 	p->bth_offset = p->l3_offset + IPV6_LEN;
 	end = p->bth_offset + be16_at(h + 4);
-	if (end > p->wire_len)
+	if (end > p->wire_end)
 		packet_fault(p, PACKET_MALFORMED, "GRH length %u is beyond the frame",
 			     be16_at(h + 4));
 	bth_decode(data, end, true, p);
@@ -236,43 +261,45 @@ static void decode_ethertype(const uint8_t *data, uint32_t at, uint16_t ethertyp
 	}
 }
 
-static void decode_ethernet(const uint8_t *data, struct packet *p)
+static void decode_ethernet(const uint8_t *data, uint32_t at, struct packet *p)
 {
-	if (!packet_reaches(p, 14, "Ethernet header"))
+	const uint8_t *h = data + at;
+
+	if (!packet_reaches(p, at + 14, "Ethernet header"))
 		return;
-	memcpy(p->dmac, data, 6);
-	memcpy(p->smac, data + 6, 6);
-	decode_ethertype(data, 14, be16_at(data + 12), p);
+	memcpy(p->dmac, h, 6);
+	memcpy(p->smac, h + 6, 6);
+	decode_ethertype(data, at + 14, be16_at(h + 12), p);
 }
 
 /* Linux "cooked" headers of captures on all interfaces; they know the sender's address alone. */
-static void decode_sll(const uint8_t *data, struct packet *p)
+static void decode_sll(const uint8_t *data, uint32_t at, struct packet *p)
 {
-	if (!packet_reaches(p, 16, "SLL header"))
+	if (!packet_reaches(p, at + 16, "SLL header"))
 		return;
-	memcpy(p->smac, data + 6, 6);
-	decode_ethertype(data, 16, be16_at(data + 14), p);
+	memcpy(p->smac, data + at + 6, 6);
+	decode_ethertype(data, at + 16, be16_at(data + at + 14), p);
 }
 
-static void decode_sll2(const uint8_t *data, struct packet *p)
+static void decode_sll2(const uint8_t *data, uint32_t at, struct packet *p)
 {
-	if (!packet_reaches(p, 20, "SLL2 header"))
+	if (!packet_reaches(p, at + 20, "SLL2 header"))
 		return;
-	memcpy(p->smac, data + 12, 6);
-	decode_ethertype(data, 20, be16_at(data), p);
+	memcpy(p->smac, data + at + 12, 6);
+	decode_ethertype(data, at + 20, be16_at(data + at), p);
 }
 
-static void decode_raw(const uint8_t *data, struct packet *p)
+static void decode_raw(const uint8_t *data, uint32_t at, struct packet *p)
 {
-	if (!packet_reaches(p, 1, "IP header"))
+	if (!packet_reaches(p, at + 1, "IP header"))
 		return;
-	decode_ethertype(data, 0, data[0] >> 4 == 6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4, p);
+	decode_ethertype(data, at, data[at] >> 4 == 6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4, p);
 }
 
 /* LINKTYPE_RAW of files is 101, which libpcap turns into the platform's DLT_RAW. */
 static const struct {
 	int dlt;
-	void (*decode)(const uint8_t *data, struct packet *p);
+	void (*decode)(const uint8_t *data, uint32_t at, struct packet *p);
 } links[] = {
 	{DLT_EN10MB, decode_ethernet}, {DLT_LINUX_SLL, decode_sll}, {DLT_LINUX_SLL2, decode_sll2},
 	{DLT_RAW, decode_raw},	       {101, decode_raw},
@@ -303,8 +330,10 @@ void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire
 	p->time_ns = time_ns;
 	p->cap_len = cap_len;
 	p->wire_len = wire_len < cap_len ? cap_len : wire_len;
+	p->cap_end = p->cap_len;
+	p->wire_end = p->wire_len;
 	if (link >= 0)
-		links[link].decode(data, p);
+		links[link].decode(data, 0, p);
 	else
 		packet_fault(p, PACKET_MALFORMED, "link type %d is not understood", dlt);
 }

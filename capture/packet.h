@@ -26,6 +26,15 @@ enum packet_encap {
 	ENCAP_ROCE_V2_IPV6,
 };
 
+/* What a switch mirror or an overlay put around the frame. */
+enum packet_tunnel {
+	TUNNEL_NONE,
+	TUNNEL_GRE,
+	TUNNEL_ERSPAN_I,
+	TUNNEL_ERSPAN_II,
+	TUNNEL_ERSPAN_III,
+};
+
 enum icrc_verdict {
 	ICRC_UNVERIFIABLE, /* cut by the snap length, a fragment */
 	ICRC_GOOD,
@@ -57,6 +66,9 @@ struct packet {
 	uint64_t frame;	  /* from 1 */
 	uint64_t time_ns; /* since the epoch, as the source states it */
 	uint32_t wire_len, cap_len;
+	/* Where the decoded frame ends, captured and on the wire: the two lengths, or less within a
+	 * tunnel. A mirror may cut frames: then wire_end is UINT32_MAX. */
+	uint32_t wire_end, cap_end;
 	uint8_t kind, encap, fault, icrc;
 	uint8_t dmac[6], smac[6];
 	uint8_t vlan_count;
@@ -97,7 +109,22 @@ struct packet {
 	/* PFC and pause: 802.1Q clause 36 */
 	uint8_t pfc_enable;
 	uint16_t pfc_quanta[8]; /* [0] alone for 802.3x */
-	char note[64];		/* why malformed or truncated; empty else */
+	/* The outer frame, when kind says that a tunnel was taken off: everything else is the inner
+	 * frame's. */
+	struct {
+		uint8_t kind; /* enum packet_tunnel */
+		uint8_t src[16], dst[16];
+		uint8_t dscp, ecn;
+		bool sequenced;	   /* GRE numbers its packets: a gap is a loss of the mirror */
+		uint32_t sequence; /* when sequenced */
+		/* ERSPAN II and III */
+		uint16_t session,
+			vid; /* vid and cos: of the mirrored frame, as the switch saw it */
+		uint8_t cos;
+		bool cut;    /* the switch says that it cut the frame */
+		bool egress; /* ERSPAN III */
+	} tunnel;
+	char note[64]; /* why malformed or truncated; empty else */
 };
 
 /* Link types of libpcap that are understood, by their DLT number. */

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "capture/encap.h"
 #include "capture/packet.h"
 
 /* Takes value over; false on -ENOMEM, also when making the value failed. */
@@ -205,6 +206,28 @@ static bool put_other(json_t *o, const struct packet *p)
 	       ((p->kind != PACKET_PFC && p->kind != PACKET_PAUSE) || put_pfc(o, p));
 }
 
+/* Told only where there is one; type I has no header that names a session. */
+static bool put_tunnel(json_t *o, const struct packet *p)
+{
+	bool named = p->tunnel.kind >= TUNNEL_ERSPAN_II;
+	json_t *t;
+
+	if (p->tunnel.kind == TUNNEL_NONE)
+		return true;
+	t = json_object();
+	return t && put(o, "tunnel", t) && put(t, "kind", json_string(encap_tunnel_text(p))) &&
+	       put_addr(t, "src", p->tunnel.src) && put_addr(t, "dst", p->tunnel.dst) &&
+	       put_int(t, "dscp", p->tunnel.dscp) && put_int(t, "ecn", p->tunnel.ecn) &&
+	       put_known(t, "sequence", p->tunnel.sequenced, p->tunnel.sequence) &&
+	       put_known(t, "session", named, p->tunnel.session) &&
+	       put_known(t, "vid", named, p->tunnel.vid) &&
+	       put_known(t, "cos", named, p->tunnel.cos) &&
+	       put(t, "cut", named ? json_boolean(p->tunnel.cut) : json_null()) &&
+	       put(t, "egress",
+		   p->tunnel.kind == TUNNEL_ERSPAN_III ? json_boolean(p->tunnel.egress)
+						       : json_null());
+}
+
 json_t *packet_to_json(const struct packet *p)
 {
 	json_t *o = json_object();
@@ -214,7 +237,7 @@ json_t *packet_to_json(const struct packet *p)
 		return NULL;
 	ok = put_int(o, "frame", p->frame) && put_int(o, "time_ns", p->time_ns) &&
 	     put(o, "encap", json_string(encap_text(p))) &&
-	     (p->kind == PACKET_ROCE ? put_roce(o, p) : put_other(o, p));
+	     (p->kind == PACKET_ROCE ? put_roce(o, p) : put_other(o, p)) && put_tunnel(o, p);
 	if (ok && p->fault != PACKET_OK)
 		ok = put(o, "fault",
 			 json_string(p->fault == PACKET_TRUNCATED ? "truncated" : "malformed")) &&

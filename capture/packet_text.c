@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capture/encap.h"
 #include "capture/opcode.h"
 #include "capture/packet.h"
 
@@ -124,6 +125,22 @@ static void add_mac_control(struct line *l, const struct packet *p)
 			line_add(l, " prio %u quanta %u", i, p->pfc_quanta[i]);
 }
 
+static void add_tunnel(struct line *l, const struct packet *p)
+{
+	char src[INET6_ADDRSTRLEN];
+
+	if (p->tunnel.kind == TUNNEL_NONE)
+		return;
+	packet_addr_text(p->tunnel.src, src, sizeof(src));
+	line_add(l, ", %s from %s", encap_tunnel_text(p), src);
+	if (p->tunnel.kind >= TUNNEL_ERSPAN_II)
+		line_add(l, " session %u", p->tunnel.session);
+	if (p->tunnel.sequenced)
+		line_add(l, " no %u", p->tunnel.sequence);
+	if (p->tunnel.cut)
+		line_add(l, " cut by the mirror");
+}
+
 int packet_text_header(char *buf, size_t size)
 {
 	return snprintf(buf, size, "%7s %13s %-15s    %-15s %4s %-4s %-34s %-8s %-8s %s", "no",
@@ -152,6 +169,7 @@ int packet_text(const struct packet *p, char *buf, size_t size)
 		add_mac(&l, p->dmac, 0);
 		line_add(&l, p->kind == PACKET_LLDP ? " LLDP" : " not RoCE");
 	}
+	add_tunnel(&l, p);
 	if (p->fault != PACKET_OK)
 		line_add(&l, ", %s: %s", p->fault == PACKET_TRUNCATED ? "truncated" : "malformed",
 			 p->note);

@@ -59,7 +59,9 @@ files() {
 	for f in opcodes encaps; do
 		tests/golden/tshark_agree.sh "$golden/$f.pcap" "$rc" --icrc
 	done
-	tests/golden/tshark_agree.sh "$golden/loss.pcap" "$rc"
+	for f in loss mirror; do
+		tests/golden/tshark_agree.sh "$golden/$f.pcap" "$rc"
+	done
 }
 
 @test "the comparison with tshark can fail" {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/unit/roce_frames.h"
+#include "tests/unit/tunnel_frames.h"
 
 #define START_US 1700000000000000ULL
 
@@ -119,6 +119,30 @@ static void every_encapsulation(void)
 			out_bytes(&o, f.bytes, f.len);
 		}
 	}
+	fclose(o.file);
+}
+
+/* What switches mirror: every tunnel over IPv4 and IPv6, then a frame that the mirror cut, and an
+ * ERSPAN header of the wrong version. */
+static void mirrored(void)
+{
+	struct frame in, f;
+	struct out o;
+	unsigned int i;
+
+	out_open(&o, "mirror.pcap", 1, 65535);
+	for (i = 0; i < TUNNEL_SPECS; i++) {
+		frame_of_opcode(6 + i, NET_IPV4, tunnel_specs[i].ip ? 0 : 1, &in);
+		tunnel_build(&tunnel_specs[i], i & 1, &in, in.len, &f);
+		out_bytes(&o, f.bytes, f.len);
+	}
+	frame_of_opcode(6, NET_IPV6, 0, &in);
+	tunnel_build(&tunnel_specs[4], false, &in, in.len - 10, &f);
+	f.bytes[48] |= 4;
+	out_bytes(&o, f.bytes, f.len);
+	tunnel_build(&tunnel_specs[6], false, &in, in.len, &f);
+	f.bytes[46] = 0x10;
+	out_bytes(&o, f.bytes, f.len);
 	fclose(o.file);
 }
 
@@ -301,6 +325,7 @@ int main(void)
 {
 	every_opcode();
 	every_encapsulation();
+	mirrored();
 	loss();
 	control_frames();
 	snapped();
