@@ -8,6 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "profiles/diag.h"
+
 /* Words that struct profile has as numbers. */
 static const struct qos_word intents[] = {
 	{"lossless", INTENT_LOSSLESS},
@@ -73,8 +75,8 @@ static int take_text(const json_t *o, const char *key, char *to, size_t size, st
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
-	if (!text || strlen(text) >= size)
-		return err_set(e, -EBADMSG, "%s is missing or no text", key);
+	if (!text || strlen(text) >= size || diag_has_control(text))
+		return err_set(e, -EBADMSG, "%s is missing or no plain text", key);
 	memcpy(to, text, strlen(text) + 1);
 	return 0;
 }
@@ -103,7 +105,7 @@ static int take_patterns(const json_t *o, struct profile *p, struct err *e)
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = json_string_value(json_array_get(list, i));
 
-		if (!text || strlen(text) >= sizeof(p->interface[0]))
+		if (!text || strlen(text) >= sizeof(p->interface[0]) || diag_has_control(text))
 			return err_set(e, -EBADMSG, "interfaces has something else than a pattern");
 		strcpy(p->interface[p->interface_count++], text);
 	}
@@ -125,6 +127,19 @@ static int take_policy(const json_t *o, struct profile *p, struct err *e)
 	return 0;
 }
 
+/* Unless stated it is all that a profile can match. */
+static int take_match(const json_t *o, struct profile *p, struct err *e)
+{
+	const uint8_t all = PEER_PFC | PEER_ETS | PEER_APP;
+	const json_t *match = json_object_get(o, "peer_match");
+	json_int_t flags = match ? json_integer_value(match) : all;
+
+	if ((match && !json_is_integer(match)) || flags < 0 || flags > all)
+		return err_set(e, -EBADMSG, "peer_match is no sum of what can be matched");
+	p->peer_match = (uint8_t)flags;
+	return 0;
+}
+
 static void take_lines(const json_t *o, struct profile *p)
 {
 	const json_t *lines = json_object_get(o, "lines");
@@ -138,7 +153,6 @@ static void take_lines(const json_t *o, struct profile *p)
 
 int profile_take(const json_t *o, struct profile *p, struct err *e)
 {
-	const json_t *match = json_object_get(o, "peer_match");
 	int intent = 0, unsupported = 0, disruption = 0, agent = AGENT_NONE, peer = CHOICE_WARN,
 	    err;
 
@@ -160,6 +174,8 @@ int profile_take(const json_t *o, struct profile *p, struct err *e)
 	if (!err && json_object_get(o, "peer"))
 		err = take_word(o, "peer", choices, &peer, e);
 	if (!err)
+		err = take_match(o, p, e);
+	if (!err)
 		err = qos_from_json(json_object_get(o, "qos"), &p->qos, e);
 	take_lines(o, p);
 	p->intent = intent;
@@ -167,6 +183,5 @@ int profile_take(const json_t *o, struct profile *p, struct err *e)
 	p->disruption = disruption;
 	p->agent = agent;
 	p->peer = peer;
-	p->peer_match = json_integer_value(match) & (PEER_PFC | PEER_ETS | PEER_APP);
 	return err;
 }

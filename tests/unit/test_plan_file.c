@@ -64,6 +64,9 @@ static json_t *keep(const struct plans *plans)
 	strcpy(profile.interface[1], "bond0");
 	profile.confirm_within_s = 90;
 	profile.line[QOS_MTU] = 12;
+	profile.agent = AGENT_LLDPAD;
+	profile.peer = CHOICE_FAIL;
+	profile.peer_match = PEER_ETS;
 	if (plan_file_write(plans, &profile, path, &e) || plan_file_read(path, &read, &doc, &e))
 		fail_msg("%s", e.text);
 	assert_string_equal(read.name, "a");
@@ -75,6 +78,9 @@ static json_t *keep(const struct plans *plans)
 	assert_int_equal(read.confirm_within_s, 90);
 	assert_false(read.persist);
 	assert_int_equal(read.line[QOS_MTU], 12);
+	assert_int_equal(read.agent, AGENT_LLDPAD);
+	assert_int_equal(read.peer, CHOICE_FAIL);
+	assert_int_equal(read.peer_match, PEER_ETS);
 	return doc;
 }
 
@@ -132,11 +138,11 @@ static void test_changed(void **state)
 }
 
 /* A plan whose profile is whole but for one member. */
-#define PLAN_OF(member)                                                                            \
-	"{\"schema\":\"rocecheck.plan/"                                                            \
-	"1\",\"ports\":[],\"profile\":{\"name\":\"a\",\"path\":\"a\","                             \
-	"\"intent\":\"lossless\",\"on_unsupported\":\"fail\",\"disruption\":\"ask\",\"qos\":{}"    \
-	"," member "}}"
+#define PLAN_WITH(path, member)                                                                    \
+	"{\"schema\":\"rocecheck.plan/1\",\"ports\":[],\"profile\":{\"name\":\"a\",\"path\":"      \
+	"\"" path "\",\"intent\":\"lossless\",\"on_unsupported\":\"fail\",\"disruption\":\"ask\"," \
+	"\"qos\":{}," member "}}"
+#define PLAN_OF(member) PLAN_WITH("a", member)
 
 static void test_no_plan(void **state)
 {
@@ -152,6 +158,12 @@ static void test_no_plan(void **state)
 		PLAN_OF("\"confirm_within_s\":-1"),
 		PLAN_OF("\"confirm_within_s\":\"60\""),
 		PLAN_OF("\"persist\":3"),
+		PLAN_OF("\"agent\":\"lldpd\""),
+		PLAN_OF("\"peer\":3"),
+		PLAN_OF("\"peer_match\":\"pfc\""),
+		PLAN_OF("\"peer_match\":8"),
+		PLAN_OF("\"interfaces\":[\"\\u001b]0;x\"]"),
+		PLAN_WITH("\\u009b2J", "\"persist\":true"),
 		"{\"schema\":\"rocecheck.plan/2\",\"ports\":[],\"profile\":{}}",
 	};
 
@@ -191,6 +203,9 @@ static void test_least(void **state)
 		fail_msg("%s", e.text);
 	assert_int_equal(profile.interface_count, 0);
 	assert_true(profile.persist);
+	assert_int_equal(profile.agent, AGENT_NONE);
+	assert_int_equal(profile.peer, CHOICE_WARN);
+	assert_int_equal(profile.peer_match, PEER_PFC | PEER_ETS | PEER_APP);
 	json_decref(doc);
 }
 
