@@ -28,7 +28,8 @@ SRCS  := $(foreach d,$(LAYERS),$(sort $(wildcard $(d)/*.c)))
 OBJS  := $(SRCS:%.c=$(BUILD)/%.o)
 LIB   := $(BUILD)/librocecheck.a
 UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
-TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c))
+TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c)) $(BUILD)/tools/capgen
+CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
 FABRIC_TESTS := tests/lab/dcbx.bats tests/lab/ecn.bats tests/lab/nic.bats tests/lab/switch.bats tests/lab/topologies.bats
 DATA = $(DESTDIR)$(PREFIX)/share
@@ -55,8 +56,11 @@ $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@echo "  CC  $@"
 	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka $(LDLIBS)
 $(filter $(BUILD)/unit/test_switch_%,$(UNITS)): $(filter-out %/main.o,$(SWITCH))
-$(BUILD)/labswitch: $(SWITCH) $(LIB)
-	@echo "  LD  $@"
+$(BUILD)/unit/test_truth $(BUILD)/bench/capture: $(filter-out %/main.o,$(CAPGEN))
+$(BUILD)/labswitch: $(SWITCH)
+$(BUILD)/tools/capgen: $(CAPGEN)
+$(BUILD)/labswitch $(BUILD)/tools/capgen: $(LIB)
+	@mkdir -p $(@D) && echo "  LD  $@"
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(PKG_LIBS) $(LDLIBS)
 
 $(BUILD)/bench/%: tests/bench/%.c $(LIB) $(filter-out %/main.o,$(SWITCH))
@@ -72,8 +76,7 @@ $(BUILD)/tools/%: tests/lab/tools/%.c
 setup setup-lab:
 	@tests/lab/setup.sh build lab-host $(if $(filter setup,$@),check)
 
-unit: $(UNITS)
-	@tests/run.sh $(BUILD)/check $(UNITS)
+unit: $(UNITS) ; @tests/run.sh $(BUILD)/check $(UNITS)
 
 # The whole proof without hardware; ends in "N passed, N failed, N skipped".
 check: setup
@@ -100,12 +103,9 @@ lab: setup
 demo: setup-lab
 	@$(ALL) && tests/lab/demo.sh $(FAULT)
 
-bench: all $(BUILD)/bench/$(SUITE)
-	@tests/bench/keep.sh $(BUILD)/bench/$(SUITE)
-layers:
-	@tests/layers.sh
-clean:
-	rm -rf build
+bench: all $(BUILD)/bench/$(SUITE) ; @tests/bench/keep.sh $(BUILD)/bench/$(SUITE)
+layers: ; @tests/layers.sh
+clean: ; rm -rf build
 
 install: all
 	install -Dm755 $(BUILD)/rocecheck $(DESTDIR)$(PREFIX)/bin/rocecheck
@@ -116,4 +116,4 @@ install: all
 
 .PHONY: all setup setup-lab unit units check lab-check fabric-check lab demo bench layers install clean
 .DELETE_ON_ERROR:
--include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(UNITS:=.d)
+-include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(CAPGEN:.o=.d) $(UNITS:=.d)

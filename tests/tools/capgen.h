@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Captures whose truth is known: RC traffic of any number of requesters, as a capture point between
+ * sender and receiver sees it, with faults of every kind put in and counted. The same seed gives
+ * the same bytes. Nothing of capture/ is used: the decoder is judged by other code than itself.
+ */
+#ifndef TESTS_TOOLS_CAPGEN_H
+#define TESTS_TOOLS_CAPGEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* What happens to one burst of messages; the capture point is between the network and the receiver,
+ * so that "before" is what the network lost on the way to it. */
+enum capgen_fault {
+	CAPGEN_LOST,	   /* requests lost before the capture: NAK, go-back-N */
+	CAPGEN_LOST_AFTER, /* captured, then lost: NAK, go-back-N */
+	CAPGEN_SELECTIVE,  /* lost before the capture: NAK, only the missing are sent again */
+	CAPGEN_REORDERED,  /* one request is overtaken by up to three */
+	CAPGEN_RNR,	   /* a SEND is refused, and sent again after the timer */
+	CAPGEN_TIMEOUT,	   /* the tail is lost before the capture: no NAK, sent again from una */
+	CAPGEN_ACK_LOST,   /* the ACK is lost before the capture: the same */
+	CAPGEN_FATAL,	   /* NAK 1, 2 or 3; the QP number is used anew later */
+	CAPGEN_BAD_ICRC,   /* captured broken, dropped by the receiver: NAK, go-back-N */
+	CAPGEN_MISSED,	   /* delivered, but not captured */
+	CAPGEN_READ_RETRY, /* a READ response is lost before the capture: the rest is read again */
+	CAPGEN_COPIED, /* each frame of the burst is captured twice, as by a mirror of two ports */
+	CAPGEN_FAULTS,
+	CAPGEN_NONE = CAPGEN_FAULTS,
+};
+
+struct capgen_options {
+	uint64_t seed;
+	uint32_t requesters; /* two make a connection that sends both ways */
+	uint64_t frames;     /* bursts begin until so many were captured */
+	uint32_t pmtu;	     /* 256 to 4096 */
+	uint32_t snap;	     /* bytes kept of a frame, 0 = all, with an ICRC that is right */
+	uint32_t faults;     /* set of 1 << enum capgen_fault */
+	uint32_t fault_rate; /* of 1000 bursts */
+	uint32_t ce_rate;    /* of 1000 requests */
+	bool wrap;	     /* PSNs begin just below 2^24 */
+	bool mirror;	     /* every frame is captured twice */
+};
+
+/* What was captured in one direction towards one QP, and what was done to the requests there. */
+struct capgen_flow {
+	uint8_t src[16], dst[16]; /* GID form */
+	uint32_t qpn;
+	uint64_t packets, requests, responses, acks, payload_bytes;
+	uint64_t naks_seq, naks_other, rnr, cnp, ce, icrc_good, icrc_bad, icrc_unverifiable;
+	uint64_t fault[CAPGEN_FAULTS]; /* bursts */
+	uint64_t lost_psns;	       /* before the capture, tails of timeouts included */
+	uint64_t lost_after_psns;
+	uint64_t missed_psns; /* by the capture alone */
+	uint64_t resent;      /* requests sent a second time */
+	uint64_t wasted;      /* PSNs sent again by go-back-N: refused to highest sent */
+	uint64_t copies, request_copies;
+	uint64_t new_connections;
+	/* What is to be read off the captured requests alone. */
+	uint64_t gaps;		    /* jumps ahead */
+	uint64_t missing;	    /* PSNs that were jumped over and never came */
+	uint64_t again;		    /* requests captured before, copies left out */
+	uint64_t nak_ns, resend_ns; /* sums: first request after the gap to NAK, NAK to resent */
+};
+
+struct capgen_event {
+	enum capgen_fault fault;
+	uint32_t flow;	/* index */
+	uint32_t psn;	/* the first that it hit */
+	uint32_t count; /* requests that it hit */
+	uint64_t frame; /* that shows it first, from 1 */
+};
+
+struct capgen_truth {
+	struct capgen_flow *flow; /* flow i ^ 1 is the way back */
+	uint32_t flow_count;
+	struct capgen_event *event;
+	uint32_t event_count;
+	uint64_t frames;
+};
+
+/* Takes one captured frame; not 0 ends the run with that. */
+typedef int capgen_put(void *arg, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
+		       uint64_t time_ns);
+
+/* Makes a capture. truth is the caller's to clear, also after a failure. -ENOMEM, -EINVAL, or what
+ * put() said. */
+int capgen_run(const struct capgen_options *o, capgen_put *put, void *arg,
+	       struct capgen_truth *truth);
+void capgen_truth_clear(struct capgen_truth *truth);
+
+/* "lost", "read_retry". */
+const char *capgen_fault_name(enum capgen_fault fault);
+
+/* Makes a file, pcap or pcapng, both with nanoseconds. */
+int capgen_write(const struct capgen_options *o, const char *path, bool pcapng,
+		 struct capgen_truth *truth);
+
+/* The truth as one JSON document. -ENOMEM or -EIO. */
+int capgen_truth_print(const struct capgen_truth *truth, FILE *out);
+
+#endif

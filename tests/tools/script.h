@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What one requester and its responder do in one burst of messages: the frames in the order of
+ * time, those that the capture does not see left out of it but not of the truth.
+ */
+#ifndef TESTS_TOOLS_SCRIPT_H
+#define TESTS_TOOLS_SCRIPT_H
+
+#include "tests/tools/capgen.h"
+#include "tests/tools/frame.h"
+
+#define BURST_REQUESTS 48
+#define BURST_STEPS    512
+#define NO_REQUEST     0xff
+
+struct gen_rng {
+	uint64_t state;
+};
+
+/* PSNs do not wrap here: the low 24 bits go into the frame. */
+struct gen_request {
+	uint64_t psn, va;
+	uint32_t span, payload, dma_len;
+	uint8_t opcode;
+	bool ackreq;
+	bool seen; /* was captured once */
+};
+
+struct gen_step {
+	uint64_t at_ns; /* from the begin of the burst */
+	struct gen_frame frame;
+	uint8_t request; /* index, NO_REQUEST for what the responder sends */
+	bool shows;	 /* the first frame that shows the fault */
+	bool copy;
+};
+
+struct gen_burst {
+	struct gen_request request[BURST_REQUESTS];
+	struct gen_step step[BURST_STEPS];
+	unsigned int requests, steps, at;
+	enum capgen_fault fault;
+	uint64_t fault_psn, end_ns;
+	uint32_t fault_count;
+};
+
+/* A requester between its bursts. */
+struct gen_stream {
+	uint64_t psn, va, due_ns, begin_ns; /* due: the next frame */
+	uint64_t seen_psn;		    /* behind the highest captured */
+	uint32_t msn;
+	bool fresh; /* a new connection: says its path MTU first */
+	struct gen_burst *burst;
+};
+
+uint64_t gen_random(struct gen_rng *r);
+uint32_t gen_below(struct gen_rng *r, uint32_t n);
+
+/* Fills b with what comes next and counts into f what is done to it. */
+void gen_burst_make(const struct capgen_options *o, struct gen_rng *r, struct gen_stream *s,
+		    struct gen_burst *b, struct capgen_flow *f);
+
+#endif
