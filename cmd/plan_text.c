@@ -362,7 +362,8 @@ static void print_plan(const struct plan *p, const struct port_use *use, const c
 	print_reload(p, out);
 }
 
-void cmd_plans_print_count(const struct plans *plans, FILE *out)
+/* "2 to change on 1 port" */
+static void print_count(const struct plans *plans, FILE *out)
 {
 	unsigned int add = 0, ports = 0;
 
@@ -385,7 +386,7 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 	for (unsigned int i = 0; i < plans->count; i++)
 		print_plan(&plans->plan[i], &plans->use[i], profile->path, out, colour);
 	fputs("Plan: ", out);
-	cmd_plans_print_count(plans, out);
+	print_count(plans, out);
 	fputs(".", out);
 }
 

@@ -38,9 +38,6 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 /* rocecheck.plan/1 with the users of each port. New reference, NULL on -ENOMEM. */
 json_t *cmd_plans_json(const struct plans *plans);
 
-/* "2 to change on 1 port": also without the rest. */
-void cmd_plans_print_count(const struct plans *plans, FILE *out);
-
 /* "pause.rx on -> off" of one step, cut to fit. */
 void cmd_step_text(const struct plan_step *s, char *buf, size_t size);
 

@@ -268,8 +268,10 @@ static int store(const char *path, config_t *config, struct err *e)
 	f = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!f) {
 		err = err_sys(e, -errno, "%s", temp);
-		if (fd >= 0)
+		if (fd >= 0) {
 			close(fd);
+			(void)unlink(temp);
+		}
 		return err;
 	}
 	config_write(config, f);

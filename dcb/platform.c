@@ -275,8 +275,10 @@ static const struct platform_place *place_of(const struct platform *p, enum qos_
 	return NULL;
 }
 
-bool platform_refuses(const struct platform_facts *facts, enum qos_field_id field, char *reason,
-		      size_t size)
+/* Whether a row of the port says that it does not decide the field; the reason is a line for people
+ * with the place where it is set. */
+static bool refuses(const struct platform_facts *facts, enum qos_field_id field, char *reason,
+		    size_t size)
 {
 	char where[PLATFORM_WHERE_MAX];
 
@@ -292,7 +294,8 @@ bool platform_refuses(const struct platform_facts *facts, enum qos_field_id fiel
 	return false;
 }
 
-uint64_t platform_elsewhere(const struct platform_facts *facts)
+/* The fields that refuses() refuses. */
+static uint64_t elsewhere(const struct platform_facts *facts)
 {
 	uint64_t fields = 0;
 
@@ -310,12 +313,12 @@ void platform_judge(const struct platform_facts *facts, struct plan *plan)
 		return;
 	snprintf(plan->platform, sizeof(plan->platform), "%s", p->word);
 	/* Whose firmware owns DCBX is a question of the place where DCB is set. */
-	if (platform_elsewhere(facts) & QOS_BIT(QOS_DCBX_MODE))
+	if (elsewhere(facts) & QOS_BIT(QOS_DCBX_MODE))
 		plan->firmware_owned = false;
 	for (unsigned int i = 0; i < plan->count; i++) {
 		struct plan_step *s = &plan->step[i];
 
-		if (platform_refuses(facts, s->field, s->reason, sizeof(s->reason)))
+		if (refuses(facts, s->field, s->reason, sizeof(s->reason)))
 			s->cannot = true;
 	}
 }

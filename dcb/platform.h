@@ -59,14 +59,6 @@ const struct platform *platform_find(const struct platform_facts *facts);
 void platform_where(const struct platform_place *place, const struct platform_facts *facts,
 		    char *buf, size_t size);
 
-/* Whether a row of the port says that it does not decide the field; the reason is a line for
- * people with the place where it is set. */
-bool platform_refuses(const struct platform_facts *facts, enum qos_field_id field, char *reason,
-		      size_t size);
-
-/* The fields that platform_refuses() refuses: a bitmap of QOS_BIT(). */
-uint64_t platform_elsewhere(const struct platform_facts *facts);
-
 /* Judges the steps of a plan: those that the port does not decide become ones that cannot run. */
 void platform_judge(const struct platform_facts *facts, struct plan *plan);
 
