@@ -22,6 +22,9 @@
 #include "capture/icrc.h"
 #include "capture/opcode.h"
 
+#define QP1	 1
+#define QP1_QKEY 0x80010000
+
 void packet_fault(struct packet *p, enum packet_fault fault, const char *fmt, ...)
 {
 	va_list ap;
@@ -168,6 +171,22 @@ static void decode_payload(const uint8_t *data, uint32_t end, struct packet *p)
 	decode_headers(data, op->headers, p);
 }
 
+/* Management datagrams go from QP 1 to QP 1 with a well-known Q_Key, IBTA vol 1, 3.9.5. */
+static void decode_cm(const uint8_t *data, struct packet *p)
+{
+	if (!(p->headers & HDR_DETH) || p->dest_qpn != QP1 || p->deth.src_qpn != QP1 ||
+	    p->deth.qkey != QP1_QKEY || p->payload_len != CM_MAD_LEN || p->fragment)
+		return;
+	if (p->data_offset >= p->cap_end) {
+		packet_fault(p, PACKET_TRUNCATED, "capture ends before the MAD");
+		return;
+	}
+	if (cm_decode(data + p->data_offset, p->cap_end - p->data_offset, &p->cm) &&
+	    !cm_whole(&p->cm))
+		packet_fault(p, PACKET_TRUNCATED, "capture ends inside CM %s",
+			     cm_message_text(&p->cm));
+}
+
 static void verify_icrc(const uint8_t *data, uint32_t end, struct packet *p)
 {
 	uint32_t want, have;
@@ -205,4 +224,5 @@ void bth_decode(const uint8_t *data, uint32_t end, bool verifiable, struct packe
 	if (verifiable)
 		verify_icrc(data, end, p);
 	decode_payload(data, end, p);
+	decode_cm(data, p);
 }

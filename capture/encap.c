@@ -164,6 +164,7 @@ bool encap_take_off_gre(const uint8_t *data, uint32_t at, uint32_t end, struct p
 	row = find_row(flags, be16_at(data + at + 2));
 	if (!row || flags & (GRE_ROUTING | GRE_VERSION))
 		return false;
+	memset(&p->tunnel, 0, sizeof(p->tunnel));
 	p->tunnel.kind = row->kind;
 	at = gre_header_end(data, at, flags, p);
 	if (at)

@@ -8,6 +8,7 @@
 #include "capture/packet.h"
 
 #include <pcap/dlt.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "capture/bth.h"
@@ -325,7 +326,9 @@ void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire
 {
 	int link = find_link(dlt);
 
-	memset(p, 0, sizeof(*p));
+	memset(p, 0, offsetof(struct packet, tunnel));
+	p->tunnel.kind = TUNNEL_NONE;
+	p->cm.message = CM_NONE;
 	p->frame = frame;
 	p->time_ns = time_ns;
 	p->cap_len = cap_len;

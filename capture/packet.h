@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 
+#include "capture/cm.h"
 #include "profiles/base.h"
 
 enum packet_kind {
@@ -109,6 +110,9 @@ struct packet {
 	/* PFC and pause: 802.1Q clause 36 */
 	uint8_t pfc_enable;
 	uint16_t pfc_quanta[8]; /* [0] alone for 802.3x */
+	char note[64];		/* why malformed or truncated; empty else */
+	/* What follows is only written when it is there: for most packets its first member says
+	 * that it is not, and the rest is whatever it was. */
 	/* The outer frame, when kind says that a tunnel was taken off: everything else is the inner
 	 * frame's. */
 	struct {
@@ -118,13 +122,13 @@ struct packet {
 		bool sequenced;	   /* GRE numbers its packets: a gap is a loss of the mirror */
 		uint32_t sequence; /* when sequenced */
 		/* ERSPAN II and III */
-		uint16_t session,
-			vid; /* vid and cos: of the mirrored frame, as the switch saw it */
+		uint16_t session;
+		uint16_t vid; /* and cos: of the mirrored frame, as the switch saw it */
 		uint8_t cos;
 		bool cut;    /* the switch says that it cut the frame */
 		bool egress; /* ERSPAN III */
 	} tunnel;
-	char note[64]; /* why malformed or truncated; empty else */
+	struct cm cm; /* of a management datagram; CM_NONE = none */
 };
 
 /* Link types of libpcap that are understood, by their DLT number. */

@@ -228,6 +228,42 @@ static bool put_tunnel(json_t *o, const struct packet *p)
 						       : json_null());
 }
 
+static bool put_cm_ip(json_t *o, const struct cm *c)
+{
+	json_t *ip = json_object();
+
+	return ip && put(o, "ip", ip) && put_addr(ip, "src", c->ip_src) &&
+	       put_int(ip, "sport", c->ip_sport) && put_addr(ip, "dst", c->ip_dst) &&
+	       put_int(ip, "port", c->ip_port);
+}
+
+/* The fields that the message has, null where the capture ends before them. */
+static bool put_cm(json_t *o, const struct cm *c)
+{
+	unsigned int i;
+	json_t *m;
+
+	if (c->message == CM_NONE)
+		return true;
+	m = json_object();
+	if (!m || !put(o, "cm", m) || !put(m, "message", json_string(cm_message_text(c))) ||
+	    !put_hex64(m, "tid", c->tid))
+		return false;
+	for (i = 0; i < cm_field_count; i++) {
+		const struct cm_field *f = &cm_fields[i];
+		uint64_t v = 0;
+		bool known;
+
+		if (f->message != c->message)
+			continue;
+		known = cm_value(c, f, &v);
+		if (!(known && f->bits == 64 ? put_hex64(m, f->key, v)
+					     : put_known(m, f->key, known, v)))
+			return false;
+	}
+	return !c->ip || put_cm_ip(m, c);
+}
+
 json_t *packet_to_json(const struct packet *p)
 {
 	json_t *o = json_object();
@@ -237,7 +273,8 @@ json_t *packet_to_json(const struct packet *p)
 		return NULL;
 	ok = put_int(o, "frame", p->frame) && put_int(o, "time_ns", p->time_ns) &&
 	     put(o, "encap", json_string(encap_text(p))) &&
-	     (p->kind == PACKET_ROCE ? put_roce(o, p) : put_other(o, p)) && put_tunnel(o, p);
+	     (p->kind == PACKET_ROCE ? put_roce(o, p) : put_other(o, p)) && put_cm(o, &p->cm) &&
+	     put_tunnel(o, p);
 	if (ok && p->fault != PACKET_OK)
 		ok = put(o, "fault",
 			 json_string(p->fault == PACKET_TRUNCATED ? "truncated" : "malformed")) &&

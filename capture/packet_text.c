@@ -125,6 +125,44 @@ static void add_mac_control(struct line *l, const struct packet *p)
 			line_add(l, " prio %u quanta %u", i, p->pfc_quanta[i]);
 }
 
+/* What a reader looks for first: the QP and PSN that belong together, and where to. */
+static void add_cm(struct line *l, const struct cm *c)
+{
+	static const struct {
+		const char *key, *text;
+		int digits; /* of a hexadecimal number; 0 = decimal */
+	} shown[] = {
+		{"local_id", "id", 8},
+		{"remote_id", "to", 8},
+		{"qpn", "qp", 6},
+		{"starting_psn", "peer's first psn", 6},
+		{"reason", "reason", 0},
+		{"status", "status", 0},
+		{"path_mtu", "mtu", 0},
+		{"ack_timeout", "ack timeout", 0},
+		{"service_id", "service", 16},
+	};
+	char dst[INET6_ADDRSTRLEN];
+	unsigned int i;
+	uint64_t v;
+
+	if (c->message == CM_NONE)
+		return;
+	line_add(l, ", CM %s", cm_message_text(c));
+	for (i = 0; i < ARRAY_SIZE(shown); i++) {
+		if (!cm_find(c, shown[i].key, &v))
+			continue;
+		if (shown[i].digits)
+			line_add(l, " %s 0x%0*" PRIx64, shown[i].text, shown[i].digits, v);
+		else
+			line_add(l, " %s %" PRIu64, shown[i].text, v);
+	}
+	if (!c->ip)
+		return;
+	packet_addr_text(c->ip_dst, dst, sizeof(dst));
+	line_add(l, " to %s port %u", dst, c->ip_port);
+}
+
 static void add_tunnel(struct line *l, const struct packet *p)
 {
 	char src[INET6_ADDRSTRLEN];
@@ -169,6 +207,7 @@ int packet_text(const struct packet *p, char *buf, size_t size)
 		add_mac(&l, p->dmac, 0);
 		line_add(&l, p->kind == PACKET_LLDP ? " LLDP" : " not RoCE");
 	}
+	add_cm(&l, &p->cm);
 	add_tunnel(&l, p);
 	if (p->fault != PACKET_OK)
 		line_add(&l, ", %s: %s", p->fault == PACKET_TRUNCATED ? "truncated" : "malformed",

@@ -56,7 +56,7 @@ files() {
 	for tool in tshark jq; do
 		command -v "$tool" || skip "$tool is not installed"
 	done
-	for f in opcodes encaps; do
+	for f in opcodes encaps cm; do
 		tests/golden/tshark_agree.sh "$golden/$f.pcap" "$rc" --icrc
 	done
 	for f in loss mirror; do

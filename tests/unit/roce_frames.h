@@ -2,8 +2,8 @@
 /*
  * Builds RoCE frames for tests from a description, with an ICRC from a bitwise CRC of its own, so
  * that the decoder is judged by other code than itself. Extension headers are letters in wire
- * order: D DETH, X XRCETH, F FETH, R RETH, T AtomicETH, A AETH, k AtomicAckETH, I ImmDt, V IETH, C
- * CNP.
+ * order: D DETH, G DETH of QP 1, X XRCETH, F FETH, R RETH, T AtomicETH, A AETH, k AtomicAckETH, I
+ * ImmDt, V IETH, C CNP.
  */
 #ifndef TESTS_UNIT_ROCE_FRAMES_H
 #define TESTS_UNIT_ROCE_FRAMES_H
@@ -78,8 +78,8 @@ static inline uint32_t frame_icrc(const struct frame *f, enum frame_net net, uin
 
 static inline uint32_t frame_header_len(char c)
 {
-	static const char letters[] = "DXFRTAkIVC";
-	static const uint32_t lens[] = {8, 4, 4, 16, 28, 4, 8, 4, 4, 16};
+	static const char letters[] = "DXFRTAkIVCG";
+	static const uint32_t lens[] = {8, 4, 4, 16, 28, 4, 8, 4, 4, 16, 8};
 
 	return lens[strchr(letters, c) - letters];
 }
@@ -90,6 +90,10 @@ static inline void frame_put_header(struct frame *f, char c, const struct frame_
 	case 'D':
 		frame_put(f, 0x80010000, 4);
 		frame_put(f, 0x000789, 4);
+		break;
+	case 'G':
+		frame_put(f, 0x80010000, 4);
+		frame_put(f, 1, 4);
 		break;
 	case 'X':
 		frame_put(f, 0x000321, 4);

@@ -60,12 +60,11 @@ static void check_inner(const struct tunnel_spec *t, const struct frame *f,
 	like.wire_len = alone->wire_len;
 	like.cap_end = alone->cap_end;
 	like.wire_end = alone->wire_end;
-	like.tunnel = alone->tunnel;
 	if (t->ip) {
 		memcpy(like.smac, alone->smac, 6);
 		memcpy(like.dmac, alone->dmac, 6);
 	}
-	assert_memory_equal(&like, alone, sizeof(like));
+	assert_memory_equal(&like, alone, offsetof(struct packet, tunnel));
 }
 
 static void every_tunnel(void **state)
@@ -190,7 +189,8 @@ static void headers_that_cannot_be(void **state)
 		    strcmp(encap_tunnel_text(&p), rows[i].tunnel_name) != 0)
 			fail_msg("%s: kind %d fault %d tunnel %s note '%s'", rows[i].name, p.kind,
 				 p.fault, encap_tunnel_text(&p), p.note);
-		assert_int_equal(p.tunnel.cut, !strcmp(rows[i].name, "cut"));
+		if (p.tunnel.kind != TUNNEL_NONE)
+			assert_int_equal(p.tunnel.cut, !strcmp(rows[i].name, "cut"));
 	}
 }
 

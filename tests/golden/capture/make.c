@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "tests/unit/cm_frames.h"
 #include "tests/unit/tunnel_frames.h"
 
 #define START_US 1700000000000000ULL
@@ -120,6 +121,25 @@ static void every_encapsulation(void)
 		}
 	}
 	fclose(o.file);
+}
+
+/* Every CM message, and all of them in a capture that keeps too little. */
+static void management(void)
+{
+	static const uint32_t snaplens[] = {65535, 128};
+	static const char *const names[] = {"cm.pcap", "cm128.pcap"};
+	struct frame f;
+	struct out o;
+	unsigned int i, k;
+
+	for (k = 0; k < 2; k++) {
+		out_open(&o, names[k], 1, snaplens[k]);
+		for (i = 0; i < CM_FRAME_SPECS; i++) {
+			cm_frame(&cm_frame_specs[i], (enum frame_net)(i % 3), &f);
+			out_bytes(&o, f.bytes, f.len);
+		}
+		fclose(o.file);
+	}
 }
 
 /* What switches mirror: every tunnel over IPv4 and IPv6, then a frame that the mirror cut, and an
@@ -326,6 +346,7 @@ int main(void)
 	every_opcode();
 	every_encapsulation();
 	mirrored();
+	management();
 	loss();
 	control_frames();
 	snapped();
