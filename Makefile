@@ -31,7 +31,7 @@ UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/
 TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c)) $(BUILD)/tools/capgen
 CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
-FABRIC_TESTS := tests/lab/dcbx.bats tests/lab/ecn.bats tests/lab/nic.bats tests/lab/switch.bats tests/lab/topologies.bats
+FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,dcbx ecn faults nic shell switch topologies)
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
@@ -87,7 +87,7 @@ check: setup
 	        $(sort $(filter-out $(FABRIC_TESTS),$(wildcard tests/lab/*.bats))) tests/lab/scenario tests/lab/scenario-6.12
 $(BUILD)/units: $(UNITS)
 
-# What the lab's NIC and switch do under load; it wants a machine of its own.
+# The lab itself: its faults, its NIC and switch under load, DCBX; it wants a machine of its own.
 fabric-check: setup
 	@$(ALL) && tests/run.sh build/check $(FABRIC_TESTS)
 
