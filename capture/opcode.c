@@ -126,8 +126,14 @@ uint32_t roce_header_len(enum roce_header bit)
 
 const char *opcode_name(uint8_t opcode, char *buf, size_t size)
 {
+	static const char *const classes[8] = {
+		[OPCODE_CLASS_RD] = "RD or DC",
+		[OPCODE_CLASS_VENDOR] = "vendor",
+	};
+	const char *class_name = classes[opcode_class(opcode)];
+
 	if (opcodes[opcode].name)
 		return opcodes[opcode].name;
-	snprintf(buf, size, "unknown 0x%02x", opcode);
+	snprintf(buf, size, "%s 0x%02x", class_name ? class_name : "unknown", opcode);
 	return buf;
 }

@@ -4,7 +4,8 @@
  * code) and annexes A14 (XRC), A17 (CNP), A19 (FLUSH, ATOMIC WRITE).
  *
  * Adding an opcode is a row in opcode.c. Classes 2 and 7 stay unknown on purpose: 0x40 to 0x5f is
- * RD in the specification and a vendor's transport with longer headers in the field.
+ * RD in the specification and a vendor's transport with longer headers (DC) in the field, and no
+ * bit of the packet tells one from the other. They are named as what they may be.
  */
 #ifndef CAPTURE_OPCODE_H
 #define CAPTURE_OPCODE_H
@@ -16,9 +17,11 @@
 enum opcode_class {
 	OPCODE_CLASS_RC = 0,
 	OPCODE_CLASS_UC = 1,
+	OPCODE_CLASS_RD = 2, /* or a vendor's dynamically connected transport */
 	OPCODE_CLASS_UD = 3,
 	OPCODE_CLASS_CNP = 4,
 	OPCODE_CLASS_XRC = 5,
+	OPCODE_CLASS_VENDOR = 7,
 };
 
 enum opcode_flag {

@@ -303,7 +303,8 @@ static const struct {
 	void (*decode)(const uint8_t *data, uint32_t at, struct packet *p);
 } links[] = {
 	{DLT_EN10MB, decode_ethernet}, {DLT_LINUX_SLL, decode_sll}, {DLT_LINUX_SLL2, decode_sll2},
-	{DLT_RAW, decode_raw},	       {101, decode_raw},
+	{DLT_RAW, decode_raw},	       {101, decode_raw},	    {DLT_IPV4, decode_raw},
+	{DLT_IPV6, decode_raw},
 };
 
 static int find_link(int dlt)

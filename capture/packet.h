@@ -88,8 +88,9 @@ struct packet {
 	bool se, migreq, fecn, becn, ackreq;
 	uint16_t pkey;
 	uint32_t dest_qpn, psn;
-	uint32_t payload_len; /* without pad and ICRC */
-	uint16_t headers;     /* enum roce_header bits that were decoded */
+	/* Without pad and ICRC; of an unknown opcode with its extension headers. */
+	uint32_t payload_len;
+	uint16_t headers; /* enum roce_header bits that were decoded */
 	struct {
 		uint64_t va;
 		uint32_t rkey, dma_len;
@@ -150,7 +151,7 @@ enum aeth_kind {
 };
 enum aeth_kind packet_aeth_kind(const struct packet *p);
 
-/* "RC_RDMA_WRITE_FIRST", "unknown 0x47". Static strings or buf. */
+/* "RC_RDMA_WRITE_FIRST", "RD or DC 0x47", "vendor 0xe3", "unknown 0x80". Static strings or buf. */
 const char *opcode_name(uint8_t opcode, char *buf, size_t size);
 
 /* The object of `capture decode --json`; keys as documented in rocecheck-capture(1), without

@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "capture/encap.h"
+#include "capture/opcode.h"
 #include "capture/packet.h"
 
 /* Takes value over; false on -ENOMEM, also when making the value failed. */
@@ -158,7 +159,7 @@ static bool put_bth(json_t *o, const struct packet *p)
 	       put_known(o, "dest_qpn", b, p->dest_qpn) &&
 	       put(o, "ackreq", b ? json_boolean(p->ackreq) : json_null()) &&
 	       put_known(o, "psn", b, p->psn) && put_headers(o, p) &&
-	       put_known(o, "payload_len", b, p->payload_len) &&
+	       put_known(o, "payload_len", b && opcode_info(p->opcode)->name, p->payload_len) &&
 	       put(o, "icrc", json_string(packet_icrc_text(p)));
 }
 

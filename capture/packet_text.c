@@ -97,7 +97,8 @@ static void add_roce(struct line *l, const struct packet *p)
 		line_add(l, " 0x%06x", p->psn);
 	line_add(l, " icrc %s", p->icrc == ICRC_GOOD ? "ok" : packet_icrc_text(p));
 	if (p->payload_len)
-		line_add(l, ", %u bytes", p->payload_len);
+		line_add(l, ", %u bytes%s", p->payload_len,
+			 opcode_info(p->opcode)->name ? "" : " of headers and data");
 	if (p->vlan_count)
 		line_add(l, ", vlan %u pcp %u", p->vid, p->pcp);
 	if (p->becn)

@@ -44,6 +44,8 @@ static void table_is_the_list(void **state)
 
 static void names(void **state)
 {
+	static const char *const unknown[] = {"unknown", "unknown", "RD or DC", "unknown",
+					      "unknown", "unknown", "unknown",	"vendor"};
 	static const char *const prefix[] = {"RC_", "UC_", "?", "UD_", "CNP", "XRC_", "?", "?"};
 	char buf[32], want[32];
 	unsigned int op, other;
@@ -53,7 +55,7 @@ static void names(void **state)
 		const char *name = opcode_name((uint8_t)op, buf, sizeof(buf));
 
 		if (!listed(op)) {
-			snprintf(want, sizeof(want), "unknown 0x%02x", op);
+			snprintf(want, sizeof(want), "%s 0x%02x", unknown[op >> 5], op);
 			assert_string_equal(name, want);
 			continue;
 		}
@@ -65,7 +67,8 @@ static void names(void **state)
 				assert_string_not_equal(name, opcode_info((uint8_t)other)->name);
 	}
 	assert_string_equal(opcode_name(0x06, buf, sizeof(buf)), "RC_RDMA_WRITE_FIRST");
-	assert_string_equal(opcode_name(0x47, buf, sizeof(buf)), "unknown 0x47");
+	assert_string_equal(opcode_name(0x47, buf, sizeof(buf)), "RD or DC 0x47");
+	assert_string_equal(opcode_name(0x80, buf, sizeof(buf)), "unknown 0x80");
 }
 
 /* XRC is RC with an XRCETH on requests; UC is the first twelve of RC. */

@@ -220,6 +220,7 @@ static void other_links(void **state)
 		{"sll2", DLT_LINUX_SLL2, sll2, sizeof(sll2)},
 		{"raw", DLT_RAW, sll, 0},
 		{"raw of files", 101, sll, 0},
+		{"raw IPv4", 228, sll, 0},
 	};
 	uint8_t bytes[4700];
 	struct packet p;
@@ -256,6 +257,8 @@ static void raw_ipv6(void **state)
 	frame_of_opcode(6, NET_IPV6, 0, &f);
 	decode(DLT_RAW, f.bytes + 14, f.len - 14, f.len - 14, &p);
 	assert_int_equal(p.encap, ENCAP_ROCE_V2_IPV6);
+	assert_int_equal(p.icrc, ICRC_GOOD);
+	decode(229, f.bytes + 14, f.len - 14, f.len - 14, &p);
 	assert_int_equal(p.icrc, ICRC_GOOD);
 }
 

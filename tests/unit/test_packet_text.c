@@ -85,6 +85,40 @@ static void text_of_naks(void **state)
 	}
 }
 
+/* Nobody knows where the headers of an unknown opcode end, so nobody is told of a payload. */
+static void unknown_opcodes(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		const char *want;
+	} rows[] = {
+		{0x47, " RD or DC 0x47 "},
+		{0xe3, " vendor 0xe3 "},
+		{0x80, " unknown 0x80 "},
+		{0x15, " unknown 0x15 "},
+	};
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct frame_spec s = {.opcode = rows[i].opcode, .headers = "", .payload = 40};
+		struct packet p;
+		struct frame f;
+		char line[512];
+		json_t *o;
+
+		frame_build(&s, &f);
+		decode(&f, &p);
+		packet_text(&p, line, sizeof(line));
+		assert_non_null(strstr(line, rows[i].want));
+		assert_non_null(strstr(line, "40 bytes of headers and data"));
+		o = packet_to_json(&p);
+		assert_true(json_is_null(json_object_get(o, "payload_len")));
+		assert_string_equal(json_string_value(json_object_get(o, "icrc")), "good");
+		json_decref(o);
+	}
+}
+
 /* PFC, LLDP and what is cut off have objects too; what was not reached is null, not 0. */
 static void objects_of_others(void **state)
 {
@@ -146,10 +180,9 @@ static void times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_and_json),
-		cmocka_unit_test(text_of_naks),
-		cmocka_unit_test(objects_of_others),
-		cmocka_unit_test(times),
+		cmocka_unit_test(text_and_json),     cmocka_unit_test(text_of_naks),
+		cmocka_unit_test(unknown_opcodes),   cmocka_unit_test(unknown_opcodes),
+		cmocka_unit_test(objects_of_others), cmocka_unit_test(times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
