@@ -134,7 +134,7 @@ static int run(int argc, char **argv)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	/* A profile is a wish: of what lldpad sets, what it was told. */
 	err = cmd_take_ports(dcb, interface ? interface : device,
-			     yaml && agent_runs() ? DCB_AGENT_LLDPAD : DCB_AGENT_NONE, &s, &e);
+			     yaml && agent_sets() ? DCB_AGENT_LLDPAD : DCB_AGENT_NONE, &s, &e);
 	if (!err && !yaml && agent_runs())
 		add_agent(&s);
 	if (err) {

@@ -50,6 +50,14 @@ bool agent_runs(void)
 	return owner_lldpad(NULL) != 0;
 }
 
+bool agent_sets(void)
+{
+	struct lldpad_options options;
+	pid_t pid = owner_lldpad(NULL);
+
+	return pid && !(owner_lldpad_options(NULL, pid, &options) && options.read_only);
+}
+
 int agent_read(const char *ifname, struct qos *q, struct err *e)
 {
 	struct lldpad_options options;

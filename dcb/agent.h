@@ -23,6 +23,9 @@ int agent_write(const char *ifname, const struct qos *q, uint64_t mask, struct e
 /* Whether it runs, and so whether what it is told reaches the kernel. */
 bool agent_runs(void);
 
+/* Whether it does so: one that was started to listen alone (-R) sets nothing. */
+bool agent_sets(void);
+
 /* The TLVs of the neighbour as the running agent heard them; *len is 0 where none runs or it knows
  * none. */
 int agent_neighbour(const char *ifname, uint8_t *tlvs, size_t size, size_t *len, struct err *e);

@@ -265,3 +265,23 @@ has()
 	run -0 on h1 rocecheck rollback
 	no_agent h1
 }
+
+@test "an lldpad that listens alone (-R) stands beside a profile that says so, and in the way of others" {
+	no_agent h1
+	on h1 sh -c 'rm -f /var/lib/lldpad/lldpad.conf && lldpad -dR'
+	profile h1 <<<'pfc: {enabled: [3]}'
+	run -3 apply h1
+	[[ $output == *"lldpad (pid "*"is running"* ]]
+	profile h1 <<<$'dcbx: {agent: lldpad}\npfc: {enabled: [3]}'
+	run -3 apply h1
+	[[ $output == *"was started with -R: it sets nothing"* ]]
+	profile h1 <<<$'dcbx: {agent: lldpad-readonly, peer: {require: ignore}}\npfc: {enabled: [3]}'
+	run -0 apply h1 --settle 3s
+	on h1 dcb -j pfc show dev roce0 | jq -e '.prio_pfc[3]'
+	on h1 sh -c 'rocecheck show -i roce0 --yaml >/run/shown.yaml'
+	on h1 cat /run/shown.yaml >"$BATS_TEST_TMPDIR/shown"
+	grep -q 'enabled: \[3\]' "$BATS_TEST_TMPDIR/shown"
+	run -1 grep 'agent:' "$BATS_TEST_TMPDIR/shown"
+	run -0 on h1 rocecheck rollback
+	no_agent h1
+}
