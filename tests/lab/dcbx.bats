@@ -285,3 +285,14 @@ has()
 	run -0 on h1 rocecheck rollback
 	no_agent h1
 }
+
+@test "at boot a host whose lldpad was taken away is told of it, not passed over" {
+	agent h1
+	speaker h1
+	run -0 apply h1 --settle 1s
+	no_agent h1
+	on h1 mv /var/lib/lldpad /var/lib/lldpad.away
+	run -3 on h1 rocecheck apply --last --boot
+	on h1 mv /var/lib/lldpad.away /var/lib/lldpad
+	[[ $output == *"install lldpad"* ]]
+}
