@@ -68,6 +68,7 @@ static int make_plan(struct watch *w, const struct watched *p, struct plan *plan
 	snprintf(plan->ifname, sizeof(plan->ifname), "%s", p->ifname);
 	snprintf(plan->ibdev, sizeof(plan->ibdev), "%s", p->ibdev);
 	plan->ib_port = p->ib_port;
+	plan->beside_read_only = w->profile && w->profile->agent == AGENT_LLDPAD_READONLY;
 	return 0;
 }
 

@@ -268,7 +268,7 @@ has()
 
 @test "an lldpad that listens alone (-R) stands beside a profile that says so, and in the way of others" {
 	no_agent h1
-	on h1 sh -c 'rm -f /var/lib/lldpad/lldpad.conf && lldpad -dR'
+	on h1 sh -c 'rm -f /var/lib/lldpad/lldpad.conf && dcb pfc set dev roce0 prio-pfc all:off && lldpad -dR'
 	profile h1 <<<'pfc: {enabled: [3]}'
 	run -3 apply h1
 	[[ $output == *"lldpad (pid "*"is running"* ]]
@@ -281,7 +281,12 @@ has()
 	on h1 sh -c 'rocecheck show -i roce0 --yaml >/run/shown.yaml'
 	on h1 cat /run/shown.yaml >"$BATS_TEST_TMPDIR/shown"
 	grep -q 'enabled: \[3\]' "$BATS_TEST_TMPDIR/shown"
-	run -1 grep 'agent:' "$BATS_TEST_TMPDIR/shown"
+	run -1 grep -E '^ +agent:' "$BATS_TEST_TMPDIR/shown"
+	on h1 bash -c 'rocecheck watch /run/agent.yaml -i roce0 --repair >/tmp/watch 2>&1 & echo $! >/tmp/watch.pid
+		until grep -q roce0 /tmp/watch; do sleep 0.1; done
+		dcb pfc set dev roce0 prio-pfc 3:off'
+	has h1 pfc '.prio_pfc[3]'
+	on h1 bash -c 'kill $(</tmp/watch.pid)'
 	run -0 on h1 rocecheck rollback
 	no_agent h1
 }
