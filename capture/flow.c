@@ -118,19 +118,26 @@ struct flow_table *flow_table_new(unsigned int max_flows)
 	return t;
 }
 
+/* Both halves of a product of 128 bits: every bit of a and b reaches the result. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* The three products do not wait for each other. */
 static uint64_t hash_of(const struct flow_table *t, const struct packet *p)
 {
-	uint64_t word[5], h = t->seed;
-	unsigned int i;
+	static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t word[4], h;
 
 	memcpy(word, p->src, 16);
 	memcpy(word + 2, p->dst, 16);
-	word[4] = p->dest_qpn;
-	for (i = 0; i < ARRAY_SIZE(word); i++) {
-		h = (h ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 32;
-	}
-	return h;
+	h = mix(word[0] ^ t->seed ^ odd, word[1] ^ UINT64_C(0xa0761d6478bd642f));
+	h ^= mix(word[2] ^ t->seed ^ UINT64_C(0xe7037ed1a0b428db), word[3] ^ odd);
+	h ^= mix(p->dest_qpn ^ t->seed, UINT64_C(0x8ebc6af09c88c6e3));
+	return mix(h ^ t->seed, odd);
 }
 
 static int compare_frames(const void *a, const void *b)
