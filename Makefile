@@ -56,7 +56,7 @@ $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	@echo "  CC  $@"
 	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka $(LDLIBS)
 $(filter $(BUILD)/unit/test_switch_%,$(UNITS)): $(filter-out %/main.o,$(SWITCH))
-$(BUILD)/unit/test_truth $(BUILD)/bench/capture: $(filter-out %/main.o,$(CAPGEN))
+$(BUILD)/unit/test_truth $(BUILD)/unit/test_record_file $(BUILD)/bench/capture: $(filter-out %/main.o,$(CAPGEN))
 $(BUILD)/labswitch: $(SWITCH)
 $(BUILD)/tools/capgen: $(CAPGEN)
 $(BUILD)/labswitch $(BUILD)/tools/capgen: $(LIB)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames from files and interfaces through libpcap. Files get no BPF filter: "udp port 4791" on a
- * file misses tagged frames, which live it does not, because the kernel has taken the tag off
- * before. The live source waits with poll(): with TPACKET_V3 a read never returns while nothing
- * matches.
+ * Frames from files and interfaces through libpcap; the records of ordinary files are read past it.
+ * Files get no BPF filter: "udp port 4791" on a file misses tagged frames, which live it does not,
+ * because the kernel has taken the tag off before. The live source waits with poll(): with
+ * TPACKET_V3 a read never returns while nothing matches.
  */
 #include "capture/source.h"
 
@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "capture/pcapng.h"
+#include "capture/record_file.h"
 
 #define READ_BUFFER_BYTES (1U << 20)
 #define RING_BYTES	  (64 << 20) /* the default of 2 MB loses a tenth at 0.5 Mpps */
@@ -33,8 +34,9 @@
 struct source {
 	pcap_t *pcap;
 	char *name;
-	char *buffer; /* of the FILE that libpcap owns: freed after it */
-	int fd;	      /* of a regular file, else -1; libpcap's */
+	char *buffer;		     /* of the FILE that libpcap owns: freed after it */
+	int fd;			     /* of a regular file, else -1; libpcap's */
+	struct record_file *records; /* of an ordinary file, until libpcap has to go on */
 	bool live, ended;
 	uint8_t own_mac[6]; /* of a live Ethernet interface, else zero */
 	uint64_t frames;
@@ -99,6 +101,7 @@ void source_close(struct source *s)
 		return;
 	if (s->pcap)
 		pcap_close(s->pcap);
+	record_file_close(s->records);
 	free(s->buffer);
 	free(s->name);
 	free(s);
@@ -197,6 +200,9 @@ int source_open_file(const char *path, struct source **out, struct err *e)
 		source_close(s); /* closes f */
 		return err;
 	}
+	/* Standard input may be a file that was read in part. */
+	if (s->fd >= 0 && strcmp(path, "-"))
+		s->records = record_file_open(s->fd, (uint32_t)pcap_snapshot(s->pcap));
 	*out = s;
 	return 0;
 fail:
@@ -351,6 +357,46 @@ static int next_live(struct source *s, int timeout_ms, struct pcap_pkthdr **h, c
 	}
 }
 
+/* libpcap goes on behind the frames that were read without it; false when it breaks off before. */
+static bool skip_records(struct source *s)
+{
+	struct pcap_pkthdr *h;
+	const uint8_t *bytes;
+
+	record_file_close(s->records);
+	s->records = NULL;
+	for (uint64_t i = 0; i < s->frames; i++)
+		if (pcap_next_ex(s->pcap, &h, &bytes) != 1)
+			return false;
+	return true;
+}
+
+/* 1 a frame, 0 the end, -EAGAIN when libpcap has to be asked. */
+static int next_record(struct source *s, const uint8_t **data, uint32_t *cap_len,
+		       uint32_t *wire_len, uint64_t *time_ns, struct err *e)
+{
+	struct record record;
+
+	switch (record_file_next(s->records, &record)) {
+	case RECORD_FRAME:
+		s->frames++;
+		*data = record.data;
+		*cap_len = record.cap_len;
+		*wire_len = record.wire_len;
+		*time_ns = record.time_ns;
+		return 1;
+	case RECORD_END:
+		s->ended = true;
+		return 0;
+	case RECORD_ODD:
+		break;
+	}
+	if (skip_records(s))
+		return -EAGAIN;
+	s->ended = true;
+	return err_set(e, -EPROTO, "%s: changes while it is read", s->name);
+}
+
 int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
 		uint32_t *wire_len, uint64_t *time_ns, struct err *e)
 {
@@ -360,6 +406,11 @@ int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t
 
 	if (s->ended)
 		return 0;
+	if (s->records) {
+		got = next_record(s, data, cap_len, wire_len, time_ns, e);
+		if (got != -EAGAIN)
+			return got;
+	}
 	got = s->live ? next_live(s, timeout_ms, &h, &bytes) : pcap_next_ex(s->pcap, &h, &bytes);
 	if (got == 1) {
 		s->frames++;

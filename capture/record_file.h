@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The records of an ordinary capture file, read in large pieces: libpcap makes two calls of the C
+ * library for each frame, which costs more than all that is done with the frame. What is not
+ * ordinary (foreign byte order, several interfaces, a record that makes no sense) is left to
+ * libpcap, which goes on from the frame where this ends.
+ */
+#ifndef CAPTURE_RECORD_FILE_H
+#define CAPTURE_RECORD_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct record_file; /* opaque */
+
+struct record {
+	const uint8_t *data; /* until the next call */
+	uint32_t cap_len, wire_len;
+	uint64_t time_ns;
+};
+
+enum record_got {
+	RECORD_END,   /* the file ends behind a record */
+	RECORD_FRAME, /* one frame */
+	RECORD_ODD,   /* libpcap has to go on */
+};
+
+/* fd is a regular file and stays the caller's; its offset is not moved. snap is the longest capture
+ * that is ordinary in it. NULL when the file is not ordinary, or memory is short. */
+struct record_file *record_file_open(int fd, uint32_t snap);
+void record_file_close(struct record_file *r);
+
+enum record_got record_file_next(struct record_file *r, struct record *out);
+
+#endif

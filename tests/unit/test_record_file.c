@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files read past libpcap, against libpcap itself, which standard input always goes through: every
+ * frame, and how it ends, of files that are whole, cut at every length, and broken in every byte.
+ */
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/record_file.h"
+#include "capture/source.h"
+#include "tests/tools/capgen.h"
+
+#define FILE_MAX 8192
+
+struct outcome {
+	uint64_t digest, frames;
+	int got;
+	char text[256]; /* of an error, without the name of the file */
+};
+
+static uint64_t add(uint64_t digest, uint64_t v)
+{
+	return (digest ^ v) * UINT64_C(0x100000001b3);
+}
+
+static void keep_text(const struct err *e, struct outcome *o)
+{
+	const char *text = strstr(e->text, ": ");
+
+	snprintf(o->text, sizeof(o->text), "%.255s", text ? text : e->text);
+}
+
+static void read_all(const char *path, struct outcome *o)
+{
+	uint32_t cap_len, wire_len;
+	struct err e = {0};
+	const uint8_t *data;
+	struct source *s;
+	uint64_t time_ns;
+
+	memset(o, 0, sizeof(*o));
+	o->got = source_open_file(path, &s, &e);
+	if (!o->got) {
+		while ((o->got = source_next(s, -1, &data, &cap_len, &wire_len, &time_ns, &e)) >
+		       0) {
+			o->frames++;
+			o->digest = add(add(add(o->digest, cap_len), wire_len), time_ns);
+			for (uint32_t i = 0; i < cap_len; i++)
+				o->digest = add(o->digest, data[i]);
+		}
+		source_close(s);
+	}
+	keep_text(&e, o);
+}
+
+/* Both ways to the same file. */
+static void compare(const char *path, const char *what, size_t at)
+{
+	struct outcome ours, theirs;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), stdin_was = dup(STDIN_FILENO);
+
+	assert_true(fd >= 0);
+	read_all(path, &ours);
+	assert_int_equal(dup2(fd, STDIN_FILENO), STDIN_FILENO);
+	read_all("-", &theirs);
+	if (stdin_was >= 0) {
+		dup2(stdin_was, STDIN_FILENO);
+		close(stdin_was);
+	}
+	close(fd);
+	if (ours.got != theirs.got || ours.frames != theirs.frames ||
+	    ours.digest != theirs.digest || strcmp(ours.text, theirs.text) != 0)
+		fail_msg("%s at %zu: %llu frames, %d '%s', libpcap: %llu frames, %d '%s'", what, at,
+			 (unsigned long long)ours.frames, ours.got, ours.text,
+			 (unsigned long long)theirs.frames, theirs.got, theirs.text);
+}
+
+/* A file in memory: thousands are written. */
+static int make_path(char path[64])
+{
+	int fd = memfd_create("test-record", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	snprintf(path, 64, "/proc/self/fd/%d", fd);
+	return fd;
+}
+
+static void write_file(const char *path, const uint8_t *bytes, size_t len)
+{
+	int fd = open(path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, len), len);
+	close(fd);
+}
+
+static size_t load_file(const char *path, uint8_t bytes[FILE_MAX])
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t len = read(fd, bytes, FILE_MAX);
+
+	close(fd);
+	assert_in_range(len, 100, FILE_MAX - 1);
+	return (size_t)len;
+}
+
+static void break_file(bool pcapng)
+{
+	static const uint8_t values[] = {0x00, 0x01, 0xff};
+	const struct capgen_options o = {
+		.seed = 3, .requesters = 1, .frames = 12, .pmtu = 256, .snap = 90};
+	uint8_t bytes[FILE_MAX];
+	struct capgen_truth truth;
+	char path[64];
+	int fd = make_path(path);
+	size_t len;
+
+	assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
+	capgen_truth_clear(&truth);
+	len = load_file(path, bytes);
+	compare(path, "whole", 0);
+	for (size_t cut = 0; cut < len; cut++) {
+		write_file(path, bytes, cut);
+		compare(path, "cut", cut);
+	}
+	for (size_t at = 0; at < len; at++) {
+		for (size_t i = 0; i < sizeof(values); i++) {
+			uint8_t was = bytes[at];
+
+			bytes[at] = values[i];
+			write_file(path, bytes, len);
+			bytes[at] = was;
+			compare(path, "broken", at);
+		}
+	}
+	close(fd);
+}
+
+static void test_pcap_as_libpcap(void **state)
+{
+	(void)state;
+	break_file(false);
+}
+
+static void test_pcapng_as_libpcap(void **state)
+{
+	(void)state;
+	break_file(true);
+}
+
+/* More than one piece of the buffer, and frames across its edges. */
+static void test_long_files(void **state)
+{
+	struct capgen_options o = {.seed = 5, .requesters = 4, .frames = 3000, .pmtu = 1024};
+	struct capgen_truth truth;
+	char path[64];
+	int fd = make_path(path);
+
+	(void)state;
+	for (unsigned int pcapng = 0; pcapng < 2; pcapng++) {
+		assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
+		capgen_truth_clear(&truth);
+		compare(path, "long", pcapng);
+	}
+	close(fd);
+}
+
+/* What the comparisons are worth: an ordinary file is indeed read past libpcap, to its end. */
+static void test_ordinary_is_taken(void **state)
+{
+	const struct capgen_options o = {
+		.seed = 5, .requesters = 4, .frames = 1000, .pmtu = 1024, .snap = 128};
+	struct capgen_truth truth;
+	char path[64];
+	int fd = make_path(path);
+
+	(void)state;
+	for (unsigned int pcapng = 0; pcapng < 2; pcapng++) {
+		struct record_file *r;
+		struct record record;
+		uint64_t frames = 0;
+		enum record_got got;
+
+		assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
+		r = record_file_open(fd, 128);
+		assert_non_null(r);
+		while ((got = record_file_next(r, &record)) == RECORD_FRAME)
+			frames++;
+		assert_int_equal(got, RECORD_END);
+		assert_int_equal(frames, truth.frames);
+		capgen_truth_clear(&truth);
+		record_file_close(r);
+		r = record_file_open(fd, 127);
+		while ((got = record_file_next(r, &record)) == RECORD_FRAME)
+			assert_true(record.cap_len <= 127);
+		assert_int_equal(got, RECORD_ODD);
+		record_file_close(r);
+	}
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_pcap_as_libpcap),
+		cmocka_unit_test(test_pcapng_as_libpcap),
+		cmocka_unit_test(test_long_files),
+		cmocka_unit_test(test_ordinary_is_taken),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
