@@ -166,6 +166,7 @@ void packet_addr_text(const uint8_t gid[16], char *buf, size_t size);
 
 /* One line of `capture decode` without newline, and the line above the columns. Always terminated;
  * returns what snprintf would. time_ns is printed as it stands: make it relative in a copy. */
+#define PACKET_TEXT_MAX 1024 /* holds every line */
 int packet_text_header(char *buf, size_t size);
 int packet_text(const struct packet *p, char *buf, size_t size);
 

@@ -77,6 +77,78 @@ static void add_op(struct line *l, const struct packet *p)
 	line_add(l, " %-34s", op);
 }
 
+static void add_deth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", from qp 0x%06x", p->deth.src_qpn);
+}
+
+static void add_xrceth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", srq 0x%06x", p->xrc_srq);
+}
+
+static void add_feth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", flush 0x%08x", p->feth);
+}
+
+/* Keys are told in JSON alone: a line is pasted into mails, and who has an R_Key may use the
+ * memory. */
+static void add_reth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", va 0x%016" PRIx64 " length %u", p->reth.va, p->reth.dma_len);
+}
+
+static void add_atomiceth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", va 0x%016" PRIx64 " swap or add 0x%016" PRIx64 " compare 0x%016" PRIx64,
+		 p->atomiceth.va, p->atomiceth.swap_add, p->atomiceth.compare);
+}
+
+static void add_aeth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", msn %u", p->aeth.msn);
+}
+
+static void add_atomicacketh(struct line *l, const struct packet *p)
+{
+	line_add(l, ", was 0x%016" PRIx64, p->atomic_ack);
+}
+
+static void add_immdt(struct line *l, const struct packet *p)
+{
+	line_add(l, ", immediate 0x%08x", p->immdt);
+}
+
+static void add_ieth(struct line *l, const struct packet *p)
+{
+	(void)p;
+	line_add(l, ", invalidates a key");
+}
+
+static void add_headers(struct line *l, const struct packet *p)
+{
+	static const struct {
+		uint16_t header;
+		void (*add)(struct line *l, const struct packet *p);
+	} rows[] = {
+		{HDR_DETH, add_deth},
+		{HDR_XRCETH, add_xrceth},
+		{HDR_FETH, add_feth},
+		{HDR_RETH, add_reth},
+		{HDR_ATOMICETH, add_atomiceth},
+		{HDR_AETH, add_aeth},
+		{HDR_ATOMICACKETH, add_atomicacketh},
+		{HDR_IMMDT, add_immdt},
+		{HDR_IETH, add_ieth},
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (p->headers & rows[i].header)
+			rows[i].add(l, p);
+}
+
 static void add_roce(struct line *l, const struct packet *p)
 {
 	static const char *const ecn[] = {"-", "ECT1", "ECT0", "CE"};
@@ -99,6 +171,7 @@ static void add_roce(struct line *l, const struct packet *p)
 	if (p->payload_len)
 		line_add(l, ", %u bytes%s", p->payload_len,
 			 opcode_info(p->opcode)->name ? "" : " of headers and data");
+	add_headers(l, p);
 	if (p->vlan_count)
 		line_add(l, ", vlan %u pcp %u", p->vid, p->pcp);
 	if (p->becn)

@@ -36,7 +36,7 @@ static bool print_object(const struct packet *p, struct flow_events ev)
 static void print_line(const struct packet *p, struct flow_events ev, uint64_t first_ns)
 {
 	struct packet shown = *p;
-	char line[512], events[256];
+	char line[PACKET_TEXT_MAX], events[256];
 
 	shown.time_ns -= first_ns;
 	packet_text(&shown, line, sizeof(line));

@@ -267,12 +267,38 @@ static void told_in_text_and_json(void **state)
 	json_decref(o);
 }
 
+/* The longest line: every address in IPv6 at its full length, in a tunnel, cut. */
+static void the_longest_line(void **state)
+{
+	char line[PACKET_TEXT_MAX];
+	struct packet p;
+	struct frame f;
+
+	(void)state;
+	cm_frame(&cm_frame_specs[0], NET_IPV6, &f);
+	decode(&f, f.len, &p);
+	p.time_ns = INT64_MAX;
+	p.frame = UINT64_MAX;
+	memset(p.src, 0xbb, sizeof(p.src));
+	memset(p.dst, 0xbb, sizeof(p.dst));
+	memset(p.cm.ip_dst, 0xbb, sizeof(p.cm.ip_dst));
+	memset(&p.tunnel, 0xbb, sizeof(p.tunnel));
+	p.tunnel.kind = TUNNEL_ERSPAN_III;
+	p.tunnel.sequenced = p.tunnel.cut = p.fragment = p.fecn = p.becn = true;
+	p.headers = 0x7ff;
+	p.vlan_count = 2;
+	p.fault = PACKET_TRUNCATED;
+	memset(p.note, 'n', sizeof(p.note) - 1);
+	assert_in_range(packet_text(&p, line, sizeof(line)), 700, sizeof(line) - 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_message), cmocka_unit_test(every_row),
-		cmocka_unit_test(addresses),	 cmocka_unit_test(every_cut),
-		cmocka_unit_test(not_cm),	 cmocka_unit_test(told_in_text_and_json),
+		cmocka_unit_test(every_message),    cmocka_unit_test(every_row),
+		cmocka_unit_test(addresses),	    cmocka_unit_test(every_cut),
+		cmocka_unit_test(not_cm),	    cmocka_unit_test(told_in_text_and_json),
+		cmocka_unit_test(the_longest_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@
 static void use(const struct packet *p, uint8_t *data, uint32_t cap)
 {
 	struct lldp_peer peer = {0};
-	char line[600];
+	char line[PACKET_TEXT_MAX];
 	json_t *o;
 
 	assert_true(packet_text(p, line, sizeof(line)) < (int)sizeof(line));

@@ -56,6 +56,40 @@ static void text_and_json(void **state)
 	}
 }
 
+/* Each extension header has its words, and no packet those of another. */
+static void text_of_headers(void **state)
+{
+	static const struct {
+		char letter;
+		const char *want;
+	} rows[] = {
+		{'D', ", from qp 0x000789"},
+		{'X', ", srq 0x000321"},
+		{'F', ", flush 0x00000021"},
+		{'R', ", va 0x1122334455667788 length 4096"},
+		{'T', ", va 0x1122334455667788 swap or add 0x0000aaaa0000aaaa compare "
+		      "0x0000bbbb0000bbbb"},
+		{'A', ", msn 43981"},
+		{'k', ", was 0x0102030405060708"},
+		{'I', ", immediate 0xdeadbeef"},
+		{'V', ", invalidates a key"},
+	};
+	unsigned int i, k;
+	char line[512];
+	struct packet p;
+	struct frame f;
+
+	(void)state;
+	for (i = 0; i < FRAME_OPCODES; i++) {
+		frame_of_opcode(i, NET_IPV4, 0, &f);
+		decode(&f, &p);
+		packet_text(&p, line, sizeof(line));
+		for (k = 0; k < ARRAY_SIZE(rows); k++)
+			assert_int_equal(!!strstr(line, rows[k].want),
+					 !!strchr(frame_opcodes[i].headers, rows[k].letter));
+	}
+}
+
 static void text_of_naks(void **state)
 {
 	static const struct {
@@ -180,9 +214,10 @@ static void times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_and_json),     cmocka_unit_test(text_of_naks),
-		cmocka_unit_test(unknown_opcodes),   cmocka_unit_test(unknown_opcodes),
-		cmocka_unit_test(objects_of_others), cmocka_unit_test(times),
+		cmocka_unit_test(text_and_json),   cmocka_unit_test(text_of_naks),
+		cmocka_unit_test(text_of_headers), cmocka_unit_test(unknown_opcodes),
+		cmocka_unit_test(unknown_opcodes), cmocka_unit_test(objects_of_others),
+		cmocka_unit_test(times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
