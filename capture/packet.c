@@ -29,7 +29,11 @@
 
 #define IP_PROTO_UDP	  17
 #define IP_PROTO_GRE	  47
+#define IPV6_HOP_BY_HOP	  0
+#define IPV6_ROUTING	  43
 #define IPV6_FRAGMENT	  44
+#define IPV6_DESTINATION  60
+#define IPV6_OPTIONS_MAX  4
 #define GRH_NEXT_BTH	  0x1b
 #define ROCE_V2_PORT	  4791
 #define UDP_LEN		  8
@@ -133,12 +137,32 @@ static void decode_grh_fields(const uint8_t *h, struct packet *p)
 	memcpy(p->dst, h + 24, 16);
 }
 
+/* | next header 8 | length in 8 bytes, without the first 8 | ... |: hop by hop, routing,
+ * destination options. *at and *next go behind them; false when the frame ends before. */
+static bool skip_ipv6_options(const uint8_t *data, uint32_t *at, uint8_t *next, struct packet *p)
+{
+	unsigned int i;
+
+	for (i = 0; i < IPV6_OPTIONS_MAX; i++) {
+		const uint8_t *h = data + *at;
+
+		if (*next != IPV6_HOP_BY_HOP && *next != IPV6_ROUTING && *next != IPV6_DESTINATION)
+			return true;
+		if (!packet_reaches(p, *at + 8, "IPv6 extension header"))
+			return false;
+		*next = h[0];
+		*at += (h[1] + 1U) * 8;
+	}
+	return true;
+}
+
 static void decode_ipv6(const uint8_t *data, struct packet *p)
 {
 	const uint8_t *h = data + p->l3_offset;
 	uint32_t at = p->l3_offset + IPV6_LEN;
 	uint32_t end;
 	uint8_t next;
+	bool plain;
 
 	if (!packet_reaches(p, at, "IPv6 header"))
 		return;
@@ -149,6 +173,9 @@ static void decode_ipv6(const uint8_t *data, struct packet *p)
 	decode_grh_fields(h, p);
 	end = at + be16_at(h + 4);
 	next = h[6];
+	plain = next == IP_PROTO_UDP;
+	if (!skip_ipv6_options(data, &at, &next, p))
+		return;
 	if (next == IPV6_FRAGMENT) {
 		if (!packet_reaches(p, at + IPV6_FRAGMENT_LEN, "IPv6 fragment header"))
 			return;
@@ -159,7 +186,7 @@ static void decode_ipv6(const uint8_t *data, struct packet *p)
 		at += IPV6_FRAGMENT_LEN;
 	}
 	if (next == IP_PROTO_UDP)
-		decode_udp(data, at, end, true, ENCAP_ROCE_V2_IPV6, p);
+		decode_udp(data, at, end, plain, ENCAP_ROCE_V2_IPV6, p);
 	else if (next == IP_PROTO_GRE)
 		decode_gre(data, at, end, p);
 }

@@ -262,6 +262,55 @@ static void raw_ipv6(void **state)
 	assert_int_equal(p.icrc, ICRC_GOOD);
 }
 
+/* Extension headers before UDP: decoded, but the ICRC is not judged over them. Each is the kind of
+ * the header before it, with that many times 8 bytes. */
+static void ipv6_options(void **state)
+{
+	static const struct {
+		uint8_t kinds[6];
+		unsigned int count, units;
+		bool roce;
+	} rows[] = {
+		{{0}, 1, 1, true},
+		{{43}, 1, 3, true},
+		{{60}, 1, 1, true},
+		{{0, 43, 60}, 3, 2, true},
+		{{0, 60, 43, 60}, 4, 1, true},
+		{{60, 60, 60, 60, 60}, 5, 1, false},
+		{{51}, 1, 1, false},
+	};
+	unsigned int i, k;
+	uint32_t cap, size;
+	struct frame f, in;
+	struct packet p;
+
+	(void)state;
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		frame_of_opcode(6, NET_IPV6, 0, &in);
+		size = rows[i].count * rows[i].units * 8;
+		f = in;
+		memset(f.bytes + 54, 0, size);
+		memcpy(f.bytes + 54 + size, in.bytes + 54, in.len - 54);
+		f.len += size;
+		f.bytes[19] = (uint8_t)(f.len - 54);
+		f.bytes[20] = rows[i].kinds[0];
+		for (k = 0; k < rows[i].count; k++) {
+			uint8_t *h = f.bytes + 54 + k * rows[i].units * 8;
+
+			h[0] = k + 1 < rows[i].count ? rows[i].kinds[k + 1] : 17;
+			h[1] = (uint8_t)(rows[i].units - 1);
+		}
+		for (cap = 0; cap <= f.len; cap++) {
+			decode(DLT_EN10MB, f.bytes, cap, f.len, &p);
+			assert_int_not_equal(p.fault, PACKET_MALFORMED);
+			assert_int_equal(p.icrc, ICRC_UNVERIFIABLE);
+		}
+		assert_int_equal(p.kind, rows[i].roce ? PACKET_ROCE : PACKET_OTHER);
+		assert_int_equal(p.fault, PACKET_OK);
+		assert_int_equal(p.payload_len, rows[i].roce ? 8 : 0);
+	}
+}
+
 /* The frame's end says nothing: Ethernet padding, a trailing FCS or time stamp change no verdict.
  */
 static void trailers(void **state)
@@ -434,13 +483,13 @@ static void aeth_kinds(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_opcode),	   cmocka_unit_test(every_cut),
-		cmocka_unit_test(every_runt),	   cmocka_unit_test(every_byte_changed),
-		cmocka_unit_test(other_links),	   cmocka_unit_test(raw_ipv6),
-		cmocka_unit_test(trailers),	   cmocka_unit_test(contradictions),
-		cmocka_unit_test(unknown_opcodes), cmocka_unit_test(fragments),
-		cmocka_unit_test(mac_control),	   cmocka_unit_test(vlan_tags_end),
-		cmocka_unit_test(aeth_kinds),
+		cmocka_unit_test(every_opcode),	  cmocka_unit_test(every_cut),
+		cmocka_unit_test(every_runt),	  cmocka_unit_test(every_byte_changed),
+		cmocka_unit_test(other_links),	  cmocka_unit_test(raw_ipv6),
+		cmocka_unit_test(trailers),	  cmocka_unit_test(ipv6_options),
+		cmocka_unit_test(contradictions), cmocka_unit_test(unknown_opcodes),
+		cmocka_unit_test(fragments),	  cmocka_unit_test(mac_control),
+		cmocka_unit_test(vlan_tags_end),  cmocka_unit_test(aeth_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
