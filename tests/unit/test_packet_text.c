@@ -214,10 +214,9 @@ static void times(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_and_json),   cmocka_unit_test(text_of_naks),
-		cmocka_unit_test(text_of_headers), cmocka_unit_test(unknown_opcodes),
-		cmocka_unit_test(unknown_opcodes), cmocka_unit_test(objects_of_others),
-		cmocka_unit_test(times),
+		cmocka_unit_test(text_and_json),     cmocka_unit_test(text_of_naks),
+		cmocka_unit_test(text_of_headers),   cmocka_unit_test(unknown_opcodes),
+		cmocka_unit_test(objects_of_others), cmocka_unit_test(times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
