@@ -133,15 +133,25 @@ static int print_json(const struct apply *a, const char *tx_id, const char *outc
 		"later", later ? later : json_array(), "plan", cmd_plans_json(&a->plans)));
 }
 
+/* Where nobody said how long, half of the time in which it has to be confirmed is enough: somebody
+ * may wait for the end of this before he confirms. */
+static unsigned int settle_time_ms(const struct apply *a)
+{
+	unsigned int within_ms = confirm_within(a) * 1000, ms;
+
+	if (settle_ms != SETTLE_AUTO)
+		return settle_ms;
+	ms = boot ? 0 : apply_settle_ms(&a->plans, &a->profile);
+	return within_ms && ms > within_ms / 2 ? within_ms / 2 : ms;
+}
+
 /* The second look, when others have had the time to write, too. */
 static int settle(struct apply *a, json_t *told, unsigned int *findings)
 {
-	unsigned int ms = settle_ms;
+	unsigned int ms = settle_time_ms(a);
 	struct err e = {0};
 
 	*findings = 0;
-	if (ms == SETTLE_AUTO)
-		ms = boot ? 0 : apply_settle_ms(&a->plans, &a->profile);
 	if (!ms)
 		return EXIT_OK;
 	if (!globals->quiet)
@@ -387,6 +397,9 @@ static int run(int argc, char **argv)
 			    : cmd_apply_last(&kept);
 	if (argc != 1)
 		return cmd_usage(&cmd_apply, "one profile is needed");
+	if (confirm_within_ms && settle_ms != SETTLE_AUTO && settle_ms >= confirm_within_ms)
+		return cmd_usage(&cmd_apply,
+				 "--settle ends after --confirm-within, when all is undone");
 	rc = plan_file_is(argv[0]) ? load_plan(argv[0], &a) : cmd_load_profile(argv[0], &a.profile);
 	if (!rc)
 		rc = run_profile(&a);

@@ -19,11 +19,34 @@ bool plan_file_is(const char *path)
 	return !strcmp(path, "-") || (length > 5 && !strcmp(path + length - 5, ".json"));
 }
 
+/* A plan of 64 ports has some 200 KiB. */
+#define STDIN_MAX (16 << 20)
+
+struct limited {
+	FILE *file;
+	size_t left;
+};
+
+static size_t read_limited(void *buffer, size_t size, void *arg)
+{
+	struct limited *in = arg;
+	size_t n;
+
+	if (!in->left)
+		return (size_t)-1;
+	n = fread(buffer, 1, size < in->left ? size : in->left, in->file);
+	in->left -= n;
+	return n;
+}
+
 static int load_stdin(json_t **doc, struct err *e)
 {
+	struct limited in = {stdin, STDIN_MAX};
 	json_error_t where;
 
-	*doc = json_loadf(stdin, JSON_REJECT_DUPLICATES, &where);
+	*doc = json_load_callback(read_limited, &in, JSON_REJECT_DUPLICATES, &where);
+	if (!*doc && !in.left)
+		return err_set(e, -EFBIG, "standard input: more than %d MiB", STDIN_MAX >> 20);
 	if (!*doc)
 		return err_set(e, -EINVAL, "standard input:%d:%d: %s", where.line, where.column,
 			       where.text);

@@ -141,3 +141,12 @@ commands() {
 	[ "$status" -eq 1 ]
 	[[ $output == *"yaml.h belongs to profiles/"* ]]
 }
+
+@test "apply: options that do not go together, and a plan without an end" {
+	run -2 "$rc" apply lab --settle 60s --confirm-within 30s
+	[[ $output == *"--settle ends after --confirm-within"* ]]
+	run -2 "$rc" apply lab --boot
+	[[ $output == *"--boot goes with --last"* ]]
+	run -2 "$rc" plan - < <(printf '{"a":"' && head -c 17M /dev/zero | tr '\0' x)
+	[[ $output == *"standard input: more than 16 MiB"* ]]
+}
