@@ -18,10 +18,11 @@
 #define FLOWS_MAX_DEFAULT 65536U
 #define ENTRIES_FIRST	  64U
 
+/* The hash, and what it stands for, lie in one cache line. */
 struct entry {
+	uint64_t hash;
 	struct flow flow;
 	struct psn_track psn;
-	uint64_t hash;
 };
 
 struct flow_table {

@@ -30,6 +30,7 @@
 #define BLOCK_INTERFACE	 1U
 #define BLOCK_PACKET	 2U /* obsolete */
 #define BLOCK_SIMPLE	 3U
+#define BLOCK_STATISTICS 5U
 #define BLOCK_ENHANCED	 6U
 #define BLOCK_MIN	 12U
 #define SECTION_MIN	 28U
@@ -43,6 +44,7 @@ struct record_file {
 	uint32_t snap;
 	enum record_got (*next)(struct record_file *r, struct record *out);
 	uint32_t unit_ns; /* of the time's fraction */
+	bool statistics;  /* were there */
 	bool ended;	  /* nothing comes after what is in buf */
 	off_t at;	  /* of what comes after it */
 	size_t have, used;
@@ -162,6 +164,7 @@ static enum record_got next_pcapng(struct record_file *r, struct record *out)
 			return RECORD_ODD;
 		if (u32_at(h) == BLOCK_ENHANCED)
 			break;
+		r->statistics |= u32_at(h) == BLOCK_STATISTICS;
 		r->used += len;
 	}
 	if (len < ENHANCED_MIN || u32_at(h + 8))
@@ -260,6 +263,11 @@ struct record_file *record_file_open(int fd, uint32_t snap)
 void record_file_close(struct record_file *r)
 {
 	free(r);
+}
+
+bool record_file_statistics(const struct record_file *r)
+{
+	return r->statistics;
 }
 
 enum record_got record_file_next(struct record_file *r, struct record *out)

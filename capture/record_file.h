@@ -30,6 +30,9 @@ enum record_got {
 struct record_file *record_file_open(int fd, uint32_t snap);
 void record_file_close(struct record_file *r);
 
+/* After RECORD_END: whether there were blocks of interface statistics, which only pcapng has. */
+bool record_file_statistics(const struct record_file *r);
+
 enum record_got record_file_next(struct record_file *r, struct record *out);
 
 #endif

@@ -438,6 +438,9 @@ enum capture_drops source_drops(struct source *s, uint64_t *dropped)
 	struct pcap_stat stat;
 
 	*dropped = 0;
+	/* Read to the end, and there were none: that needs no second look at the file. */
+	if (s->records && s->ended && !record_file_statistics(s->records))
+		return DROPS_UNKNOWN;
 	if (!s->live)
 		return s->fd >= 0 ? pcapng_drops(s->fd, dropped) : DROPS_UNKNOWN;
 	if (pcap_stats(s->pcap, &stat) < 0)

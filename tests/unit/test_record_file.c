@@ -196,6 +196,7 @@ static void test_ordinary_is_taken(void **state)
 			frames++;
 		assert_int_equal(got, RECORD_END);
 		assert_int_equal(frames, truth.frames);
+		assert_false(record_file_statistics(r));
 		capgen_truth_clear(&truth);
 		record_file_close(r);
 		r = record_file_open(fd, 127);
