@@ -31,11 +31,13 @@ void reader_clear(struct reader *r)
 	memset(r, 0, sizeof(*r));
 }
 
+/* What a mirror carries was heard by another port: it is checked, but it is no neighbour here. */
 static void read_lldp(struct reader *r, struct packet *p)
 {
+	struct lldp_peer elsewhere = {0};
 	struct err e = {0};
 
-	if (lldp_decode_packet(p, r->data, &r->peer, &e) >= 0)
+	if (lldp_decode_packet(p, r->data, p->tunnel.kind ? &elsewhere : &r->peer, &e) >= 0)
 		return;
 	if (p->cap_len < p->wire_len)
 		packet_fault(p, PACKET_TRUNCATED, "capture ends inside LLDP");
