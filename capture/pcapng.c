@@ -5,7 +5,8 @@
  *
  *   | type 32 | total length 32 | body, padded to 4 | total length 32 |
  *
- * in the byte order of its section header.
+ * in the byte order of its section header. The walker is fed, so that it can stand beside a stream
+ * that nobody reads twice.
  */
 #include "capture/pcapng.h"
 
@@ -18,64 +19,17 @@
 #define BYTE_ORDER_MAGIC 0x1a2b3c4dU
 #define BLOCK_MIN	 12U
 #define ISB_FIXED	 12U /* interface id, timestamp */
-#define ISB_BODY_MAX	 1024U
 #define OPTION_IFDROP	 5
 #define OPTION_OSDROP	 7
-#define INTERFACES_MAX	 64
+#define HEAD_BYTES	 8U
+#define PIECE_BYTES	 65536U
 
-/* A section's interfaces are numbered from 0; counts of an interface grow, the last block holds. */
-struct section {
-	bool swapped;
-	bool told[INTERFACES_MAX];
-	uint64_t dropped[INTERFACES_MAX];
-};
-
-struct walk {
-	int fd;
-	off_t at;
-	size_t have, used; /* of buf */
-	uint8_t buf[65536];
-};
-
-/* Gives `len` bytes, or false at the end of the file. */
-static bool walk_read(struct walk *w, void *out, size_t len)
-{
-	uint8_t *to = out;
-
-	while (len) {
-		size_t part = w->have - w->used < len ? w->have - w->used : len;
-		ssize_t n;
-
-		memcpy(to, w->buf + w->used, part);
-		w->used += part;
-		to += part;
-		len -= part;
-		if (!len)
-			break;
-		n = pread(w->fd, w->buf, sizeof(w->buf), w->at);
-		if (n <= 0)
-			return false;
-		w->at += n;
-		w->have = (size_t)n;
-		w->used = 0;
-	}
-	return true;
-}
-
-static void walk_skip(struct walk *w, size_t len)
-{
-	size_t part = w->have - w->used < len ? w->have - w->used : len;
-
-	w->used += part;
-	w->at += (off_t)(len - part);
-}
-
-static uint32_t u32_of(const struct section *s, uint32_t v)
+static uint32_t u32_of(const struct pcapng_section *s, uint32_t v)
 {
 	return s->swapped ? bswap_32(v) : v;
 }
 
-static uint16_t u16_at(const struct section *s, const uint8_t *p)
+static uint16_t u16_at(const struct pcapng_section *s, const uint8_t *p)
 {
 	uint16_t v;
 
@@ -83,7 +37,7 @@ static uint16_t u16_at(const struct section *s, const uint8_t *p)
 	return s->swapped ? bswap_16(v) : v;
 }
 
-static uint64_t u64_at(const struct section *s, const uint8_t *p)
+static uint64_t u64_at(const struct pcapng_section *s, const uint8_t *p)
 {
 	uint64_t v;
 
@@ -91,7 +45,7 @@ static uint64_t u64_at(const struct section *s, const uint8_t *p)
 	return s->swapped ? bswap_64(v) : v;
 }
 
-static void read_statistics(struct section *s, const uint8_t *body, size_t len)
+static void read_statistics(struct pcapng_section *s, const uint8_t *body, size_t len)
 {
 	uint64_t drops = 0;
 	bool told = false;
@@ -101,7 +55,7 @@ static void read_statistics(struct section *s, const uint8_t *body, size_t len)
 		return;
 	memcpy(&id, body, sizeof(id));
 	id = u32_of(s, id);
-	if (id >= INTERFACES_MAX)
+	if (id >= PCAPNG_INTERFACES)
 		return;
 	body += ISB_FIXED;
 	len -= ISB_FIXED;
@@ -124,71 +78,109 @@ static void read_statistics(struct section *s, const uint8_t *body, size_t len)
 	}
 }
 
-static void section_end(struct section *s, bool *told, uint64_t *dropped)
+static void section_end(struct pcapng_tap *t)
 {
-	unsigned int i;
-
-	for (i = 0; i < INTERFACES_MAX; i++) {
-		*told |= s->told[i];
-		*dropped += s->dropped[i];
+	for (unsigned int i = 0; i < PCAPNG_INTERFACES; i++) {
+		t->told |= t->section.told[i];
+		t->dropped += t->section.dropped[i];
 	}
-	memset(s, 0, sizeof(*s));
+	memset(&t->section, 0, sizeof(t->section));
+}
+
+void pcapng_tap_init(struct pcapng_tap *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->need = HEAD_BYTES;
 }
 
 /* The magic behind the length tells the byte order of the whole section, its own length included.
  */
-static bool section_begin(struct walk *w, struct section *s)
+static bool section_begin(struct pcapng_tap *t)
 {
 	uint32_t magic;
 
-	if (!walk_read(w, &magic, sizeof(magic)))
-		return false;
-	s->swapped = magic == bswap_32(BYTE_ORDER_MAGIC);
-	return s->swapped || magic == BYTE_ORDER_MAGIC;
+	section_end(t);
+	memcpy(&magic, t->buf + HEAD_BYTES, sizeof(magic));
+	t->section.swapped = magic == bswap_32(BYTE_ORDER_MAGIC);
+	t->begun = true;
+	return t->section.swapped || magic == BYTE_ORDER_MAGIC;
 }
 
-/* One block. False at the end, and where the file makes no sense. */
-static bool walk_block(struct walk *w, struct section *s, bool *told, uint64_t *dropped)
+/* buf holds `need` bytes: what to do with them, and what is needed next. False where the file makes
+ * no sense. */
+static bool tap_step(struct pcapng_tap *t)
 {
-	uint8_t body[ISB_BODY_MAX];
-	uint32_t head[2], len, taken = 8;
+	uint32_t type, len;
 
-	if (!walk_read(w, head, sizeof(head)))
-		return false;
-	if (head[0] == BLOCK_SECTION) { /* a palindrome in either byte order */
-		section_end(s, told, dropped);
-		if (!section_begin(w, s))
+	memcpy(&type, t->buf, sizeof(type));
+	memcpy(&len, t->buf + 4, sizeof(len));
+	if (type == BLOCK_SECTION) { /* a palindrome in either byte order */
+		if (t->need == HEAD_BYTES) {
+			t->need = BLOCK_MIN;
+			return true;
+		}
+		if (!section_begin(t))
 			return false;
-		taken += 4;
 	}
-	len = u32_of(s, head[1]);
-	if (len < BLOCK_MIN || len % 4 || len < taken)
+	len = u32_of(&t->section, len);
+	if (!t->begun || len < BLOCK_MIN || len % 4 || len < t->need)
 		return false;
-	if (u32_of(s, head[0]) == BLOCK_STATISTICS && len - BLOCK_MIN <= sizeof(body)) {
-		if (!walk_read(w, body, len - BLOCK_MIN))
-			return false;
-		read_statistics(s, body, len - BLOCK_MIN);
-		taken += len - BLOCK_MIN;
+	if (u32_of(&t->section, type) == BLOCK_STATISTICS &&
+	    len - BLOCK_MIN <= PCAPNG_STATISTICS_MAX) {
+		if (t->need == HEAD_BYTES && len > BLOCK_MIN) {
+			t->need = len - 4;
+			return true;
+		}
+		read_statistics(&t->section, t->buf + HEAD_BYTES, len - BLOCK_MIN);
 	}
-	walk_skip(w, len - taken);
+	t->skip = len - t->need;
+	t->have = 0;
+	t->need = HEAD_BYTES;
 	return true;
+}
+
+void pcapng_tap_feed(struct pcapng_tap *t, const uint8_t *bytes, size_t len)
+{
+	while (len && !t->odd) {
+		size_t part = t->skip ? t->skip : t->need - t->have;
+
+		if (part > len)
+			part = len;
+		if (t->skip) {
+			t->skip -= (uint32_t)part;
+		} else {
+			memcpy(t->buf + t->have, bytes, part);
+			t->have += part;
+			t->odd = t->have == t->need && !tap_step(t);
+		}
+		bytes += part;
+		len -= part;
+	}
+}
+
+enum capture_drops pcapng_tap_drops(const struct pcapng_tap *t, uint64_t *dropped)
+{
+	struct pcapng_tap sum = *t;
+
+	section_end(&sum);
+	if (!sum.told)
+		return DROPS_UNKNOWN;
+	*dropped = sum.dropped;
+	return sum.dropped ? DROPS_SOME : DROPS_ZERO;
 }
 
 enum capture_drops pcapng_drops(int fd, uint64_t *dropped)
 {
-	struct walk w = {.fd = fd};
-	struct section s = {0};
-	bool told = false;
-	uint64_t sum = 0;
-	uint32_t type;
+	uint8_t buf[PIECE_BYTES];
+	struct pcapng_tap t;
+	off_t at = 0;
+	ssize_t n;
 
-	if (pread(fd, &type, sizeof(type), 0) != sizeof(type) || type != BLOCK_SECTION)
-		return DROPS_UNKNOWN;
-	while (walk_block(&w, &s, &told, &sum))
-		;
-	section_end(&s, &told, &sum);
-	if (!told)
-		return DROPS_UNKNOWN;
-	*dropped = sum;
-	return sum ? DROPS_SOME : DROPS_ZERO;
+	pcapng_tap_init(&t);
+	while (!t.odd && (n = pread(fd, buf, sizeof(buf), at)) > 0) {
+		pcapng_tap_feed(&t, buf, (size_t)n);
+		at += n + t.skip;
+		t.skip = 0;
+	}
+	return pcapng_tap_drops(&t, dropped);
 }

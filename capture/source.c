@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames from files and interfaces through libpcap; the records of ordinary files are read past it.
+ * What is compressed or comes by a pipe is unpacked on the way to it.
  * Files get no BPF filter: "udp port 4791" on a file misses tagged frames, which live it does not,
  * because the kernel has taken the tag off before. The live source waits with poll(): with
  * TPACKET_V3 a read never returns while nothing matches.
@@ -25,6 +26,7 @@
 
 #include "capture/pcapng.h"
 #include "capture/record_file.h"
+#include "capture/unpack.h"
 
 #define READ_BUFFER_BYTES (1U << 20)
 #define RING_BYTES	  (64 << 20) /* the default of 2 MB loses a tenth at 0.5 Mpps */
@@ -35,51 +37,13 @@ struct source {
 	pcap_t *pcap;
 	char *name;
 	char *buffer;		     /* of the FILE that libpcap owns: freed after it */
-	int fd;			     /* of a regular file, else -1; libpcap's */
+	int fd;			     /* of an ordinary file, else -1; libpcap's */
+	struct unpack *unpack;	     /* what libpcap reads from when there is no such */
 	struct record_file *records; /* of an ordinary file, until libpcap has to go on */
 	bool live, ended;
 	uint8_t own_mac[6]; /* of a live Ethernet interface, else zero */
 	uint64_t frames;
 };
-
-/* udp[] works for IPv4 alone: for IPv6 the offsets are from the fixed header on (40 + UDP 8 + BTH
- * 12). "nak": ACK opcodes of RC and XRC whose AETH syndrome is not ACK. "vlan" shifts the offsets
- * of all that follows in an expression, so it stands last. */
-#define F_ROCE "udp dst port 4791 or ether proto 0x8915"
-#define F_CNP                                                                                      \
-	"(udp dst port 4791 and udp[8] = 0x81) or "                                                \
-	"(ip6 proto 17 and ip6[42:2] = 4791 and ip6[48] = 0x81) or "                               \
-	"(ether proto 0x8915 and ether[54] = 0x81)"
-#define F_NAK                                                                                      \
-	"(udp dst port 4791 and (udp[8] = 0x11 or udp[8] = 0xb1) and udp[20] & 0x60 != 0) or "     \
-	"(ip6 proto 17 and ip6[42:2] = 4791 and (ip6[48] = 0x11 or ip6[48] = 0xb1)"                \
-	" and ip6[60] & 0x60 != 0) or "                                                            \
-	"(ether proto 0x8915 and (ether[54] = 0x11 or ether[54] = 0xb1) and ether[66] & 0x60 != "  \
-	"0)"
-#define TAGGED_OR_NOT(f)  "(" f ") or (vlan and (" f "))"
-#define UP_TO_TWO_TAGS(f) "(" f ") or (vlan and ((" f ") or (vlan and (" f "))))"
-#define F_LLDP		  "ether proto 0x88cc"
-#define F_PFC		  "ether proto 0x8808"
-
-static const struct {
-	const char *name, *filter;
-} filters[] = {
-	{"roce", F_LLDP " or " F_PFC " or " UP_TO_TWO_TAGS(F_ROCE)},
-	{"lldp", F_LLDP},
-	{"pfc", F_PFC},
-	{"nak", TAGGED_OR_NOT(F_NAK)},
-	{"cnp", TAGGED_OR_NOT(F_CNP)},
-};
-
-const char *source_filter(const char *name)
-{
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(filters); i++)
-		if (!strcmp(filters[i].name, name))
-			return filters[i].filter;
-	return NULL;
-}
 
 static struct source *source_new(const char *name)
 {
@@ -102,32 +66,10 @@ void source_close(struct source *s)
 	if (s->pcap)
 		pcap_close(s->pcap);
 	record_file_close(s->records);
+	unpack_free(s->unpack);
 	free(s->buffer);
 	free(s->name);
 	free(s);
-}
-
-/* What the first bytes say to somebody who gave us no capture file. */
-static void hint_format(int fd, struct err *e)
-{
-	static const struct {
-		uint8_t magic[4];
-		const char *unpack;
-	} packed[] = {
-		{{0x1f, 0x8b, 0x08, 0x00}, "gzip -dc"},
-		{{0x1f, 0x8b, 0x08, 0x08}, "gzip -dc"},
-		{{0x28, 0xb5, 0x2f, 0xfd}, "zstd -dc"},
-		{{0xfd, 0x37, 0x7a, 0x58}, "xz -dc"},
-	};
-	uint8_t magic[4];
-	unsigned int i;
-
-	if (pread(fd, magic, sizeof(magic), 0) != sizeof(magic))
-		return;
-	for (i = 0; i < ARRAY_SIZE(packed); i++)
-		if (!memcmp(magic, packed[i].magic, sizeof(magic)))
-			err_hint(e, "the file is compressed: pipe it through '%s' and read '-'",
-				 packed[i].unpack);
 }
 
 /* Hands f over to libpcap. f stays the caller's on failure. */
@@ -141,9 +83,10 @@ static int open_pcap(struct source *s, FILE *f, struct err *e)
 	setvbuf(f, s->buffer, _IOFBF, READ_BUFFER_BYTES);
 	s->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, why);
 	if (!s->pcap) {
-		err_set(e, -EINVAL, "%s: no capture file: %s", s->name, why);
-		if (s->fd >= 0)
-			hint_format(s->fd, e);
+		err_set(e, -EINVAL, "%s: no capture file: %s", s->name,
+			unpack_error(s->unpack) ? unpack_error(s->unpack) : why);
+		if (s->unpack)
+			unpack_hint(s->unpack, e);
 		return -EINVAL;
 	}
 	return 0;
@@ -174,25 +117,38 @@ static int open_fd(const char *path, struct err *e)
 	return fd;
 }
 
+/* Ordinary files are read as they are; all else goes through a stream that unpacks it. f and fd are
+ * the caller's on failure. */
+static int open_stream(struct source *s, int fd, bool standard, FILE **f, struct err *e)
+{
+	struct stat st;
+
+	/* Standard input may be a file that was read in part. */
+	if (!standard && !fstat(fd, &st) && S_ISREG(st.st_mode) && !unpack_needed(fd)) {
+		*f = fdopen(fd, "rb");
+		if (!*f)
+			return err_sys(e, -ENOMEM, "%s", s->name);
+		s->fd = fd;
+		return 0;
+	}
+	s->unpack = unpack_new(fd, f);
+	return s->unpack ? 0 : err_sys(e, -ENOMEM, "%s", s->name);
+}
+
 int source_open_file(const char *path, struct source **out, struct err *e)
 {
+	bool standard = !strcmp(path, "-");
 	struct source *s;
-	struct stat st;
-	FILE *f;
+	FILE *f = NULL;
 	int fd, err;
 
 	fd = open_fd(path, e);
 	if (fd < 0)
 		return fd;
-	s = source_new(strcmp(path, "-") ? path : "standard input");
-	f = fdopen(fd, "rb");
-	if (!s || !f) {
-		err = err_sys(e, -ENOMEM, "%s", path);
-		goto fail;
-	}
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		s->fd = fd;
-	err = open_pcap(s, f, e);
+	s = source_new(standard ? "standard input" : path);
+	err = s ? open_stream(s, fd, standard, &f, e) : err_sys(e, -ENOMEM, "%s", path);
+	if (!err)
+		err = open_pcap(s, f, e);
 	if (err)
 		goto fail;
 	err = check_link(s, e);
@@ -200,8 +156,7 @@ int source_open_file(const char *path, struct source **out, struct err *e)
 		source_close(s); /* closes f */
 		return err;
 	}
-	/* Standard input may be a file that was read in part. */
-	if (s->fd >= 0 && strcmp(path, "-"))
+	if (s->fd >= 0)
 		s->records = record_file_open(s->fd, (uint32_t)pcap_snapshot(s->pcap));
 	*out = s;
 	return 0;
@@ -430,7 +385,8 @@ int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t
 	if (s->live)
 		return live_failed(s, got, e);
 	return err_set(e, -EPROTO, "%s: breaks off after frame %llu: %s", s->name,
-		       (unsigned long long)s->frames, pcap_geterr(s->pcap));
+		       (unsigned long long)s->frames,
+		       unpack_error(s->unpack) ? unpack_error(s->unpack) : pcap_geterr(s->pcap));
 }
 
 enum capture_drops source_drops(struct source *s, uint64_t *dropped)
@@ -442,7 +398,7 @@ enum capture_drops source_drops(struct source *s, uint64_t *dropped)
 	if (s->records && s->ended && !record_file_statistics(s->records))
 		return DROPS_UNKNOWN;
 	if (!s->live)
-		return s->fd >= 0 ? pcapng_drops(s->fd, dropped) : DROPS_UNKNOWN;
+		return s->fd >= 0 ? pcapng_drops(s->fd, dropped) : unpack_drops(s->unpack, dropped);
 	if (pcap_stats(s->pcap, &stat) < 0)
 		return DROPS_UNKNOWN;
 	*dropped = (uint64_t)stat.ps_drop + stat.ps_ifdrop;

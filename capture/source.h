@@ -14,7 +14,8 @@ struct source; /* opaque */
  * "cnp". */
 const char *source_filter(const char *name);
 
-/* path "-" is standard input. -EINVAL: not a capture file; -ENOTSUP: link type (named in e). */
+/* path "-" is standard input. gzip and zstd are unpacked in either. -EINVAL: not a capture file;
+ * -ENOTSUP: link type (named in e). */
 int source_open_file(const char *path, struct source **s, struct err *e);
 
 /* snaplen 0 = whole frames. filter is an expression of libpcap or NULL. 64 MB ring. Needs
@@ -33,7 +34,7 @@ int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t
 		uint32_t *wire_len, uint64_t *time_ns, struct err *e);
 
 /* Live: kernel and interface drops; file: DROPS_UNKNOWN for pcap, from the interface statistics
- * blocks for pcapng when there are any. */
+ * blocks for pcapng when there are any (of a stream: among what was read so far). */
 enum capture_drops source_drops(struct source *s, uint64_t *dropped);
 
 /* Writing what was read, as nanosecond pcap, mode 0600, no symlink followed. */

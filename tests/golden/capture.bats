@@ -138,8 +138,26 @@ files() {
 	[ "$status" -eq 2 ]
 	run "$rc" capture stats a b
 	[ "$status" -eq 2 ]
-	gzip -c "$golden/loss.pcap" >"$tmp/loss.pcap.gz"
-	run "$rc" capture decode "$tmp/loss.pcap.gz"
+	xz -c "$golden/loss.pcap" >"$tmp/loss.pcap.xz"
+	run "$rc" capture decode "$tmp/loss.pcap.xz"
 	[ "$status" -eq 2 ]
-	[[ $output == *"gzip -dc"* ]]
+	[[ $output == *"xz -dc"* ]]
+}
+
+@test "compressed files are read as the files they hold, from a pipe too" {
+	for f in loss.pcap drops.pcapng; do
+		"$rc" capture stats "$golden/$f" >"$tmp/want"
+		for pack in gzip zstd; do
+			"$pack" -qc "$golden/$f" >"$tmp/packed"
+			"$rc" capture stats "$tmp/packed" >"$tmp/got"
+			diff -u "$tmp/want" "$tmp/got"
+			# shellcheck disable=SC2002 # a pipe is the point
+			cat "$tmp/packed" | "$rc" capture stats - >"$tmp/got"
+			diff -u "$tmp/want" "$tmp/got"
+			head -c -9 "$tmp/packed" >"$tmp/cut"
+			run --separate-stderr "$rc" capture stats "$tmp/cut"
+			[ "$status" -eq 2 ]
+			[[ $stderr == *"ends early"* ]]
+		done
+	done
 }

@@ -268,8 +268,9 @@ static void no_capture_files(void **state)
 	} rows[] = {
 		{"empty", {0}, 0, -EINVAL, "no capture file", ""},
 		{"text", {"hello, this is a text\n"}, 22, -EINVAL, "no capture file", ""},
-		{"gz", {0x1f, 0x8b, 8, 8}, 20, -EINVAL, "no capture file", "gzip -dc"},
-		{"zst", {0x28, 0xb5, 0x2f, 0xfd}, 20, -EINVAL, "no capture file", "zstd -dc"},
+		{"xz", {0xfd, 0x37, 0x7a, 0x58}, 20, -EINVAL, "no capture file", "xz -dc"},
+		{"gz", {0x1f, 0x8b, 8, 8}, 20, -EINVAL, "no capture file: gzip: ", ""},
+		{"zst", {0x28, 0xb5, 0x2f, 0xfd}, 20, -EINVAL, "no capture file: zstd: ", ""},
 		{"wifi",
 		 {0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 105},
 		 24,
@@ -432,7 +433,7 @@ static int make_dir(void **state)
 static int remove_dir(void **state)
 {
 	static const char *const names[] = {
-		"whole", "cut", "empty", "text", "gz", "zst", "wifi", "drops", "hostile",
+		"whole", "cut", "empty", "text", "xz", "gz", "zst", "wifi", "drops", "hostile",
 	};
 	char path[64];
 	unsigned int i;
