@@ -270,6 +270,11 @@ bool record_file_statistics(const struct record_file *r)
 	return r->statistics;
 }
 
+uint64_t record_file_at(const struct record_file *r)
+{
+	return (uint64_t)r->at - (r->have - r->used);
+}
+
 enum record_got record_file_next(struct record_file *r, struct record *out)
 {
 	return r->next(r, out);

@@ -33,6 +33,9 @@ void record_file_close(struct record_file *r);
 /* After RECORD_END: whether there were blocks of interface statistics, which only pcapng has. */
 bool record_file_statistics(const struct record_file *r);
 
+/* Bytes of the file up to the next record. */
+uint64_t record_file_at(const struct record_file *r);
+
 enum record_got record_file_next(struct record_file *r, struct record *out);
 
 #endif

@@ -41,6 +41,7 @@ struct source {
 	struct unpack *unpack;	     /* what libpcap reads from when there is no such */
 	struct record_file *records; /* of an ordinary file, until libpcap has to go on */
 	bool live, ended;
+	uint64_t size;	    /* of a file of any kind, from where it is read; 0 = not known */
 	uint8_t own_mac[6]; /* of a live Ethernet interface, else zero */
 	uint64_t frames;
 };
@@ -122,9 +123,13 @@ static int open_fd(const char *path, struct err *e)
 static int open_stream(struct source *s, int fd, bool standard, FILE **f, struct err *e)
 {
 	struct stat st;
+	bool regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	off_t from = regular && standard ? lseek(fd, 0, SEEK_CUR) : 0;
 
+	if (regular && from >= 0 && from < st.st_size)
+		s->size = (uint64_t)(st.st_size - from);
 	/* Standard input may be a file that was read in part. */
-	if (!standard && !fstat(fd, &st) && S_ISREG(st.st_mode) && !unpack_needed(fd)) {
+	if (!standard && regular && !unpack_needed(fd)) {
 		*f = fdopen(fd, "rb");
 		if (!*f)
 			return err_sys(e, -ENOMEM, "%s", s->name);
@@ -387,6 +392,22 @@ int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t
 	return err_set(e, -EPROTO, "%s: breaks off after frame %llu: %s", s->name,
 		       (unsigned long long)s->frames,
 		       unpack_error(s->unpack) ? unpack_error(s->unpack) : pcap_geterr(s->pcap));
+}
+
+bool source_progress(const struct source *s, uint64_t *done, uint64_t *size)
+{
+	off_t at = 0;
+
+	if (!s->size)
+		return false;
+	if (s->records)
+		*done = record_file_at(s->records);
+	else if (s->unpack)
+		*done = unpack_taken(s->unpack);
+	else if ((at = ftello(pcap_file(s->pcap))) >= 0)
+		*done = (uint64_t)at;
+	*size = s->size;
+	return at >= 0;
 }
 
 enum capture_drops source_drops(struct source *s, uint64_t *dropped)

@@ -33,6 +33,10 @@ int source_link(const struct source *s); /* DLT number */
 int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
 		uint32_t *wire_len, uint64_t *time_ns, struct err *e);
 
+/* How far a file is read, in bytes of the file, compressed or not. False of what has no size: a
+ * pipe, an interface. */
+bool source_progress(const struct source *s, uint64_t *done, uint64_t *size);
+
 /* Live: kernel and interface drops; file: DROPS_UNKNOWN for pcap, from the interface statistics
  * blocks for pcapng when there are any (of a stream: among what was read so far). */
 enum capture_drops source_drops(struct source *s, uint64_t *dropped);

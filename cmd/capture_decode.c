@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "capture/reader.h"
+#include "cmd/capture_file.h"
 #include "cmd/cmd.h"
 
 static unsigned int limit;
@@ -77,6 +78,7 @@ static void print_columns(void)
 /* 0, or what reader_next() said. */
 static int decode_all(struct reader *r, struct err *e)
 {
+	struct progress progress = progress_begin(PROGRESS_LINES, globals->quiet);
 	unsigned int lines = 0;
 	uint64_t first_ns = 0;
 	struct packet p;
@@ -85,6 +87,7 @@ static int decode_all(struct reader *r, struct err *e)
 	while ((got = reader_next(r, -1, &p, e)) > 0) {
 		struct flow_events ev = flow_table_events(r->flows);
 
+		progress_step(&progress, r);
 		if (r->frames == 1)
 			first_ns = p.time_ns;
 		if (p.kind == PACKET_OTHER)
@@ -98,12 +101,12 @@ static int decode_all(struct reader *r, struct err *e)
 		if (++lines == limit)
 			break;
 	}
+	progress_end(&progress);
 	return got < 0 ? got : 0;
 }
 
 static int run_decode(int argc, char **argv)
 {
-	struct source *s;
 	struct reader r;
 	struct err e = {0};
 	int err;
@@ -111,10 +114,9 @@ static int run_decode(int argc, char **argv)
 	if (argc != 1)
 		return cmd_usage(&cmd_capture_decode, "one capture file is needed, or - for "
 						      "standard input");
-	if (source_open_file(argv[0], &s, &e))
-		return cmd_fail(EXIT_USAGE, &e);
-	if (reader_init(&r, s, 0, &e))
-		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	err = capture_file_open(argv[0], &r);
+	if (err)
+		return err;
 	if (!globals->json)
 		print_columns();
 	err = decode_all(&r, &e);

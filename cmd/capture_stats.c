@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "capture/reader.h"
+#include "cmd/capture_file.h"
 #include "cmd/cmd.h"
 
 #define CAPTURE_SCHEMA "rocecheck.capture/1"
@@ -156,7 +157,7 @@ static int run_stats(int argc, char **argv)
 {
 	struct capture_summary summary;
 	struct err e = {0}, broken = {0};
-	struct source *s;
+	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
 	struct packet p;
 	struct reader r;
 	int code, got;
@@ -164,13 +165,12 @@ static int run_stats(int argc, char **argv)
 	if (argc != 1)
 		return cmd_usage(&cmd_capture_stats, "one capture file is needed, or - for "
 						     "standard input");
-	if (source_open_file(argv[0], &s, &e))
-		return cmd_fail(EXIT_USAGE, &e);
-	if (reader_init(&r, s, 0, &e))
-		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	do
-		got = reader_next(&r, -1, &p, &broken);
-	while (got > 0);
+	code = capture_file_open(argv[0], &r);
+	if (code)
+		return code;
+	while ((got = reader_next(&r, -1, &p, &broken)) > 0)
+		progress_step(&progress, &r);
+	progress_end(&progress);
 	if (reader_summary(&r, &summary)) {
 		reader_clear(&r);
 		err_set(&e, -1, "out of memory");

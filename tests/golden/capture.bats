@@ -161,3 +161,40 @@ files() {
 		done
 	done
 }
+
+@test "a file is read in confinement" {
+	for c in decode stats; do
+		mkfifo "$tmp/$c"
+		"$rc" capture "$c" "$tmp/$c" >"$tmp/out" 3>&- &
+		pid=$!
+		exec 4>"$tmp/$c"
+		head -c 100 "$golden/loss.pcap" >&4
+		for _ in $(seq 100); do
+			grep -q '^Seccomp:.*2' "/proc/$pid/status" && break
+			sleep 0.1
+		done
+		grep '^Seccomp:.*2' "/proc/$pid/status"
+		tail -c +101 "$golden/loss.pcap" >&4
+		exec 4>&-
+		wait "$pid"
+		"$rc" capture "$c" "$golden/loss.pcap" | diff -u - "$tmp/out"
+	done
+}
+
+@test "progress is for a terminal, and leaves nothing there" {
+	for tool in script python3; do
+		command -v "$tool" || skip "$tool is not installed"
+	done
+	# The same packets many times over: JSON of so many takes longer than a second.
+	python3 - "$golden/opcodes.pcap" "$tmp/long.pcap" <<-'EOF'
+		import sys
+		b = open(sys.argv[1], "rb").read()
+		with open(sys.argv[2], "wb") as out:
+		    out.write(b[:24] + b[24:] * 6000)
+	EOF
+	script -qec "$rc --json capture decode $tmp/long.pcap >/dev/null" /dev/null >"$tmp/got" </dev/null
+	grep -a -q '\[#* *\] [0-9]* %, [0-9]* frames, [0-9]* s left' "$tmp/got"
+	[ "$(tail -c 4 "$tmp/got")" = $'\r\e[K' ]
+	"$rc" capture stats "$tmp/long.pcap" >"$tmp/out" 2>"$tmp/err"
+	[ ! -s "$tmp/err" ]
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The seccomp filter of the file decoder: a list of what is allowed (seccomp(2), linux
+ * include/uapi/linux/sched.h for the flags of clone). Only numbers are compared; no pointer can be
+ * followed by a filter.
+ */
+#include "capture/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <termios.h>
+
+/* mask 0: with any arguments. Else (argument & mask) == want. */
+struct allowed {
+	int call;
+	unsigned int argument;
+	uint64_t mask, want;
+};
+
+static const struct allowed allowed[] = {
+	{SCMP_SYS(read), 0, 0, 0},
+	{SCMP_SYS(readv), 0, 0, 0},
+	{SCMP_SYS(pread64), 0, 0, 0},
+	{SCMP_SYS(write), 0, 0, 0},
+	{SCMP_SYS(writev), 0, 0, 0},
+	{SCMP_SYS(lseek), 0, 0, 0},
+	{SCMP_SYS(close), 0, 0, 0},
+	{SCMP_SYS(fstat), 0, 0, 0},
+	/* glibc's fstat() is this with an empty path. */
+	{SCMP_SYS(newfstatat), 3, AT_EMPTY_PATH, AT_EMPTY_PATH},
+	{SCMP_SYS(ioctl), 1, UINT32_MAX, TCGETS},
+	{SCMP_SYS(ioctl), 1, UINT32_MAX, TIOCGWINSZ},
+	{SCMP_SYS(brk), 0, 0, 0},
+	{SCMP_SYS(mmap), 2, PROT_EXEC, 0},
+	{SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
+	{SCMP_SYS(mremap), 0, 0, 0},
+	{SCMP_SYS(munmap), 0, 0, 0},
+	{SCMP_SYS(madvise), 0, 0, 0},
+	{SCMP_SYS(getrandom), 0, 0, 0},
+	{SCMP_SYS(clock_gettime), 0, 0, 0},
+	{SCMP_SYS(gettimeofday), 0, 0, 0},
+	{SCMP_SYS(futex), 0, 0, 0},
+	{SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD},
+	{SCMP_SYS(set_robust_list), 0, 0, 0},
+	{SCMP_SYS(rseq), 0, 0, 0},
+	{SCMP_SYS(sched_yield), 0, 0, 0},
+	{SCMP_SYS(sched_getaffinity), 0, 0, 0},
+	{SCMP_SYS(gettid), 0, 0, 0},
+	{SCMP_SYS(sigaltstack), 0, 0, 0},
+	{SCMP_SYS(rt_sigaction), 0, 0, 0},
+	{SCMP_SYS(rt_sigprocmask), 0, 0, 0},
+	{SCMP_SYS(rt_sigreturn), 0, 0, 0},
+	{SCMP_SYS(restart_syscall), 0, 0, 0},
+	{SCMP_SYS(exit), 0, 0, 0},
+	{SCMP_SYS(exit_group), 0, 0, 0},
+#ifdef __SANITIZE_ADDRESS__
+	/* The search for leaks at exit: it stops the process from a child and reads its maps. */
+	{SCMP_SYS(clone), 0, CLONE_THREAD, 0},
+	{SCMP_SYS(mmap), 2, PROT_EXEC, PROT_EXEC},
+	{SCMP_SYS(openat), 2, O_ACCMODE, O_RDONLY},
+	{SCMP_SYS(getdents64), 0, 0, 0},
+	{SCMP_SYS(readlink), 0, 0, 0},
+	{SCMP_SYS(readlinkat), 0, 0, 0},
+	{SCMP_SYS(ptrace), 0, 0, 0},
+	{SCMP_SYS(prctl), 0, 0, 0},
+	{SCMP_SYS(process_vm_readv), 0, 0, 0},
+	{SCMP_SYS(getpid), 0, 0, 0},
+	{SCMP_SYS(getppid), 0, 0, 0},
+	{SCMP_SYS(wait4), 0, 0, 0},
+	{SCMP_SYS(prlimit64), 0, 0, 0},
+#endif
+};
+
+static int allow(scmp_filter_ctx filter)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(allowed); i++) {
+		const struct allowed *a = &allowed[i];
+		struct scmp_arg_cmp cmp = SCMP_CMP64(a->argument, SCMP_CMP_MASKED_EQ, a->mask,
+						     a->want);
+		int err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, a->call, a->mask ? 1 : 0,
+						 &cmp);
+
+		if (err)
+			return err;
+	}
+	/* Its flags are behind a pointer: glibc then takes clone. */
+	return seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+}
+
+int sandbox_enter(struct err *e)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int err;
+
+	if (!filter)
+		return err_set(e, -ENOTSUP, "seccomp: no filter can be made");
+	json_object_seed(0); /* opens a file the first time */
+	err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (!err)
+		err = allow(filter);
+	if (!err)
+		err = seccomp_load(filter);
+	seccomp_release(filter);
+	return err ? err_set(e, -ENOTSUP, "seccomp: the kernel takes no filter (%d)", err) : 0;
+}

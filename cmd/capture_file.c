@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opening a capture file for a command. A kernel that takes no seccomp filter is told about and does
+ * not stop the command: the file can be read no other way there.
+ */
+#include "cmd/capture_file.h"
+
+#include <stdio.h>
+
+#include "capture/sandbox.h"
+#include "cmd/cmd.h"
+
+int capture_file_open(const char *path, struct reader *r)
+{
+	struct err e = {0};
+	struct source *s;
+
+	if (source_open_file(path, &s, &e))
+		return cmd_fail(EXIT_USAGE, &e);
+	if (sandbox_enter(&e) && !globals->quiet)
+		fprintf(stderr, "rocecheck: warning: %s: reading without confinement\n", e.text);
+	return reader_init(r, s, 0, &e) ? cmd_fail(EXIT_ENVIRONMENT, &e) : 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The line of progress beside a long file: \r and a clearing sequence, so only on a terminal.
+ */
+#include "cmd/progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BAR_CELLS	 20U
+#define FIRST_MS	 1000U
+#define EACH_MS		 200U
+#define FRAMES_PER_CLOCK 4096U /* the clock is looked at once in so many frames */
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+struct progress progress_begin(enum progress_beside beside, bool quiet)
+{
+	struct progress p = {.begun_ms = now_ms()};
+
+	p.on = !quiet && isatty(STDERR_FILENO) &&
+	       (beside == PROGRESS_TOTALS || !isatty(STDOUT_FILENO));
+	p.next_ms = p.begun_ms + FIRST_MS;
+	return p;
+}
+
+void progress_step(struct progress *p, const struct reader *r)
+{
+	uint64_t done, size, now;
+	char line[128];
+
+	if (!p->on || r->frames % FRAMES_PER_CLOCK)
+		return;
+	now = now_ms();
+	if (now < p->next_ms || !source_progress(r->source, &done, &size))
+		return;
+	progress_text(done, size, r->frames, now - p->begun_ms, line, sizeof(line));
+	fprintf(stderr, "\r%s\033[K", line);
+	p->shown = true;
+	p->next_ms = now + EACH_MS;
+}
+
+void progress_end(struct progress *p)
+{
+	if (p->shown)
+		fputs("\r\033[K", stderr);
+	p->shown = false;
+}
+
+void progress_text(uint64_t done, uint64_t size, uint64_t frames, uint64_t passed_ms, char *buf,
+		   size_t len)
+{
+	double share = size && done < size ? (double)done / (double)size : 1;
+	unsigned int cells = (unsigned int)(share * BAR_CELLS);
+	char bar[BAR_CELLS + 1], left[32] = "";
+
+	memset(bar, ' ', BAR_CELLS);
+	memset(bar, '#', cells);
+	bar[BAR_CELLS] = '\0';
+	if (share > 0)
+		snprintf(left, sizeof(left), ", %.0f s left",
+			 (double)passed_ms / 1000 * (1 - share) / share);
+	snprintf(buf, len, "[%s] %.0f %%, %" PRIu64 " frames%s", bar, share * 100, frames, left);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The confinement of the file decoder, each row in a process of its own: what is forbidden kills,
+ * what decoding needs does not.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/reader.h"
+#include "capture/sandbox.h"
+
+#define UNCONFINED 77
+
+/* How a child ends that enters the sandbox and then runs f. */
+static int status_of(void (*f)(void))
+{
+	struct err e = {0};
+	int status;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (sandbox_enter(&e))
+			_exit(UNCONFINED);
+		f();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
+static void create_file(void)
+{
+	(void)open("/tmp/rocecheck-test-escape", O_WRONLY | O_CREAT, 0600);
+}
+
+static void make_socket(void)
+{
+	(void)socket(AF_INET, SOCK_DGRAM, 0);
+}
+
+static void run_program(void)
+{
+	static char name[] = "/bin/true";
+	char *args[] = {name, NULL}, *none[] = {NULL};
+
+	execve(name, args, none);
+}
+
+static void send_signal(void)
+{
+	(void)kill(getppid(), 0);
+}
+
+static void unlink_file(void)
+{
+	(void)unlink("/tmp/rocecheck-test-escape");
+}
+
+static void make_code(void)
+{
+	(void)syscall(SYS_mprotect, 0, 4096, PROT_READ | PROT_EXEC);
+}
+
+static void push_input(void)
+{
+	(void)syscall(SYS_ioctl, 0, 0x5412 /* TIOCSTI */, "x");
+}
+
+static void change_user(void)
+{
+	(void)setuid(0);
+}
+
+static void read_file(void)
+{
+	(void)open("/etc/passwd", O_RDONLY);
+}
+
+static void be_two(void)
+{
+	(void)fork();
+}
+
+static const struct {
+	const char *name;
+	void (*f)(void);
+	bool leak_search; /* needs it, with AddressSanitizer */
+} forbidden[] = {
+	{"create a file", create_file, false},	  {"make a socket", make_socket, false},
+	{"run a program", run_program, false},	  {"send a signal", send_signal, false},
+	{"remove a file", unlink_file, false},	  {"type for the user", push_input, false},
+	{"change the user", change_user, false}, {"make code", make_code, false},
+	{"open a file", read_file, true},	  {"fork", be_two, true},
+};
+
+static bool sanitized(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return true;
+#else
+	return false;
+#endif
+}
+
+static void kills(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(forbidden); i++) {
+		int status;
+
+		if (forbidden[i].leak_search && sanitized())
+			continue;
+		status = status_of(forbidden[i].f);
+		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGSYS)
+			fail_msg("%s: status 0x%x", forbidden[i].name, (unsigned int)status);
+	}
+	assert_int_equal(access("/tmp/rocecheck-test-escape", F_OK), -1);
+}
+
+static void *count(void *n)
+{
+	++*(int *)n;
+	return NULL;
+}
+
+static void check(bool ok)
+{
+	if (!ok)
+		_exit(1);
+}
+
+static void work(void)
+{
+	const size_t size = 8 << 20;
+	uint8_t *p = malloc(size);
+	json_t *o = json_object();
+	pthread_t t;
+	FILE *f;
+	char *text;
+	size_t len;
+	int n = 0;
+
+	check(p && o);
+	memset(p, 1, size);
+	free(p);
+	check(json_object_set_new(o, "a", json_integer(1)) == 0);
+	json_decref(o);
+	f = open_memstream(&text, &len);
+	check(f && fprintf(f, "%d %s", 3, strerror(ENOENT)) > 0 && !fclose(f));
+	free(text);
+	check(!pthread_create(&t, NULL, count, &n) && !pthread_join(t, NULL) && n == 1);
+	check(isatty(1) >= 0);
+	check(write(1, "", 0) == 0);
+}
+
+static void works(void **state)
+{
+	int status = status_of(work);
+
+	(void)state;
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail_msg("status 0x%x", (unsigned int)status);
+}
+
+static struct source *opened;
+
+/* Reads a source to its end, and asks it for all that it knows. */
+static void read_source(void)
+{
+	struct reader r;
+	struct packet p;
+	struct err e = {0};
+	struct capture_summary s;
+	int got;
+
+	check(!reader_init(&r, opened, 0, &e));
+	while ((got = reader_next(&r, -1, &p, &e)) > 0)
+		;
+	check(!got && r.frames > 0);
+	check(!reader_summary(&r, &s));
+	capture_summary_clear(&s);
+	reader_clear(&r);
+}
+
+static void decodes(void **state)
+{
+	static const char *const files[] = {"loss.pcap", "drops.pcapng", "mirror.pcap"};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(files); i++) {
+		struct err e = {0};
+		char path[128];
+		int status;
+
+		snprintf(path, sizeof(path), "tests/golden/capture/%s", files[i]);
+		assert_int_equal(source_open_file(path, &opened, &e), 0);
+		status = status_of(read_source);
+		if (!WIFEXITED(status) || WEXITSTATUS(status))
+			fail_msg("%s: status 0x%x", files[i], (unsigned int)status);
+		source_close(opened);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kills),
+		cmocka_unit_test(works),
+		cmocka_unit_test(decodes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
