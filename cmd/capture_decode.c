@@ -10,13 +10,24 @@
 
 #include "capture/reader.h"
 #include "cmd/capture_file.h"
+#include "cmd/capture_filter.h"
 #include "cmd/cmd.h"
 
 static unsigned int limit;
+static struct opt_list qps, opcodes, addresses, verdicts;
 
 static const struct opt decode_opts[] = {
 	{"limit", 'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
 	 .help = "stop after so many lines"},
+	{"qp", 0, OPT_LIST, &qps, .arg = "QPN",
+	 .help = "packets to this QP, or datagrams from it; as the filters below, may be given "
+		 "again"},
+	{"opcode", 0, OPT_LIST, &opcodes, .arg = "OPCODE",
+	 .help = "packets of this opcode, by number or name"},
+	{"address", 0, OPT_LIST, &addresses, .arg = "ADDRESS",
+	 .help = "packets from or to this address"},
+	{"verdict", 0, OPT_LIST, &verdicts, .arg = "WORD",
+	 .help = "packets that meant this to their flow: psn_gap, duplicate, nak_seq, icrc_bad..."},
 	{.name = NULL},
 };
 
@@ -76,7 +87,7 @@ static void print_columns(void)
 }
 
 /* 0, or what reader_next() said. */
-static int decode_all(struct reader *r, struct err *e)
+static int decode_all(struct reader *r, const struct capture_filter *f, struct err *e)
 {
 	struct progress progress = progress_begin(PROGRESS_LINES, globals->quiet);
 	unsigned int lines = 0;
@@ -90,7 +101,7 @@ static int decode_all(struct reader *r, struct err *e)
 		progress_step(&progress, r);
 		if (r->frames == 1)
 			first_ns = p.time_ns;
-		if (p.kind == PACKET_OTHER)
+		if (p.kind == PACKET_OTHER || !capture_filter_match(f, &p, ev))
 			continue;
 		if (!globals->json)
 			print_line(&p, ev, first_ns);
@@ -105,8 +116,22 @@ static int decode_all(struct reader *r, struct err *e)
 	return got < 0 ? got : 0;
 }
 
+static int make_filter(struct capture_filter *f, struct err *e)
+{
+	int err = capture_filter_qpns(f, &qps, e);
+
+	if (!err)
+		err = capture_filter_opcodes(f, &opcodes, e);
+	if (!err)
+		err = capture_filter_addresses(f, &addresses, e);
+	if (!err)
+		err = capture_filter_verdicts(f, &verdicts, e);
+	return err;
+}
+
 static int run_decode(int argc, char **argv)
 {
+	struct capture_filter filter = {0};
 	struct reader r;
 	struct err e = {0};
 	int err;
@@ -114,12 +139,14 @@ static int run_decode(int argc, char **argv)
 	if (argc != 1)
 		return cmd_usage(&cmd_capture_decode, "one capture file is needed, or - for "
 						      "standard input");
+	if (make_filter(&filter, &e))
+		return cmd_fail(EXIT_USAGE, &e);
 	err = capture_file_open(argv[0], &r);
 	if (err)
 		return err;
 	if (!globals->json)
 		print_columns();
-	err = decode_all(&r, &e);
+	err = decode_all(&r, &filter, &e);
 	if (!globals->json)
 		print_summary(flow_table_totals(r.flows), &r);
 	reader_clear(&r);

@@ -103,6 +103,20 @@ files() {
 	[ "$status" -eq 2 ]
 }
 
+@test "filters choose packets and leave the flows as they are" {
+	"$rc" capture decode --json "$golden/loss.pcap" >"$tmp/all"
+	"$rc" capture decode --json --verdict nak_seq --verdict psn_gap "$golden/loss.pcap" >"$tmp/got"
+	grep -E '"(nak_seq|psn_gap)"' "$tmp/all" >"$tmp/want"
+	diff -u "$tmp/want" "$tmp/got"
+	"$rc" capture decode --json --opcode RC_ACK --qp 34 --address 198.18.0.1 "$golden/loss.pcap" >"$tmp/got"
+	grep '"name":"RC_ACK"' "$tmp/all" | grep '"dest_qpn":34,' >"$tmp/want"
+	[ -s "$tmp/want" ]
+	diff -u "$tmp/want" "$tmp/got"
+	run "$rc" capture decode --verdict gap "$golden/loss.pcap"
+	[ "$status" -eq 2 ]
+	[[ $output == *"psn_gap, "* ]]
+}
+
 @test "every line of --json is an object with the promised keys" {
 	command -v jq || skip "jq is not installed"
 	"$rc" capture decode --json "$golden/opcodes.pcap" >"$tmp/out"

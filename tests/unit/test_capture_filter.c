@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The filters of `capture decode`, as tables of words and packets.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "capture/opcode.h"
+#include "cmd/capture_filter.h"
+
+typedef int (*take)(struct capture_filter *f, const struct opt_list *words, struct err *e);
+
+static const struct {
+	const char *word;
+	take take;
+	bool good;
+} words[] = {
+	{"0x22", capture_filter_qpns, true},
+	{"34", capture_filter_qpns, true},
+	{"0xffffff", capture_filter_qpns, true},
+	{"0x1000000", capture_filter_qpns, false},
+	{"0x", capture_filter_qpns, false},
+	{"-1", capture_filter_qpns, false},
+	{"34x", capture_filter_qpns, false},
+	{"", capture_filter_qpns, false},
+	{"99999999999999999999999", capture_filter_qpns, false},
+	{"0x81", capture_filter_opcodes, true},
+	{"rc_ack", capture_filter_opcodes, true},
+	{"CNP", capture_filter_opcodes, true},
+	{"RC_AC", capture_filter_opcodes, false},
+	{"256", capture_filter_opcodes, false},
+	{"10.0.0.1", capture_filter_addresses, true},
+	{"fe80::1", capture_filter_addresses, true},
+	{"10.0.0", capture_filter_addresses, false},
+	{"host", capture_filter_addresses, false},
+	{"psn_gap", capture_filter_verdicts, true},
+	{"cnp", capture_filter_verdicts, true},
+	{"psn", capture_filter_verdicts, false},
+	{"", capture_filter_verdicts, false},
+};
+
+static void test_words(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		struct opt_list list = {.item = {words[i].word}, .count = 1};
+		struct capture_filter f = {0};
+		struct err e = {0};
+		int err = words[i].take(&f, &list, &e);
+
+		if (err != (words[i].good ? 0 : -EINVAL))
+			fail_msg("'%s': %d %s", words[i].word, err, e.text);
+		if (err && !strstr(e.text, words[i].word))
+			fail_msg("'%s' is not named: %s", words[i].word, e.text);
+	}
+}
+
+static const uint8_t one[16] = {[10] = 0xff, 0xff, 10, 0, 0, 1};
+static const uint8_t two[16] = {[10] = 0xff, 0xff, 10, 0, 0, 2};
+
+/* From 10.0.0.1 to 10.0.0.2. */
+static struct packet packet_of(uint8_t opcode, uint32_t qpn)
+{
+	struct packet p = {.kind = PACKET_ROCE, .bth = true, .opcode = opcode, .dest_qpn = qpn};
+
+	memcpy(p.src, one, sizeof(one));
+	memcpy(p.dst, two, sizeof(two));
+	if (opcode_class(opcode) == OPCODE_CLASS_UD) {
+		p.headers = HDR_DETH;
+		p.deth.src_qpn = 0x99;
+	}
+	return p;
+}
+
+static const struct {
+	const char *qpn, *opcode, *address, *verdict;
+	uint8_t packet_opcode;
+	uint32_t packet_qpn, events;
+	bool want;
+} matches[] = {
+	{NULL, NULL, NULL, NULL, 0x11, 5, 0, true},
+	{"5", NULL, NULL, NULL, 0x11, 5, 0, true},
+	{"5", NULL, NULL, NULL, 0x11, 6, 0, false},
+	{"0x99", NULL, NULL, NULL, 0x64, 1, 0, true},
+	{"0x99", NULL, NULL, NULL, 0x11, 1, 0, false}, /* no DETH: what is there means nothing */
+	{NULL, "RC_ACK", NULL, NULL, 0x11, 5, 0, true},
+	{NULL, "RC_ACK", NULL, NULL, 0x0a, 5, 0, false},
+	{NULL, NULL, "10.0.0.1", NULL, 0x11, 5, 0, true},
+	{NULL, NULL, "::ffff:10.0.0.2", NULL, 0x11, 5, 0, true},
+	{NULL, NULL, "10.0.0.3", NULL, 0x11, 5, 0, false},
+	{NULL, NULL, NULL, "psn_gap", 0x0a, 5, FLOW_PSN_GAP | FLOW_CE, true},
+	{NULL, NULL, NULL, "psn_gap", 0x0a, 5, FLOW_CE, false},
+	{"5", "RC_ACK", "10.0.0.1", "nak_seq", 0x11, 5, FLOW_NAK_SEQ, true},
+	{"5", "RC_ACK", "10.0.0.1", "nak_seq", 0x11, 6, FLOW_NAK_SEQ, false},
+};
+
+static void take_one(struct capture_filter *f, take how, const char *word)
+{
+	struct opt_list list = {.item = {word}, .count = word ? 1 : 0};
+	struct err e = {0};
+
+	assert_int_equal(how(f, &list, &e), 0);
+}
+
+static void test_matches(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < sizeof(matches) / sizeof(matches[0]); i++) {
+		struct packet p = packet_of(matches[i].packet_opcode, matches[i].packet_qpn);
+		struct flow_events ev = {.bits = matches[i].events};
+		struct capture_filter f = {0};
+
+		if (opcode_class(p.opcode) != OPCODE_CLASS_UD)
+			p.deth.src_qpn = 0x99;
+		take_one(&f, capture_filter_qpns, matches[i].qpn);
+		take_one(&f, capture_filter_opcodes, matches[i].opcode);
+		take_one(&f, capture_filter_addresses, matches[i].address);
+		take_one(&f, capture_filter_verdicts, matches[i].verdict);
+		if (capture_filter_match(&f, &p, ev) != matches[i].want)
+			fail_msg("row %zu", i);
+	}
+}
+
+/* A PFC frame has no QP, opcode or address, whatever stands in its fields. */
+static void test_other_frames(void **state)
+{
+	struct packet p = {.kind = PACKET_PFC};
+	struct capture_filter none = {0}, qpn = {0}, opcode = {0}, address = {0};
+
+	(void)state;
+	take_one(&qpn, capture_filter_qpns, "0");
+	take_one(&opcode, capture_filter_opcodes, "0");
+	take_one(&address, capture_filter_addresses, "::");
+	assert_true(capture_filter_match(&none, &p, (struct flow_events){0}));
+	assert_false(capture_filter_match(&qpn, &p, (struct flow_events){0}));
+	assert_false(capture_filter_match(&opcode, &p, (struct flow_events){0}));
+	assert_false(capture_filter_match(&address, &p, (struct flow_events){0}));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_other_frames),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
