@@ -7,22 +7,26 @@
 #include "capture/flow.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "capture/opcode.h"
-#include "capture/psn.h"
+#include "capture/pair.h"
+#include "capture/stream.h"
 
 #define FLOWS_MAX_DEFAULT 65536U
 #define ENTRIES_FIRST	  64U
+/* A flow that is not paired by then notes only what is answered for certain. */
+#define UNPAIRED_REQUESTS 4096U
 
 /* The hash, and what it stands for, lie in one cache line. */
 struct entry {
 	uint64_t hash;
 	struct flow flow;
-	struct psn_track psn;
+	struct stream stream;
+	uint64_t hosts, hosts_back;
+	uint32_t id, peer, candidate; /* PAIR_NONE = none */
 };
 
 struct flow_table {
@@ -30,25 +34,9 @@ struct flow_table {
 	uint32_t *slot; /* 1 + index into entry, 0 = free; power of two, at least twice `room` */
 	uint32_t count, room, max, slot_mask;
 	uint64_t seed;
+	struct pair_table *pairs;
 	struct capture_totals totals;
 	struct flow_events events;
-};
-
-static const struct {
-	enum flow_event event;
-	const char *word, *text;
-} event_words[] = {
-	{FLOW_PSN_GAP, "psn_gap", "PSN gap"},
-	{FLOW_PSN_FILLED, "psn_filled", "fills PSN gap"},
-	{FLOW_DUPLICATE, "duplicate", "sent again"},
-	{FLOW_NEW_CONNECTION, "new_connection", "new connection on this QP"},
-	{FLOW_NAK_SEQ, "nak_seq", "sequence NAK"},
-	{FLOW_NAK_OTHER, "nak_other", "fatal NAK"},
-	{FLOW_RNR, "rnr", "receiver not ready"},
-	{FLOW_CNP, "cnp", "congestion notification"},
-	{FLOW_CE, "ce", "CE mark"},
-	{FLOW_ICRC_BAD, "icrc_bad", "bad ICRC"},
-	{FLOW_FRAGMENT, "fragment", "IP fragment"},
 };
 
 void flow_table_free(struct flow_table *t)
@@ -57,6 +45,7 @@ void flow_table_free(struct flow_table *t)
 		return;
 	free(t->entry);
 	free(t->slot);
+	pair_table_free(t->pairs);
 	free(t);
 }
 
@@ -112,7 +101,8 @@ struct flow_table *flow_table_new(unsigned int max_flows)
 	/* Without randomness the hash works as well, only a sender could aim at it. */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = 0;
-	if (grow(t, t->max < ENTRIES_FIRST ? t->max : ENTRIES_FIRST) < 0) {
+	t->pairs = pair_table_new();
+	if (!t->pairs || grow(t, t->max < ENTRIES_FIRST ? t->max : ENTRIES_FIRST) < 0) {
 		flow_table_free(t);
 		return NULL;
 	}
@@ -125,6 +115,16 @@ static uint64_t mix(uint64_t a, uint64_t b)
 	unsigned __int128 product = (unsigned __int128)a * b;
 
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t hosts_of(const uint8_t src[16], const uint8_t dst[16])
+{
+	uint64_t word[4];
+
+	memcpy(word, src, 16);
+	memcpy(word + 2, dst, 16);
+	return mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db), word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
+	       mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3), word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
 }
 
 /* The three products do not wait for each other. */
@@ -146,6 +146,34 @@ static int compare_frames(const void *a, const void *b)
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return (x > y) - (x < y);
+}
+
+/* The entries below `kept` still have the numbers that they had among `count`. */
+static void renumber(struct flow_table *t, uint32_t count, uint32_t kept)
+{
+	uint32_t i, low, high;
+
+	for (i = 0; i < kept; i++) {
+		struct entry *e = &t->entry[i];
+
+		/* Their old numbers ascend. */
+		for (low = 0, high = kept; e->peer < count && low < high;) {
+			uint32_t mid = (low + high) / 2;
+
+			if (t->entry[mid].id < e->peer)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		if (e->peer < count && low < kept && t->entry[low].id == e->peer)
+			e->peer = low;
+		else
+			e->peer = PAIR_NONE;
+		e->candidate = PAIR_NONE;
+	}
+	for (i = 0; i < kept; i++)
+		t->entry[i].id = i;
+	pair_forget(t->pairs);
 }
 
 /* Makes room by forgetting the flows that were idle longest; the others keep their order. */
@@ -172,6 +200,7 @@ static int evict(struct flow_table *t)
 			t->entry[kept] = t->entry[i];
 		kept++;
 	}
+	renumber(t, t->count, kept);
 	t->count = kept;
 	fill_slots(t);
 	return 0;
@@ -207,6 +236,10 @@ static struct entry *entry_new(struct flow_table *t, uint64_t hash, const struct
 	e->flow.encap = p->encap;
 	e->flow.first_ns = p->time_ns;
 	e->flow.first_frame = p->frame;
+	e->hosts = hosts_of(p->src, p->dst);
+	e->hosts_back = hosts_of(p->dst, p->src);
+	e->id = t->count;
+	e->peer = e->candidate = PAIR_NONE;
 	while (t->slot[at])
 		at = (at + 1) & t->slot_mask;
 	t->slot[at] = ++t->count;
@@ -253,50 +286,6 @@ static void count_aeth(struct flow *f, const struct packet *p, uint8_t op_flags,
 	}
 }
 
-static void judge_psn(struct entry *e, const struct packet *p, uint8_t op_flags,
-		      struct flow_events *ev)
-{
-	const struct psn_request r = {
-		.psn = p->psn,
-		.read = op_flags & OP_READ,
-		.read_known = p->headers & HDR_RETH,
-		.read_len = p->reth.dma_len,
-		.time_ns = p->time_ns,
-	};
-	struct flow *f = &e->flow;
-	uint32_t count;
-
-	switch (psn_observe(&e->psn, &r, &count)) {
-	case PSN_GAP:
-		f->psn_gaps++;
-		f->psn_missing += count;
-		ev->bits |= FLOW_PSN_GAP;
-		ev->psns = count;
-		break;
-	case PSN_FILLED:
-		f->psn_missing -= count;
-		ev->bits |= FLOW_PSN_FILLED;
-		ev->psns = count;
-		break;
-	case PSN_DUPLICATE:
-		f->duplicates++;
-		ev->bits |= FLOW_DUPLICATE;
-		break;
-	case PSN_NEW_CONNECTION:
-		f->new_connections++;
-		ev->bits |= FLOW_NEW_CONNECTION;
-		break;
-	case PSN_UNJUDGED:
-		f->psn_unjudged++;
-		break;
-	case PSN_FIRST:
-	case PSN_IN_ORDER:
-		break;
-	}
-	if (op_flags & OP_FULL)
-		psn_learn_pmtu(&e->psn, p->payload_len);
-}
-
 static void count_icrc(struct flow *f, const struct packet *p, struct flow_events *ev)
 {
 	f->icrc_good += p->icrc == ICRC_GOOD;
@@ -314,10 +303,9 @@ static bool has_psn_order(uint8_t opcode)
 	return opcode_class(opcode) != OPCODE_CLASS_UD;
 }
 
-static void count_packet(struct entry *e, const struct packet *p, struct flow_events *ev)
+static void count_packet(struct flow *f, const struct packet *p, struct flow_events *ev)
 {
 	const struct opcode_info *op = opcode_info(p->opcode);
-	struct flow *f = &e->flow;
 
 	f->packets++;
 	f->payload_bytes += p->payload_len;
@@ -325,7 +313,6 @@ static void count_packet(struct entry *e, const struct packet *p, struct flow_ev
 	f->responses += !!(op->flags & OP_RESPONSE);
 	f->ecn[p->ecn & 3]++;
 	f->dscp[p->dscp & 63]++;
-	f->last_ns = p->time_ns;
 	f->last_frame = p->frame;
 	if (p->payload_len > f->max_payload)
 		f->max_payload = p->payload_len;
@@ -340,9 +327,67 @@ static void count_packet(struct entry *e, const struct packet *p, struct flow_ev
 	count_icrc(f, p, ev);
 	if (p->headers & HDR_AETH)
 		count_aeth(f, p, op->flags, ev);
-	if ((op->flags & OP_REQUEST) && has_psn_order(p->opcode) && p->icrc != ICRC_BAD &&
-	    p->fault != PACKET_MALFORMED)
-		judge_psn(e, p, op->flags, ev);
+}
+
+static void pair(struct entry *a, struct entry *b)
+{
+	a->peer = b->id;
+	b->peer = a->id;
+	a->flow.paired = b->flow.paired = true;
+	a->flow.peer_qpn = b->flow.dest_qpn;
+	b->flow.peer_qpn = a->flow.dest_qpn;
+}
+
+/* The flow that a response answers to, as far as it is known. */
+static struct entry *peer_of(struct flow_table *t, struct entry *e, const struct packet *p)
+{
+	bool same_port = false;
+	uint32_t id;
+
+	if (e->peer != PAIR_NONE)
+		return &t->entry[e->peer];
+	id = pair_find(t->pairs, e->hosts_back, p, &same_port);
+	if (id >= t->count || t->entry[id].peer != PAIR_NONE || id == e->id ||
+	    memcmp(t->entry[id].flow.src, e->flow.dst, 16) ||
+	    memcmp(t->entry[id].flow.dst, e->flow.src, 16))
+		return NULL;
+	if (!same_port && id != e->candidate) {
+		e->candidate = id;
+		return NULL;
+	}
+	pair(e, &t->entry[id]);
+	return &t->entry[id];
+}
+
+static void judge_request(struct flow_table *t, struct entry *e, const struct packet *p)
+{
+	stream_request(&e->stream, p, &e->flow, &t->events);
+	if (e->peer == PAIR_NONE && opcode_class(p->opcode) != OPCODE_CLASS_UC &&
+	    (p->ackreq || e->flow.requests < UNPAIRED_REQUESTS))
+		pair_note(t->pairs, e->hosts, p, e->id);
+}
+
+/* What a packet says beyond its own flow's counters. A packet with a bad ICRC says nothing: the
+ * receiver drops it. */
+static void judge(struct flow_table *t, struct entry *e, const struct packet *p)
+{
+	uint8_t flags = opcode_info(p->opcode)->flags;
+	bool believed = p->icrc != ICRC_BAD && p->fault != PACKET_MALFORMED;
+	bool request = (flags & OP_REQUEST) && has_psn_order(p->opcode);
+	struct entry *peer;
+
+	if (request && believed) {
+		judge_request(t, e, p);
+	} else if (stream_is_copy(&e->stream, p, &e->flow)) {
+		e->flow.copies++;
+		t->events.bits |= FLOW_COPY;
+	} else if (request && p->icrc == ICRC_BAD) {
+		stream_bad_request(&e->stream, p);
+	} else if ((flags & OP_RESPONSE) && believed && p->opcode != OPCODE_CNP) {
+		peer = peer_of(t, e, p);
+		if (peer)
+			stream_answer(&peer->stream, p, &peer->flow);
+	}
 }
 
 static void count_totals(struct capture_totals *s, const struct packet *p)
@@ -383,7 +428,9 @@ int flow_table_add(struct flow_table *t, const struct packet *p)
 		e = entry_of(t, p);
 		if (!e)
 			return -ENOMEM;
-		count_packet(e, p, &t->events);
+		count_packet(&e->flow, p, &t->events);
+		judge(t, e, p);
+		e->flow.last_ns = p->time_ns;
 	}
 	count_totals(&t->totals, p);
 	return 0;
@@ -401,44 +448,13 @@ unsigned int flow_table_count(const struct flow_table *t)
 
 void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
 {
-	if (i < t->count)
-		*f = t->entry[i].flow;
+	if (i >= t->count)
+		return;
+	*f = t->entry[i].flow;
+	stream_end(&t->entry[i].stream, f);
 }
 
 struct flow_events flow_table_events(const struct flow_table *t)
 {
 	return t->events;
-}
-
-json_t *flow_events_to_json(struct flow_events ev)
-{
-	json_t *words = json_array();
-	unsigned int i;
-
-	for (i = 0; words && i < ARRAY_SIZE(event_words); i++) {
-		if (!(ev.bits & event_words[i].event))
-			continue;
-		if (json_array_append_new(words, json_string(event_words[i].word)) < 0) {
-			json_decref(words);
-			words = NULL;
-		}
-	}
-	return words;
-}
-
-void flow_events_text(struct flow_events ev, char *buf, size_t size)
-{
-	size_t used = 0;
-	unsigned int i;
-
-	if (size)
-		buf[0] = '\0';
-	for (i = 0; i < ARRAY_SIZE(event_words) && used < size; i++) {
-		if (!(ev.bits & event_words[i].event))
-			continue;
-		used += (size_t)snprintf(buf + used, size - used, "%s%s", used ? ", " : "",
-					 event_words[i].text);
-		if (used < size && event_words[i].event == FLOW_PSN_GAP)
-			used += (size_t)snprintf(buf + used, size - used, " of %u", ev.psns);
-	}
 }

@@ -29,6 +29,24 @@ struct flow {
 	uint64_t duplicates;	  /* request PSNs seen again: retransmission */
 	uint64_t new_connections; /* jumps that no loss explains: the QP number was used again */
 	uint64_t psn_unjudged;	  /* requests after a READ of unknown path MTU */
+	/* Why. What needs the other direction is only known when it was paired. */
+	uint64_t lost_psns;	    /* came again after a refusal or a timeout */
+	uint64_t corrupted_psns;    /* the same, of what was captured with a bad ICRC */
+	uint64_t missed_psns;	    /* acknowledged, but not captured: no loss of the network */
+	uint64_t reordered;	    /* requests that came late by themselves */
+	uint64_t copies;	    /* packets that the capture saw twice */
+	uint64_t losses_before;	    /* refusals of what did not reach the capture */
+	uint64_t losses_after;	    /* of what was captured, and lost on its way to the receiver */
+	uint64_t corruptions;	    /* of what was captured with a bad ICRC */
+	uint64_t go_back_n;	    /* restarts that sent all again, */
+	uint64_t wasted_psns;	    /* and how much that was */
+	uint64_t selective_repeats; /* restarts that sent only what was missing */
+	uint64_t timeouts, rnr_retries, read_retries;
+	uint64_t unexplained;	     /* restarts for no reason that was captured */
+	uint64_t naks_timed, nak_ns; /* from the request after a gap to its refusal: sum */
+	uint64_t resends, resend_ns; /* from a refusal to the first resent request: sum */
+	bool paired;
+	uint32_t peer_qpn; /* when paired: the QP that the answers go to */
 	uint64_t first_ns, first_frame;
 	uint64_t dscp[64]; /* packets by DSCP */
 };
@@ -59,6 +77,7 @@ enum flow_event {
 	FLOW_CE = 1 << 8,
 	FLOW_ICRC_BAD = 1 << 9,
 	FLOW_FRAGMENT = 1 << 10, /* IP fragments carry RoCE: always wrong */
+	FLOW_COPY = 1 << 11,	 /* the capture saw the packet before */
 };
 
 struct flow_events {

@@ -42,8 +42,8 @@ static uint32_t span_of(uint32_t len, uint32_t pmtu)
 	return n ? n : 1;
 }
 
-/* 0 = unknown. A READ of up to 256 bytes has one response at any path MTU. */
-static uint32_t request_span(const struct psn_track *t, const struct psn_request *r)
+/* A READ of up to 256 bytes has one response at any path MTU. */
+uint32_t psn_span(const struct psn_track *t, const struct psn_request *r)
 {
 	if (!r->read)
 		return 1;
@@ -83,19 +83,22 @@ static void gap_drop(struct psn_track *t, unsigned int i)
 	memmove(&t->gap[i], &t->gap[i + 1], (t->gap_count - i) * sizeof(t->gap[0]));
 }
 
-static void gap_add(struct psn_track *t, uint32_t start, uint32_t len)
+static void gap_add(struct psn_track *t, uint32_t start, uint32_t len, uint64_t time_ns)
 {
 	if (t->gap_count == PSN_GAPS_MAX)
 		gap_drop(t, 0);
-	t->gap[t->gap_count++] = (struct psn_gap){.start = start & PSN_MASK, .len = len};
+	t->gap[t->gap_count++] =
+		(struct psn_gap){.start = start & PSN_MASK, .len = len, .time_ns = time_ns};
 }
 
 /* Takes [lo, hi) of gap i out. What is left on both sides of it stays open. */
 static void gap_cut(struct psn_track *t, unsigned int i, uint32_t lo, uint32_t hi)
 {
 	struct psn_gap *g = &t->gap[i];
-	struct psn_gap right = {.start = (g->start + hi) & PSN_MASK, .len = g->len - hi};
+	struct psn_gap right = *g;
 
+	right.start = (g->start + hi) & PSN_MASK;
+	right.len = g->len - hi;
 	g->len = lo;
 	if (!lo && !right.len)
 		gap_drop(t, i);
@@ -131,9 +134,9 @@ static uint32_t gaps_fill(struct psn_track *t, uint32_t psn, uint32_t span)
 	return filled;
 }
 
-static bool is_new_connection(const struct psn_track *t, const struct psn_request *r, int32_t d)
+bool psn_is_jump(const struct psn_track *t, const struct psn_request *r)
 {
-	int32_t jump = d < 0 ? -d : d;
+	int32_t d = psn_distance(r->psn, t->expected), jump = d < 0 ? -d : d;
 	bool idle = r->time_ns > t->last_ns && r->time_ns - t->last_ns >= JUMP_IDLE_NS;
 
 	return jump > JUMP_MAX || (idle && jump > JUMP_IDLE_MAX);
@@ -142,7 +145,7 @@ static bool is_new_connection(const struct psn_track *t, const struct psn_reques
 /* The request is the newest: what comes next is known, or blind. */
 static void advance(struct psn_track *t, const struct psn_request *r)
 {
-	uint32_t span = request_span(t, r);
+	uint32_t span = psn_span(t, r);
 
 	t->expected = (r->psn + (span ? span : 1)) & PSN_MASK;
 	t->blind = !span;
@@ -158,7 +161,7 @@ static enum psn_verdict observe_ahead(struct psn_track *t, const struct psn_requ
 	if (blind)
 		vote_pmtu(t, d + 1);
 	else if (d)
-		gap_add(t, t->expected, d);
+		gap_add(t, t->expected, d, r->time_ns);
 	advance(t, r);
 	if (blind)
 		return PSN_UNJUDGED;
@@ -170,7 +173,7 @@ static enum psn_verdict observe_ahead(struct psn_track *t, const struct psn_requ
 static enum psn_verdict observe_behind(struct psn_track *t, const struct psn_request *r,
 				       uint32_t *count)
 {
-	uint32_t span = request_span(t, r);
+	uint32_t span = psn_span(t, r);
 
 	*count = gaps_fill(t, r->psn, span);
 	if (span && psn_distance(r->psn + span, t->expected) > 0)
@@ -186,7 +189,7 @@ enum psn_verdict psn_observe(struct psn_track *t, const struct psn_request *r, u
 	*count = 0;
 	if (t->started) {
 		d = psn_distance(r->psn, t->expected);
-		verdict = is_new_connection(t, r, d) ? PSN_NEW_CONNECTION : PSN_IN_ORDER;
+		verdict = psn_is_jump(t, r) ? PSN_NEW_CONNECTION : PSN_IN_ORDER;
 	}
 	if (verdict == PSN_NEW_CONNECTION)
 		memset(t, 0, sizeof(*t));
@@ -200,4 +203,36 @@ enum psn_verdict psn_observe(struct psn_track *t, const struct psn_request *r, u
 	if (r->time_ns > t->last_ns)
 		t->last_ns = r->time_ns;
 	return verdict;
+}
+
+const struct psn_gap *psn_gap_at(const struct psn_track *t, uint32_t psn)
+{
+	for (unsigned int i = 0; i < t->gap_count; i++) {
+		int32_t d = psn_distance(psn, t->gap[i].start);
+
+		if (d >= 0 && (uint32_t)d < t->gap[i].len)
+			return &t->gap[i];
+	}
+	return NULL;
+}
+
+uint32_t psn_cover(struct psn_track *t, uint32_t psn)
+{
+	uint32_t covered = 0;
+	unsigned int i = 0;
+
+	while (i < t->gap_count) {
+		int32_t d = psn_distance(psn, t->gap[i].start);
+		uint32_t n = d < 0 ? 0 : (uint32_t)d + 1;
+		unsigned int before = t->gap_count;
+
+		if (n > t->gap[i].len)
+			n = t->gap[i].len;
+		if (n)
+			gap_cut(t, i, 0, n);
+		covered += n;
+		if (t->gap_count >= before)
+			i++;
+	}
+	return covered;
 }

@@ -24,6 +24,7 @@ enum psn_verdict {
 
 struct psn_gap {
 	uint32_t start, len;
+	uint64_t time_ns; /* of the request that showed it */
 };
 
 /* No pointers. All zero is a requester of which nothing was seen. */
@@ -57,5 +58,18 @@ void psn_learn_pmtu(struct psn_track *t, uint32_t payload);
 
 /* Accounts one request. *count: PSNs newly missing (PSN_GAP) or no longer missing (PSN_FILLED). */
 enum psn_verdict psn_observe(struct psn_track *t, const struct psn_request *r, uint32_t *count);
+
+/* Too far from what is expected for a loss: the QP number is used anew. */
+bool psn_is_jump(const struct psn_track *t, const struct psn_request *r);
+
+/* The open gap that holds a PSN, NULL = none. Valid until the next psn_observe() or psn_cover(). */
+const struct psn_gap *psn_gap_at(const struct psn_track *t, uint32_t psn);
+
+/* The receiver has all up to a PSN: what is missing there was not lost. Closes those gaps and
+ * returns how many PSNs they held. */
+uint32_t psn_cover(struct psn_track *t, uint32_t psn);
+
+/* How many PSNs a request takes; 0 = a READ of unknown span. */
+uint32_t psn_span(const struct psn_track *t, const struct psn_request *r);
 
 #endif

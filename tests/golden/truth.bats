@@ -14,19 +14,21 @@ setup() {
 truth_lines() { # FILE
 	jq -r '.flows[] | select(.packets > 0) | [.src, .dst, .dest_qpn, .packets, .payload_bytes,
 		.requests, .responses, .acks, .naks_seq, .naks_other, .rnr, .cnp, .ce, .icrc_good,
-		.icrc_bad, .icrc_unverifiable, .new_connections, .gaps, .missing,
-		.again] | @tsv' "$1" | sort
+		.icrc_bad, .icrc_unverifiable, .new_connections, .gaps, .missing, .again,
+		.lost_psns - .tail_psns, .missed_psns, .copies, .wasted, .nak_ns,
+		.resend_ns] | @tsv' "$1" | sort
 }
 
 stats_lines() { # FILE
 	jq -r '.flows[] | [.src, .dst, .dest_qpn, .packets, .payload_bytes, .requests, .responses,
 		.acks, .naks_seq, .naks_other, .rnr, .cnp, .ecn[3], .icrc_good, .icrc_bad,
-		.icrc_unverifiable, .new_connections, .psn_gaps, .psn_missing, .duplicates] | @tsv' \
+		.icrc_unverifiable, .new_connections, .psn_gaps, .psn_missing, .duplicates,
+		.lost_psns, .missed_psns, .copies, .wasted_psns, .nak_ns, .resend_ns] | @tsv' \
 		"$1" | sort
 }
 
 agree() { # NAME [KEY=VALUE]...
-	build/tools/capgen without=copied "${@:2}" "$tmp/$1" >"$tmp/truth"
+	build/tools/capgen "${@:2}" "$tmp/$1" >"$tmp/truth"
 	"$rc" capture stats --json "$tmp/$1" >"$tmp/stats"
 	diff <(truth_lines "$tmp/truth") <(stats_lines "$tmp/stats")
 }

@@ -51,6 +51,7 @@ struct capgen_flow {
 	uint64_t naks_seq, naks_other, rnr, cnp, ce, icrc_good, icrc_bad, icrc_unverifiable;
 	uint64_t fault[CAPGEN_FAULTS]; /* bursts */
 	uint64_t lost_psns;	       /* before the capture, tails of timeouts included */
+	uint64_t tail_psns;	       /* of them: the tails, which leave no gap to be seen */
 	uint64_t lost_after_psns;
 	uint64_t missed_psns; /* by the capture alone */
 	uint64_t resent;      /* requests sent a second time */
@@ -61,7 +62,8 @@ struct capgen_flow {
 	uint64_t gaps;		    /* jumps ahead */
 	uint64_t missing;	    /* PSNs that were jumped over and never came */
 	uint64_t again;		    /* requests captured before, copies left out */
-	uint64_t nak_ns, resend_ns; /* sums: first request after the gap to NAK, NAK to resent */
+	/* Sums: first request after the gap, where there is one to be seen, to NAK, NAK to resent */
+	uint64_t nak_ns, resend_ns;
 };
 
 struct capgen_event {

@@ -122,6 +122,7 @@ static const struct {
 	COUNT(icrc_bad),
 	COUNT(icrc_unverifiable),
 	COUNT(lost_psns),
+	COUNT(tail_psns),
 	COUNT(lost_after_psns),
 	COUNT(missed_psns),
 	COUNT(resent),

@@ -278,7 +278,8 @@ static void refuse_and_resend(struct author *a, uint8_t syndrome, uint64_t wait_
 	a->again = true;
 	send_requests(a, a->from, to);
 	if (syndrome == NAK_SYNDROME) {
-		a->f->nak_ns += refused_ns - sent_ns(a, a->from + a->count, 0);
+		if (a->b->fault != CAPGEN_LOST_AFTER)
+			a->f->nak_ns += refused_ns - sent_ns(a, a->from + a->count, 0);
 		a->f->resend_ns += sent_ns(a, a->from, refused_ns) - refused_ns;
 	}
 	answer_requests(a, a->from, a->b->requests);
@@ -370,6 +371,7 @@ static void play_timeout(struct author *a)
 	a->from = a->b->requests - a->count;
 	a->hidden = true;
 	a->f->lost_psns += psns_hit(a);
+	a->f->tail_psns += psns_hit(a);
 	send_requests(a, 0, a->b->requests);
 	resend_all(a);
 }

@@ -315,13 +315,13 @@ static void event_words(void **state)
 	assert_string_equal(text, "PSN gap of 6, CE mark");
 	flow_events_text(ev, small, sizeof(small));
 	assert_string_equal(small, "PSN gap");
-	for (i = 0; i <= 10; i++) { /* each event has a word */
+	for (i = 0; i <= 11; i++) { /* each event has a word */
 		ev.bits = 1U << i;
 		a = flow_events_to_json(ev);
 		assert_int_equal(json_array_size(a), 1);
 		json_decref(a);
 	}
-	ev.bits = 0x7ff;
+	ev.bits = 0xfff;
 	flow_events_text(ev, all, sizeof(all));
 	assert_non_null(strstr(all, "bad ICRC, IP fragment"));
 	ev.bits = 0;

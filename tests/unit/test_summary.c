@@ -36,7 +36,7 @@ static void fill(struct flow_table *t)
 	for (i = 0; i < ARRAY_SIZE(psn); i++) {
 		p.psn = psn[i];
 		p.frame = i + 1;
-		p.time_ns = 1700000000000000000 + i;
+		p.time_ns = 1700000000000000000 + i * 10000;
 		assert_int_equal(flow_table_add(t, &p), 0);
 	}
 	p.encap = ENCAP_ROCE_V1;

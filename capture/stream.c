@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The state machine of a reliable requester. A missing PSN alone is no verdict: it becomes
+ * reordered when it comes late by itself, lost when a refusal or a timeout brings it again, and a
+ * miss of the capture when the receiver acknowledges it. A restart is named after what went before
+ * it.
+ */
+#include "capture/stream.h"
+
+#include <string.h>
+
+#include "capture/opcode.h"
+
+#define PSN_MASK 0xffffffU
+/* A network reorders within this; a timeout that was not agreed on is not shorter than that. */
+#define REORDER_NS     50000
+#define TIMEOUT_MIN_NS 1000000
+/* Two captures of one packet: of other bytes, which only the path explains; and of the same. */
+#define COPY_PATH_NS 1000000
+#define COPY_SAME_NS 1000
+#define WINDOW_MAX   (1 << 20)
+
+/* Addresses, VLAN and TTL change from hop to hop, and stay the same for the packets of a flow. */
+static uint32_t path_of(const struct packet *p)
+{
+	uint64_t a, h;
+	uint32_t b;
+
+	memcpy(&a, p->dmac, sizeof(a));
+	memcpy(&b, p->smac + 2, sizeof(b));
+	h = (a ^ (uint64_t)b << 17) * UINT64_C(0x9e3779b97f4a7c15);
+	h ^= (uint64_t)p->ttl << 40 ^ (p->vlan_count ? (uint64_t)p->vid + 1 : 0) << 24;
+	if (p->tunnel.kind)
+		h ^= (uint64_t)p->tunnel.egress << 23 ^ (uint64_t)p->tunnel.session << 8;
+	h *= UINT64_C(0xa0761d6478bd642f);
+	return (uint32_t)(h >> 32) | 1;
+}
+
+static bool within(uint64_t now_ns, uint64_t then_ns, uint64_t ns)
+{
+	return now_ns < then_ns || now_ns - then_ns < ns;
+}
+
+static bool was_bad(const struct stream *s, uint32_t psn)
+{
+	unsigned int n = s->bad_count < STREAM_BAD ? s->bad_count : STREAM_BAD;
+
+	for (unsigned int i = 0; i < n; i++)
+		if (s->bad[i] == psn)
+			return true;
+	return false;
+}
+
+void stream_bad_request(struct stream *s, const struct packet *p)
+{
+	s->bad[s->bad_count % STREAM_BAD] = p->psn;
+	/* Stays beyond the size once it is there. */
+	s->bad_count = s->bad_count + 1 < 2 * STREAM_BAD ? s->bad_count + 1 : STREAM_BAD;
+}
+
+/* A request behind what is expected that was there already. */
+static bool is_request_copy(const struct stream *s, const struct packet *p, uint32_t path)
+{
+	bool last = p->psn == s->last_psn;
+
+	if (psn_gap_at(&s->psn, p->psn) || (last && p->opcode != s->last_opcode))
+		return false;
+	if (path != s->path)
+		return within(p->time_ns, s->psn.last_ns, COPY_PATH_NS);
+	return last && s->refused == CAUSE_NONE && within(p->time_ns, s->psn.last_ns, COPY_SAME_NS);
+}
+
+bool stream_is_copy(struct stream *s, const struct packet *p, const struct flow *f)
+{
+	bool answer = opcode_info(p->opcode)->flags & OP_RESPONSE && p->opcode != OPCODE_CNP;
+	uint32_t path = path_of(p);
+
+	if (!s->path)
+		s->path = path;
+	if (path != s->path) {
+		uint64_t before_ns = answer ? s->answer_ns : f->last_ns;
+
+		if (before_ns && within(p->time_ns, before_ns, COPY_PATH_NS) &&
+		    (!answer || psn_distance(p->psn, s->answer_psn) <= 0))
+			return true;
+		if (answer)
+			s->path = path;
+	}
+	if (answer) {
+		s->answer_psn = p->psn;
+		s->answer_ns = p->time_ns;
+	}
+	return false;
+}
+
+static void set_pending(struct stream *s)
+{
+	s->pending = s->refused || s->retry || s->late;
+}
+
+static void retry_begin(struct stream *s, enum stream_cause cause, uint32_t from)
+{
+	s->retry = (uint8_t)cause;
+	s->retry_from = from;
+	s->retry_end = s->psn.expected;
+	s->refused = CAUSE_NONE;
+	s->late = 0;
+}
+
+static void count_go_back(struct stream *s, struct flow *f, uint32_t end)
+{
+	f->go_back_n++;
+	f->wasted_psns += (uint32_t)psn_distance(end, s->retry_from);
+	s->retry = CAUSE_NONE;
+}
+
+/* A request that was never sent before: what came again before it was all that came again. */
+static void settle(struct stream *s, const struct packet *p, struct flow *f)
+{
+	if (s->retry == CAUSE_NAK)
+		f->selective_repeats++;
+	s->retry = CAUSE_NONE;
+	s->late = 0;
+	if (s->refused && p->psn == s->refused_psn)
+		s->refused = CAUSE_NONE;
+	set_pending(s);
+}
+
+/* Something is sent again: why, when it is the first of what is sent again. */
+static void find_cause(struct stream *s, const struct packet *p, struct flow *f, uint64_t before_ns)
+{
+	uint64_t timeout_ns = s->timeout_ns ? s->timeout_ns : TIMEOUT_MIN_NS;
+
+	if (s->refused && p->psn == s->refused_psn) {
+		if (s->refused == CAUSE_RNR) {
+			f->rnr_retries++;
+		} else {
+			f->resends++;
+			f->resend_ns += p->time_ns - s->refused_ns;
+		}
+		retry_begin(s, (enum stream_cause)s->refused, p->psn);
+	} else if (!within(p->time_ns, before_ns, timeout_ns)) {
+		f->timeouts++;
+		retry_begin(s, CAUSE_TIMEOUT, p->psn);
+	}
+}
+
+static void remember_read(struct stream *s, const struct packet *p, const struct psn_request *r)
+{
+	s->read[s->read_count++ % STREAM_READS] = (struct stream_read){
+		.va = p->reth.va,
+		.psn = p->psn,
+		.span = psn_span(&s->psn, r),
+		.len = r->read_len,
+	};
+	if (s->read_count == 2 * STREAM_READS)
+		s->read_count = STREAM_READS;
+}
+
+/* The rest of a READ whose first responses came. */
+static bool is_partial_read(const struct stream *s, const struct packet *p,
+			    const struct psn_request *r)
+{
+	unsigned int n = s->read_count < STREAM_READS ? s->read_count : STREAM_READS;
+
+	for (unsigned int i = 0; r->read && r->read_known && i < n; i++) {
+		const struct stream_read *q = &s->read[i];
+		int32_t d = psn_distance(p->psn, q->psn);
+
+		if (d > 0 && (uint32_t)d < q->span && r->read_len < q->len && p->reth.va > q->va)
+			return true;
+	}
+	return false;
+}
+
+static void sent_again(struct stream *s, const struct packet *p, const struct psn_request *r,
+		       struct flow *f)
+{
+	uint32_t span = psn_span(&s->psn, r), end = (p->psn + (span ? span : 1)) & PSN_MASK;
+
+	if (s->late && p->psn == s->late_next && !s->retry) {
+		/* It was no straggler: more is sent again, for a refusal that was not captured. */
+		f->reordered--;
+		f->lost_psns += s->late;
+		retry_begin(s, CAUSE_NAK, (p->psn - s->late) & PSN_MASK);
+	}
+	if (is_partial_read(s, p, r))
+		f->read_retries++;
+	else if (!s->retry) {
+		f->unexplained++;
+		retry_begin(s, CAUSE_UNKNOWN, p->psn);
+	}
+	if (s->retry == CAUSE_NAK && psn_distance(end, s->retry_end) >= 0)
+		count_go_back(s, f, s->retry_end);
+}
+
+static void came_late(struct stream *s, const struct packet *p, uint64_t gap_ns, uint32_t count,
+		      struct flow *f)
+{
+	if (was_bad(s, p->psn)) {
+		f->corrupted_psns += count;
+	} else if (s->retry || s->refused || !within(p->time_ns, gap_ns, REORDER_NS)) {
+		f->lost_psns += count;
+	} else {
+		f->reordered++;
+		s->late = count;
+		s->late_next = (p->psn + count) & PSN_MASK;
+	}
+}
+
+static void observe_behind(struct stream *s, const struct packet *p, const struct psn_request *r,
+			   struct flow *f, struct flow_events *ev)
+{
+	const struct psn_gap *gap = psn_gap_at(&s->psn, p->psn);
+	uint64_t before_ns = s->psn.last_ns, gap_ns = gap ? gap->time_ns : 0;
+	bool reliable = opcode_class(p->opcode) != OPCODE_CLASS_UC;
+	uint32_t count;
+
+	if (reliable)
+		find_cause(s, p, f, before_ns);
+	if (psn_observe(&s->psn, r, &count) == PSN_FILLED) {
+		f->psn_missing -= count;
+		ev->bits |= FLOW_PSN_FILLED;
+		ev->psns = count;
+		came_late(s, p, gap_ns, count, f);
+	} else {
+		f->duplicates++;
+		ev->bits |= FLOW_DUPLICATE;
+		if (reliable)
+			sent_again(s, p, r, f);
+	}
+	set_pending(s);
+}
+
+static void observe_ahead(struct stream *s, const struct packet *p, const struct psn_request *r,
+			  struct flow *f, struct flow_events *ev)
+{
+	uint32_t count;
+
+	switch (psn_observe(&s->psn, r, &count)) {
+	case PSN_GAP:
+		f->psn_gaps++;
+		f->psn_missing += count;
+		ev->bits |= FLOW_PSN_GAP;
+		ev->psns = count;
+		break;
+	case PSN_NEW_CONNECTION:
+		f->new_connections++;
+		ev->bits |= FLOW_NEW_CONNECTION;
+		s->refused = s->retry = CAUSE_NONE;
+		s->late = s->bad_count = s->read_count = 0;
+		break;
+	case PSN_UNJUDGED:
+		f->psn_unjudged++;
+		break;
+	default:
+		break;
+	}
+	if (s->pending)
+		settle(s, p, f);
+}
+
+void stream_request(struct stream *s, const struct packet *p, struct flow *f,
+		    struct flow_events *ev)
+{
+	uint8_t flags = opcode_info(p->opcode)->flags;
+	const struct psn_request r = {
+		.psn = p->psn,
+		.read = flags & OP_READ,
+		.read_known = p->headers & HDR_RETH,
+		.read_len = p->reth.dma_len,
+		.time_ns = p->time_ns,
+	};
+	uint32_t path = path_of(p);
+	int32_t d = s->psn.started ? psn_distance(p->psn, s->psn.expected) : 0;
+
+	if (d < 0 && is_request_copy(s, p, path)) {
+		f->copies++;
+		ev->bits |= FLOW_COPY;
+		return;
+	}
+	if (d < 0 && !psn_is_jump(&s->psn, &r))
+		observe_behind(s, p, &r, f, ev);
+	else
+		observe_ahead(s, p, &r, f, ev);
+	if (d >= 0 || !s->path)
+		s->path = path;
+	s->last_psn = p->psn;
+	s->last_opcode = p->opcode;
+	if (flags & OP_FULL)
+		psn_learn_pmtu(&s->psn, p->payload_len);
+	if (r.read && d >= 0)
+		remember_read(s, p, &r);
+}
+
+/* A refusal says what the receiver waits for. What of it was seen tells where it went. */
+static void refused(struct stream *s, const struct packet *p, enum stream_cause cause,
+		    struct flow *f)
+{
+	const struct psn_gap *gap = psn_gap_at(&s->psn, p->psn);
+
+	if (s->refused == cause && s->refused_psn == p->psn)
+		return;
+	if (s->retry == CAUSE_NAK && s->last_psn != s->retry_from)
+		count_go_back(s, f, (s->last_psn + 1) & PSN_MASK);
+	s->refused = (uint8_t)cause;
+	s->refused_psn = p->psn;
+	s->refused_ns = p->time_ns;
+	s->retry = CAUSE_NONE;
+	s->pending = true;
+	if (cause != CAUSE_NAK)
+		return;
+	if (gap) {
+		f->naks_timed++;
+		f->nak_ns += p->time_ns - gap->time_ns;
+	}
+	if (was_bad(s, p->psn))
+		f->corruptions++;
+	else if (gap)
+		f->losses_before++;
+	else
+		f->losses_after++;
+}
+
+void stream_answer(struct stream *s, const struct packet *p, struct flow *f)
+{
+	enum aeth_kind kind = p->headers & HDR_AETH ? packet_aeth_kind(p) : AETH_ACK;
+	bool refusal = kind == AETH_RNR || kind == AETH_NAK;
+	int32_t d = psn_distance(p->psn, s->psn.expected);
+
+	/* Of requests that were not captured, or of another connection. */
+	if (!s->psn.started || d >= 0 || d < -WINDOW_MAX)
+		return;
+	if (s->psn.gap_count)
+		f->missed_psns += psn_cover(&s->psn, p->psn - refusal);
+	if (kind == AETH_RNR)
+		refused(s, p, CAUSE_RNR, f);
+	else if (kind == AETH_NAK && !(p->aeth.syndrome & 0x1f))
+		refused(s, p, CAUSE_NAK, f);
+}
+
+void stream_end(const struct stream *s, struct flow *f)
+{
+	f->selective_repeats += s->retry == CAUSE_NAK;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What one requester did, and why: which of its requests were lost, reordered, corrupted or copied,
+ * what it sent again, and what made it do so. Requests come from its own direction,
+ * acknowledgements and refusals from the other, once the two are paired. IBTA vol 1, 9.7.5
+ * (reliable service).
+ */
+#ifndef CAPTURE_STREAM_H
+#define CAPTURE_STREAM_H
+
+#include "capture/flow.h"
+#include "capture/psn.h"
+
+#define STREAM_READS 4
+#define STREAM_BAD   4
+
+enum stream_cause {
+	CAUSE_NONE,
+	CAUSE_NAK,
+	CAUSE_RNR,
+	CAUSE_TIMEOUT,
+	CAUSE_UNKNOWN,
+};
+
+struct stream_read {
+	uint64_t va;
+	uint32_t psn, span, len;
+};
+
+/* No pointers. All zero is a requester of which nothing was seen. */
+struct stream {
+	uint32_t path; /* what the way to the capture left on the packets; 0 = none seen */
+	uint32_t last_psn;
+	uint8_t last_opcode;
+	bool pending; /* a member from here to `late` is in use */
+	/* A refusal that was not obeyed yet, and what is being sent again for which reason. */
+	uint8_t refused, retry; /* enum stream_cause */
+	uint32_t refused_psn;
+	uint64_t refused_ns;
+	uint32_t retry_from, retry_end;
+	uint32_t late, late_next; /* PSNs that a request brought late, what follows it */
+	uint32_t bad[STREAM_BAD]; /* PSNs of requests with a bad ICRC */
+	uint8_t bad_count, read_count;
+	uint32_t answer_psn; /* of the last response in this direction */
+	uint64_t answer_ns;
+	uint64_t timeout_ns; /* as agreed by CM, 0 = unknown */
+	struct stream_read read[STREAM_READS];
+	struct psn_track psn;
+};
+
+/* Accounts a request: what it was goes into f, which is its flow, and ev. */
+void stream_request(struct stream *s, const struct packet *p, struct flow *f,
+		    struct flow_events *ev);
+
+/* A request that its receiver drops. */
+void stream_bad_request(struct stream *s, const struct packet *p);
+
+/* A packet that the capture saw twice, as a mirror of two ports does; to be asked of everything
+ * but requests with a good PSN. Accounts it, too. */
+bool stream_is_copy(struct stream *s, const struct packet *p, const struct flow *f);
+
+/* What the receiver answered to the requester of s: its flow is f. */
+void stream_answer(struct stream *s, const struct packet *p, struct flow *f);
+
+/* Nothing more comes: what was still open is told in f. */
+void stream_end(const struct stream *s, struct flow *f);
+
+#endif

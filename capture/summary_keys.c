@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The tables: a counter more is a row more.
+ */
+#include "capture/summary_keys.h"
+
+#define TOTAL(name)                                                                                \
+	{                                                                                          \
+#name, offsetof(struct capture_totals, name), false                                \
+	}
+#define COUNT(name)                                                                                \
+	{                                                                                          \
+#name, offsetof(struct flow, name), false                                          \
+	}
+
+#define NEWER(name)                                                                                \
+	{                                                                                          \
+#name, offsetof(struct flow, name), true                                           \
+	}
+
+static const struct counter total_rows[] = {
+	TOTAL(frames),	     TOTAL(roce),	   TOTAL(cnp),	     TOTAL(lldp),
+	TOTAL(other),	     TOTAL(truncated),	   TOTAL(malformed), TOTAL(pfc_frames),
+	TOTAL(pause_frames), TOTAL(evicted_flows),
+};
+
+static const struct counter flow_rows[] = {
+	COUNT(packets),
+	COUNT(payload_bytes),
+	COUNT(requests),
+	COUNT(responses),
+	COUNT(acks),
+	COUNT(naks_seq),
+	COUNT(naks_other),
+	COUNT(rnr),
+	COUNT(cnp),
+	COUNT(psn_gaps),
+	COUNT(psn_missing),
+	COUNT(duplicates),
+	COUNT(new_connections),
+	COUNT(psn_unjudged),
+	COUNT(icrc_good),
+	COUNT(icrc_bad),
+	COUNT(icrc_unverifiable),
+	COUNT(first_ns),
+	COUNT(last_ns),
+	COUNT(first_frame),
+	COUNT(last_frame),
+	NEWER(lost_psns),
+	NEWER(corrupted_psns),
+	NEWER(missed_psns),
+	NEWER(reordered),
+	NEWER(copies),
+	NEWER(losses_before),
+	NEWER(losses_after),
+	NEWER(corruptions),
+	NEWER(go_back_n),
+	NEWER(wasted_psns),
+	NEWER(selective_repeats),
+	NEWER(timeouts),
+	NEWER(rnr_retries),
+	NEWER(read_retries),
+	NEWER(unexplained),
+	NEWER(naks_timed),
+	NEWER(nak_ns),
+	NEWER(resends),
+	NEWER(resend_ns),
+};
+
+const char *const drops_words[3] = {
+	[DROPS_UNKNOWN] = "unknown",
+	[DROPS_ZERO] = "zero",
+	[DROPS_SOME] = "some",
+};
+
+const char *const encap_words[4] = {
+	[ENCAP_NONE] = "none",
+	[ENCAP_ROCE_V1] = "rocev1",
+	[ENCAP_ROCE_V2_IPV4] = "rocev2-ipv4",
+	[ENCAP_ROCE_V2_IPV6] = "rocev2-ipv6",
+};
+
+const char *const dialect_words[4] = {"", "ieee", "cee", "cin"};
+
+const struct counter_table total_counters = {total_rows, ARRAY_SIZE(total_rows)};
+const struct counter_table flow_counters = {flow_rows, ARRAY_SIZE(flow_rows)};
