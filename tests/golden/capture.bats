@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What `capture decode` and `capture stats` say of the files in capture/, byte for byte, and whether
+# What `capture decode`, `capture stats` and `capture flows` say of the files in capture/, byte for byte, and whether
 # tshark says the same. GOLDEN_UPDATE=1 writes the expected output anew.
 bats_require_minimum_version 1.5.0
 
@@ -43,6 +43,21 @@ files() {
 
 @test "stats --json prints what is expected" {
 	for f in $(files); do expect "$f" stats --json; done
+}
+
+@test "flows prints what is expected" {
+	for f in $(files); do expect "$f" flows; done
+}
+
+@test "flows --json has the flows of stats, each with a verdict" {
+	command -v jq || skip "jq is not installed"
+	for f in $(files); do
+		"$rc" capture flows --json "$golden/$f" >"$tmp/flows" 2>/dev/null || [ "$f" = broken.pcap ]
+		"$rc" capture stats --json "$golden/$f" 2>/dev/null | jq -S .flows >"$tmp/want" || true
+		jq -S '[.flows[] | del(.verdict)]' "$tmp/flows" >"$tmp/got"
+		diff -u "$tmp/want" "$tmp/got"
+		jq -e '.schema == "rocecheck.flows/1" and all(.flows[]; .verdict | length > 1)' "$tmp/flows"
+	done
 }
 
 @test "every expected output belongs to a capture file" {
@@ -130,7 +145,7 @@ files() {
 
 @test "a full stdout: exit 3 and one line, also in the middle of JSON" {
 	[ -w /dev/full ] || skip 'no /dev/full'
-	for args in 'decode' 'decode --json' 'stats' 'stats --json'; do
+	for args in 'decode' 'decode --json' 'stats' 'stats --json' 'flows' 'flows --json'; do
 		run --separate-stderr bash -c "$rc capture $args tests/golden/capture/opcodes.pcap >/dev/full"
 		echo "$args: $status $stderr"
 		[ "$status" -eq 3 ]
@@ -141,7 +156,7 @@ files() {
 @test "what cannot be used: exit 2, and the file is named" {
 	: >"$tmp/empty.pcap"
 	for f in "$tmp/empty.pcap" "$tmp/absent.pcap" tests/golden/capture.bats; do
-		for c in decode stats; do
+		for c in decode stats flows; do
 			run --separate-stderr "$rc" capture "$c" "$f"
 			[ "$status" -eq 2 ]
 			[ -z "$output" ]

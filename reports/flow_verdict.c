@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of what a flow can show, from what breaks a connection down to what slows it.
+ */
+#include "reports/flow_verdict.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+
+const struct flow_sign flow_signs[] = {
+	{"nak_other", "fatal NAK", offsetof(struct flow, naks_other)},
+	{"icrc_bad", "bad ICRC", offsetof(struct flow, icrc_bad)},
+	{"lost", "PSN lost", offsetof(struct flow, lost_psns)},
+	{"nak_seq", "sequence NAK", offsetof(struct flow, naks_seq)},
+	{"timeout", "timeout", offsetof(struct flow, timeouts)},
+	{"psn_missing", "PSN missing", offsetof(struct flow, psn_missing)},
+	{"rnr", "receiver not ready", offsetof(struct flow, rnr)},
+	{"rnr_retry", "retry for a receiver not ready", offsetof(struct flow, rnr_retries)},
+	{"reordered", "out of order", offsetof(struct flow, reordered)},
+	{"duplicate", "sent again", offsetof(struct flow, duplicates)},
+	{"psn_gap", "PSN gap", offsetof(struct flow, psn_gaps)},
+	{"cnp", "congestion notification", offsetof(struct flow, cnp)},
+	{"ce", "CE mark", offsetof(struct flow, ecn[3])},
+	{"missed", "missed by the capture", offsetof(struct flow, missed_psns)},
+	{"copy", "captured twice", offsetof(struct flow, copies)},
+	{"new_connection", "new connection", offsetof(struct flow, new_connections)},
+	{"psn_unjudged", "PSN not judged", offsetof(struct flow, psn_unjudged)},
+};
+
+/* clang-format on */
+
+const unsigned int flow_sign_count = ARRAY_SIZE(flow_signs);
+
+uint64_t flow_sign_value(const struct flow_sign *sign, const struct flow *f)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)f + sign->counter, sizeof(value));
+	return value;
+}
+
+const char *flow_verdict_word(const struct flow *f)
+{
+	for (unsigned int i = 0; i < flow_sign_count; i++)
+		if (flow_sign_value(&flow_signs[i], f))
+			return flow_signs[i].word;
+	return "clean";
+}
+
+void flow_verdict_text(const struct flow *f, enum capture_drops drops, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	snprintf(buf, size, "clean");
+	for (unsigned int i = 0; i < flow_sign_count && used < size; i++) {
+		const struct flow_sign *sign = &flow_signs[i];
+		uint64_t value = flow_sign_value(sign, f);
+		bool doubtful = sign->counter == offsetof(struct flow, psn_missing) &&
+				drops != DROPS_ZERO;
+
+		if (value)
+			used += (size_t)snprintf(buf + used, size - used, "%s%" PRIu64 " %s%s",
+						 used ? ", " : "", value, sign->text,
+						 doubtful ? " (or missed by the capture)" : "");
+	}
+}
