@@ -322,7 +322,7 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 		f->losses_after++;
 }
 
-void stream_answer(struct stream *s, const struct packet *p, struct flow *f)
+bool stream_answer(struct stream *s, const struct packet *p, struct flow *f)
 {
 	enum aeth_kind kind = p->headers & HDR_AETH ? packet_aeth_kind(p) : AETH_ACK;
 	bool refusal = kind == AETH_RNR || kind == AETH_NAK;
@@ -330,13 +330,26 @@ void stream_answer(struct stream *s, const struct packet *p, struct flow *f)
 
 	/* Of requests that were not captured, or of another connection. */
 	if (!s->psn.started || d >= 0 || d < -WINDOW_MAX)
-		return;
+		return false;
 	if (s->psn.gap_count)
 		f->missed_psns += psn_cover(&s->psn, p->psn - refusal);
 	if (kind == AETH_RNR)
 		refused(s, p, CAUSE_RNR, f);
 	else if (kind == AETH_NAK && !(p->aeth.syndrome & 0x1f))
 		refused(s, p, CAUSE_NAK, f);
+	return true;
+}
+
+void stream_connect(struct stream *s, struct flow *f, const struct connection *c)
+{
+	f->new_connections += s->psn.started;
+	stream_end(s, f);
+	memset(s, 0, sizeof(*s));
+	s->psn.started = true;
+	s->psn.expected = c->starting_psn;
+	s->psn.pmtu = c->path_mtu;
+	s->psn.last_ns = c->time_ns;
+	s->timeout_ns = c->timeout_ns;
 }
 
 void stream_end(const struct stream *s, struct flow *f)

@@ -8,6 +8,7 @@
 #ifndef CAPTURE_STREAM_H
 #define CAPTURE_STREAM_H
 
+#include "capture/connect.h"
 #include "capture/flow.h"
 #include "capture/psn.h"
 
@@ -32,7 +33,8 @@ struct stream {
 	uint32_t path; /* what the way to the capture left on the packets; 0 = none seen */
 	uint32_t last_psn;
 	uint8_t last_opcode;
-	bool pending; /* a member from here to `late` is in use */
+	bool pending; /* a member behind psn, to `late`, is in use */
+	struct psn_track psn;
 	/* A refusal that was not obeyed yet, and what is being sent again for which reason. */
 	uint8_t refused, retry; /* enum stream_cause */
 	uint32_t refused_psn;
@@ -45,7 +47,6 @@ struct stream {
 	uint64_t answer_ns;
 	uint64_t timeout_ns; /* as agreed by CM, 0 = unknown */
 	struct stream_read read[STREAM_READS];
-	struct psn_track psn;
 };
 
 /* Accounts a request: what it was goes into f, which is its flow, and ev. */
@@ -59,8 +60,13 @@ void stream_bad_request(struct stream *s, const struct packet *p);
  * but requests with a good PSN. Accounts it, too. */
 bool stream_is_copy(struct stream *s, const struct packet *p, const struct flow *f);
 
-/* What the receiver answered to the requester of s: its flow is f. */
-void stream_answer(struct stream *s, const struct packet *p, struct flow *f);
+/* The connection manager said how the requests begin. What was seen before is of another
+ * connection. */
+void stream_connect(struct stream *s, struct flow *f, const struct connection *c);
+
+/* What the receiver answered to the requester of s: its flow is f. False when it fits nothing that
+ * was sent. */
+bool stream_answer(struct stream *s, const struct packet *p, struct flow *f);
 
 /* Nothing more comes: what was still open is told in f. */
 void stream_end(const struct stream *s, struct flow *f);

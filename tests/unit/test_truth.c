@@ -223,6 +223,19 @@ static void test_thousand_qps_wrapping(void **state)
 	check_seeds(o, SEEDS);
 }
 
+/* Every frame twice, the second one hop later, with others between: whatever was done to the
+ * traffic is found as without. */
+static void test_mirror_of_two_ports(void **state)
+{
+	struct capgen_options o = one;
+
+	(void)state;
+	o.mirror = true;
+	o.requesters = 50;
+	o.frames = 10000;
+	check_seeds(o, SEEDS);
+}
+
 /* Nothing was done to it: nothing is found. */
 static void test_clean(void **state)
 {
@@ -323,6 +336,7 @@ int main(void)
 		cmocka_unit_test(test_one_qp_wrapping),
 		cmocka_unit_test(test_one_qp_headers_only),
 		cmocka_unit_test(test_thousand_qps_wrapping),
+		cmocka_unit_test(test_mirror_of_two_ports),
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_seed_decides),

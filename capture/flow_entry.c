@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The flow table: entries in order of their first packet, found through an open-addressing hash
+ * with a random seed, because addresses and QPNs come from the wire. Memory is bounded: when the
+ * table is full, the eighth of the flows that was idle longest makes room, and is counted.
+ */
+#include "capture/flow_entry.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define FLOWS_MAX_DEFAULT 65536U
+#define ENTRIES_FIRST	  64U
+
+void flow_table_free(struct flow_table *t)
+{
+	if (!t)
+		return;
+	free(t->entry);
+	free(t->slot);
+	pair_table_free(t->pairs);
+	connect_table_free(t->connections);
+	free(t);
+}
+
+/* Puts all entries into slots anew. */
+static void fill_slots(struct flow_table *t)
+{
+	uint32_t i;
+
+	memset(t->slot, 0, ((size_t)t->slot_mask + 1) * sizeof(*t->slot));
+	for (i = 0; i < t->count; i++) {
+		uint32_t at = (uint32_t)t->entry[i].hash & t->slot_mask;
+
+		while (t->slot[at])
+			at = (at + 1) & t->slot_mask;
+		t->slot[at] = i + 1;
+	}
+}
+
+static int grow(struct flow_table *t, uint32_t room)
+{
+	uint32_t slots = 2 * ENTRIES_FIRST;
+	struct flow_entry *entry;
+	uint32_t *slot;
+
+	while (slots < 2 * room)
+		slots *= 2;
+	slot = calloc(slots, sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	entry = realloc(t->entry, room * sizeof(*entry));
+	if (!entry) {
+		free(slot);
+		return -ENOMEM;
+	}
+	free(t->slot);
+	t->entry = entry;
+	t->slot = slot;
+	t->room = room;
+	t->slot_mask = slots - 1;
+	fill_slots(t);
+	return 0;
+}
+
+struct flow_table *flow_table_new(unsigned int max_flows)
+{
+	struct flow_table *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->max = max_flows ? max_flows : FLOWS_MAX_DEFAULT;
+	if (t->max > 1U << 24)
+		t->max = 1U << 24;
+	/* Without randomness the hash works as well, only a sender could aim at it. */
+	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
+		t->seed = 0;
+	t->pairs = pair_table_new();
+	if (!t->pairs || grow(t, t->max < ENTRIES_FIRST ? t->max : ENTRIES_FIRST) < 0) {
+		flow_table_free(t);
+		return NULL;
+	}
+	return t;
+}
+
+/* Both halves of a product of 128 bits: every bit of a and b reaches the result. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t hosts_of(const uint8_t src[16], const uint8_t dst[16])
+{
+	uint64_t word[4];
+
+	memcpy(word, src, 16);
+	memcpy(word + 2, dst, 16);
+	return mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db), word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
+	       mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3), word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
+}
+
+/* The three products do not wait for each other. */
+static uint64_t hash_of(const struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
+			uint32_t dest_qpn)
+{
+	static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t word[4], h;
+
+	memcpy(word, src, 16);
+	memcpy(word + 2, dst, 16);
+	h = mix(word[0] ^ t->seed ^ odd, word[1] ^ UINT64_C(0xa0761d6478bd642f));
+	h ^= mix(word[2] ^ t->seed ^ UINT64_C(0xe7037ed1a0b428db), word[3] ^ odd);
+	h ^= mix(dest_qpn ^ t->seed, UINT64_C(0x8ebc6af09c88c6e3));
+	return mix(h ^ t->seed, odd);
+}
+
+static int compare_frames(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The entries below `kept` still have the numbers that they had among `count`. */
+static void renumber(struct flow_table *t, uint32_t count, uint32_t kept)
+{
+	uint32_t i, low, high;
+
+	for (i = 0; i < kept; i++) {
+		struct flow_entry *e = &t->entry[i];
+
+		/* Their old numbers ascend. */
+		for (low = 0, high = kept; e->peer < count && low < high;) {
+			uint32_t mid = (low + high) / 2;
+
+			if (t->entry[mid].id < e->peer)
+				low = mid + 1;
+			else
+				high = mid;
+		}
+		if (e->peer < count && low < kept && t->entry[low].id == e->peer)
+			e->peer = low;
+		else
+			e->peer = PAIR_NONE;
+		e->candidate = PAIR_NONE;
+	}
+	for (i = 0; i < kept; i++)
+		t->entry[i].id = i;
+	pair_forget(t->pairs);
+}
+
+/* Makes room by forgetting the flows that were idle longest; the others keep their order. */
+static int evict(struct flow_table *t)
+{
+	uint64_t *last = malloc(t->count * sizeof(*last));
+	uint32_t i, kept = 0, drop = t->count / 8 ? t->count / 8 : 1;
+	uint64_t limit;
+
+	if (!last)
+		return -ENOMEM;
+	for (i = 0; i < t->count; i++)
+		last[i] = t->entry[i].flow.last_frame;
+	qsort(last, t->count, sizeof(*last), compare_frames);
+	limit = last[drop - 1];
+	free(last);
+	for (i = 0; i < t->count; i++) {
+		if (drop && t->entry[i].flow.last_frame <= limit) {
+			drop--;
+			t->totals.evicted_flows++;
+			continue;
+		}
+		if (kept != i)
+			t->entry[kept] = t->entry[i];
+		kept++;
+	}
+	renumber(t, t->count, kept);
+	t->count = kept;
+	fill_slots(t);
+	return 0;
+}
+
+static int make_room(struct flow_table *t)
+{
+	uint32_t room = t->room * 2 < t->max ? t->room * 2 : t->max;
+
+	if (t->count < t->room)
+		return 0;
+	return t->room < t->max ? grow(t, room) : evict(t);
+}
+
+static bool is_flow_of(const struct flow_entry *e, uint64_t hash, const uint8_t src[16],
+		       const uint8_t dst[16], uint32_t dest_qpn)
+{
+	return e->hash == hash && e->flow.dest_qpn == dest_qpn && !memcmp(e->flow.src, src, 16) &&
+	       !memcmp(e->flow.dst, dst, 16);
+}
+
+static struct flow_entry *find(const struct flow_table *t, uint64_t hash, const uint8_t src[16],
+			       const uint8_t dst[16], uint32_t dest_qpn)
+{
+	uint32_t at = (uint32_t)hash & t->slot_mask;
+
+	for (; t->slot[at]; at = (at + 1) & t->slot_mask)
+		if (is_flow_of(&t->entry[t->slot[at] - 1], hash, src, dst, dest_qpn))
+			return &t->entry[t->slot[at] - 1];
+	return NULL;
+}
+
+struct flow_entry *flow_entry_find(const struct flow_table *t, const uint8_t src[16],
+				   const uint8_t dst[16], uint32_t dest_qpn)
+{
+	return find(t, hash_of(t, src, dst, dest_qpn), src, dst, dest_qpn);
+}
+
+void flow_entry_pair(struct flow_entry *a, struct flow_entry *b)
+{
+	a->peer = b->id;
+	b->peer = a->id;
+	a->strangers = b->strangers = 0;
+	a->flow.paired = b->flow.paired = true;
+	a->flow.peer_qpn = b->flow.dest_qpn;
+	b->flow.peer_qpn = a->flow.dest_qpn;
+}
+
+void flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct connection *c)
+{
+	struct flow_entry *peer = flow_entry_find(t, e->flow.dst, e->flow.src, c->peer_qpn);
+
+	if (e->peer != PAIR_NONE && (!peer || e->peer != peer->id)) {
+		t->entry[e->peer].peer = PAIR_NONE;
+		e->peer = PAIR_NONE;
+	}
+	stream_connect(&e->stream, &e->flow, c);
+	if (peer && peer->peer == PAIR_NONE)
+		flow_entry_pair(e, peer);
+}
+
+static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const struct packet *p)
+{
+	struct flow_entry *e = &t->entry[t->count];
+	uint32_t at = (uint32_t)hash & t->slot_mask;
+
+	memset(e, 0, sizeof(*e));
+	e->hash = hash;
+	memcpy(e->flow.src, p->src, sizeof(p->src));
+	memcpy(e->flow.dst, p->dst, sizeof(p->dst));
+	e->flow.dest_qpn = p->dest_qpn;
+	e->flow.sport = p->sport;
+	e->flow.encap = p->encap;
+	e->flow.first_ns = p->time_ns;
+	e->flow.first_frame = p->frame;
+	e->hosts = hosts_of(p->src, p->dst);
+	e->hosts_back = hosts_of(p->dst, p->src);
+	e->id = t->count;
+	e->peer = e->candidate = PAIR_NONE;
+	while (t->slot[at])
+		at = (at + 1) & t->slot_mask;
+	t->slot[at] = ++t->count;
+	if (t->connections) {
+		const struct connection *c = connect_find(t->connections, p->src, p->dst,
+							  p->dest_qpn);
+
+		if (c)
+			flow_entry_connect(t, e, c);
+	}
+	return e;
+}
+
+struct flow_entry *flow_entry_of(struct flow_table *t, const struct packet *p)
+{
+	uint64_t hash = hash_of(t, p->src, p->dst, p->dest_qpn);
+	struct flow_entry *e = find(t, hash, p->src, p->dst, p->dest_qpn);
+
+	if (e)
+		return e;
+	if (make_room(t) < 0)
+		return NULL;
+	return entry_new(t, hash, p);
+}

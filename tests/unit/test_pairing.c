@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The two directions of a connection together: how they are found, and what the one says of the
+ * other.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "capture/flow.h"
+#include "capture/opcode.h"
+
+#define US	  UINT64_C(1000)
+#define MS	  UINT64_C(1000000)
+#define SEND_ONLY 0x04
+#define ACK	  0x11
+#define ACKED	  0x1f
+#define NAK	  0x60
+#define A_QPN	  0x11 /* A's QP, that B sends to */
+#define B_QPN	  0x22
+
+/* From A to B, or back. */
+static struct packet packet(bool back, uint8_t opcode, uint32_t psn, uint64_t time_ns)
+{
+	struct packet p = {
+		.kind = PACKET_ROCE,
+		.encap = ENCAP_ROCE_V2_IPV4,
+		.bth = true,
+		.icrc = ICRC_GOOD,
+		.opcode = opcode,
+		.psn = psn,
+		.dest_qpn = back ? A_QPN : B_QPN,
+		.sport = back ? 50001 : 50000,
+		.ackreq = true,
+		.ttl = 64,
+		.headers = opcode_info(opcode)->headers,
+		.time_ns = 1000 * MS + time_ns,
+	};
+
+	p.src[15] = back ? 2 : 1;
+	p.dst[15] = back ? 1 : 2;
+	return p;
+}
+
+static void add(struct flow_table *t, struct packet p)
+{
+	assert_int_equal(flow_table_add(t, &p), 0);
+}
+
+static void send(struct flow_table *t, uint32_t psn, uint64_t time_ns)
+{
+	add(t, packet(false, SEND_ONLY, psn, time_ns));
+}
+
+static void answer(struct flow_table *t, uint8_t syndrome, uint32_t psn, uint64_t time_ns)
+{
+	struct packet p = packet(true, ACK, psn, time_ns);
+
+	p.aeth.syndrome = syndrome;
+	add(t, p);
+}
+
+static struct flow flow_to(const struct flow_table *t, uint32_t qpn)
+{
+	struct flow f = {0};
+
+	for (unsigned int i = 0; i < flow_table_count(t); i++) {
+		flow_table_get(t, i, &f);
+		if (f.dest_qpn == qpn)
+			return f;
+	}
+	fail_msg("no flow to 0x%x", qpn);
+	return f;
+}
+
+/* Two requests that are answered: without a common source port one match may be an accident. */
+static struct flow_table *paired(void)
+{
+	struct flow_table *t = flow_table_new(0);
+	struct flow f;
+
+	send(t, 10, 0);
+	answer(t, ACKED, 10, 5 * US);
+	f = flow_to(t, B_QPN);
+	assert_false(f.paired);
+	send(t, 11, 10 * US);
+	answer(t, ACKED, 11, 15 * US);
+	f = flow_to(t, B_QPN);
+	assert_true(f.paired);
+	assert_int_equal(f.peer_qpn, A_QPN);
+	f = flow_to(t, A_QPN);
+	assert_true(f.paired);
+	assert_int_equal(f.peer_qpn, B_QPN);
+	return t;
+}
+
+static void a_common_port_is_enough(void **state)
+{
+	struct flow_table *t = flow_table_new(0);
+	struct packet p;
+
+	(void)state;
+	send(t, 10, 0);
+	p = packet(true, ACK, 10, 5 * US);
+	p.sport = 50000;
+	p.aeth.syndrome = ACKED;
+	add(t, p);
+	assert_true(flow_to(t, B_QPN).paired);
+	flow_table_free(t);
+}
+
+static void not_with_other_hosts(void **state)
+{
+	struct flow_table *t = flow_table_new(0);
+	struct packet p;
+
+	(void)state;
+	for (uint32_t psn = 10; psn < 20; psn++) {
+		send(t, psn, psn * US);
+		p = packet(true, ACK, psn, psn * US + 1);
+		p.src[15] = 3;
+		p.sport = 50000;
+		p.aeth.syndrome = ACKED;
+		add(t, p);
+	}
+	assert_false(flow_to(t, B_QPN).paired);
+	flow_table_free(t);
+}
+
+/* Packets go to B's QP, A's QP stays the same, but B's answers now fit another connection. */
+static void a_pair_that_fits_no_more(void **state)
+{
+	struct flow_table *t = paired();
+	struct packet p;
+
+	(void)state;
+	for (uint32_t i = 0; i < 12; i++) {
+		p = packet(false, SEND_ONLY, 0x400000 + i, (100 + i) * US);
+		p.dest_qpn = 0x33;
+		add(t, p);
+		answer(t, ACKED, 0x400000 + i, (100 + i) * US + 500);
+	}
+	assert_int_equal(flow_to(t, A_QPN).peer_qpn, 0x33);
+	assert_int_equal(flow_to(t, 0x33).peer_qpn, A_QPN);
+	flow_table_free(t);
+}
+
+struct row {
+	const char *name;
+	struct {
+		uint32_t psn;
+		uint8_t syndrome; /* 0 = a request */
+		uint64_t time_ns;
+	} step[8];
+	struct flow want;
+};
+
+static const struct row rows[] = {
+	{"a missing PSN that is acknowledged was missed by the capture",
+	 {{14, 0, 30 * US}, {14, ACKED, 35 * US}},
+	 {.missed_psns = 2}},
+	{"lost before the capture, all sent again",
+	 {{13, 0, 30 * US}, {12, NAK, 33 * US}, {12, 0, 40 * US}, {13, 0, 41 * US}},
+	 {.lost_psns = 1,
+	  .losses_before = 1,
+	  .go_back_n = 1,
+	  .wasted_psns = 2,
+	  .naks_timed = 1,
+	  .nak_ns = 3 * US,
+	  .resends = 1,
+	  .resend_ns = 7 * US}},
+	{"lost behind it",
+	 {{12, 0, 30 * US},
+	  {13, 0, 31 * US},
+	  {12, NAK, 33 * US},
+	  {12, 0, 40 * US},
+	  {13, 0, 41 * US}},
+	 {.losses_after = 1, .go_back_n = 1, .wasted_psns = 2, .resends = 1, .resend_ns = 7 * US}},
+	{"only what is missing is sent again",
+	 {{13, 0, 30 * US}, {12, NAK, 33 * US}, {12, 0, 40 * US}, {14, 0, 41 * US}},
+	 {.lost_psns = 1,
+	  .losses_before = 1,
+	  .selective_repeats = 1,
+	  .naks_timed = 1,
+	  .nak_ns = 3 * US,
+	  .resends = 1,
+	  .resend_ns = 7 * US}},
+	{"late by itself",
+	 {{13, 0, 30 * US}, {12, 0, 31 * US}, {14, 0, 32 * US}},
+	 {.reordered = 1}},
+	{"late, and what follows again: the refusal was not captured",
+	 {{13, 0, 30 * US}, {12, 0, 40 * US}, {13, 0, 41 * US}, {14, 0, 42 * US}},
+	 {.lost_psns = 1, .go_back_n = 1, .wasted_psns = 2}},
+	{"again after the timeout",
+	 {{12, 0, 30 * US}, {12, 0, 2 * MS}, {13, 0, 2 * MS + 1}},
+	 {.timeouts = 1}},
+	{"again much too early for a timeout",
+	 {{12, 0, 30 * US}, {13, 0, 31 * US}, {12, 0, 90 * US}, {13, 0, 91 * US}},
+	 {.unexplained = 1}},
+	{"the receiver was not ready",
+	 {{12, 0, 30 * US}, {12, 0x21, 33 * US}, {12, 0, 53 * US}, {13, 0, 54 * US}},
+	 {.rnr_retries = 1}},
+	{"the same bytes at once: a mirror of two ports",
+	 {{12, 0, 30 * US}, {12, 0, 30 * US + 200}},
+	 {.copies = 1}},
+};
+
+#define SAME(member) assert_int_equal(f.member, rows[i].want.member)
+
+static void verdicts(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct flow_table *t = paired();
+		struct flow f;
+
+		for (unsigned int k = 0; k < 8 && rows[i].step[k].psn; k++) {
+			if (rows[i].step[k].syndrome)
+				answer(t, rows[i].step[k].syndrome, rows[i].step[k].psn,
+				       rows[i].step[k].time_ns);
+			else
+				send(t, rows[i].step[k].psn, rows[i].step[k].time_ns);
+		}
+		f = flow_to(t, B_QPN);
+		print_message("%s\n", rows[i].name);
+		SAME(missed_psns);
+		SAME(lost_psns);
+		SAME(losses_before);
+		SAME(losses_after);
+		SAME(reordered);
+		SAME(copies);
+		SAME(go_back_n);
+		SAME(wasted_psns);
+		SAME(selective_repeats);
+		SAME(timeouts);
+		SAME(rnr_retries);
+		SAME(unexplained);
+		SAME(naks_timed);
+		SAME(nak_ns);
+		SAME(resends);
+		SAME(resend_ns);
+		flow_table_free(t);
+	}
+}
+
+/* A asks with its QP, and says with which PSN B is to begin; B answers likewise. */
+static void connect(struct flow_table *t, uint32_t a_psn, uint32_t b_psn)
+{
+	struct packet req = packet(false, 0x64, 0, 0), rep = packet(true, 0x64, 0, 0);
+
+	req.dest_qpn = rep.dest_qpn = 1;
+	req.cm = (struct cm){.message = CM_REQ,
+			     .reached = CM_MAD_LEN,
+			     .local_id = 7,
+			     .qpn = A_QPN,
+			     .starting_psn = b_psn,
+			     .path_mtu = 1024,
+			     .ack_timeout = 14}; /* 67 ms */
+	rep.cm = (struct cm){.message = CM_REP,
+			     .reached = CM_MAD_LEN,
+			     .local_id = 9,
+			     .remote_id = 7,
+			     .qpn = B_QPN,
+			     .starting_psn = a_psn};
+	add(t, req);
+	add(t, rep);
+	add(t, rep); /* again: nothing begins anew */
+}
+
+static void told_by_cm(void **state)
+{
+	struct flow_table *t = flow_table_new(0);
+	struct packet p;
+	struct flow f;
+
+	(void)state;
+	connect(t, 100, 0x800000);
+	send(t, 101, 10 * US); /* 100 is missing, which no first packet alone would show */
+	f = flow_to(t, B_QPN);
+	assert_int_equal(f.psn_missing, 1);
+	answer(t, NAK, 100, 13 * US); /* the first answer counts already */
+	f = flow_to(t, B_QPN);
+	assert_true(f.paired);
+	assert_int_equal(f.losses_before, 1);
+	send(t, 100, 20 * US);
+	send(t, 101, 21 * US);
+	send(t, 101, 30 * MS); /* before the timeout that was agreed on */
+	send(t, 101, 100 * MS);
+	f = flow_to(t, B_QPN);
+	assert_int_equal(f.unexplained, 1);
+	assert_int_equal(f.timeouts, 1);
+	assert_int_equal(f.new_connections, 0);
+	p = packet(true, SEND_ONLY, 0x800000, 101 * MS);
+	add(t, p);
+	f = flow_to(t, A_QPN);
+	assert_int_equal(f.psn_gaps, 0);
+	connect(t, 102, 5); /* the QPs are used again, with PSNs nearby */
+	send(t, 102, 102 * MS);
+	f = flow_to(t, B_QPN);
+	assert_int_equal(f.new_connections, 1);
+	assert_true(f.paired);
+	flow_table_free(t);
+}
+
+static void cut_cm_says_nothing(void **state)
+{
+	struct flow_table *t = flow_table_new(0);
+	struct packet p = packet(true, 0x64, 0, 0);
+
+	(void)state;
+	p.dest_qpn = 1;
+	p.cm = (struct cm){.message = CM_REP, .reached = 40, .remote_id = 7, .qpn = B_QPN};
+	add(t, p);
+	connect(t, 100, 200);
+	p.cm.message = CM_REQ;
+	p.cm.local_id = 8;
+	add(t, p);
+	send(t, 100, 10 * US);
+	assert_int_equal(flow_to(t, B_QPN).psn_gaps, 0);
+	flow_table_free(t);
+}
+
+/* A flow that is forgotten takes its pair along; what stays keeps its own. */
+static void eviction_keeps_pairs(void **state)
+{
+	struct flow_table *t = flow_table_new(16);
+	struct flow f;
+
+	(void)state;
+	for (uint32_t n = 0; n < 200; n++) {
+		struct packet p = packet(false, SEND_ONLY, 1, n * MS), back;
+
+		p.frame = 4 * n + 1;
+		p.dest_qpn = 0x100 + n;
+		add(t, p); /* idle from now on */
+		p = packet(false, SEND_ONLY, 10 + n, n * MS + 1);
+		p.frame = 4 * n + 2;
+		add(t, p);
+		back = packet(true, ACK, 10 + n, n * MS + 2);
+		back.frame = 4 * n + 3;
+		back.aeth.syndrome = ACKED;
+		add(t, back);
+	}
+	assert_true(flow_table_totals(t)->evicted_flows > 150);
+	f = flow_to(t, B_QPN);
+	assert_int_equal(f.packets, 200);
+	send(t, 211, 300 * MS); /* 210 is missing */
+	answer(t, ACKED, 211, 300 * MS + 5);
+	assert_int_equal(flow_to(t, B_QPN).missed_psns, 1);
+	flow_table_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_common_port_is_enough),
+		cmocka_unit_test(not_with_other_hosts),
+		cmocka_unit_test(a_pair_that_fits_no_more),
+		cmocka_unit_test(verdicts),
+		cmocka_unit_test(told_by_cm),
+		cmocka_unit_test(cut_cm_says_nothing),
+		cmocka_unit_test(eviction_keeps_pairs),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
