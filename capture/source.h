@@ -41,16 +41,23 @@ bool source_progress(const struct source *s, uint64_t *done, uint64_t *size);
  * blocks for pcapng when there are any (of a stream: among what was read so far). */
 enum capture_drops source_drops(struct source *s, uint64_t *dropped);
 
-/* Writing what was read, as nanosecond pcap, mode 0600, no symlink followed. */
+/* Writing what was read, with nanoseconds, mode 0600, no symlink followed: a name that ends in
+ * .pcapng makes a pcapng, any other a pcap. */
 struct sink; /* opaque */
 int sink_open(const char *path, int dlt, unsigned int snaplen, struct sink **k, struct err *e);
 int sink_write(struct sink *k, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
 	       uint64_t time_ns, struct err *e);
+/* What the capture counted itself: pcap has no place for it, and nothing is written. */
+int sink_statistics(struct sink *k, uint64_t time_ns, uint64_t received, uint64_t dropped,
+		    struct err *e);
+uint64_t sink_bytes(const struct sink *k); /* of the file so far */
 /* Flushes and says whether all bytes arrived (a full disk). Frees k in any case. */
 int sink_close(struct sink *k, struct err *e);
 
-/* Cuts a RoCE data frame at its transport headers, and masks R_Keys in place: how a recording keeps
- * headers but no user data. Returns the new cap_len. */
+/* Cuts a RoCE data frame at its transport headers, and masks R_Keys in place; of a frame of another
+ * kind the IP header stays. How a recording keeps headers but no user data. Returns the new
+ * cap_len.
+ */
 uint32_t capture_cut(const struct packet *p, uint8_t *frame, uint32_t cap_len);
 
 #endif

@@ -70,6 +70,46 @@ static void sink_and_back(void **state)
 	source_close(s);
 }
 
+/* Frames of every length modulo 4, times beyond 32 bits, and the drop counters. */
+static void pcapng_and_back(void **state)
+{
+	uint64_t time_ns = 1700000000123456789, dropped;
+	struct err e = {0};
+	struct source *s;
+	struct sink *k;
+	struct stat st;
+	struct frame f;
+	char path[64];
+	uint32_t len;
+
+	(void)state;
+	path_of("sink.pcapng", path);
+	frame_of_opcode(6, NET_IPV4, 1, &f);
+	assert_int_equal(sink_open(path, DLT_EN10MB, 0, &k, &e), 0);
+	for (len = f.len - 4; len <= f.len; len++)
+		assert_int_equal(sink_write(k, f.bytes, len, f.len + 100, time_ns + len, &e), 0);
+	assert_int_equal(sink_statistics(k, time_ns, 5, UINT64_C(1) << 33, &e), 0);
+	dropped = sink_bytes(k);
+	assert_int_equal(sink_close(k, &e), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_true(dropped == (uint64_t)st.st_size);
+	assert_int_equal(source_open_file(path, &s, &e), 0);
+	for (len = f.len - 4; len <= f.len; len++) {
+		uint32_t cap_len, wire_len;
+		const uint8_t *data;
+		uint64_t ns;
+
+		assert_int_equal(source_next(s, -1, &data, &cap_len, &wire_len, &ns, &e), 1);
+		assert_int_equal(cap_len, len);
+		assert_int_equal(wire_len, f.len + 100);
+		assert_true(ns == time_ns + len);
+		assert_memory_equal(data, f.bytes, len);
+	}
+	assert_int_equal(source_drops(s, &dropped), DROPS_SOME);
+	assert_true(dropped == UINT64_C(1) << 33);
+	source_close(s);
+}
+
 static uint32_t word_at(const uint8_t *p)
 {
 	return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
@@ -103,6 +143,38 @@ static void check_cut_frame(unsigned int i, enum frame_net net)
 	assert_true(after.atomiceth.compare == before.atomiceth.compare);
 }
 
+/* Somebody else's data is nobody's business; what a port says of itself is kept. */
+static void foreign_frames(void)
+{
+	static const struct {
+		const char *name;
+		uint8_t type[2], ip;
+		uint32_t keep; /* of 200 bytes */
+	} rows[] = {
+		{"TCP over IPv4", {0x08, 0x00}, 0x45, 14 + 20},
+		{"TCP over IPv6", {0x86, 0xdd}, 0x60, 14 + 40},
+		{"anything else", {0x12, 0x34}, 0x11, 14},
+		{"LLDP", {0x88, 0xcc}, 0x02, 200},
+		{"PFC", {0x88, 0x08}, 0x01, 200},
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint8_t frame[200] = {0};
+		struct packet p;
+
+		memcpy(frame + 12, rows[i].type, 2);
+		frame[14] = rows[i].ip;
+		frame[15] = 1;	 /* MAC control: PFC */
+		frame[17] = 186; /* length of IPv4 */
+		frame[14 + 6] = rows[i].ip == 0x60 ? 6 : 0;
+		frame[14 + 9] = 6;
+		packet_decode(DLT_EN10MB, frame, sizeof(frame), sizeof(frame), 1, 0, &p);
+		if (capture_cut(&p, frame, sizeof(frame)) != rows[i].keep)
+			fail_msg("%s: %u", rows[i].name, capture_cut(&p, frame, sizeof(frame)));
+		assert_true(capture_cut(&p, frame, 14) <= 14);
+	}
+}
+
 static void cutting(void **state)
 {
 	static const struct frame_spec mad = {
@@ -125,6 +197,7 @@ static void cutting(void **state)
 	frame_build(&vendor, &f); /* nobody knows where its data begins */
 	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &p);
 	assert_int_equal(capture_cut(&p, f.bytes, f.len), f.bth + 12);
+	foreign_frames();
 	frame_of_opcode(10, NET_IPV4, 0, &f);
 	for (cap = 0; cap < f.len; cap++) { /* never longer than what is there */
 		packet_decode(DLT_EN10MB, f.bytes, cap, f.len, 1, 0, &p);
@@ -178,7 +251,7 @@ static int make_dir(void **state)
 
 static int remove_dir(void **state)
 {
-	static const char *const names[] = {"sink.pcap", "link", "raw.pcap", "full"};
+	static const char *const names[] = {"sink.pcap", "sink.pcapng", "link", "raw.pcap", "full"};
 	char path[64];
 	unsigned int i;
 
@@ -192,6 +265,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sink_and_back),
+		cmocka_unit_test(pcapng_and_back),
 		cmocka_unit_test(cutting),
 		cmocka_unit_test(full_disk),
 	};

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck capture record: frames of an interface into files. The process gives its privileges up
+ * step by step: root's before the interface is opened, CAP_NET_RAW before the first frame is read.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "capture/recorder.h"
+#include "cmd/cmd.h"
+#include "cmd/privileges.h"
+
+#define RECORD_SCHEMA "rocecheck.record/1"
+#define SNAP_HEADERS  384U /* holds a management datagram of RDMA CM over IPv6 with two tags */
+#define MIB	      (UINT64_C(1) << 20)
+#define NS_PER_MS     UINT64_C(1000000)
+#define STEP_MS	      100 /* how late a signal or the end of the time is noticed */
+
+static const char *interface, *file, *filter = "roce";
+static unsigned int duration_ms, limit, snap, file_mib, file_ms, file_frames, keep;
+static bool full;
+
+static const char *const filter_words[] = {"roce", "cnp", "nak", "pfc", "lldp", NULL};
+
+static const struct opt record_opts[] = {
+	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "where to listen"},
+	{"write", 'w', OPT_STRING, &file, .arg = "FILE",
+	 .help = "the recording: pcapng when the name ends so, else pcap"},
+	{"filter", 'f', OPT_STRING, &filter, .arg = "WHAT",
+	 .help = "what to record, by default roce", .words = filter_words},
+	{"duration", 'd', OPT_DURATION, &duration_ms, .arg = "TIME", .help = "stop after so long"},
+	{"limit", 'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
+	 .help = "stop after so many frames"},
+	{"snap", 0, OPT_UINT, &snap, .min = 64, .max = 262144, .arg = "BYTES",
+	 .help = "take so many bytes of a frame"},
+	{"full", 0, OPT_FLAG, &full, .help = "keep user data and R_Keys, not the headers alone"},
+	{"file-size", 0, OPT_UINT, &file_mib, .min = 1, .max = 1 << 24, .arg = "MIB",
+	 .help = "begin another file after so many MiB"},
+	{"file-time", 0, OPT_DURATION, &file_ms, .arg = "TIME",
+	 .help = "begin another file after so long"},
+	{"file-frames", 0, OPT_UINT, &file_frames, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
+	 .help = "begin another file after so many frames"},
+	{"files", 0, OPT_UINT, &keep, .min = 1, .max = 99999, .arg = "COUNT",
+	 .help = "keep the last so many files, remove older ones"},
+	{.name = NULL},
+};
+
+static volatile sig_atomic_t stop; /* set by a signal */
+
+static void on_signal(int number)
+{
+	(void)number;
+	stop = 1;
+}
+
+/* The first signal ends the recording in order; the second one ends us. */
+static void watch_signals(void)
+{
+	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		sigaction(numbers[i], &action, NULL);
+}
+
+struct recording {
+	struct record_plan plan;
+	struct source *source;
+	struct recorder *recorder;
+	uint64_t frames, roce, dropped;
+	unsigned int files;
+	enum capture_drops drops;
+};
+
+static uint64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* 1 and one frame more, 0 and none within the step, or -errno. */
+static int record_step(struct recording *r, struct err *e)
+{
+	uint32_t cap_len, wire_len;
+	const uint8_t *data;
+	struct packet p;
+	uint64_t ns;
+	int got = source_next(r->source, STEP_MS, &data, &cap_len, &wire_len, &ns, e);
+
+	if (got <= 0)
+		return got;
+	packet_decode(source_link(r->source), data, cap_len, wire_len, ++r->frames, ns, &p);
+	r->roce += p.kind == PACKET_ROCE;
+	got = recorder_add(r->recorder, &p, data, e);
+	return got ? got : 1;
+}
+
+static int record_all(struct recording *r, struct err *e)
+{
+	uint64_t until = duration_ms ? now_ms() + duration_ms : UINT64_MAX;
+	int err = 0;
+
+	while (!stop && err >= 0 && now_ms() < until && (!limit || r->frames < limit))
+		err = record_step(r, e);
+	r->drops = source_drops(r->source, &r->dropped);
+	r->files = recorder_files(r->recorder);
+	return err < 0 ? err : 0;
+}
+
+static int open_all(struct recording *r, struct err *e)
+{
+	int err = privileges_keep_raw(r->plan.path, e);
+
+	if (!err)
+		err = source_open_live(interface, source_filter(filter), r->plan.snaplen,
+				       &r->source, e);
+	if (!err)
+		err = privileges_drop(e);
+	return err ? err : recorder_open(&r->plan, r->source, &r->recorder, e);
+}
+
+static int print_document(const struct recording *r)
+{
+	bool known = r->drops != DROPS_UNKNOWN;
+	json_t *dropped = known ? json_integer((json_int_t)r->dropped) : json_null();
+
+	return cmd_print_json(json_pack(
+		"{s:s, s:s, s:s, s:i, s:I, s:I, s:o, s:b}", "schema", RECORD_SCHEMA, "interface",
+		interface, "file", file, "files", (int)r->files, "frames", (json_int_t)r->frames,
+		"roce", (json_int_t)r->roce, "dropped", dropped, "full", full));
+}
+
+static int print_text(const struct recording *r)
+{
+	char last[PATH_MAX];
+
+	if (recorder_name(&r->plan, r->files, last, sizeof(last)))
+		last[0] = '\0';
+	printf("recorded     %" PRIu64 " frames, %" PRIu64 " of them RoCE%s\n", r->frames, r->roce,
+	       full ? "" : "; headers only");
+	printf("files        %u, the last one %s\n", r->files, last);
+	if (r->drops == DROPS_UNKNOWN)
+		puts("drops        not known for this interface");
+	else
+		printf("drops        %" PRIu64 " lost by the capture itself\n", r->dropped);
+	if (!r->roce && !strcmp(filter, "roce"))
+		puts("note         no RoCE: hardware RoCE bypasses the interface, capture it at a "
+		     "mirror port, or on the RDMA device with a libpcap that can");
+	if (!strcmp(filter, "nak") || !strcmp(filter, "cnp"))
+		puts("note         the PSNs around these packets are not recorded: loss cannot be "
+		     "judged");
+	return EXIT_OK;
+}
+
+static int record(struct recording *r)
+{
+	struct err e = {0}, later = {0};
+	int err = open_all(r, &e);
+	bool begun = !err;
+
+	if (begun) {
+		watch_signals();
+		if (!globals->quiet)
+			fprintf(stderr, "rocecheck: recording %s on %s, ^C ends\n", filter,
+				interface);
+		err = record_all(r, &e);
+		if (recorder_close(r->recorder, err ? &later : &e) && !err)
+			err = -EIO;
+	}
+	source_close(r->source);
+	if (begun)
+		(void)(globals->json ? print_document(r) : print_text(r)); /* main() looks */
+	fflush(stdout);
+	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
+}
+
+static int run_record(int argc, char **argv)
+{
+	struct recording r = {0};
+
+	(void)argv;
+	if (argc)
+		return cmd_usage(&cmd_capture_record, "no operand is expected");
+	if (!interface || !file)
+		return cmd_usage(&cmd_capture_record, "--interface and --write are needed");
+	if (keep && !file_mib && !file_ms && !file_frames)
+		return cmd_usage(&cmd_capture_record,
+				 "--files needs --file-size, --file-time or --file-frames");
+	/* LLDP is longer than headers, and has no user data. */
+	if (!snap && !full && strcmp(filter, "lldp") != 0)
+		snap = SNAP_HEADERS;
+	r.plan = (struct record_plan){
+		.path = file,
+		.max_bytes = file_mib * MIB,
+		.max_ns = file_ms * NS_PER_MS,
+		.max_frames = file_frames,
+		.keep = keep,
+		.snaplen = snap,
+		.full = full,
+	};
+	return record(&r);
+}
+
+const struct command cmd_capture_record = {
+	.name = "capture record",
+	.args = "",
+	.help = "record RoCE, PFC and LLDP frames of an interface",
+	.opts = record_opts,
+	.run = run_record,
+};
