@@ -125,6 +125,26 @@ static void judge_request(struct flow_table *t, struct flow_entry *e, const stru
 		pair_note(t->pairs, e->hosts, p, e->id);
 }
 
+static void count_held(const struct pause_track *t, const struct packet *p, struct flow *f)
+{
+	uint64_t ns = pause_held_ns(t, p, f->last_ns);
+
+	f->held += ns != 0;
+	f->held_ns += ns;
+}
+
+static void space_cnp(struct flow *f, uint64_t now_ns)
+{
+	if (f->cnp_last_ns && now_ns > f->cnp_last_ns) {
+		uint64_t ns = now_ns - f->cnp_last_ns;
+
+		f->cnp_span_ns += ns;
+		if (!f->cnp_min_ns || ns < f->cnp_min_ns)
+			f->cnp_min_ns = ns;
+	}
+	f->cnp_last_ns = now_ns;
+}
+
 /* What a packet says beyond its own flow's counters. A packet with a bad ICRC says nothing: the
  * receiver drops it. */
 static void judge(struct flow_table *t, struct flow_entry *e, const struct packet *p)
@@ -134,6 +154,8 @@ static void judge(struct flow_table *t, struct flow_entry *e, const struct packe
 	bool request = (flags & OP_REQUEST) && has_psn_order(p->opcode);
 	struct flow_entry *peer;
 
+	if (t->totals.pfc_frames && request)
+		count_held(&t->pause, p, &e->flow);
 	if (request && believed) {
 		judge_request(t, e, p);
 	} else if (stream_is_copy(&e->stream, p, &e->flow)) {
@@ -145,6 +167,8 @@ static void judge(struct flow_table *t, struct flow_entry *e, const struct packe
 		peer = peer_of(t, e, p);
 		if (peer)
 			answer(e, peer, p);
+	} else if (p->opcode == OPCODE_CNP && believed) {
+		space_cnp(&e->flow, p->time_ns);
 	}
 }
 
@@ -221,6 +245,8 @@ int flow_table_add(struct flow_table *t, const struct packet *p)
 			return -ENOMEM;
 	}
 	count_totals(&t->totals, p);
+	if (p->kind == PACKET_PFC)
+		pause_take(&t->pause, p, &t->totals.pause);
 	return 0;
 }
 

@@ -10,6 +10,7 @@
 #include <jansson.h>
 
 #include "capture/packet.h"
+#include "capture/pause.h"
 
 /* What nearly every packet touches stands together and first: few cache lines. */
 struct flow {
@@ -45,6 +46,11 @@ struct flow {
 	uint64_t unexplained;	     /* restarts for no reason that was captured */
 	uint64_t naks_timed, nak_ns; /* from the request after a gap to its refusal: sum */
 	uint64_t resends, resend_ns; /* from a refusal to the first resent request: sum */
+	/* CNPs that come with this flow slow the requests of its peer. */
+	uint64_t cnp_span_ns; /* from the first to the last */
+	uint64_t cnp_min_ns;  /* the least between two, 0 = there were no two */
+	uint64_t cnp_last_ns;
+	uint64_t held, held_ns; /* by pauses of its priority; only of tagged packets */
 	bool paired;
 	uint32_t peer_qpn; /* when paired: the QP that the answers go to */
 	uint64_t first_ns, first_frame;
@@ -55,7 +61,8 @@ struct capture_totals {
 	uint64_t frames, roce, cnp, lldp, other, truncated, malformed;
 	uint64_t pfc_frames, pause_frames;
 	uint64_t pfc_by_prio[8]; /* frames that name the priority, XON and XOFF */
-	uint64_t evicted_flows;	 /* beyond the limit, longest idle first, an eighth at once */
+	struct pause_totals pause;
+	uint64_t evicted_flows; /* beyond the limit, longest idle first, an eighth at once */
 };
 
 struct flow_table; /* opaque */

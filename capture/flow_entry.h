@@ -28,6 +28,7 @@ struct flow_table {
 	struct pair_table *pairs;
 	struct connect_table *connections; /* NULL until the first is made */
 	struct capture_totals totals;
+	struct pause_track pause;
 	struct flow_events events;
 };
 

@@ -41,6 +41,12 @@ static bool within(uint64_t now_ns, uint64_t then_ns, uint64_t ns)
 	return now_ns < then_ns || now_ns - then_ns < ns;
 }
 
+/* A file's times may go back. */
+static uint64_t since(uint64_t now_ns, uint64_t then_ns)
+{
+	return now_ns > then_ns ? now_ns - then_ns : 0;
+}
+
 static bool was_bad(const struct stream *s, uint32_t psn)
 {
 	unsigned int n = s->bad_count < STREAM_BAD ? s->bad_count : STREAM_BAD;
@@ -109,8 +115,10 @@ static void retry_begin(struct stream *s, enum stream_cause cause, uint32_t from
 
 static void count_go_back(struct stream *s, struct flow *f, uint32_t end)
 {
+	int32_t wasted = psn_distance(end, s->retry_from);
+
 	f->go_back_n++;
-	f->wasted_psns += (uint32_t)psn_distance(end, s->retry_from);
+	f->wasted_psns += wasted > 0 ? (uint32_t)wasted : 0;
 	s->retry = CAUSE_NONE;
 }
 
@@ -136,7 +144,7 @@ static void find_cause(struct stream *s, const struct packet *p, struct flow *f,
 			f->rnr_retries++;
 		} else {
 			f->resends++;
-			f->resend_ns += p->time_ns - s->refused_ns;
+			f->resend_ns += since(p->time_ns, s->refused_ns);
 		}
 		retry_begin(s, (enum stream_cause)s->refused, p->psn);
 	} else if (!within(p->time_ns, before_ns, timeout_ns)) {
@@ -312,7 +320,7 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 		return;
 	if (gap) {
 		f->naks_timed++;
-		f->nak_ns += p->time_ns - gap->time_ns;
+		f->nak_ns += since(p->time_ns, gap->time_ns);
 	}
 	if (was_bad(s, p->psn))
 		f->corruptions++;

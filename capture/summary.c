@@ -139,7 +139,10 @@ static json_t *totals_to_json(const struct capture_totals *t)
 	json_t *o = json_object();
 
 	if (o && put_counters(o, t, &total_counters) &&
-	    put(o, "pfc_by_prio", array_of(t->pfc_by_prio, ARRAY_SIZE(t->pfc_by_prio))))
+	    put(o, "pfc_by_prio", array_of(t->pfc_by_prio, ARRAY_SIZE(t->pfc_by_prio))) &&
+	    put(o, "pauses_by_prio", array_of(t->pause.pauses, PAUSE_PRIOS)) &&
+	    put(o, "pauses_ran_out_by_prio", array_of(t->pause.ran_out, PAUSE_PRIOS)) &&
+	    put(o, "paused_ns_by_prio", array_of(t->pause.ns, PAUSE_PRIOS)))
 		return o;
 	json_decref(o);
 	return NULL;

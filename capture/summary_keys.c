@@ -65,6 +65,11 @@ static const struct counter flow_rows[] = {
 	NEWER(nak_ns),
 	NEWER(resends),
 	NEWER(resend_ns),
+	NEWER(cnp_span_ns),
+	NEWER(cnp_min_ns),
+	NEWER(cnp_last_ns),
+	NEWER(held),
+	NEWER(held_ns),
 };
 
 const char *const drops_words[3] = {

@@ -229,6 +229,19 @@ static int peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
 	return err;
 }
 
+/* Absent in what older versions wrote. */
+static int get_pauses(const json_t *o, struct pause_totals *t, struct err *e)
+{
+	int err;
+
+	if (!json_object_get(o, "pauses_by_prio"))
+		return 0;
+	err = get_array(o, "pauses_by_prio", t->pauses, PAUSE_PRIOS, e);
+	if (!err)
+		err = get_array(o, "pauses_ran_out_by_prio", t->ran_out, PAUSE_PRIOS, e);
+	return err ? err : get_array(o, "paused_ns_by_prio", t->ns, PAUSE_PRIOS, e);
+}
+
 int capture_summary_from_json(const json_t *json, struct capture_summary *out, struct err *e)
 {
 	const json_t *totals = json_object_get(json, "totals");
@@ -240,6 +253,8 @@ int capture_summary_from_json(const json_t *json, struct capture_summary *out, s
 	if (!err)
 		err = get_array(totals, "pfc_by_prio", s.totals.pfc_by_prio,
 				ARRAY_SIZE(s.totals.pfc_by_prio), e);
+	if (!err)
+		err = get_pauses(totals, &s.totals.pause, e);
 	if (!err)
 		err = get_word(json, "drops", drops_words, ARRAY_SIZE(drops_words), &drops, e);
 	if (!err)

@@ -297,6 +297,7 @@ static void told_by_cm(void **state)
 	add(t, p);
 	f = flow_to(t, A_QPN);
 	assert_int_equal(f.psn_gaps, 0);
+	assert_int_equal(f.new_connections, 0);
 	connect(t, 102, 5); /* the QPs are used again, with PSNs nearby */
 	send(t, 102, 102 * MS);
 	f = flow_to(t, B_QPN);
@@ -327,12 +328,15 @@ static void cut_cm_says_nothing(void **state)
 static void eviction_keeps_pairs(void **state)
 {
 	struct flow_table *t = flow_table_new(16);
+	struct packet p;
+	uint64_t before;
 	struct flow f;
 
 	(void)state;
 	for (uint32_t n = 0; n < 200; n++) {
-		struct packet p = packet(false, SEND_ONLY, 1, n * MS), back;
+		struct packet back;
 
+		p = packet(false, SEND_ONLY, 1, n * MS);
 		p.frame = 4 * n + 1;
 		p.dest_qpn = 0x100 + n;
 		add(t, p); /* idle from now on */
@@ -347,8 +351,17 @@ static void eviction_keeps_pairs(void **state)
 	assert_true(flow_table_totals(t)->evicted_flows > 150);
 	f = flow_to(t, B_QPN);
 	assert_int_equal(f.packets, 200);
-	send(t, 211, 300 * MS); /* 210 is missing */
-	answer(t, ACKED, 211, 300 * MS + 5);
+	p = packet(false, SEND_ONLY, 211, 300 * MS); /* 210 is missing */
+	p.frame = 1000;
+	add(t, p);
+	before = flow_table_totals(t)->evicted_flows;
+	for (uint32_t n = 0; flow_table_totals(t)->evicted_flows == before; n++) {
+		p.frame = 1001 + n;
+		p.dest_qpn = 0x1000 + n;
+		add(t, p);
+	}
+	/* No request had this PSN: only the pair says whose it is. */
+	answer(t, ACKED, 210, 300 * MS + 5);
 	assert_int_equal(flow_to(t, B_QPN).missed_psns, 1);
 	flow_table_free(t);
 }
