@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck rules: every rule `validate` and `doctor` judge by, from the rule table. Input errors (RC-INP) are
- * listed behind them, because `explain` knows both.
+ * rocecheck rules: every rule `validate` and `doctor` judge by, from the rule table. Input errors
+ * (RC-INP) are listed behind them, because `explain` knows both.
  */
 #include <stdio.h>
 
@@ -72,6 +72,6 @@ static int run_rules(int argc, char **argv)
 const struct command cmd_rules = {
 	.name = "rules",
 	.args = "",
-	.help = "list the rules that validate and doctor judge by",
+	.help = "list the rules that validate, doctor and capture check judge by",
 	.run = run_rules,
 };

@@ -138,4 +138,17 @@ PORT_CHECK(check_partner_dialect);
 PORT_CHECK(check_partner_ets);
 PORT_CHECK(check_partner_app);
 
+/* check_capture.c: a capture alone */
+FABRIC_CHECK(check_cap_drops);
+FABRIC_CHECK(check_cap_visible);
+FABRIC_CHECK(check_cap_both);
+FABRIC_CHECK(check_cap_flows);
+FABRIC_CHECK(check_cap_frames);
+FABRIC_CHECK(check_cap_missing);
+FABRIC_CHECK(check_cap_icrc);
+FABRIC_CHECK(check_cap_cnp);
+FABRIC_CHECK(check_cap_pause);
+FABRIC_CHECK(check_cap_dscp);
+FABRIC_CHECK(check_cap_neighbours);
+
 #endif

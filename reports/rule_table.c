@@ -8,6 +8,7 @@
 
 /* clang-format off */
 const struct rule rule_table[] = {
+#include "reports/rules_cap.inc"
 #include "reports/rules_ecn.inc"
 #include "reports/rules_env.inc"
 #include "reports/rules_ets.inc"

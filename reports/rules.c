@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/check_capture.h"
 #include "reports/subject.h"
 
 /* What is weak about the evidence of one port. */
@@ -255,6 +256,8 @@ static void judge_ports(const struct rule *rule, const struct rule_context *c, u
 
 static bool in_scope(const struct rule *rule, const struct rule_context *c)
 {
+	if (c->capture || rule->scope == SCOPE_CAPTURE)
+		return c->capture && rule->scope == SCOPE_CAPTURE;
 	return rule->scope == SCOPE_BOTH || (rule->scope == SCOPE_HOST) == c->alone;
 }
 
@@ -309,6 +312,14 @@ int rules_run_host(const struct fabric *f, const struct run *run, bool listened,
 		.alone = true,
 		.listened = listened,
 	};
+
+	return run_all(&c, out);
+}
+
+int rules_run_capture(const struct fabric *f, const struct run *run,
+		      const struct capture_case *capture, struct findings *out)
+{
+	struct rule_context c = {.fabric = f, .run = run, .so_far = out, .capture = capture};
 
 	return run_all(&c, out);
 }

@@ -70,6 +70,7 @@ struct rule_context {
 	const struct findings *so_far; /* META findings came first */
 	bool alone;		       /* one host is judged: nothing is compared, no traffic */
 	bool listened;		       /* alone: for link partners */
+	const struct capture_case *capture; /* reports/check_capture.h; NULL: no capture alone */
 };
 
 /* What must be there before a port can be judged; the core answers SKIP or INCONCLUSIVE when it is
@@ -88,11 +89,13 @@ enum rule_need {
 	NEED_PEER = 1 << 9,	/* `doctor` was told to listen for the link partner */
 };
 
-/* Where a rule is judged: in fabric runs, on one host alone (`doctor`), or in both. */
+/* Where a rule is judged: in fabric runs, on one host alone (`doctor`), or in both; or on a capture
+ * without either. */
 enum rule_scope {
 	SCOPE_FABRIC,
 	SCOPE_HOST,
-	SCOPE_BOTH,
+	SCOPE_BOTH,    /* of these two */
+	SCOPE_CAPTURE, /* on a capture alone */
 };
 
 #define RULE_CAUSES_MAX 12
@@ -145,7 +148,7 @@ bool finding_blocks(const struct finding *f, const char *const *allow, unsigned 
 
 /* Exit code as `validate` gives it: 0, 1 or 4. fail_on: WARN verdicts count when SEVERITY_WARN.
  * allow: rule ids whose INCONCLUSIVE is accepted. A missing host (RC-META-007) or nothing to judge
- * (RC-META-010) is 4, findings are 1 and win. */
+ * (RC-META-010, RC-CAP-002) is 4, findings are 1 and win. */
 int findings_exit(const struct findings *f, enum severity fail_on, const char *const *allow,
 		  unsigned int allow_count);
 

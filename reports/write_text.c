@@ -84,6 +84,13 @@ static void put_host(const struct page *p)
 	fputc('\n', p->out);
 }
 
+static void put_capture(const struct page *p)
+{
+	fputs("capture ", p->out);
+	clean_put(p->out, p->r->capture);
+	fputc('\n', p->out);
+}
+
 static void put_verdict(const struct page *p)
 {
 	static const enum verdict as[] = {
@@ -92,7 +99,9 @@ static void put_verdict(const struct page *p)
 
 	put_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL, report_verdict(p->r));
 	fputs("  ", p->out);
-	if (p->r->alone)
+	if (p->r->capture)
+		put_capture(p);
+	else if (p->r->alone)
 		put_host(p);
 	else
 		put_run(p);
@@ -403,7 +412,8 @@ static void put_page(const struct page *p)
 {
 	put_verdict(p);
 	put_violations(p);
-	put_table(p);
+	if (!p->r->capture)
+		put_table(p);
 	put_list(p, VERDICT_INCONCLUSIVE, "Not judged, the evidence was not there:");
 	if (p->r->alone)
 		put_skips(p);

@@ -20,6 +20,7 @@ struct report {
 	bool verbose;		  /* text: every PASS with its evidence */
 	const char *const *allow; /* ids given to --allow-inconclusive */
 	unsigned int allow_count;
+	const char *capture;		   /* name of a capture judged alone; NULL: none */
 	bool alone;			   /* of one host: nothing was compared, nothing sent */
 	const struct app_env *environment; /* told behind the findings; NULL: none */
 };

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What `capture decode`, `capture stats` and `capture flows` say of the files in capture/, byte for byte, and whether
+# What `capture decode`, `capture stats`, `capture flows` and `capture check` say of the files in capture/, byte for byte, and whether
 # tshark says the same. GOLDEN_UPDATE=1 writes the expected output anew.
 bats_require_minimum_version 1.5.0
 
@@ -58,6 +58,32 @@ files() {
 		diff -u "$tmp/want" "$tmp/got"
 		jq -e '.schema == "rocecheck.flows/1" and all(.flows[]; .verdict | length > 1)' "$tmp/flows"
 	done
+}
+
+@test "check prints what is expected" {
+	for f in $(files); do expect "$f" check; done
+}
+
+@test "check: exit 0, 1 and 4, and the same findings in every format" {
+	for tool in jq xmllint; do
+		command -v "$tool" || skip "$tool is not installed"
+	done
+	run "$rc" capture check --format json "$golden/loss.pcap"
+	[ "$status" -eq 1 ]
+	jq -e '.schema == "rocecheck.report/1" and .exit_code == 1 and .profile == null and
+		(.findings | map(select(.rule == "RC-CAP-011"))[0].evidence[0].text | contains("frame 15"))' <<<"$output"
+	run "$rc" capture check --format junit "$golden/loss.pcap"
+	[ "$status" -eq 1 ]
+	[ "$(xmllint --xpath 'string(/testsuites/@failures)' - <<<"$output")" -eq 2 ]
+	run "$rc" capture check "$golden/control.pcap"
+	[ "$status" -eq 4 ]
+	[[ $output == *"way out: a mirror port"* ]]
+	run "$rc" capture check --fail-on warn "$golden/drops.pcapng"
+	[ "$status" -eq 1 ]
+	run "$rc" capture check --allow-inconclusive RC-CAP-004 --allow-inconclusive RC-CAP-010 "$golden/drops.pcapng"
+	[ "$status" -eq 0 ]
+	run "$rc" capture check --allow-inconclusive RC-CAP-999 "$golden/drops.pcapng"
+	[ "$status" -eq 2 ]
 }
 
 @test "every expected output belongs to a capture file" {
@@ -145,7 +171,7 @@ files() {
 
 @test "a full stdout: exit 3 and one line, also in the middle of JSON" {
 	[ -w /dev/full ] || skip 'no /dev/full'
-	for args in 'decode' 'decode --json' 'stats' 'stats --json' 'flows' 'flows --json'; do
+	for args in 'decode' 'decode --json' 'stats' 'stats --json' 'flows' 'flows --json' 'check' 'check --format junit'; do
 		run --separate-stderr bash -c "$rc capture $args tests/golden/capture/opcodes.pcap >/dev/full"
 		echo "$args: $status $stderr"
 		[ "$status" -eq 3 ]
@@ -156,7 +182,7 @@ files() {
 @test "what cannot be used: exit 2, and the file is named" {
 	: >"$tmp/empty.pcap"
 	for f in "$tmp/empty.pcap" "$tmp/absent.pcap" tests/golden/capture.bats; do
-		for c in decode stats flows; do
+		for c in decode stats flows check; do
 			run --separate-stderr "$rc" capture "$c" "$f"
 			[ "$status" -eq 2 ]
 			[ -z "$output" ]
