@@ -8,10 +8,19 @@
 #include <stdio.h>
 
 #include "capture/reader.h"
+#include "cmd/capture_by.h"
 #include "cmd/capture_file.h"
 #include "cmd/cmd.h"
 
 #define CAPTURE_SCHEMA "rocecheck.capture/1"
+
+static const char *by;
+
+static const struct opt stats_opts[] = {
+	{"by", 0, OPT_STRING, &by, .arg = "WHAT",
+	 .help = "one table instead: by opcode, dscp, host or time", .words = capture_by_words},
+	{.name = NULL},
+};
 
 static void print_prios(const struct capture_totals *t)
 {
@@ -155,6 +164,7 @@ static int print_stats(const struct capture_summary *s)
 
 static int run_stats(int argc, char **argv)
 {
+	struct capture_views views = {0};
 	struct capture_summary summary;
 	struct err e = {0}, broken = {0};
 	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
@@ -168,15 +178,17 @@ static int run_stats(int argc, char **argv)
 	code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
-	while ((got = reader_next(&r, -1, &p, &broken)) > 0)
+	while ((got = reader_next(&r, -1, &p, &broken)) > 0) {
 		progress_step(&progress, &r);
+		capture_views_add(&views, &p, flow_table_events(r.flows));
+	}
 	progress_end(&progress);
 	if (reader_summary(&r, &summary)) {
 		reader_clear(&r);
 		err_set(&e, -1, "out of memory");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	code = print_stats(&summary);
+	code = by ? capture_by_print(by, &views, &summary) : print_stats(&summary);
 	capture_summary_clear(&summary);
 	reader_clear(&r);
 	fflush(stdout); /* an error is told behind what was counted; main() looks at the result */
@@ -187,5 +199,6 @@ const struct command cmd_capture_stats = {
 	.name = "capture stats",
 	.args = "FILE",
 	.help = "print totals and flows of a capture file",
+	.opts = stats_opts,
 	.run = run_stats,
 };

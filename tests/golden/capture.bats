@@ -60,6 +60,18 @@ files() {
 	done
 }
 
+@test "stats --by: each table counts every packet" {
+	command -v jq || skip "jq is not installed"
+	for by in opcode dscp host time; do
+		run "$rc" capture stats --json --by "$by" "$golden/loss.pcap"
+		[ "$status" -eq 0 ]
+		jq -e --arg by "$by" '.by == $by and ([.rows[].packets] | add) == 18 and ([.rows[].ce] | add) == 1' <<<"$output"
+		"$rc" capture stats --by "$by" "$golden/loss.pcap" | grep -q "^$by .*packets"
+	done
+	run "$rc" capture stats --by qpn "$golden/loss.pcap"
+	[ "$status" -eq 2 ]
+}
+
 @test "check prints what is expected" {
 	for f in $(files); do expect "$f" check; done
 }
