@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening a capture file for a command. A kernel that takes no seccomp filter is told about and does
- * not stop the command: the file can be read no other way there.
+ * Opening a capture file for a command. A kernel that takes no seccomp filter is told about and
+ * does not stop the command: the file can be read no other way there.
  */
 #include "cmd/capture_file.h"
 
@@ -9,6 +9,13 @@
 
 #include "capture/sandbox.h"
 #include "cmd/cmd.h"
+
+unsigned int capture_max_flows;
+
+const struct opt capture_file_opts[] = {
+	CAPTURE_MAX_FLOWS_OPT,
+	{.name = NULL},
+};
 
 int capture_file_open(const char *path, struct reader *r)
 {
@@ -19,5 +26,5 @@ int capture_file_open(const char *path, struct reader *r)
 		return cmd_fail(EXIT_USAGE, &e);
 	if (sandbox_enter(&e) && !globals->quiet)
 		fprintf(stderr, "rocecheck: warning: %s: reading without confinement\n", e.text);
-	return reader_init(r, s, 0, &e) ? cmd_fail(EXIT_ENVIRONMENT, &e) : 0;
+	return reader_init(r, s, capture_max_flows, &e) ? cmd_fail(EXIT_ENVIRONMENT, &e) : 0;
 }

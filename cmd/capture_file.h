@@ -5,7 +5,16 @@
 #ifndef CMD_CAPTURE_FILE_H
 #define CMD_CAPTURE_FILE_H
 
+#include "cmd/opts.h"
 #include "cmd/progress.h"
+
+/* Options of the commands that only sum up a file. */
+extern const struct opt capture_file_opts[];
+/* The row of it, for those that have others too. */
+#define CAPTURE_MAX_FLOWS_OPT                                                                      \
+	{"max-flows", 0, OPT_UINT, &capture_max_flows, .min = 2, .max = 1U << 20, .arg = "COUNT",  \
+	 .help = "follow so many flows at once (65536); of more the idle ones are forgotten"}
+extern unsigned int capture_max_flows;
 
 /* Opens FILE, or - for standard input, and confines the process (capture/sandbox.h): what a command
  * writes to beside stdout and stderr, it opens before. Returns 0, or an exit code when it has told

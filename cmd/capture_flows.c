@@ -96,5 +96,6 @@ const struct command cmd_capture_flows = {
 	.name = "capture flows",
 	.args = "FILE",
 	.help = "print a line for each flow of a capture file with its verdict",
+	.opts = capture_file_opts,
 	.run = run_flows,
 };

@@ -19,6 +19,7 @@ static const char *by;
 static const struct opt stats_opts[] = {
 	{"by", 0, OPT_STRING, &by, .arg = "WHAT",
 	 .help = "one table instead: by opcode, dscp, host or time", .words = capture_by_words},
+	CAPTURE_MAX_FLOWS_OPT,
 	{.name = NULL},
 };
 

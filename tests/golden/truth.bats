@@ -51,3 +51,12 @@ agree() { # NAME [KEY=VALUE]...
 	jq -e '[.flows[].lost_psns, .flows[].missed_psns] | add == 0' "$tmp/truth"
 	run -2 build/tools/capgen only=magic "$tmp/r.pcap"
 }
+
+@test "--max-flows bounds the flows, and those that are forgotten are counted" {
+	build/tools/capgen requesters=100 frames=5000 "$tmp/f.pcap" >"$tmp/truth"
+	"$rc" capture stats --json --max-flows 20 "$tmp/f.pcap" >"$tmp/stats"
+	jq -e '(.flows | length) <= 20 and .totals.evicted_flows >= 80' "$tmp/stats"
+	"$rc" capture flows --max-flows 20 "$tmp/f.pcap" >"$tmp/flows"
+	grep -q 'idle flows were forgotten' "$tmp/flows"
+	run -2 "$rc" capture stats --max-flows 1 "$tmp/f.pcap"
+}
