@@ -20,6 +20,7 @@
 #define MIB	      (UINT64_C(1) << 20)
 #define NS_PER_MS     UINT64_C(1000000)
 #define STEP_MS	      100 /* how late a signal or the end of the time is noticed */
+#define DRAIN_MS      250 /* until the kernel has handed over what came before the end */
 
 static const char *interface, *file, *filter = "roce";
 static unsigned int duration_ms, limit, snap, file_mib, file_ms, file_frames, keep;
@@ -102,12 +103,20 @@ static int record_step(struct recording *r, struct err *e)
 	return got ? got : 1;
 }
 
+static bool is_enough(const struct recording *r)
+{
+	return limit && r->frames >= limit;
+}
+
 static int record_all(struct recording *r, struct err *e)
 {
 	uint64_t until = duration_ms ? now_ms() + duration_ms : UINT64_MAX;
 	int err = 0;
 
-	while (!stop && err >= 0 && now_ms() < until && (!limit || r->frames < limit))
+	while (!stop && err >= 0 && now_ms() < until && !is_enough(r))
+		err = record_step(r, e);
+	until = now_ms() + DRAIN_MS;
+	while (err >= 0 && now_ms() < until && !is_enough(r))
 		err = record_step(r, e);
 	r->drops = source_drops(r->source, &r->dropped);
 	r->files = recorder_files(r->recorder);

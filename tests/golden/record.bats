@@ -148,6 +148,21 @@ filters() { # FILTER FRAMES WHAT-HOLDS-OF-THEIR-TOTALS
 	net filters lldp 3 '.lldp == 3'
 }
 
+interrupted() {
+	for signal in INT TERM HUP; do
+		record -w "$tmp/$signal.pcap"
+		play "$golden/opcodes.pcap"
+		kill -"$signal" "$pid"
+		wait "$pid"
+		[ "$("$rc" --json capture stats "$tmp/$signal.pcap" | jq .totals.frames)" -eq \
+			"$("$rc" --json capture stats "$golden/opcodes.pcap" | jq .totals.frames)" ]
+	done
+}
+
+@test "a signal ends it in order: what came before is in the file" {
+	net interrupted
+}
+
 rotating() {
 	record -w "$tmp/r.pcapng" --file-frames 10 --files 3 -n 55
 	play "$golden/opcodes.pcap"
