@@ -289,9 +289,9 @@ teardown_file()
 	local code=0
 
 	lab down
-	# A shell of its own, with job control: else the background would ignore the interrupt. One guest
-	# could be up by then.
-	bash -c 'set -m; tests/lab/lab up tests/lab/topologies/three.yaml &
+	# A shell of its own, with job control and no inherited deafness: else it would ignore the interrupt, as all
+	# do that a shell without job control has put into the background. One guest could be up by then.
+	env --default-signal=INT bash -c 'set -m; tests/lab/lab up tests/lab/topologies/three.yaml &
 		until [ -s "$LAB_DIR/h1.pid" ]; do sleep 0.1; done
 		kill -INT -- -$!; wait $!' 3>&- || code=$?
 	[ "$code" = 130 ]
