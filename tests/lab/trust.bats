@@ -44,10 +44,12 @@ seen()
 	local filter=$1
 
 	shift
+	# Else what the last one said would be taken for this one's.
+	rm -f "$BATS_TEST_TMPDIR/err"
 	on h2 timeout 30 tcpdump -Uni eth0 -evvc 3 "$filter" >"$BATS_TEST_TMPDIR/seen" 2>"$BATS_TEST_TMPDIR/err" 3>&- &
-	until grep -q 'listening on' "$BATS_TEST_TMPDIR/err"; do sleep 0.1; done
+	until grep -qs 'listening on' "$BATS_TEST_TMPDIR/err"; do sleep 0.1; done
 	on h1 "$@" >/dev/null
-	wait $!
+	wait $! || return
 	cat "$BATS_TEST_TMPDIR/seen"
 }
 
@@ -99,7 +101,7 @@ seen()
 	on h1 dcb rewr add dev roce0 prio-pcp 3:5de
 	run -0 seen 'vlan 10 and icmp[0] == 8' ping -q -c 3 -i 0.2 -Q 104 198.19.10.2
 	[ "$(grep -cE 'vlan 10, p 5, DEI' <<<"$output")" = 3 ]
-	run -0 seen 'not vlan and icmp[0] == 8' ping -q -c 3 -i 0.2 -Q 104 h2
+	run -0 seen 'icmp[0] == 8 and not vlan' ping -q -c 3 -i 0.2 -Q 104 h2
 	[[ $output != *vlan* ]]
 	on h1 dcb rewr del dev roce0 prio-pcp 3:5de
 	run -0 seen 'vlan 10 and icmp[0] == 8' ping -q -c 3 -i 0.2 -Q 104 198.19.10.2
@@ -160,7 +162,7 @@ seen()
 	[ "$(map v11)" = "0:1 2:3" ]
 	run -0 on h1 rocecheck plan /run/vlan.yaml -i roce0 --exit-code
 	run -0 seen 'vlan 10 and icmp[0] == 8' ping -q -c 3 -i 0.2 -Q 104 198.19.10.2
-	[ "$(grep -c 'vlan 10, p 3,' <<<"$output")" = 3 ]
+	[ "$(grep -c 'vlan 10, p 3,' <<<"$output")" = 3 ] || { echo "$output"; return 1; }
 	run -0 on h1 rocecheck rollback
 	[ "$(map v10)" = "0:2 2:2 4:2 6:2" ]
 	[ "$(map v11)" = "0:2 2:2 4:2 6:2" ]
