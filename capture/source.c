@@ -21,7 +21,6 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "capture/pcapng.h"
@@ -278,14 +277,6 @@ int source_link(const struct source *s)
 	return pcap_datalink(s->pcap);
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* A host's own advertisements would pass for a neighbour's. The BPF word "inbound" cannot tell
  * them: in the first ring block libpcap filters itself, does not know the direction, and drops the
  * frame. */
@@ -298,7 +289,7 @@ static bool is_own_lldp(const struct source *s, const struct pcap_pkthdr *h, con
 /* libpcap's answer: 1 a frame, 0 nothing, PCAP_ERROR_BREAK the end of the file. */
 static int next_live(struct source *s, int timeout_ms, struct pcap_pkthdr **h, const uint8_t **data)
 {
-	int64_t until = now_ms() + timeout_ms;
+	int64_t until = (int64_t)monotonic_ms() + timeout_ms;
 
 	for (;;) {
 		struct pollfd p = {.fd = pcap_get_selectable_fd(s->pcap), .events = POLLIN};
@@ -309,7 +300,7 @@ static int next_live(struct source *s, int timeout_ms, struct pcap_pkthdr **h, c
 			continue;
 		if (got)
 			return got;
-		left = until - now_ms();
+		left = until - (int64_t)monotonic_ms();
 		if (left <= 0)
 			return 0;
 		if (poll(&p, 1, (int)left) < 0 && errno == EINTR)

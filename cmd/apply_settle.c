@@ -146,17 +146,9 @@ static void tell_peer(struct settle *s, const char *ifname, const struct port *p
 	}
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 static int wait_until(uint64_t end, struct err *e)
 {
-	const uint64_t now = now_ms(), left = end > now ? end - now : 0;
+	const uint64_t now = monotonic_ms(), left = end > now ? end - now : 0;
 	const struct timespec t = {(time_t)(left / 1000), (long)(left % 1000) * 1000000};
 
 	return nanosleep(&t, NULL) ? err_set(e, -EINTR, "interrupted while waiting") : 0;
@@ -167,7 +159,7 @@ static int wait_until(uint64_t end, struct err *e)
 static int wait_and_listen(struct dcb *dcb, const struct profile *profile, const char *interface,
 			   unsigned int ms, struct snapshot *heard, struct err *e)
 {
-	const uint64_t end = now_ms() + ms;
+	const uint64_t end = monotonic_ms() + ms;
 	bool ask = agent_runs();
 	int err;
 

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "capture/recorder.h"
 #include "cmd/cmd.h"
@@ -78,14 +77,6 @@ struct recording {
 	enum capture_drops drops;
 };
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 /* 1 and one frame more, 0 and none within the step, or -errno. */
 static int record_step(struct recording *r, struct err *e)
 {
@@ -110,13 +101,13 @@ static bool is_enough(const struct recording *r)
 
 static int record_all(struct recording *r, struct err *e)
 {
-	uint64_t until = duration_ms ? now_ms() + duration_ms : UINT64_MAX;
+	uint64_t until = duration_ms ? monotonic_ms() + duration_ms : UINT64_MAX;
 	int err = 0;
 
-	while (!stop && err >= 0 && now_ms() < until && !is_enough(r))
+	while (!stop && err >= 0 && monotonic_ms() < until && !is_enough(r))
 		err = record_step(r, e);
-	until = now_ms() + DRAIN_MS;
-	while (err >= 0 && now_ms() < until && !is_enough(r))
+	until = monotonic_ms() + DRAIN_MS;
+	while (err >= 0 && monotonic_ms() < until && !is_enough(r))
 		err = record_step(r, e);
 	r->drops = source_drops(r->source, &r->dropped);
 	r->files = recorder_files(r->recorder);

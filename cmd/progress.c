@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define BAR_CELLS	 20U
@@ -15,17 +14,9 @@
 #define EACH_MS		 200U
 #define FRAMES_PER_CLOCK 4096U /* the clock is looked at once in so many frames */
 
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
 struct progress progress_begin(enum progress_beside beside, bool quiet)
 {
-	struct progress p = {.begun_ms = now_ms()};
+	struct progress p = {.begun_ms = monotonic_ms()};
 
 	p.on = !quiet && isatty(STDERR_FILENO) &&
 	       (beside == PROGRESS_TOTALS || !isatty(STDOUT_FILENO));
@@ -40,7 +31,7 @@ void progress_step(struct progress *p, const struct reader *r)
 
 	if (!p->on || r->frames % FRAMES_PER_CLOCK)
 		return;
-	now = now_ms();
+	now = monotonic_ms();
 	if (now < p->next_ms || !source_progress(r->source, &done, &size))
 		return;
 	progress_text(done, size, r->frames, now - p->begun_ms, line, sizeof(line));

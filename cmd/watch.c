@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -51,14 +50,6 @@ struct loop {
 	struct nl *nl;
 	int signals;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static uint64_t earlier(uint64_t a, uint64_t b)
 {
@@ -167,12 +158,12 @@ static int run_loop(struct loop *l, struct err *e)
 			       {.fd = l->signals, .events = POLLIN}};
 	int err = 0;
 
-	l->at.now = now_ms();
+	l->at.now = monotonic_ms();
 	l->at.poll_at = l->at.now + interval_ms;
 	while (!err) {
 		if (poll(fds, ARRAY_SIZE(fds), idle_ms(&l->at)) < 0 && errno != EINTR)
 			return err_sys(e, -errno, "poll");
-		l->at.now = now_ms();
+		l->at.now = monotonic_ms();
 		if (fds[1].revents)
 			return 0;
 		if (fds[0].revents)

@@ -6,20 +6,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cmd/cmd.h"
 #include "cmd/plan_text.h"
 #include "cmd/watch.h"
 #include "dcb/baseline.h"
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static void tell(const struct watched *p, enum watch_event event, const char *text)
 {
@@ -130,7 +121,7 @@ void watch_repair(struct watch *w, struct watched *p)
 		hold(p, text);
 	if (!plan_changes(&plan))
 		return;
-	if (!watch_may_repair(&p->budget, now_ms())) {
+	if (!watch_may_repair(&p->budget, monotonic_ms())) {
 		snprintf(text, sizeof(text),
 			 "%u repairs in %u minutes: this port is only watched from now on",
 			 WATCH_REPAIRS_MAX, WATCH_REPAIR_WINDOW_MS / 60000);

@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "dcb/sysfs.h"
 
@@ -64,18 +63,10 @@ const char *presence_missing(const struct presence *before, const struct presenc
 	return NULL;
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 int presence_await(struct dcb *dcb, const struct dcb_port *port, const struct presence *before,
 		   unsigned int seconds, struct err *e)
 {
-	uint64_t until = now_ms() + (uint64_t)seconds * 1000;
+	uint64_t until = monotonic_ms() + (uint64_t)seconds * 1000;
 	struct presence now;
 	const char *missing;
 
@@ -84,7 +75,7 @@ int presence_await(struct dcb *dcb, const struct dcb_port *port, const struct pr
 		missing = presence_missing(before, &now);
 		if (!missing)
 			return 0;
-		if (now_ms() >= until)
+		if (monotonic_ms() >= until)
 			break;
 		(void)poll(NULL, 0, LOOK_MS);
 	}

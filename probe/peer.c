@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <time.h>
 
 #include "capture/lldp.h"
 #include "capture/source.h"
@@ -25,14 +24,6 @@ struct listener {
 	struct source *source; /* NULL: the port has no netdev */
 	struct lldp_peer peer;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 void peer_join(struct port *p, const struct lldp_peer *peer)
 {
@@ -124,7 +115,7 @@ static void ask_agent(const struct snapshot *s, struct listener *l)
 int peer_listen(struct snapshot *s, unsigned int timeout_ms, struct err *e)
 {
 	struct listener *l = calloc(s->port_count ? s->port_count : 1, sizeof(*l));
-	uint64_t end = now_ms() + timeout_ms;
+	uint64_t end = monotonic_ms() + timeout_ms;
 	bool waiting = true;
 	int err;
 
@@ -133,7 +124,7 @@ int peer_listen(struct snapshot *s, unsigned int timeout_ms, struct err *e)
 	err = open_all(s, l, e);
 	if (!err)
 		ask_agent(s, l);
-	while (!err && waiting && now_ms() < end)
+	while (!err && waiting && monotonic_ms() < end)
 		err = listen_once(s, l, &waiting, e);
 	for (unsigned int i = 0; i < s->port_count; i++) {
 		if (!err)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
+ * What every layer needs: a clock, a fingerprint, and
  * struct err: filled where something fails, prefixed on the way up, printed in cmd/ alone.
  * Texts are cut at the size of their buffer, at the end, so that the object stays readable.
  */
@@ -8,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static void fill(struct err *e, int code, const char *fmt, va_list ap) PRINTF_LIKE(3, 0);
 
@@ -84,4 +86,12 @@ uint64_t fnv1a(uint64_t hash, const void *data, size_t size)
 	while (size--)
 		hash = (hash ^ *p++) * UINT64_C(0x100000001b3);
 	return hash;
+}
+
+uint64_t monotonic_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }

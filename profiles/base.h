@@ -42,4 +42,7 @@ int err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 #define FNV1A_START UINT64_C(0xcbf29ce484222325)
 uint64_t fnv1a(uint64_t hash, const void *data, size_t size);
 
+/* CLOCK_MONOTONIC in ms. */
+uint64_t monotonic_ms(void);
+
 #endif
