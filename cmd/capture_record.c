@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "capture/recorder.h"
 #include "cmd/cmd.h"
 #include "cmd/privileges.h"
+#include "cmd/stop.h"
 
 #define RECORD_SCHEMA "rocecheck.record/1"
 #define SNAP_HEADERS  384U /* holds a management datagram of RDMA CM over IPv6 with two tags */
@@ -50,24 +50,6 @@ static const struct opt record_opts[] = {
 	{.name = NULL},
 };
 
-static volatile sig_atomic_t stop; /* set by a signal */
-
-static void on_signal(int number)
-{
-	(void)number;
-	stop = 1;
-}
-
-/* The first signal ends the recording in order; the second one ends us. */
-static void watch_signals(void)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		sigaction(numbers[i], &action, NULL);
-}
-
 struct recording {
 	struct record_plan plan;
 	struct source *source;
@@ -99,12 +81,12 @@ static bool is_enough(const struct recording *r)
 	return limit && r->frames >= limit;
 }
 
-static int record_all(struct recording *r, struct err *e)
+static int record_all(struct recording *r, const volatile int *stop, struct err *e)
 {
 	uint64_t until = duration_ms ? monotonic_ms() + duration_ms : UINT64_MAX;
 	int err = 0;
 
-	while (!stop && err >= 0 && monotonic_ms() < until && !is_enough(r))
+	while (!*stop && err >= 0 && monotonic_ms() < until && !is_enough(r))
 		err = record_step(r, e);
 	until = monotonic_ms() + DRAIN_MS;
 	while (err >= 0 && monotonic_ms() < until && !is_enough(r))
@@ -166,11 +148,12 @@ static int record(struct recording *r)
 	bool begun = !err;
 
 	if (begun) {
-		watch_signals();
+		const volatile int *stop = cmd_stop_signals();
+
 		if (!globals->quiet)
 			fprintf(stderr, "rocecheck: recording %s on %s, ^C ends\n", filter,
 				interface);
-		err = record_all(r, &e);
+		err = record_all(r, stop, &e);
 		if (recorder_close(r->recorder, err ? &later : &e) && !err)
 			err = -EIO;
 	}

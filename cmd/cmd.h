@@ -78,4 +78,8 @@ json_t *cmd_input_rule_json(const struct diag_rule *d);
 struct profile;
 int cmd_load_profile(const char *name, struct profile *p);
 
+/* The same of an inventory; *f is the caller's to fabric_clear(). */
+struct fabric;
+int cmd_load_inventory(const char *path, struct fabric *f);
+
 #endif

@@ -5,50 +5,15 @@
 #include "cmd/hosts.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
 #include "cmd/profile_doc.h"
+#include "cmd/stop.h"
 #include "profiles/nodeset.h"
 #include "profiles/schema.h"
-
-static volatile int stop; /* set by a signal */
-
-static void on_signal(int number)
-{
-	(void)number;
-	stop = 1;
-}
-
-/* The first signal ends the rollout in order; the second one ends us. */
-static void watch_signals(void)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
-
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		sigaction(numbers[i], &action, NULL);
-}
-
-static int load_inventory(const char *path, struct fabric *f)
-{
-	struct diags diags;
-	struct err e = {0};
-	int err;
-
-	diags_init(&diags);
-	err = fabric_load(path, f, &diags, &e);
-	if (diags.count && (err || !globals->quiet))
-		diags_print(&diags, stderr, globals->colour_err);
-	if (err && !diags.errors)
-		cmd_fail(EXIT_USAGE, &e);
-	diags_clear(&diags);
-	return err ? EXIT_USAGE : EXIT_OK;
-}
 
 /* user@host: what ssh is given; the name in reports is the host alone. */
 static int add_host(struct fabric *f, const char *target, struct err *e)
@@ -129,7 +94,7 @@ static int load(const struct command *c, const struct hosts_options *o, const ch
 	if (!profile && !o->inventory)
 		return cmd_usage(c, "one profile is needed");
 	if (o->inventory)
-		code = load_inventory(o->inventory, f);
+		code = cmd_load_inventory(o->inventory, f);
 	if (!code && profile)
 		code = cmd_load_profile(profile, &f->profile);
 	if (!code && o->hosts &&
@@ -178,9 +143,8 @@ int hosts_plan(const struct command *c, const struct hosts_options *o, const cha
 	code = load(c, o, profile, &h->fabric);
 	if (code)
 		return code;
-	watch_signals();
-	if (rollout_open(&h->fabric, &stop, globals->quiet ? NULL : show_progress, NULL,
-			 &h->rollout, &e)) {
+	if (rollout_open(&h->fabric, cmd_stop_signals(), globals->quiet ? NULL : show_progress,
+			 NULL, &h->rollout, &e)) {
 		fabric_clear(&h->fabric);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}

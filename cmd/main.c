@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "profiles/fabric.h"
 #include "profiles/profile.h"
 
 static const struct command *const commands[] = {
@@ -179,6 +180,22 @@ int cmd_load_profile(const char *name, struct profile *p)
 		cmd_fail(EXIT_USAGE, &e);
 	diags_clear(&diags);
 	return rc ? EXIT_USAGE : 0;
+}
+
+int cmd_load_inventory(const char *path, struct fabric *f)
+{
+	struct diags diags;
+	struct err e = {0};
+	int err;
+
+	diags_init(&diags);
+	err = fabric_load(path, f, &diags, &e);
+	if (diags.count && (err || !state.quiet))
+		diags_print(&diags, stderr, state.colour_err);
+	if (err && !diags.errors)
+		cmd_fail(EXIT_USAGE, &e);
+	diags_clear(&diags);
+	return err ? EXIT_USAGE : EXIT_OK;
 }
 
 const struct command *cmd_at(size_t i)

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/stop.h"
 #include "probe/run.h"
 #include "profiles/diag.h"
 #include "profiles/fabric.h"
@@ -22,7 +22,6 @@
 static const char *from, *profile_name, *out_dir, *fail_on = "error";
 static struct opt_list formats, allowed;
 static bool no_traffic;
-static volatile int stop; /* set by a signal */
 
 static const char *const fail_words[] = {"error", "warn", NULL};
 
@@ -130,42 +129,10 @@ static int choose(struct choice *c)
 	return EXIT_OK;
 }
 
-static int load_inventory(const char *path, struct fabric *f)
-{
-	struct diags diags;
-	struct err e = {0};
-	int err;
-
-	diags_init(&diags);
-	err = fabric_load(path, f, &diags, &e);
-	if (diags.count && (err || !globals->quiet))
-		diags_print(&diags, stderr, globals->colour_err);
-	if (err && !diags.errors)
-		cmd_fail(EXIT_USAGE, &e);
-	diags_clear(&diags);
-	return err ? EXIT_USAGE : EXIT_OK;
-}
-
 static void show_progress(const char *line, void *arg)
 {
 	(void)arg;
 	fprintf(stderr, "rocecheck: %s\n", line);
-}
-
-static void on_signal(int number)
-{
-	(void)number;
-	stop = 1;
-}
-
-/* The first signal ends the run in order; the second one ends us. */
-static void watch_signals(void)
-{
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESETHAND};
-
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		sigaction(numbers[i], &action, NULL);
 }
 
 /* A recording that is not there is no evidence that a rule misses: it is told here alone. */
@@ -194,8 +161,7 @@ static int gather(const struct fabric *f, const char *dir, struct run *r, int *a
 	struct err e = {0};
 	int err;
 
-	watch_signals();
-	err = run_fabric(f, dir, &stop, talk ? show_progress : NULL, NULL, r, &e);
+	err = run_fabric(f, dir, cmd_stop_signals(), talk ? show_progress : NULL, NULL, r, &e);
 	warn_recordings(r);
 	if (!err)
 		return EXIT_OK;
@@ -294,7 +260,7 @@ static int run_online(const char *path, const struct choice *c)
 	struct run r = {0}; /* also when there was no memory for it */
 	struct tm utc;
 
-	code = load_inventory(path, &f);
+	code = cmd_load_inventory(path, &f);
 	if (code)
 		return code;
 	gmtime_r(&now, &utc);
@@ -318,7 +284,7 @@ static int load_offline(const char *path, struct fabric *f, struct run *r)
 {
 	struct profile profile;
 	struct err e = {0};
-	int code = path ? load_inventory(path, f) : EXIT_OK;
+	int code = path ? cmd_load_inventory(path, f) : EXIT_OK;
 
 	if (!code && profile_name)
 		code = cmd_load_profile(profile_name, path ? &f->profile : &profile);
