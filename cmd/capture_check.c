@@ -10,34 +10,15 @@
 
 #include "cmd/capture_file.h"
 #include "cmd/cmd.h"
+#include "cmd/verdict.h"
 #include "profiles/fabric.h"
 #include "reports/check_capture.h"
-#include "reports/writer.h"
 
-static const char *format = "text", *fail_on = "error";
-static struct opt_list allowed;
-
-static const char *const format_words[] = {"text", "json", "junit", NULL};
-static const char *const fail_words[] = {"error", "warn", NULL};
+static struct verdict_options options = VERDICT_DEFAULTS;
 
 static const struct opt check_opts[] = {
-	{.name = "format",
-	 .kind = OPT_STRING,
-	 .value = &format,
-	 .arg = "FORMAT",
-	 .help = "text (default), json or junit",
-	 .words = format_words},
-	{.name = "fail-on",
-	 .kind = OPT_STRING,
-	 .value = &fail_on,
-	 .arg = "SEVERITY",
-	 .help = "error (default) or warn: what makes the exit code 1",
-	 .words = fail_words},
-	{.name = "allow-inconclusive",
-	 .kind = OPT_LIST,
-	 .value = &allowed,
-	 .arg = "RULE",
-	 .help = "this rule may lack its evidence; may be given again"},
+	VERDICT_FORMAT_OPT(options),
+	VERDICT_OPTS(options),
 	{.name = NULL},
 };
 
@@ -67,21 +48,10 @@ static int read_all(struct reader *r, struct capture_read *c)
 	return err;
 }
 
-static int write_report(struct report *report)
-{
-	const struct writer *w = writer_find(globals->json ? "json" : format);
-	struct err e = {0};
-
-	if (!w->write(report, stdout, &e) || ferror(stdout)) /* main() tells of that */
-		return report->exit_code;
-	return cmd_worse(report->exit_code, cmd_fail(EXIT_ENVIRONMENT, &e));
-}
-
 static int judge(const char *name, const struct capture_read *read)
 {
 	struct capture_case one = {
 		.name = name, .summary = &read->summary, .witnesses = &read->witnesses};
-	enum severity gate = strcmp(fail_on, "warn") ? SEVERITY_ERROR : SEVERITY_WARN;
 	struct fabric *fabric = calloc(1, sizeof(*fabric));
 	struct run *run = calloc(1, sizeof(*run));
 	struct findings findings = {0};
@@ -89,10 +59,6 @@ static int judge(const char *name, const struct capture_read *read)
 		.fabric = fabric,
 		.run = run,
 		.findings = &findings,
-		.colour = globals->colour_out,
-		.verbose = globals->verbose > 0,
-		.allow = allowed.item,
-		.allow_count = allowed.count,
 		.capture = name,
 		.alone = true,
 	};
@@ -105,23 +71,12 @@ static int judge(const char *name, const struct capture_read *read)
 		err_sys(&e, -ENOMEM, "rules");
 		code = cmd_fail(EXIT_ENVIRONMENT, &e);
 	} else {
-		report.exit_code = findings_exit(&findings, gate, allowed.item, allowed.count);
-		code = write_report(&report);
+		code = verdict_print(&options, verdict_writer(&options), EXIT_OK, &report);
 	}
 	findings_clear(&findings);
 	free(run);
 	free(fabric);
 	return code;
-}
-
-static int check_rules(void)
-{
-	for (unsigned int i = 0; i < allowed.count; i++)
-		if (!rule_find(allowed.item[i]))
-			return cmd_usage(&cmd_capture_check,
-					 "no rule '%s': 'rocecheck rules' lists them",
-					 allowed.item[i]);
-	return EXIT_OK;
 }
 
 /* As findings name it: without the folder. */
@@ -144,7 +99,7 @@ static int run_check(int argc, char **argv)
 	if (argc != 1)
 		return cmd_usage(&cmd_capture_check, "one capture file is needed, or - for "
 						     "standard input");
-	code = check_rules();
+	code = verdict_check(&cmd_capture_check, &options);
 	if (!code)
 		code = capture_file_open(argv[0], &r);
 	if (code)

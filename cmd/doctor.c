@@ -11,18 +11,16 @@
 
 #include "cmd/cmd.h"
 #include "cmd/ports.h"
+#include "cmd/verdict.h"
 #include "dcb/dcb.h"
 #include "probe/peer.h"
 #include "reports/app_env.h"
-#include "reports/writer.h"
 
-static struct opt_list ifaces, allowed;
-static const char *from, *profile_name, *format = "text", *fail_on = "error";
+static struct verdict_options options = VERDICT_DEFAULTS;
+static struct opt_list ifaces;
+static const char *from, *profile_name;
 static unsigned int listen_seconds;
 static bool env_only;
-
-static const char *const fail_words[] = {"error", "warn", NULL};
-static const char *const format_words[] = {"text", "json", "junit", NULL};
 
 static const struct opt doctor_opts[] = {
 	{"profile", 0, OPT_STRING, &profile_name, .arg = "PROFILE",
@@ -35,12 +33,8 @@ static const struct opt doctor_opts[] = {
 	 .help = "listen so long for link partners (needs CAP_NET_RAW)"},
 	{"env", 0, OPT_FLAG, &env_only,
 	 .help = "print the environment for applications alone, as shell lines"},
-	{"format", 0, OPT_STRING, &format, .arg = "FORMAT", .words = format_words,
-	 .help = "text, json or junit"},
-	{"fail-on", 0, OPT_STRING, &fail_on, .arg = "SEVERITY", .words = fail_words,
-	 .help = "error (default) or warn: what makes the exit code 1"},
-	{"allow-inconclusive", 0, OPT_LIST, &allowed, .arg = "RULE",
-	 .help = "this rule may lack its evidence; may be given again"},
+	VERDICT_FORMAT_OPT(options),
+	VERDICT_OPTS(options),
 	{.name = NULL},
 };
 
@@ -180,34 +174,25 @@ static int print_env(const struct app_env *env)
 
 static int judge(const struct patient *p, const struct app_env *env)
 {
-	const struct writer *w = writer_find(globals->json ? "json" : format);
-	enum severity gate = strcmp(fail_on, "warn") ? SEVERITY_ERROR : SEVERITY_WARN;
 	struct findings findings = {0};
 	struct report report = {
 		.fabric = &p->fabric,
 		.run = &p->run,
 		.findings = &findings,
-		.colour = globals->colour_out,
-		.verbose = globals->verbose > 0,
-		.allow = allowed.item,
-		.allow_count = allowed.count,
 		.alone = true,
 		.environment = env,
 	};
 	struct err e = {0};
+	int code;
 
 	if (rules_run_host(&p->fabric, &p->run, listened(p), &findings)) {
 		findings_clear(&findings);
 		err_sys(&e, -ENOMEM, "rules");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	report.exit_code = findings_exit(&findings, gate, allowed.item, allowed.count);
-	if (w->write(&report, stdout, &e)) /* a stream that failed is told by main() */
-		report.exit_code = cmd_worse(report.exit_code,
-					     ferror(stdout) ? EXIT_ENVIRONMENT
-							    : cmd_fail(EXIT_ENVIRONMENT, &e));
+	code = verdict_print(&options, verdict_writer(&options), EXIT_OK, &report);
 	findings_clear(&findings);
-	return report.exit_code;
+	return code;
 }
 
 static int check_options(int argc, char **argv)
@@ -218,11 +203,7 @@ static int check_options(int argc, char **argv)
 		return cmd_usage(&cmd_doctor, "a profile and --profile: give one");
 	if (from && listen_seconds)
 		return cmd_usage(&cmd_doctor, "--from or --listen, not both");
-	for (unsigned int i = 0; i < allowed.count; i++)
-		if (!rule_find(allowed.item[i]))
-			return cmd_usage(&cmd_doctor, "no rule '%s': 'rocecheck rules' lists them",
-					 allowed.item[i]);
-	return EXIT_OK;
+	return verdict_check(&cmd_doctor, &options);
 }
 
 static int run_doctor(int argc, char **argv)

@@ -14,16 +14,16 @@
 
 #include "cmd/cmd.h"
 #include "cmd/stop.h"
+#include "cmd/verdict.h"
 #include "probe/run.h"
 #include "profiles/diag.h"
 #include "profiles/fabric.h"
 #include "reports/writer.h"
 
-static const char *from, *profile_name, *out_dir, *fail_on = "error";
-static struct opt_list formats, allowed;
+static struct verdict_options options = VERDICT_DEFAULTS;
+static const char *from, *profile_name, *out_dir;
+static struct opt_list formats;
 static bool no_traffic;
-
-static const char *const fail_words[] = {"error", "warn", NULL};
 
 static const struct opt validate_opts[] = {
 	{.name = "from",
@@ -47,17 +47,7 @@ static const struct opt validate_opts[] = {
 	 .value = &formats,
 	 .arg = "FORMAT[=FILE]",
 	 .help = "text, json or junit: on stdout, or into a file; may be given again"},
-	{.name = "fail-on",
-	 .kind = OPT_STRING,
-	 .value = &fail_on,
-	 .arg = "SEVERITY",
-	 .help = "error (default) or warn: what makes the exit code 1",
-	 .words = fail_words},
-	{.name = "allow-inconclusive",
-	 .kind = OPT_LIST,
-	 .value = &allowed,
-	 .arg = "RULE",
-	 .help = "this rule may lack its evidence; may be given again"},
+	VERDICT_OPTS(options),
 	{.name = "no-traffic",
 	 .kind = OPT_FLAG,
 	 .value = &no_traffic,
@@ -71,7 +61,6 @@ struct choice {
 	const struct writer *save[OPT_LIST_MAX]; /* into path[] */
 	const char *path[OPT_LIST_MAX];
 	unsigned int saves;
-	enum severity fail_on;
 };
 
 static const struct writer *format_of(const char *word)
@@ -114,19 +103,9 @@ static int choose(struct choice *c)
 {
 	int code;
 
-	*c = (struct choice){
-		.fail_on = strcmp(fail_on, "warn") ? SEVERITY_ERROR : SEVERITY_WARN,
-	};
+	*c = (struct choice){0};
 	code = choose_formats(c);
-	if (code)
-		return code;
-	for (unsigned int i = 0; i < allowed.count; i++) {
-		if (!rule_find(allowed.item[i]))
-			return cmd_usage(&cmd_validate,
-					 "no rule '%s': 'rocecheck rules' lists them",
-					 allowed.item[i]);
-	}
-	return EXIT_OK;
+	return code ? code : verdict_check(&cmd_validate, &options);
 }
 
 static void show_progress(const char *line, void *arg)
@@ -224,10 +203,6 @@ static int judge(const struct fabric *f, const struct run *r, const struct choic
 		.fabric = f,
 		.run = r,
 		.findings = &findings,
-		.colour = globals->colour_out,
-		.verbose = globals->verbose > 0,
-		.allow = allowed.item,
-		.allow_count = allowed.count,
 	};
 	struct err e = {0};
 	int code;
@@ -236,12 +211,7 @@ static int judge(const struct fabric *f, const struct run *r, const struct choic
 		err_sys(&e, -ENOMEM, "rules");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	code = cmd_worse(findings_exit(&findings, c->fail_on, allowed.item, allowed.count),
-			 at_least);
-	report.exit_code = code;
-	if (c->print->write(&report, stdout, &e)) /* a stream that failed is told by main() */
-		code = cmd_worse(code, ferror(stdout) ? EXIT_ENVIRONMENT
-						      : cmd_fail(EXIT_ENVIRONMENT, &e));
+	code = verdict_print(&options, c->print, at_least, &report);
 	report.colour = false;
 	code = cmd_worse(code, save_all(&report, c, dir));
 	if (dir && !globals->quiet)

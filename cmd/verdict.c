@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Options and reports of the commands that judge: doctor, validate, capture check.
+ */
+#include "cmd/verdict.h"
+
+#include <string.h>
+
+#include "cmd/cmd.h"
+
+const char *const verdict_formats[] = {"text", "json", "junit", NULL};
+const char *const verdict_severities[] = {"error", "warn", NULL};
+
+int verdict_check(const struct command *c, const struct verdict_options *o)
+{
+	for (unsigned int i = 0; i < o->allowed.count; i++)
+		if (!rule_find(o->allowed.item[i]))
+			return cmd_usage(c, "no rule '%s': 'rocecheck rules' lists them",
+					 o->allowed.item[i]);
+	return EXIT_OK;
+}
+
+const struct writer *verdict_writer(const struct verdict_options *o)
+{
+	return writer_find(globals->json ? "json" : o->format);
+}
+
+int verdict_print(const struct verdict_options *o, const struct writer *w, int at_least,
+		  struct report *report)
+{
+	enum severity gate = strcmp(o->fail_on, "warn") ? SEVERITY_ERROR : SEVERITY_WARN;
+	struct err e = {0};
+
+	report->colour = globals->colour_out;
+	report->verbose = globals->verbose > 0;
+	report->allow = o->allowed.item;
+	report->allow_count = o->allowed.count;
+	report->exit_code =
+		cmd_worse(findings_exit(report->findings, gate, report->allow, report->allow_count),
+			  at_least);
+	if (!w->write(report, stdout, &e))
+		return report->exit_code;
+	return cmd_worse(report->exit_code,
+			 ferror(stdout) ? EXIT_ENVIRONMENT : cmd_fail(EXIT_ENVIRONMENT, &e));
+}
