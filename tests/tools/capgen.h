@@ -59,10 +59,11 @@ struct capgen_flow {
 	uint64_t copies, request_copies;
 	uint64_t new_connections;
 	/* What is to be read off the captured requests alone. */
-	uint64_t gaps;		    /* jumps ahead */
-	uint64_t missing;	    /* PSNs that were jumped over and never came */
-	uint64_t again;		    /* requests captured before, copies left out */
-	/* Sums: first request after the gap, where there is one to be seen, to NAK, NAK to resent */
+	uint64_t gaps;	  /* jumps ahead */
+	uint64_t missing; /* PSNs that were jumped over and never came */
+	uint64_t again;	  /* requests captured before, copies left out */
+	/* Sums: first request after the gap, where there is one to be seen, to NAK, NAK to resent
+	 */
 	uint64_t nak_ns, resend_ns;
 };
 

@@ -59,4 +59,7 @@ uint32_t gen_below(struct gen_rng *r, uint32_t n);
 void gen_burst_make(const struct capgen_options *o, struct gen_rng *r, struct gen_stream *s,
 		    struct gen_burst *b, struct capgen_flow *f);
 
+/* Every step once more, so much later and one hop further. */
+void gen_burst_copy(struct gen_burst *b, uint64_t delay_ns);
+
 #endif
