@@ -19,6 +19,9 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 #include "capture/reader.h"
 #include "capture/sandbox.h"
@@ -34,6 +37,7 @@ static int status_of(void (*f)(void))
 
 	assert_true(pid >= 0);
 	if (!pid) {
+		alarm(60);
 		if (sandbox_enter(&e))
 			_exit(UNCONFINED);
 		f();
@@ -101,11 +105,11 @@ static const struct {
 	void (*f)(void);
 	bool leak_search; /* needs it, with AddressSanitizer */
 } forbidden[] = {
-	{"create a file", create_file, false},	  {"make a socket", make_socket, false},
-	{"run a program", run_program, false},	  {"send a signal", send_signal, false},
-	{"remove a file", unlink_file, false},	  {"type for the user", push_input, false},
+	{"create a file", create_file, false},	 {"make a socket", make_socket, false},
+	{"run a program", run_program, false},	 {"send a signal", send_signal, false},
+	{"remove a file", unlink_file, false},	 {"type for the user", push_input, false},
 	{"change the user", change_user, false}, {"make code", make_code, false},
-	{"open a file", read_file, true},	  {"fork", be_two, true},
+	{"open a file", read_file, true},	 {"fork", be_two, true},
 };
 
 static bool sanitized(void)
@@ -216,12 +220,35 @@ static void decodes(void **state)
 	}
 }
 
+#ifdef __SANITIZE_ADDRESS__
+/* It waits without an end for a helper that was killed: the alarm ends it. */
+static void search_leaks(void)
+{
+	check(!__lsan_do_recoverable_leak_check());
+}
+#endif
+
+/* What ends every sanitized program, the confined ones too. */
+static void finds_leaks(void **state)
+{
+	(void)state;
+#ifdef __SANITIZE_ADDRESS__
+	int status = status_of(search_leaks);
+
+	if (!WIFEXITED(status) || WEXITSTATUS(status))
+		fail_msg("status 0x%x", (unsigned int)status);
+#else
+	skip();
+#endif
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kills),
 		cmocka_unit_test(works),
 		cmocka_unit_test(decodes),
+		cmocka_unit_test(finds_leaks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
