@@ -107,9 +107,10 @@ static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
 	return &t->entry[id];
 }
 
-static void answer(struct flow_entry *e, struct flow_entry *peer, const struct packet *p)
+static void answer(struct flow_entry *e, struct flow_entry *peer, const struct packet *p,
+		   struct flow_events *ev)
 {
-	if (stream_answer(&peer->stream, p, &peer->flow)) {
+	if (stream_answer(&peer->stream, p, &peer->flow, ev)) {
 		e->strangers = 0;
 	} else if (++e->strangers == STRANGERS_MAX) {
 		e->peer = peer->peer = e->candidate = PAIR_NONE;
@@ -125,15 +126,18 @@ static void judge_request(struct flow_table *t, struct flow_entry *e, const stru
 		pair_note(t->pairs, e->hosts, p, e->id);
 }
 
-static void count_held(const struct pause_track *t, const struct packet *p, struct flow *f)
+static void count_held(const struct pause_track *t, const struct packet *p, struct flow *f,
+		       struct flow_events *ev)
 {
 	uint64_t ns = pause_held_ns(t, p, f->last_ns);
 
+	f->held_unknown += !p->vlan_count;
 	f->held += ns != 0;
 	f->held_ns += ns;
+	ev->bits |= ns ? FLOW_HELD : 0;
 }
 
-static void space_cnp(struct flow *f, uint64_t now_ns)
+static void space_cnp(struct flow *f, uint64_t now_ns, struct flow_events *ev)
 {
 	if (f->cnp_last_ns && now_ns > f->cnp_last_ns) {
 		uint64_t ns = now_ns - f->cnp_last_ns;
@@ -141,6 +145,10 @@ static void space_cnp(struct flow *f, uint64_t now_ns)
 		f->cnp_span_ns += ns;
 		if (!f->cnp_min_ns || ns < f->cnp_min_ns)
 			f->cnp_min_ns = ns;
+		if (ns < CNP_SPACING_NS) {
+			f->cnp_close++;
+			ev->bits |= FLOW_CNP_CLOSE;
+		}
 	}
 	f->cnp_last_ns = now_ns;
 }
@@ -155,7 +163,7 @@ static void judge(struct flow_table *t, struct flow_entry *e, const struct packe
 	struct flow_entry *peer;
 
 	if (t->totals.pfc_frames && request)
-		count_held(&t->pause, p, &e->flow);
+		count_held(&t->pause, p, &e->flow, &t->events);
 	if (request && believed) {
 		judge_request(t, e, p);
 	} else if (stream_is_copy(&e->stream, p, &e->flow)) {
@@ -166,9 +174,9 @@ static void judge(struct flow_table *t, struct flow_entry *e, const struct packe
 	} else if ((flags & OP_RESPONSE) && believed && p->opcode != OPCODE_CNP) {
 		peer = peer_of(t, e, p);
 		if (peer)
-			answer(e, peer, p);
+			answer(e, peer, p, &t->events);
 	} else if (p->opcode == OPCODE_CNP && believed) {
-		space_cnp(&e->flow, p->time_ns);
+		space_cnp(&e->flow, p->time_ns, &t->events);
 	}
 }
 
@@ -245,6 +253,8 @@ int flow_table_add(struct flow_table *t, const struct packet *p)
 			return -ENOMEM;
 	}
 	count_totals(&t->totals, p);
+	if (p->tunnel.kind && mirror_take(&t->mirror, p, &t->totals.mirror))
+		t->events.bits |= FLOW_MIRROR_GAP;
 	if (p->kind == PACKET_PFC)
 		pause_take(&t->pause, p, &t->totals.pause);
 	return 0;

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "capture/packet.h"
+#include "capture/mirror.h"
 #include "capture/pause.h"
 
 /* What nearly every packet touches stands together and first: few cache lines. */
@@ -50,18 +50,25 @@ struct flow {
 	uint64_t cnp_span_ns; /* from the first to the last */
 	uint64_t cnp_min_ns;  /* the least between two, 0 = there were no two */
 	uint64_t cnp_last_ns;
+	uint64_t cnp_close;	/* that came sooner than CNP_SPACING_NS after the one before */
 	uint64_t held, held_ns; /* by pauses of its priority; only of tagged packets */
+	uint64_t held_unknown;	/* requests without a tag, after the first pause */
 	bool paired;
 	uint32_t peer_qpn; /* when paired: the QP that the answers go to */
 	uint64_t first_ns, first_frame;
 	uint64_t dscp[64]; /* packets by DSCP */
 };
 
+/* ConnectX sends CNPs of a flow 4 us apart unless told otherwise. What is closer is so for certain
+ * by a clock that counts in us. */
+#define CNP_SPACING_NS 3000
+
 struct capture_totals {
 	uint64_t frames, roce, cnp, lldp, other, truncated, malformed;
 	uint64_t pfc_frames, pause_frames;
 	uint64_t pfc_by_prio[8]; /* frames that name the priority, XON and XOFF */
 	struct pause_totals pause;
+	struct mirror_totals mirror;
 	uint64_t evicted_flows; /* beyond the limit, longest idle first, an eighth at once */
 };
 
@@ -85,6 +92,18 @@ enum flow_event {
 	FLOW_ICRC_BAD = 1 << 9,
 	FLOW_FRAGMENT = 1 << 10, /* IP fragments carry RoCE: always wrong */
 	FLOW_COPY = 1 << 11,	 /* the capture saw the packet before */
+	/* Why a request came late or again; beside FLOW_PSN_FILLED and FLOW_DUPLICATE. */
+	FLOW_TIMEOUT = 1 << 12, /* the first that is sent again after a silence */
+	FLOW_RNR_RETRY = 1 << 13,
+	FLOW_READ_RETRY = 1 << 14, /* the rest of a READ */
+	FLOW_UNEXPLAINED = 1 << 15,
+	FLOW_LOST = 1 << 16,	  /* it did not reach the capture before */
+	FLOW_REORDERED = 1 << 17, /* it came late by itself, as far as is known by then */
+	FLOW_CORRUPTED = 1 << 18, /* it had a bad ICRC before */
+	FLOW_MISSED = 1 << 19,	  /* acknowledges what was not captured */
+	FLOW_HELD = 1 << 20,	  /* the first behind a pause of its priority */
+	FLOW_CNP_CLOSE = 1 << 21,
+	FLOW_MIRROR_GAP = 1 << 22, /* the mirror's tunnel lost packets before this one */
 };
 
 struct flow_events {

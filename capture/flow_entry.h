@@ -29,6 +29,7 @@ struct flow_table {
 	struct connect_table *connections; /* NULL until the first is made */
 	struct capture_totals totals;
 	struct pause_track pause;
+	struct mirror_track mirror;
 	struct flow_events events;
 };
 

@@ -22,6 +22,17 @@ static const struct {
 	{FLOW_ICRC_BAD, "icrc_bad", "bad ICRC"},
 	{FLOW_FRAGMENT, "fragment", "IP fragment"},
 	{FLOW_COPY, "copy", "captured twice"},
+	{FLOW_TIMEOUT, "timeout", "after a timeout"},
+	{FLOW_RNR_RETRY, "rnr_retry", "retry for a receiver not ready"},
+	{FLOW_READ_RETRY, "read_retry", "rest of a READ"},
+	{FLOW_UNEXPLAINED, "unexplained", "for no reason that was captured"},
+	{FLOW_LOST, "lost", "was lost"},
+	{FLOW_REORDERED, "reordered", "came late"},
+	{FLOW_CORRUPTED, "corrupted", "was corrupted"},
+	{FLOW_MISSED, "missed", "acknowledges what was not captured"},
+	{FLOW_HELD, "held", "held by a pause"},
+	{FLOW_CNP_CLOSE, "cnp_close", "close to the CNP before"},
+	{FLOW_MIRROR_GAP, "mirror_gap", "the mirror lost packets before"},
 };
 
 json_t *flow_events_to_json(struct flow_events ev)

@@ -27,18 +27,40 @@ static struct pause_sender *sender_of(struct pause_track *t, const uint8_t smac[
 	return oldest;
 }
 
+static void account_time(struct pause_sender *s, unsigned int prio, const struct packet *p,
+			 struct pause_totals *sum)
+{
+	uint64_t ns = p->time_ns - s->told_ns[prio], whole_ns = p->time_ns - s->since_ns[prio];
+
+	sum->ns[prio] += ns;
+	s->ns[prio] += ns;
+	if (s->ns[prio] > sum->most_ns[prio]) {
+		sum->most_ns[prio] = s->ns[prio];
+		memcpy(sum->most_smac[prio], s->smac, 6);
+	}
+	if (whole_ns > sum->longest[prio].ns)
+		sum->longest[prio] = (struct pause_extent){
+			.ns = whole_ns,
+			.first_frame = s->since_frame[prio],
+			.last_frame = p->frame,
+		};
+}
+
 /* What passed of a pause since its last frame. */
-static void account(struct pause_sender *s, unsigned int prio, uint64_t now_ns,
+static void account(struct pause_sender *s, unsigned int prio, const struct packet *p,
 		    struct pause_totals *sum)
 {
 	if (!s->paused[prio])
 		return;
-	if (now_ns <= s->until_ns[prio]) {
-		if (now_ns > s->told_ns[prio])
-			sum->ns[prio] += now_ns - s->told_ns[prio];
+	if (p->time_ns <= s->until_ns[prio]) {
+		if (p->time_ns > s->told_ns[prio])
+			account_time(s, prio, p, sum);
 		return;
 	}
-	sum->ran_out[prio]++;
+	if (!sum->ran_out[prio]++) {
+		sum->out[prio].first_frame = s->told_frame[prio];
+		sum->out[prio].last_frame = p->frame;
+	}
 	s->paused[prio] = false;
 }
 
@@ -53,28 +75,33 @@ static void end_pause(struct pause_track *t, struct pause_sender *s, unsigned in
 	t->ended[prio].end_ns = now_ns;
 }
 
-static void hold(struct pause_sender *s, unsigned int prio, uint64_t now_ns, uint16_t quanta,
+static void hold(struct pause_sender *s, unsigned int prio, const struct packet *p,
 		 struct pause_totals *sum)
 {
 	if (!s->paused[prio]) {
 		sum->pauses[prio]++;
-		s->since_ns[prio] = now_ns;
+		s->since_ns[prio] = p->time_ns;
+		s->since_frame[prio] = p->frame;
 	}
 	s->paused[prio] = true;
-	s->told_ns[prio] = now_ns;
-	s->until_ns[prio] = now_ns + QUANTUM_10G_NS(quanta);
+	s->told_ns[prio] = p->time_ns;
+	s->told_frame[prio] = p->frame;
+	s->until_ns[prio] = p->time_ns + QUANTUM_10G_NS(p->pfc_quanta[prio]);
 }
 
 void pause_take(struct pause_track *t, const struct packet *p, struct pause_totals *sum)
 {
 	struct pause_sender *s = sender_of(t, p->smac);
 
+	if (!sum->first_ns)
+		sum->first_ns = p->time_ns;
+	sum->last_ns = p->time_ns;
 	for (unsigned int prio = 0; prio < PAUSE_PRIOS; prio++) {
 		if (!(p->pfc_enable >> prio & 1))
 			continue;
-		account(s, prio, p->time_ns, sum);
+		account(s, prio, p, sum);
 		if (p->pfc_quanta[prio])
-			hold(s, prio, p->time_ns, p->pfc_quanta[prio], sum);
+			hold(s, prio, p, sum);
 		else
 			end_pause(t, s, prio, p->time_ns);
 	}

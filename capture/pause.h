@@ -18,6 +18,8 @@ struct pause_sender {
 	bool paused[PAUSE_PRIOS];
 	uint64_t last_ns; /* of its last frame */
 	uint64_t since_ns[PAUSE_PRIOS], until_ns[PAUSE_PRIOS], told_ns[PAUSE_PRIOS];
+	uint64_t since_frame[PAUSE_PRIOS], told_frame[PAUSE_PRIOS];
+	uint64_t ns[PAUSE_PRIOS]; /* of all its pauses */
 };
 
 /* No pointers. All zero: nothing was seen. */
@@ -30,10 +32,20 @@ struct pause_track {
 	} ended[PAUSE_PRIOS];
 };
 
+struct pause_extent {
+	uint64_t ns;
+	uint64_t first_frame, last_frame; /* that showed it */
+};
+
 struct pause_totals {
+	uint64_t first_ns, last_ns;    /* of frames that pause or let go on */
 	uint64_t pauses[PAUSE_PRIOS];  /* begun */
 	uint64_t ran_out[PAUSE_PRIOS]; /* of them: without a frame that ends them */
-	uint64_t ns[PAUSE_PRIOS];
+	uint64_t ns[PAUSE_PRIOS];      /* of all senders */
+	uint64_t most_ns[PAUSE_PRIOS]; /* of the sender that paused for longest, */
+	uint8_t most_smac[PAUSE_PRIOS][6];
+	struct pause_extent longest[PAUSE_PRIOS]; /* pause, as long as it was renewed in time */
+	struct pause_extent out[PAUSE_PRIOS];	  /* the first that ran out: its frames, no time */
 };
 
 /* Takes a packet of kind PACKET_PFC. */

@@ -135,13 +135,15 @@ static void settle(struct stream *s, const struct packet *p, struct flow *f)
 }
 
 /* Something is sent again: why, when it is the first of what is sent again. */
-static void find_cause(struct stream *s, const struct packet *p, struct flow *f, uint64_t before_ns)
+static void find_cause(struct stream *s, const struct packet *p, struct flow *f, uint64_t before_ns,
+		       struct flow_events *ev)
 {
 	uint64_t timeout_ns = s->timeout_ns ? s->timeout_ns : TIMEOUT_MIN_NS;
 
 	if (s->refused && p->psn == s->refused_psn) {
 		if (s->refused == CAUSE_RNR) {
 			f->rnr_retries++;
+			ev->bits |= FLOW_RNR_RETRY;
 		} else {
 			f->resends++;
 			f->resend_ns += since(p->time_ns, s->refused_ns);
@@ -149,6 +151,7 @@ static void find_cause(struct stream *s, const struct packet *p, struct flow *f,
 		retry_begin(s, (enum stream_cause)s->refused, p->psn);
 	} else if (!within(p->time_ns, before_ns, timeout_ns)) {
 		f->timeouts++;
+		ev->bits |= FLOW_TIMEOUT;
 		retry_begin(s, CAUSE_TIMEOUT, p->psn);
 	}
 }
@@ -182,7 +185,7 @@ static bool is_partial_read(const struct stream *s, const struct packet *p,
 }
 
 static void sent_again(struct stream *s, const struct packet *p, const struct psn_request *r,
-		       struct flow *f)
+		       struct flow *f, struct flow_events *ev)
 {
 	uint32_t span = psn_span(&s->psn, r), end = (p->psn + (span ? span : 1)) & PSN_MASK;
 
@@ -192,27 +195,32 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 		f->lost_psns += s->late;
 		retry_begin(s, CAUSE_NAK, (p->psn - s->late) & PSN_MASK);
 	}
-	if (is_partial_read(s, p, r))
+	if (is_partial_read(s, p, r)) {
 		f->read_retries++;
-	else if (!s->retry) {
+		ev->bits |= FLOW_READ_RETRY;
+	} else if (!s->retry) {
 		f->unexplained++;
+		ev->bits |= FLOW_UNEXPLAINED;
 		retry_begin(s, CAUSE_UNKNOWN, p->psn);
 	}
 	if (s->retry == CAUSE_NAK && psn_distance(end, s->retry_end) >= 0)
 		count_go_back(s, f, s->retry_end);
 }
 
-static void came_late(struct stream *s, const struct packet *p, uint64_t gap_ns, uint32_t count,
-		      struct flow *f)
+static void came_late(struct stream *s, const struct packet *p, uint64_t gap_ns, struct flow *f,
+		      struct flow_events *ev)
 {
 	if (was_bad(s, p->psn)) {
-		f->corrupted_psns += count;
+		f->corrupted_psns += ev->psns;
+		ev->bits |= FLOW_CORRUPTED;
 	} else if (s->retry || s->refused || !within(p->time_ns, gap_ns, REORDER_NS)) {
-		f->lost_psns += count;
+		f->lost_psns += ev->psns;
+		ev->bits |= FLOW_LOST;
 	} else {
 		f->reordered++;
-		s->late = count;
-		s->late_next = (p->psn + count) & PSN_MASK;
+		ev->bits |= FLOW_REORDERED;
+		s->late = ev->psns;
+		s->late_next = (p->psn + ev->psns) & PSN_MASK;
 	}
 }
 
@@ -225,17 +233,17 @@ static void observe_behind(struct stream *s, const struct packet *p, const struc
 	uint32_t count;
 
 	if (reliable)
-		find_cause(s, p, f, before_ns);
+		find_cause(s, p, f, before_ns, ev);
 	if (psn_observe(&s->psn, r, &count) == PSN_FILLED) {
 		f->psn_missing -= count;
 		ev->bits |= FLOW_PSN_FILLED;
 		ev->psns = count;
-		came_late(s, p, gap_ns, count, f);
+		came_late(s, p, gap_ns, f, ev);
 	} else {
 		f->duplicates++;
 		ev->bits |= FLOW_DUPLICATE;
 		if (reliable)
-			sent_again(s, p, r, f);
+			sent_again(s, p, r, f, ev);
 	}
 	set_pending(s);
 }
@@ -330,7 +338,7 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 		f->losses_after++;
 }
 
-bool stream_answer(struct stream *s, const struct packet *p, struct flow *f)
+bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, struct flow_events *ev)
 {
 	enum aeth_kind kind = p->headers & HDR_AETH ? packet_aeth_kind(p) : AETH_ACK;
 	bool refusal = kind == AETH_RNR || kind == AETH_NAK;
@@ -339,8 +347,12 @@ bool stream_answer(struct stream *s, const struct packet *p, struct flow *f)
 	/* Of requests that were not captured, or of another connection. */
 	if (!s->psn.started || d >= 0 || d < -WINDOW_MAX)
 		return false;
-	if (s->psn.gap_count)
-		f->missed_psns += psn_cover(&s->psn, p->psn - refusal);
+	if (s->psn.gap_count) {
+		uint32_t missed = psn_cover(&s->psn, p->psn - refusal);
+
+		f->missed_psns += missed;
+		ev->bits |= missed ? FLOW_MISSED : 0;
+	}
 	if (kind == AETH_RNR)
 		refused(s, p, CAUSE_RNR, f);
 	else if (kind == AETH_NAK && !(p->aeth.syndrome & 0x1f))

@@ -64,9 +64,10 @@ bool stream_is_copy(struct stream *s, const struct packet *p, const struct flow 
  * connection. */
 void stream_connect(struct stream *s, struct flow *f, const struct connection *c);
 
-/* What the receiver answered to the requester of s: its flow is f. False when it fits nothing that
- * was sent. */
-bool stream_answer(struct stream *s, const struct packet *p, struct flow *f);
+/* What the receiver answered to the requester of s: its flow is f, ev is of the answer. False when
+ * it fits nothing that was sent. */
+bool stream_answer(struct stream *s, const struct packet *p, struct flow *f,
+		   struct flow_events *ev);
 
 /* Nothing more comes: what was still open is told in f. */
 void stream_end(const struct stream *s, struct flow *f);

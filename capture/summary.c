@@ -134,6 +134,15 @@ static json_t *flows_to_json(const struct capture_summary *s)
 	return a;
 }
 
+static json_t *longest_pauses(const struct pause_totals *t)
+{
+	uint64_t ns[PAUSE_PRIOS];
+
+	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
+		ns[i] = t->longest[i].ns;
+	return array_of(ns, PAUSE_PRIOS);
+}
+
 static json_t *totals_to_json(const struct capture_totals *t)
 {
 	json_t *o = json_object();
@@ -142,7 +151,8 @@ static json_t *totals_to_json(const struct capture_totals *t)
 	    put(o, "pfc_by_prio", array_of(t->pfc_by_prio, ARRAY_SIZE(t->pfc_by_prio))) &&
 	    put(o, "pauses_by_prio", array_of(t->pause.pauses, PAUSE_PRIOS)) &&
 	    put(o, "pauses_ran_out_by_prio", array_of(t->pause.ran_out, PAUSE_PRIOS)) &&
-	    put(o, "paused_ns_by_prio", array_of(t->pause.ns, PAUSE_PRIOS)))
+	    put(o, "paused_ns_by_prio", array_of(t->pause.ns, PAUSE_PRIOS)) &&
+	    put(o, "longest_pause_ns_by_prio", longest_pauses(&t->pause)))
 		return o;
 	json_decref(o);
 	return NULL;

@@ -19,9 +19,20 @@
 	}
 
 static const struct counter total_rows[] = {
-	TOTAL(frames),	     TOTAL(roce),	   TOTAL(cnp),	     TOTAL(lldp),
-	TOTAL(other),	     TOTAL(truncated),	   TOTAL(malformed), TOTAL(pfc_frames),
-	TOTAL(pause_frames), TOTAL(evicted_flows),
+	TOTAL(frames),
+	TOTAL(roce),
+	TOTAL(cnp),
+	TOTAL(lldp),
+	TOTAL(other),
+	TOTAL(truncated),
+	TOTAL(malformed),
+	TOTAL(pfc_frames),
+	TOTAL(pause_frames),
+	TOTAL(evicted_flows),
+	{"mirror_packets", offsetof(struct capture_totals, mirror.packets), true},
+	{"mirror_gaps", offsetof(struct capture_totals, mirror.gaps), true},
+	{"mirror_missing", offsetof(struct capture_totals, mirror.missing), true},
+	{"mirror_restarts", offsetof(struct capture_totals, mirror.restarts), true},
 };
 
 static const struct counter flow_rows[] = {
@@ -70,6 +81,8 @@ static const struct counter flow_rows[] = {
 	NEWER(cnp_last_ns),
 	NEWER(held),
 	NEWER(held_ns),
+	NEWER(held_unknown),
+	NEWER(cnp_close),
 };
 
 const char *const drops_words[3] = {

@@ -232,6 +232,7 @@ static int peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
 /* Absent in what older versions wrote. */
 static int get_pauses(const json_t *o, struct pause_totals *t, struct err *e)
 {
+	uint64_t longest[PAUSE_PRIOS] = {0};
 	int err;
 
 	if (!json_object_get(o, "pauses_by_prio"))
@@ -239,7 +240,13 @@ static int get_pauses(const json_t *o, struct pause_totals *t, struct err *e)
 	err = get_array(o, "pauses_by_prio", t->pauses, PAUSE_PRIOS, e);
 	if (!err)
 		err = get_array(o, "pauses_ran_out_by_prio", t->ran_out, PAUSE_PRIOS, e);
-	return err ? err : get_array(o, "paused_ns_by_prio", t->ns, PAUSE_PRIOS, e);
+	if (!err)
+		err = get_array(o, "paused_ns_by_prio", t->ns, PAUSE_PRIOS, e);
+	if (!err && json_object_get(o, "longest_pause_ns_by_prio"))
+		err = get_array(o, "longest_pause_ns_by_prio", longest, PAUSE_PRIOS, e);
+	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
+		t->longest[i].ns = longest[i];
+	return err;
 }
 
 int capture_summary_from_json(const json_t *json, struct capture_summary *out, struct err *e)

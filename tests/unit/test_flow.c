@@ -129,8 +129,8 @@ static void bad_icrc_is_a_loss(void **state)
 		{1, ICRC_GOOD, 0},
 		{2, ICRC_BAD, FLOW_ICRC_BAD},
 		{3, ICRC_UNVERIFIABLE, FLOW_PSN_GAP},
-		{2, ICRC_GOOD, FLOW_PSN_FILLED},
-		{3, ICRC_GOOD, FLOW_DUPLICATE},
+		{2, ICRC_GOOD, FLOW_PSN_FILLED | FLOW_CORRUPTED},
+		{3, ICRC_GOOD, FLOW_DUPLICATE | FLOW_UNEXPLAINED},
 		{0x900000, ICRC_BAD, FLOW_ICRC_BAD},
 		{4, ICRC_GOOD, 0},
 	};
@@ -315,7 +315,7 @@ static void event_words(void **state)
 	assert_string_equal(text, "PSN gap of 6, CE mark");
 	flow_events_text(ev, small, sizeof(small));
 	assert_string_equal(small, "PSN gap");
-	for (i = 0; i <= 11; i++) { /* each event has a word */
+	for (i = 0; i <= 22; i++) { /* each event has a word */
 		ev.bits = 1U << i;
 		a = flow_events_to_json(ev);
 		assert_int_equal(json_array_size(a), 1);

@@ -156,12 +156,14 @@ struct row {
 		uint64_t time_ns;
 	} step[8];
 	struct flow want;
+	uint32_t events; /* that say why, of all steps */
 };
 
 static const struct row rows[] = {
 	{"a missing PSN that is acknowledged was missed by the capture",
 	 {{14, 0, 30 * US}, {14, ACKED, 35 * US}},
-	 {.missed_psns = 2}},
+	 {.missed_psns = 2},
+	 FLOW_MISSED},
 	{"lost before the capture, all sent again",
 	 {{13, 0, 30 * US}, {12, NAK, 33 * US}, {12, 0, 40 * US}, {13, 0, 41 * US}},
 	 {.lost_psns = 1,
@@ -171,14 +173,16 @@ static const struct row rows[] = {
 	  .naks_timed = 1,
 	  .nak_ns = 3 * US,
 	  .resends = 1,
-	  .resend_ns = 7 * US}},
+	  .resend_ns = 7 * US},
+	 FLOW_LOST},
 	{"lost behind it",
 	 {{12, 0, 30 * US},
 	  {13, 0, 31 * US},
 	  {12, NAK, 33 * US},
 	  {12, 0, 40 * US},
 	  {13, 0, 41 * US}},
-	 {.losses_after = 1, .go_back_n = 1, .wasted_psns = 2, .resends = 1, .resend_ns = 7 * US}},
+	 {.losses_after = 1, .go_back_n = 1, .wasted_psns = 2, .resends = 1, .resend_ns = 7 * US},
+	 0},
 	{"only what is missing is sent again",
 	 {{13, 0, 30 * US}, {12, NAK, 33 * US}, {12, 0, 40 * US}, {14, 0, 41 * US}},
 	 {.lost_psns = 1,
@@ -187,25 +191,32 @@ static const struct row rows[] = {
 	  .naks_timed = 1,
 	  .nak_ns = 3 * US,
 	  .resends = 1,
-	  .resend_ns = 7 * US}},
+	  .resend_ns = 7 * US},
+	 FLOW_LOST},
 	{"late by itself",
 	 {{13, 0, 30 * US}, {12, 0, 31 * US}, {14, 0, 32 * US}},
-	 {.reordered = 1}},
+	 {.reordered = 1},
+	 FLOW_REORDERED},
 	{"late, and what follows again: the refusal was not captured",
 	 {{13, 0, 30 * US}, {12, 0, 40 * US}, {13, 0, 41 * US}, {14, 0, 42 * US}},
-	 {.lost_psns = 1, .go_back_n = 1, .wasted_psns = 2}},
+	 {.lost_psns = 1, .go_back_n = 1, .wasted_psns = 2},
+	 FLOW_REORDERED},
 	{"again after the timeout",
 	 {{12, 0, 30 * US}, {12, 0, 2 * MS}, {13, 0, 2 * MS + 1}},
-	 {.timeouts = 1}},
+	 {.timeouts = 1},
+	 FLOW_TIMEOUT},
 	{"again much too early for a timeout",
 	 {{12, 0, 30 * US}, {13, 0, 31 * US}, {12, 0, 90 * US}, {13, 0, 91 * US}},
-	 {.unexplained = 1}},
+	 {.unexplained = 1},
+	 FLOW_UNEXPLAINED},
 	{"the receiver was not ready",
 	 {{12, 0, 30 * US}, {12, 0x21, 33 * US}, {12, 0, 53 * US}, {13, 0, 54 * US}},
-	 {.rnr_retries = 1}},
+	 {.rnr_retries = 1},
+	 FLOW_RNR_RETRY},
 	{"the same bytes at once: a mirror of two ports",
 	 {{12, 0, 30 * US}, {12, 0, 30 * US + 200}},
-	 {.copies = 1}},
+	 {.copies = 1},
+	 0},
 };
 
 #define SAME(member) assert_int_equal(f.member, rows[i].want.member)
@@ -215,6 +226,7 @@ static void verdicts(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		struct flow_table *t = paired();
+		uint32_t events = 0;
 		struct flow f;
 
 		for (unsigned int k = 0; k < 8 && rows[i].step[k].psn; k++) {
@@ -223,6 +235,7 @@ static void verdicts(void **state)
 				       rows[i].step[k].time_ns);
 			else
 				send(t, rows[i].step[k].psn, rows[i].step[k].time_ns);
+			events |= flow_table_events(t).bits;
 		}
 		f = flow_to(t, B_QPN);
 		print_message("%s\n", rows[i].name);
@@ -242,6 +255,7 @@ static void verdicts(void **state)
 		SAME(nak_ns);
 		SAME(resends);
 		SAME(resend_ns);
+		assert_int_equal(events & ~(FLOW_TIMEOUT - 1U), rows[i].events);
 		flow_table_free(t);
 	}
 }

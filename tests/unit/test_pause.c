@@ -92,6 +92,45 @@ static void lengths(void **state)
 	}
 }
 
+/* Which sender, which pause, and by which frames. */
+static void longest_pauses(void **state)
+{
+	static const struct {
+		uint8_t sender;
+		uint16_t quanta;
+		uint64_t us;
+	} frames[] = {
+		{1, 0xffff, 1},	   {2, 0xffff, 5}, {1, 0, 11},	  {2, 0xffff, 1005}, {2, 0, 1505},
+		{1, 0xffff, 2000}, {1, 0, 2010},   {1, 10, 3000}, {2, 0xffff, 4000}, {1, 0, 4100},
+	};
+	struct flow_table *t = flow_table_new(0);
+	const struct pause_totals *sum = &flow_table_totals(t)->pause;
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(frames); i++) {
+		struct packet p = {.kind = PACKET_PFC,
+				   .frame = i + 1,
+				   .time_ns = 1000000000 + frames[i].us * US,
+				   .pfc_enable = 1 << 5};
+
+		p.smac[5] = frames[i].sender;
+		p.pfc_quanta[5] = frames[i].quanta;
+		assert_int_equal(flow_table_add(t, &p), 0);
+	}
+	assert_int_equal(sum->first_ns, 1000000000 + US);
+	assert_int_equal(sum->last_ns, 1000000000 + 4100 * US);
+	assert_int_equal(sum->longest[5].ns, 1500 * US);
+	assert_int_equal(sum->longest[5].first_frame, 2);
+	assert_int_equal(sum->longest[5].last_frame, 5);
+	assert_int_equal(sum->most_ns[5], 1500 * US);
+	assert_int_equal(sum->most_smac[5][5], 2);
+	assert_int_equal(sum->ran_out[5], 1);
+	assert_int_equal(sum->out[5].first_frame, 8);
+	assert_int_equal(sum->out[5].last_frame, 10);
+	assert_int_equal(sum->longest[3].ns, 0);
+	flow_table_free(t);
+}
+
 static void held_flows(void **state)
 {
 	static const struct {
@@ -118,6 +157,7 @@ static void held_flows(void **state)
 			roce(t, 0x04, flows[i].smac, 17, flows[i].pcp, 1, flows[i].before_us * US);
 		pfc(t, 1, 3, 0, 1050 * US);
 		roce(t, 0x04, flows[i].smac, 17, flows[i].pcp, 2, flows[i].after_us * US);
+		assert_int_equal(!!(flow_table_events(t).bits & FLOW_HELD), flows[i].held_us != 0);
 		roce(t, 0x04, flows[i].smac, 17, flows[i].pcp, 3, flows[i].after_us * US + 100);
 		flow_table_get(t, 0, &f);
 		if (f.held_ns != flows[i].held_us * US || f.held != (flows[i].held_us != 0))
@@ -125,6 +165,30 @@ static void held_flows(void **state)
 				 (unsigned long long)f.held, (unsigned long long)f.held_ns);
 		flow_table_free(t);
 	}
+}
+
+/* Without a tag no priority is known. */
+static void untagged(void **state)
+{
+	struct packet p = {.kind = PACKET_ROCE,
+			   .bth = true,
+			   .icrc = ICRC_GOOD,
+			   .opcode = 0x04,
+			   .time_ns = 1000000000 + 990 * US};
+	struct flow_table *t = flow_table_new(0);
+	struct flow f;
+
+	(void)state;
+	assert_int_equal(flow_table_add(t, &p), 0);
+	pfc(t, 1, 0, 0xffff, 1000 * US);
+	pfc(t, 1, 0, 0, 1050 * US);
+	p.psn = 1;
+	p.time_ns += 70 * US;
+	assert_int_equal(flow_table_add(t, &p), 0);
+	flow_table_get(t, 0, &f);
+	assert_int_equal(f.held, 0);
+	assert_int_equal(f.held_unknown, 1);
+	flow_table_free(t);
 }
 
 static void cnp_spacing(void **state)
@@ -144,14 +208,21 @@ static void cnp_spacing(void **state)
 	assert_int_equal(f.cnp, 4);
 	assert_int_equal(f.cnp_min_ns, 4 * US);
 	assert_int_equal(f.cnp_span_ns, 104 * US);
+	assert_int_equal(f.cnp_close, 0);
+	roce(t, OPCODE_CNP, 9, 17, 6, 0, 207 * US);
+	assert_false(flow_table_events(t).bits & FLOW_CNP_CLOSE);
+	roce(t, OPCODE_CNP, 9, 17, 6, 0, 209 * US);
+	assert_true(flow_table_events(t).bits & FLOW_CNP_CLOSE);
+	flow_table_get(t, 0, &f);
+	assert_int_equal(f.cnp_close, 1);
 	flow_table_free(t);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),
-		cmocka_unit_test(held_flows),
+		cmocka_unit_test(lengths),     cmocka_unit_test(longest_pauses),
+		cmocka_unit_test(held_flows),  cmocka_unit_test(untagged),
 		cmocka_unit_test(cnp_spacing),
 	};
 
