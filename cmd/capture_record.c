@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "capture/recorder.h"
+#include "cmd/capture_rdma.h"
 #include "cmd/cmd.h"
 #include "cmd/privileges.h"
 #include "cmd/stop.h"
+#include "reports/check_capture.h"
 
 #define RECORD_SCHEMA "rocecheck.record/1"
 #define SNAP_HEADERS  384U /* holds a management datagram of RDMA CM over IPv6 with two tags */
@@ -57,6 +59,10 @@ struct recording {
 	uint64_t frames, roce, dropped;
 	unsigned int files;
 	enum capture_drops drops;
+	struct rdma_watch *rdma; /* NULL: it is not known what the RDMA device counts */
+	uint64_t rdma_packets;
+	bool rdma_known;
+	const char *ibdev;
 };
 
 /* 1 and one frame more, 0 and none within the step, or -errno. */
@@ -93,6 +99,7 @@ static int record_all(struct recording *r, const volatile int *stop, struct err 
 		err = record_step(r, e);
 	r->drops = source_drops(r->source, &r->dropped);
 	r->files = recorder_files(r->recorder);
+	r->rdma_known = rdma_watch_packets(r->rdma, &r->rdma_packets, &r->ibdev);
 	return err < 0 ? err : 0;
 }
 
@@ -112,11 +119,31 @@ static int print_document(const struct recording *r)
 {
 	bool known = r->drops != DROPS_UNKNOWN;
 	json_t *dropped = known ? json_integer((json_int_t)r->dropped) : json_null();
+	json_t *rdma = r->rdma_known ? json_integer((json_int_t)r->rdma_packets) : json_null();
 
-	return cmd_print_json(json_pack(
-		"{s:s, s:s, s:s, s:i, s:I, s:I, s:o, s:b}", "schema", RECORD_SCHEMA, "interface",
-		interface, "file", file, "files", (int)r->files, "frames", (json_int_t)r->frames,
-		"roce", (json_int_t)r->roce, "dropped", dropped, "full", full));
+	return cmd_print_json(json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:o, s:o, s:b}", "schema",
+					RECORD_SCHEMA, "interface", interface, "file", file,
+					"files", (int)r->files, "frames", (json_int_t)r->frames,
+					"roce", (json_int_t)r->roce, "dropped", dropped,
+					"rdma_packets", rdma, "full", full));
+}
+
+/* Nothing of it was seen: because nothing was there, or because the NIC kept it to itself. */
+static void print_no_roce(const struct recording *r)
+{
+	if (r->rdma_known && !r->rdma_packets) {
+		printf("note         no RoCE, and %s counted none either\n", r->ibdev);
+		return;
+	}
+	if (r->rdma_known)
+		printf("note         no RoCE, though %s counted %" PRIu64
+		       " packets: they bypass the kernel, and with it the capture\n",
+		       r->ibdev, r->rdma_packets);
+	else
+		puts("note         no RoCE: where RDMA counters grow all the same, hardware RoCE "
+		     "bypasses the interface");
+	for (unsigned int i = 0; capture_ways[i]; i++)
+		printf("way out      %s\n", capture_ways[i]);
 }
 
 static int print_text(const struct recording *r)
@@ -133,8 +160,7 @@ static int print_text(const struct recording *r)
 	else
 		printf("drops        %" PRIu64 " lost by the capture itself\n", r->dropped);
 	if (!r->roce && !strcmp(filter, "roce"))
-		puts("note         no RoCE: hardware RoCE bypasses the interface, capture it at a "
-		     "mirror port, or on the RDMA device with a libpcap that can");
+		print_no_roce(r);
 	if (!strcmp(filter, "nak") || !strcmp(filter, "cnp"))
 		puts("note         the PSNs around these packets are not recorded: loss cannot be "
 		     "judged");
@@ -150,6 +176,7 @@ static int record(struct recording *r)
 	if (begun) {
 		const volatile int *stop = cmd_stop_signals();
 
+		r->rdma = rdma_watch_begin(interface);
 		if (!globals->quiet)
 			fprintf(stderr, "rocecheck: recording %s on %s, ^C ends\n", filter,
 				interface);
@@ -160,6 +187,7 @@ static int record(struct recording *r)
 	source_close(r->source);
 	if (begun)
 		(void)(globals->json ? print_document(r) : print_text(r)); /* main() looks */
+	rdma_watch_end(r->rdma);
 	fflush(stdout);
 	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
 }

@@ -271,17 +271,19 @@ FABRIC_CHECK(check_cap_drops)
 		tell_worst(out, s, offsetof(struct flow, missed_psns), "PSNs missed");
 }
 
+const char *const capture_ways[] = {
+	"a mirror port of the switch (SPAN, or ERSPAN towards this host): rocecheck takes "
+	"the tunnel off",
+	"an inline tap between NIC and switch; it alone shows PFC frames",
+	"on ConnectX the RDMA device instead of the interface (mlx5_0), with a libpcap "
+	"built with libibverbs",
+	"Soft-RoCE, whose packets pass the interface; not between two QPs of one host",
+	"the NIC's counters in place of packets: rocecheck top, rocecheck validate",
+	NULL,
+};
+
 FABRIC_CHECK(check_cap_visible)
 {
-	static const char *const ways[] = {
-		"a mirror port of the switch (SPAN, or ERSPAN towards this host): rocecheck takes "
-		"the tunnel off",
-		"an inline tap between NIC and switch; it alone shows PFC frames",
-		"on ConnectX the RDMA device instead of the interface (mlx5_0), with a libpcap "
-		"built with libibverbs",
-		"Soft-RoCE, whose packets pass the interface; not between two QPs of one host",
-		"the NIC's counters in place of packets: rocecheck top, rocecheck validate",
-	};
 	const struct capture_totals *t = &c->capture->summary->totals;
 
 	finding_begin(out, rule, c->capture->name, "", 0);
@@ -294,8 +296,8 @@ FABRIC_CHECK(check_cap_visible)
 		    "no RoCE in %llu frames: where RDMA counters grow all the same, the NIC "
 		    "bypasses the kernel, and with it the capture",
 		    (count_t)t->frames);
-	for (unsigned int i = 0; i < ARRAY_SIZE(ways); i++)
-		finding_evidence(out, EVIDENCE_CAPTURE, "way out: %s", ways[i]);
+	for (unsigned int i = 0; capture_ways[i]; i++)
+		finding_evidence(out, EVIDENCE_CAPTURE, "way out: %s", capture_ways[i]);
 }
 
 FABRIC_CHECK(check_cap_both)

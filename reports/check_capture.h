@@ -21,4 +21,7 @@ struct capture_case {
 int rules_run_capture(const struct fabric *f, const struct run *run,
 		      const struct capture_case *capture, struct findings *out);
 
+/* How RoCE that bypasses the kernel can be captured, one sentence each; NULL ends. */
+extern const char *const capture_ways[];
+
 #endif

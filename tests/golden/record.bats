@@ -183,9 +183,10 @@ quiet() {
 
 	"$rc" --json capture record -i v1 -w "$tmp/q.pcap" -f nak -d 1s >"$tmp/q.json"
 	[ $((SECONDS - began)) -lt 30 ]
-	jq -e '.schema == "rocecheck.record/1" and .frames == 0 and .dropped == 0' "$tmp/q.json"
+	jq -e '.schema == "rocecheck.record/1" and .frames == 0 and .dropped == 0 and .rdma_packets == null' "$tmp/q.json"
 	"$rc" capture record -i v1 -w "$tmp/q2.pcap" -d 100ms >"$tmp/out"
 	grep 'hardware RoCE bypasses' "$tmp/out"
+	grep '^way out .*mirror port' "$tmp/out"
 }
 
 @test "where nothing comes, the time ends it and the reason is told" {
