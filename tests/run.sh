@@ -22,9 +22,10 @@ for t in "$@"; do
 	*) "$t" >"$log" 2>&1 </dev/null ;;
 	esac
 	rc=$?
-	ok=$(grep -c '^ok ' "$log")
-	not_ok=$(grep -c '^not ok ' "$log")
-	skip=$(grep -ciE '^ok .*# skip' "$log")
+	# cmocka says "not ok N # SKIP" of what is skipped.
+	skip=$(grep -ciE '^(not )?ok .*# skip' "$log")
+	ok=$(grep -cE '^ok |^not ok .*# SKIP' "$log")
+	not_ok=$(grep '^not ok ' "$log" | grep -cv '# SKIP')
 	if ((ok + not_ok == 0)); then
 		case $rc in
 		0) ok=1 ;;
@@ -42,7 +43,7 @@ for t in "$@"; do
 		printf 'ok   %-32s %d tests, %d skipped, %d s\n' "$name" "$ok" "$skip" $((SECONDS - start))
 	fi
 	if ((skip)); then
-		grep -iE '^ok .*# skip' "$log" | sed 's/^/     /'
+		grep -iE '^(not )?ok .*# skip' "$log" | sed 's/^/     /'
 	fi
 done
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
