@@ -17,9 +17,7 @@ CPPFLAGS += -I. -D_GNU_SOURCE -DROCECHECK_VERSION='"$(VERSION)"' \
             -DROCECHECK_DATA='"$(PREFIX)/share/rocecheck"'
 CFLAGS   += -std=gnu11 -pthread -fno-strict-aliasing -Wall -Wextra -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wformat=2 -Werror=implicit-function-declaration
-ifneq ($(SAN),)
-CFLAGS   += -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1
-endif
+CFLAGS   += $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
 # Asked for when something is compiled: `make demo` may have to install pkg-config first.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS)
@@ -27,7 +25,8 @@ PKG_LIBS   = $(eval PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS
 SRCS  := $(foreach d,$(LAYERS),$(sort $(wildcard $(d)/*.c)))
 OBJS  := $(SRCS:%.c=$(BUILD)/%.o)
 LIB   := $(BUILD)/librocecheck.a
-UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+FUZZ  := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c))) $(FUZZ)
 TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c)) $(BUILD)/tools/capgen
 CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
@@ -35,41 +34,37 @@ FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,dcbx ecn faults nic shell switch t
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
+PROGRAM = $(Q)mkdir -p $(@D) && echo "  CC  $@" && $(COMPILE) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS)
+# What runs a fuzz target; nothing where LDFLAGS=-fsanitize=fuzzer brings it.
+FUZZ_MAIN ?= $(BUILD)/tests/fuzz/replay.o
 
 all: $(BUILD)/rocecheck $(TOOLS) $(BUILD)/labswitch
-
-$(BUILD)/rocecheck: $(BUILD)/cmd/main.o $(LIB)
-	@echo "  LD  $@"
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@.tmp $^ $(PKG_LIBS) $(LDLIBS) && mv $@.tmp $@
 
 $(LIB): $(filter-out $(BUILD)/cmd/main.o,$(OBJS))
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
 $(BUILD)/%.o: %.c
-	@mkdir -p $(@D)
-	@echo "  CC  $@"
+	@mkdir -p $(@D) && echo "  CC  $@"
 	$(Q)$(COMPILE) -c -o $@ $<
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
-	@mkdir -p $(@D)
-	@echo "  CC  $@"
-	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIB) $(PKG_LIBS) -lcmocka $(LDLIBS)
-$(filter $(BUILD)/unit/test_switch_%,$(UNITS)): $(filter-out %/main.o,$(SWITCH))
+	$(PROGRAM) -lcmocka
+$(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(LIB)
+	$(PROGRAM)
+$(FUZZ): $(FUZZ_MAIN)
+$(filter $(BUILD)/unit/test_switch_%,$(UNITS)) $(BUILD)/fuzz/tlv: $(filter-out %/main.o,$(SWITCH))
 $(BUILD)/unit/test_truth $(BUILD)/unit/test_record_file $(BUILD)/bench/capture: $(filter-out %/main.o,$(CAPGEN))
+$(BUILD)/rocecheck: $(BUILD)/cmd/main.o
 $(BUILD)/labswitch: $(SWITCH)
 $(BUILD)/tools/capgen: $(CAPGEN)
-$(BUILD)/labswitch $(BUILD)/tools/capgen: $(LIB)
+$(BUILD)/rocecheck $(BUILD)/labswitch $(BUILD)/tools/capgen: $(LIB)
 	@mkdir -p $(@D) && echo "  LD  $@"
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS)
-
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@.tmp $(filter %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS) && mv $@.tmp $@
 $(BUILD)/bench/%: tests/bench/%.c $(LIB) $(filter-out %/main.o,$(SWITCH))
-	@mkdir -p $(@D)
-	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS)
-
+	$(PROGRAM)
 $(BUILD)/tools/%: tests/lab/tools/%.c
-	@mkdir -p $(@D)
-	@echo "  CC  $@"
+	@mkdir -p $(@D) && echo "  CC  $@"
 	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
 
 # Set-up: Debian packages of tests/packages, installed only when missing.

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The words that choose packets for `capture decode`. An input is lines; the first character of
+ * each says which option it is a word of: q QP, o opcode, a address, v verdict.
+ */
+#include "cmd/capture_filter.h"
+#include "tests/fuzz/fuzz.h"
+
+typedef int take_words(struct capture_filter *f, const struct opt_list *words, struct err *e);
+
+static const struct {
+	char letter;
+	take_words *take;
+} options[] = {
+	{'q', capture_filter_qpns},
+	{'o', capture_filter_opcodes},
+	{'a', capture_filter_addresses},
+	{'v', capture_filter_verdicts},
+};
+
+/* The words of one option. The caller frees nothing: they lie in text. */
+static void words_of(char letter, char *const *line, unsigned int lines, struct opt_list *words)
+{
+	words->count = 0;
+	for (unsigned int i = 0; i < lines; i++)
+		if (line[i][0] == letter && words->count < OPT_LIST_MAX)
+			words->item[words->count++] = line[i] + 1;
+}
+
+static bool take_all(struct capture_filter *f, char *const *line, unsigned int lines)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(options); i++) {
+		struct opt_list words;
+		struct err e = {0};
+		int err;
+
+		words_of(options[i].letter, line, lines, &words);
+		err = options[i].take(f, &words, &e);
+		if (!err)
+			continue;
+		HOLDS(err < 0 && *e.text && memchr(e.text, 0, sizeof(e.text)));
+		return false;
+	}
+	return true;
+}
+
+static void check_match(const struct capture_filter *f)
+{
+	struct packet p = {.kind = PACKET_ROCE, .bth = true};
+
+	if (f->qpn_count)
+		p.dest_qpn = f->qpn[0];
+	if (f->address_count)
+		memcpy(p.src, f->address[0], sizeof(p.src));
+	while (f->by_opcode && !f->opcode[p.opcode])
+		p.opcode++;
+	HOLDS(p.dest_qpn <= 0xffffff);
+	HOLDS(capture_filter_match(f, &p, (struct flow_events){.bits = f->events}));
+	if (f->events)
+		HOLDS(!capture_filter_match(f, &p, (struct flow_events){.bits = 0}));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct capture_filter *f = calloc(1, sizeof(*f));
+	char *text = malloc(size + 1), *line[2 * OPT_LIST_MAX], *rest = text;
+	unsigned int lines = 0;
+
+	HOLDS(f && text);
+	if (size)
+		memcpy(text, data, size);
+	text[size] = '\0';
+	while (rest && lines < ARRAY_SIZE(line))
+		line[lines++] = strsep(&rest, "\n");
+	if (take_all(f, line, lines))
+		check_match(f);
+	free(text);
+	free(f);
+	return 0;
+}

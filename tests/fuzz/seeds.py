@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Makes the first inputs of the fuzz targets; what a fuzzer finds is added to them.
+
+    make && tests/fuzz/seeds.py OUT
+
+OUT/frame, OUT/file and so on are made from the golden captures, which hold the frames of the unit
+tests, and from small captures of build/tools/capgen. To take them over, let libFuzzer keep what
+adds coverage: build/soak/fuzz/frame -merge=1 tests/fuzz/corpus/frame OUT/frame
+"""
+import gzip
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+
+LINKS = {1: 0, 113: 1, 276: 2, 12: 3, 101: 4, 228: 5, 229: 6}  # by place in fuzz_frame.c
+TRUST = 0x80
+GOLDEN = pathlib.Path("tests/golden/capture")
+CAPGEN = "build/tools/capgen"
+ALL = ("lost lost_after selective reordered rnr timeout ack_lost fatal bad_icrc missed read_retry "
+       "copied").split()
+
+
+def frames(pcap):
+    """(link, [(time in ns, frame, length on the wire)]) of a pcap of this machine's byte order."""
+    magic, link = struct.unpack_from("<I", pcap)[0], struct.unpack_from("<I", pcap, 20)[0]
+    unit, at, out = 1000 if magic == 0xa1b2c3d4 else 1, 24, []
+    while at + 16 <= len(pcap):
+        seconds, fraction, captured, wire = struct.unpack_from("<IIII", pcap, at)
+        data = pcap[at + 16:at + 16 + captured]
+        out.append((seconds * 10**9 + fraction * unit, data, wire))
+        at += 16 + captured
+    return link, out
+
+
+def step_of(ns):
+    return min(max(ns, 0).bit_length(), 62)
+
+
+def frame_input(pcap, trust=0):
+    link, packets = frames(pcap)
+    out, last = bytes([LINKS[link] | trust]), packets[0][0] if packets else 0
+    for time, data, wire in packets:
+        missing = min(wire - len(data), 254)
+        out += struct.pack("<BBBH", step_of(time - last), missing, 128, len(data)) + data
+        last = time
+    return out
+
+
+def tlv_input(pcap):
+    """The LLDP frames of a capture without their headers."""
+    tlvs = [d[14:] for _, d, _ in frames(pcap)[1] if d[12:14] == b"\x88\xcc"]
+    return b"".join(struct.pack("<H", len(t)) + t for t in tlvs)
+
+
+def generated(out, name, *settings):
+    path = out / name
+    path.unlink(missing_ok=True)
+    subprocess.run([CAPGEN, *settings, str(path)], check=True, stdout=subprocess.DEVNULL)
+    data = path.read_bytes()
+    path.unlink()
+    return data
+
+
+def organisation(oui, subtype, value):
+    body = bytes.fromhex(oui) + bytes([subtype]) + value
+    return struct.pack(">H", 127 << 9 | len(body)) + body
+
+
+def basic(kind, value):
+    return struct.pack(">H", kind << 9 | len(value)) + value
+
+
+def dialects():
+    """Advertisements of each dialect, and of all at once."""
+    head = basic(1, b"\x04\x02\0\0\0\0\x01") + basic(2, b"\x05swp1") + basic(3, b"\0\x78")
+    ieee = (organisation("0080c2", 9, b"\x82\0\x01\x23\x45" + bytes(range(0, 24, 2))[:8].ljust(8, b"\0") +
+                         bytes([2] * 8)) +
+            organisation("0080c2", 10, bytes(5) + bytes([12, 12, 12, 12, 13, 13, 13, 13]) + bytes(8)) +
+            organisation("0080c2", 11, b"\x88\x08") +
+            organisation("0080c2", 12, b"\0" + b"\x65\0\x1a" + b"\x62\x12\xb7" + b"\x61\x89\x15"))
+    pfc = struct.pack(">H", 3 << 9 | 6) + b"\0\0\xc0\0\x08\x08"
+    control = struct.pack(">H", 1 << 9 | 10) + bytes(6) + b"\0\0\0\x01"
+    cee = organisation("001b21", 2, control + pfc)
+    cin = organisation("001b21", 1, control)
+    frame = organisation("00120f", 4, b"\x24\0")
+    end = b"\0\0"
+    return {
+        "ieee": [head + ieee + frame + end],
+        "cee": [head + cee + end],
+        "cin": [head + cin + end],
+        "all": [head + cee + ieee + cin + frame + basic(5, b"leaf1") + end],
+        "lldpad": [ieee, cee, cin, frame],
+        "two": [head + end, basic(1, b"\x07other") + head[9:] + ieee + end, head[:-2] + b"\0\0" + end],
+    }
+
+
+def swapped(pcap):
+    """The same capture of a machine of the other byte order."""
+    out, at = struct.pack(">IHHIIII", *struct.unpack_from("<IHHIIII", pcap)), 24
+    while at + 16 <= len(pcap):
+        fields = struct.unpack_from("<IIII", pcap, at)
+        out += struct.pack(">IIII", *fields) + pcap[at + 16:at + 16 + fields[2]]
+        at += 16 + fields[2]
+    return out
+
+
+def block(kind, body):
+    body += bytes(-len(body) % 4)
+    return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
+
+
+def two_interfaces():
+    """A pcapng of two interfaces with statistics of both, a simple packet, and a second section."""
+    section = block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1))
+    interface = block(1, struct.pack("<HHI", 1, 0, 0) + struct.pack("<HHB3xHH", 9, 1, 9, 0, 0))
+    packet = block(6, struct.pack("<IIIII", 1, 1, 2, 20, 60) + bytes(20))
+    simple = block(3, struct.pack("<I", 8) + bytes(8))
+    stats = b"".join(block(5, struct.pack("<III", i, 0, 0) + struct.pack("<HHQHHQHH", 5, 8, 3, 7, 8, 4, 0, 0))
+                     for i in (0, 1))
+    return section + interface * 2 + packet + simple + stats + section + interface + stats
+
+
+def main():
+    out = pathlib.Path(sys.argv[1])
+    for target in ("frame", "file", "tlv", "summary", "filter"):
+        (out / target).mkdir(parents=True, exist_ok=True)
+
+    def put(target, name, data):
+        (out / target / name).write_bytes(data)
+
+    for path in sorted(GOLDEN.glob("*.pcap")):
+        pcap = path.read_bytes()
+        put("frame", path.stem, frame_input(pcap))
+        put("file", path.stem, pcap)
+        if tlv_input(pcap):
+            put("tlv", path.stem, tlv_input(pcap))
+        run = subprocess.run(["build/rocecheck", "capture", "stats", "--json", str(path)],
+                             capture_output=True, check=False)
+        summary = json.loads(run.stdout)
+        if len(summary["flows"]) < 6:
+            put("summary", path.stem, json.dumps(summary, separators=(",", ":")).encode())
+    for fault in ALL:
+        pcap = generated(out, "x.pcap", f"only={fault}", "fault_rate=900", "frames=30", "pmtu=256",
+                         "snap=90", "ce_rate=100")
+        put("frame", f"gen-{fault}", frame_input(pcap, TRUST))
+    put("file", "drops-ng", (GOLDEN / "drops.pcapng").read_bytes())
+    loss = (GOLDEN / "loss.pcap").read_bytes()
+    put("file", "swapped", swapped(loss))
+    put("file", "two-interfaces", two_interfaces())
+    small = generated(out, "x.pcap", "frames=20", "pmtu=256")
+    whole = generated(out, "x.pcapng", "frames=20", "pmtu=256", "pcapng=1")
+    put("frame", "gen-whole", frame_input(small))
+    put("file", "gen-ng", whole)
+    put("file", "gzip", gzip.compress(loss, mtime=0))
+    put("file", "gzip-two", gzip.compress(loss[:500], mtime=0) + gzip.compress(loss[500:], mtime=0))
+    put("file", "gzip-ng", gzip.compress(two_interfaces(), mtime=0))
+    for name, data in (("zstd", loss), ("zstd-ng", two_interfaces())):
+        put("file", name, subprocess.run(["zstd", "-qc"], input=data, capture_output=True,
+                                         check=True).stdout)
+    for name, parts in dialects().items():
+        put("tlv", name, b"".join(struct.pack("<H", len(p)) + p for p in parts))
+    for name, text in (("qp", "q0x17\nq23"), ("opcode", "oRC_ACK\no0x81\no17"),
+                       ("address", "a198.18.0.1\nafe80::1"), ("verdict", "vpsn_gap\nvcopy\nvce"),
+                       ("all", "q1\noCNP\na::1\nvcnp"), ("bad", "qx"), ("bad-verdict", "vno")):
+        put("filter", name, text.encode())
+
+
+if __name__ == "__main__":
+    main()
