@@ -68,8 +68,8 @@ $(BUILD)/tools/%: tests/lab/tools/%.c
 	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
 
 # Set-up: Debian packages of tests/packages, installed only when missing.
-setup setup-lab:
-	@tests/lab/setup.sh build lab-host $(if $(filter setup,$@),check)
+setup setup-lab setup-soak:
+	@tests/lab/setup.sh build lab-host $(if $(filter setup-lab,$@),,check) $(if $(filter setup-soak,$@),soak)
 
 unit: $(UNITS) ; @tests/run.sh $(BUILD)/check $(UNITS)
 
@@ -85,6 +85,11 @@ $(BUILD)/units: $(UNITS)
 # The lab itself: its faults, its NIC and switch under load, DCBX; it wants a machine of its own.
 fabric-check: setup
 	@$(ALL) && tests/run.sh build/check $(FABRIC_TESTS)
+
+# What takes hours: every part under tests/soak/, or PART=fuzz. FUZZ_MINUTES=60 for each fuzz target.
+soak: setup-soak
+	@$(ALL) && for part in $(or $(PART:%=tests/soak/%.sh),$(sort $(wildcard tests/soak/*.sh))); do \
+	        echo "soak: $$part"; $$part || failed=1; done; exit $$failed
 
 # Scenarios in the lab: all, or SCENARIO='NAME FILE.yaml'. PROVE=1: each without its fault, which it
 # has to notice. KERNEL=6.12 as for lab.
@@ -109,6 +114,6 @@ install: all
 	for u in cmd/dist/*.service; do sed 's,/usr/local/,$(PREFIX)/,' $$u | install -Dm644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/$${u##*/} || exit; done
 	$(BUILD)/rocecheck completion bash | install -Dm644 /dev/stdin $(DATA)/bash-completion/completions/rocecheck
 
-.PHONY: all setup setup-lab unit units check lab-check fabric-check lab demo bench layers install clean
+.PHONY: all setup setup-lab setup-soak unit units check lab-check fabric-check soak lab demo bench layers install clean
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(CAPGEN:.o=.d) $(UNITS:=.d)

@@ -31,13 +31,13 @@ sections()
 {
 	local target
 
-	for target in setup setup-lab; do
+	for target in setup setup-lab setup-soak; do
 		make -sn "$target"
 	done | sed -n 's,.*tests/lab/setup\.sh ,,p'
 }
 
 @test "setup knows the sections that the Makefile asks for, and is silent when all is there" {
-	[ "$(sections | wc -l)" -ge 2 ]
+	[ "$(sections | wc -l)" -ge 3 ]
 	while read -r -a names; do
 		PATH=$bin run tests/lab/setup.sh "${names[@]}"
 		[ "$status" = 0 ]

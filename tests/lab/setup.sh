@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# setup.sh build|check|lab-host...: install what this machine is missing of those sections of
+# setup.sh build|check|lab-host|soak...: install what this machine is missing of those sections of
 # tests/packages, without recommended packages, as root or through sudo. Silent and immediate
 # when nothing is missing. What the guests need is not installed here: root.sh unpacks it.
 set -euo pipefail
@@ -64,12 +64,12 @@ install_wanted()
 	die 3 "apt-get failed, see above. Next: put it right, then: apt-get install ${want[*]}"
 }
 
-[ $# -gt 0 ] || die 2 "usage: setup.sh build|check|lab-host..."
+[ $# -gt 0 ] || die 2 "usage: setup.sh build|check|lab-host|soak..."
 packages=()
 for name in "$@"; do
 	case $name in
-	build | check | lab-host) ;;
-	*) die 2 "no section '$name': build, check or lab-host" ;;
+	build | check | lab-host | soak) ;;
+	*) die 2 "no section '$name': build, check, lab-host or soak" ;;
 	esac
 	mapfile -t -O "${#packages[@]}" packages < <(section "$name")
 done
