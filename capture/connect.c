@@ -1,29 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two tables of fixed size: what was asked for, by sender, receiver and the sender's id, and the
- * directions that came of it, by addresses and QP. The PSN in a message is the one that its
- * receiver begins with.
+ * Two tables of fixed size, of which only what is used is ever touched: what was asked for, by
+ * sender, receiver and the sender's id, and the directions that came of it, by addresses and QP.
+ * The PSN in a message is the one that its receiver begins with.
  */
 #include "capture/connect.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SLOTS	     1024U
+#define SETS	     2048U /* of WAYS places each, which a key may lie in */
+#define WAYS	     8U
+#define SLOTS	     (SETS * WAYS)
 #define TIMEOUT_NS   4096 /* times two to the exponent */
-#define TRANSPORT_RC 0
+#define TRANSPORT_RD 2
 
 struct request {
 	uint8_t src[16], dst[16];
 	uint32_t local_id, qpn, starting_psn, path_mtu, ack_timeout;
-	bool used;
+	uint64_t turn; /* when it was put there, from 1; 0 = not in use */
 };
 
 struct connect_table {
-	uint64_t seed;
+	uint64_t seed, turns;
 	struct request request[SLOTS];
 	struct connection connection[SLOTS];
-	bool known[SLOTS];
+	uint64_t turn[SLOTS];
 };
 
 struct connect_table *connect_table_new(uint64_t seed)
@@ -40,8 +42,8 @@ void connect_table_free(struct connect_table *t)
 	free(t);
 }
 
-static uint32_t slot_of(const struct connect_table *t, const uint8_t src[16], const uint8_t dst[16],
-			uint32_t id)
+static uint32_t set_of(const struct connect_table *t, const uint8_t src[16], const uint8_t dst[16],
+		       uint32_t id)
 {
 	uint64_t word[4], h = t->seed ^ id;
 
@@ -51,7 +53,35 @@ static uint32_t slot_of(const struct connect_table *t, const uint8_t src[16], co
 		h = (h ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15);
 		h ^= h >> 32;
 	}
-	return (uint32_t)h & (SLOTS - 1);
+	return ((uint32_t)h & (SETS - 1)) * WAYS;
+}
+
+static struct request *find_request(struct connect_table *t, const uint8_t src[16],
+				    const uint8_t dst[16], uint32_t local_id)
+{
+	struct request *r = &t->request[set_of(t, src, dst, local_id)];
+
+	for (unsigned int i = 0; i < WAYS; i++)
+		if (r[i].turn && r[i].local_id == local_id && !memcmp(r[i].src, src, 16) &&
+		    !memcmp(r[i].dst, dst, 16))
+			return &r[i];
+	return NULL;
+}
+
+/* SLOTS = there is none. */
+static uint32_t find_connection(const struct connect_table *t, const uint8_t src[16],
+				const uint8_t dst[16], uint32_t dest_qpn)
+{
+	uint32_t at = set_of(t, src, dst, dest_qpn);
+
+	for (unsigned int i = 0; i < WAYS; i++) {
+		const struct connection *c = &t->connection[at + i];
+
+		if (t->turn[at + i] && c->dest_qpn == dest_qpn && !memcmp(c->src, src, 16) &&
+		    !memcmp(c->dst, dst, 16))
+			return at + i;
+	}
+	return SLOTS;
 }
 
 /* Only what was captured whole says how a connection begins. */
@@ -69,10 +99,20 @@ static void take_req(struct connect_table *t, const struct packet *p)
 {
 	static const char *const keys[] = {"qpn", "starting_psn", "ack_timeout"};
 	const struct cm *c = &p->cm;
-	struct request *r = &t->request[slot_of(t, p->src, p->dst, c->local_id)];
+	struct request *r;
 
-	if (c->transport != TRANSPORT_RC || !says(c, keys, ARRAY_SIZE(keys)))
+	/* RC, UC, and what stands for XRC: both QPs know each other. */
+	if (c->transport == TRANSPORT_RD || !says(c, keys, ARRAY_SIZE(keys)))
 		return;
+	r = find_request(t, p->src, p->dst, c->local_id);
+	if (!r) { /* in place of the oldest */
+		struct request *set = &t->request[set_of(t, p->src, p->dst, c->local_id)];
+
+		r = set;
+		for (unsigned int i = 1; i < WAYS; i++)
+			if (set[i].turn < r->turn)
+				r = &set[i];
+	}
 	memcpy(r->src, p->src, 16);
 	memcpy(r->dst, p->dst, 16);
 	r->local_id = c->local_id;
@@ -80,24 +120,33 @@ static void take_req(struct connect_table *t, const struct packet *p)
 	r->starting_psn = c->starting_psn;
 	r->path_mtu = c->path_mtu;
 	r->ack_timeout = c->ack_timeout;
-	r->used = true;
+	r->turn = ++t->turns;
 }
 
 static bool is_same(const struct connection *a, const struct connection *b)
 {
 	return !memcmp(a->src, b->src, 16) && !memcmp(a->dst, b->dst, 16) &&
 	       a->dest_qpn == b->dest_qpn && a->peer_qpn == b->peer_qpn &&
-	       a->starting_psn == b->starting_psn;
+	       a->starting_psn == b->starting_psn && a->asked_id == b->asked_id &&
+	       a->answered_id == b->answered_id;
 }
 
 /* NULL when it is known: the message was sent, or captured, twice. */
 static const struct connection *put(struct connect_table *t, const struct connection *c)
 {
-	uint32_t at = slot_of(t, c->src, c->dst, c->dest_qpn);
+	uint32_t at = find_connection(t, c->src, c->dst, c->dest_qpn);
 
-	if (t->known[at] && is_same(&t->connection[at], c))
+	if (at < SLOTS && is_same(&t->connection[at], c))
 		return NULL;
-	t->known[at] = true;
+	if (at == SLOTS) {
+		uint32_t set = set_of(t, c->src, c->dst, c->dest_qpn);
+
+		at = set;
+		for (uint32_t i = set; i < set + WAYS; i++)
+			if (t->turn[i] < t->turn[at])
+				at = i;
+	}
+	t->turn[at] = ++t->turns;
 	t->connection[at] = *c;
 	return &t->connection[at];
 }
@@ -115,15 +164,16 @@ bool connect_take(struct connect_table *t, const struct packet *p, const struct 
 		take_req(t, p);
 	if (c->message != CM_REP || !says(c, keys, ARRAY_SIZE(keys)))
 		return false;
-	r = &t->request[slot_of(t, p->dst, p->src, c->remote_id)];
-	if (!r->used || r->local_id != c->remote_id || memcmp(r->src, p->dst, 16) ||
-	    memcmp(r->dst, p->src, 16))
+	r = find_request(t, p->dst, p->src, c->remote_id);
+	if (!r)
 		return false;
 	to = (struct connection){
 		.dest_qpn = c->qpn,
 		.peer_qpn = r->qpn,
 		.starting_psn = c->starting_psn,
 		.path_mtu = r->path_mtu,
+		.asked_id = r->local_id,
+		.answered_id = c->local_id,
 		.timeout_ns = r->ack_timeout ? (uint64_t)TIMEOUT_NS << r->ack_timeout : 0,
 		.time_ns = p->time_ns,
 	};
@@ -143,11 +193,7 @@ bool connect_take(struct connect_table *t, const struct packet *p, const struct 
 const struct connection *connect_find(const struct connect_table *t, const uint8_t src[16],
 				      const uint8_t dst[16], uint32_t dest_qpn)
 {
-	uint32_t at = slot_of(t, src, dst, dest_qpn);
-	const struct connection *c = &t->connection[at];
+	uint32_t at = find_connection(t, src, dst, dest_qpn);
 
-	return t->known[at] && c->dest_qpn == dest_qpn && !memcmp(c->src, src, 16) &&
-			       !memcmp(c->dst, dst, 16)
-		       ? c
-		       : NULL;
+	return at < SLOTS ? &t->connection[at] : NULL;
 }

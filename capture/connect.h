@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Connections as the connection manager makes them: a REQ and the REP to it name both QPs, the PSNs
- * that each side is to begin with, the path MTU and the timeout. IBTA vol 1, 12.6. Bounded: of two
- * that fall together the newer stays.
+ * that each side is to begin with, the path MTU and the timeout. IBTA vol 1, 12.6. Bounded: of
+ * those that fall together the oldest makes room.
  */
 #ifndef CAPTURE_CONNECT_H
 #define CAPTURE_CONNECT_H
@@ -16,8 +16,9 @@ struct connection {
 	uint8_t src[16], dst[16];
 	uint32_t dest_qpn, peer_qpn; /* of the way back */
 	uint32_t starting_psn, path_mtu;
-	uint64_t timeout_ns; /* 0 = never */
-	uint64_t time_ns;    /* of the REP */
+	uint32_t asked_id, answered_id; /* of the REQ and the REP: a number of their senders */
+	uint64_t timeout_ns;		/* 0 = never */
+	uint64_t time_ns;		/* of the REP */
 };
 
 /* NULL on -ENOMEM. */
