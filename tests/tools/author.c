@@ -29,6 +29,11 @@ static void add_cnp(struct author *a)
 	add_step(a, &cnp, NO_REQUEST);
 }
 
+static bool is_reliable(const struct author *a)
+{
+	return a->s->transport == GEN_RC || a->s->transport == GEN_XRC;
+}
+
 /* Sends request i as it stands, or from byte `skip` on, which only a READ can. NULL when the
  * capture does not see it. */
 struct gen_step *author_send_part(struct author *a, unsigned int i, uint32_t skip)
@@ -36,9 +41,9 @@ struct gen_step *author_send_part(struct author *a, unsigned int i, uint32_t ski
 	const struct gen_request *q = &a->b->request[i];
 	bool hit = !a->again && i - a->from < a->count;
 	struct gen_frame f = {
-		.opcode = q->opcode,
-		.ackreq = q->ackreq,
-		.psn = (uint32_t)(q->psn + skip / a->o->pmtu) & 0xffffff,
+		.opcode = a->s->transport | q->opcode,
+		.ackreq = q->ends && is_reliable(a),
+		.psn = (uint32_t)(q->psn + skip / a->s->pmtu) & 0xffffff,
 		.va = q->va + skip,
 		.payload = q->payload,
 		.dma_len = q->dma_len - skip,
@@ -67,7 +72,7 @@ struct gen_step *author_answer(struct author *a, uint8_t opcode, uint8_t syndrom
 			       uint32_t payload)
 {
 	const struct gen_frame f = {
-		.opcode = opcode,
+		.opcode = a->s->transport | opcode,
 		.syndrome = syndrome,
 		.psn = (uint32_t)psn & 0xffffff,
 		.msn = (a->s->msn + a->done) & 0xffffff,
@@ -86,7 +91,7 @@ void author_answer_read(struct author *a, const struct gen_request *q, uint32_t 
 
 	for (uint32_t i = from; i < q->span; i++) {
 		bool first = i == from, last = i + 1 == q->span;
-		uint32_t payload = last ? q->dma_len - i * a->o->pmtu : a->o->pmtu;
+		uint32_t payload = last ? q->dma_len - i * a->s->pmtu : a->s->pmtu;
 
 		if (i != lost)
 			author_answer(a, ops[2 * first + last], AUTHOR_ACK, q->psn + i, payload);
@@ -99,59 +104,73 @@ void author_set_done(struct author *a, unsigned int requests)
 {
 	a->done = 0;
 	for (unsigned int i = 0; i < requests; i++)
-		a->done += a->b->request[i].ackreq;
+		a->done += a->b->request[i].ends;
 }
 
 /* READs are answered each, what is last by an ACK for all before. */
+bool author_is_asked(const struct gen_request *q)
+{
+	return q->opcode == GEN_READ || q->opcode == GEN_CMP_SWAP || q->opcode == GEN_FETCH_ADD;
+}
+
 void author_answer_requests(struct author *a, unsigned int from, unsigned int to)
 {
 	const struct gen_request *q = a->b->request;
 
 	a->now_ns += 1000 + gen_below(a->r, 1000);
+	if (!is_reliable(a))
+		return;
 	for (unsigned int i = from; i < to; i++) {
 		author_set_done(a, i + 1);
 		if (q[i].opcode == GEN_READ)
 			author_answer_read(a, &q[i], 0, UINT32_MAX);
-		else if (i + 1 == to)
+		else if (author_is_asked(&q[i]))
+			author_answer(a, GEN_ATOMIC_ACK, AUTHOR_ACK, q[i].psn, 0);
+		else if (i + 1 == to || (a->chatty && q[i].ends))
 			author_answer(a, GEN_ACK, AUTHOR_ACK, q[i].psn, 0);
 	}
 }
 
-/* Those READs that came before what is refused. */
+/* Those READs and atomics that came before what is refused. */
 static void answer_reads(struct author *a, unsigned int to)
 {
-	while (to && a->b->request[to - 1].opcode != GEN_READ)
+	while (to && !author_is_asked(&a->b->request[to - 1]))
 		to--;
 	if (to)
 		author_answer_requests(a, 0, to);
 }
 
-/* When request i was captured first, not before since_ns. */
-static uint64_t sent_ns(const struct author *a, unsigned int i, uint64_t since_ns)
+/* The first time that request i is captured, not before since_ns. */
+static void mark_sent(struct author *a, unsigned int i, uint64_t since_ns, enum gen_mark mark)
 {
-	for (unsigned int k = 0; k < a->b->steps; k++)
-		if (a->b->step[k].request == i && a->b->step[k].at_ns >= since_ns)
-			return a->b->step[k].at_ns;
-	return since_ns;
+	unsigned int k = 0;
+
+	while (k < a->b->steps && (a->b->step[k].request != i || a->b->step[k].at_ns < since_ns))
+		k++;
+	if (k < a->b->steps)
+		a->b->step[k].mark = (uint8_t)mark;
 }
 
 /* The refusal of request `from`, and from where all is sent again. */
 void author_refuse(struct author *a, uint8_t syndrome, uint64_t wait_ns, unsigned int to)
 {
+	struct gen_step *refusal;
 	uint64_t refused_ns;
 
 	answer_reads(a, a->from);
 	author_set_done(a, a->from);
 	a->now_ns += 500 + gen_below(a->r, 2000);
-	author_answer(a, GEN_ACK, syndrome, a->b->request[a->from].psn, 0)->shows = true;
+	refusal = author_answer(a, GEN_ACK, syndrome, a->b->request[a->from].psn, 0);
+	refusal->shows = true;
 	refused_ns = a->now_ns;
 	a->now_ns += wait_ns + 1000 + gen_below(a->r, 2000);
 	a->again = true;
 	author_send(a, a->from, to);
 	if (syndrome == AUTHOR_NAK) {
 		if (a->b->fault != CAPGEN_LOST_AFTER)
-			a->f->nak_ns += refused_ns - sent_ns(a, a->from + a->count, 0);
-		a->f->resend_ns += sent_ns(a, a->from, refused_ns) - refused_ns;
+			mark_sent(a, a->from + a->count, 0, MARK_GAP);
+		refusal->mark = MARK_NAK;
+		mark_sent(a, a->from, refused_ns, MARK_RESENT);
 	}
 	author_answer_requests(a, a->from, a->b->requests);
 }

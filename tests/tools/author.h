@@ -20,6 +20,7 @@ struct author {
 	bool again;		  /* what is sent now was sent before */
 	unsigned int from, count; /* requests that the fault hits */
 	bool hidden, broken;	  /* how */
+	bool chatty;		  /* every message has an ACK of its own */
 	uint32_t done;		  /* messages of the burst that the responder has */
 };
 
@@ -37,11 +38,15 @@ void author_set_done(struct author *a, unsigned int requests);
 struct gen_step *author_answer(struct author *a, uint8_t opcode, uint8_t syndrome, uint64_t psn,
 			       uint32_t payload);
 
+/* Whether a request has an answer that is not an ACK. */
+bool author_is_asked(const struct gen_request *q);
+
 /* Responses of a READ from number `from` on; number `lost` is not captured. */
 void author_answer_read(struct author *a, const struct gen_request *q, uint32_t from,
 			uint32_t lost);
 
-/* READs are answered each, what is last by an ACK for all before. */
+/* READs and atomics are answered each, what is last by an ACK for all before. UC and UD: nothing
+ * is. */
 void author_answer_requests(struct author *a, unsigned int from, unsigned int to);
 
 /* The refusal of request `from` of the fault, and all of it up to `to` sent again. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Generated captures as files, and their truth as JSON. pcap with the magic number of nanoseconds;
- * pcapng with one section, one interface (if_tsresol 9) and enhanced packet blocks.
+ * pcapng with one section, one interface (if_tsresol 9), enhanced packet blocks, and where they are
+ * asked for statistics of the interface at the end: what the capture dropped.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -27,11 +28,22 @@ static const char *const fault_names[] = {
 	[CAPGEN_MISSED] = "missed",
 	[CAPGEN_READ_RETRY] = "read_retry",
 	[CAPGEN_COPIED] = "copied",
+	[CAPGEN_ACK_MISSED] = "ack_missed",
+	[CAPGEN_UC_LOST] = "uc_lost",
+	[CAPGEN_UC_BROKEN] = "uc_broken",
 };
+
+static const char *const mix_names[CAPGEN_MIXES] = {"rc",  "uc",   "ud", "xrc",
+						    "ops", "nets", "cm", "pauses"};
 
 const char *capgen_fault_name(enum capgen_fault fault)
 {
 	return fault < CAPGEN_FAULTS ? fault_names[fault] : "none";
+}
+
+const char *capgen_mix_name(unsigned int i)
+{
+	return i < CAPGEN_MIXES ? mix_names[i] : "none";
 }
 
 static int put_pcap(void *arg, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
@@ -75,6 +87,22 @@ static void begin_pcapng(FILE *f, uint32_t snap)
 	fwrite(interface, sizeof(interface), 1, f);
 }
 
+/* isb_ifrecv, isb_ifdrop and isb_osdrop: of an odd number the kernel dropped one more. */
+static void end_pcapng(FILE *f, const struct capgen_truth *t)
+{
+	const uint32_t head[5] = {5, 64, 0, 0, 0}, tail[2] = {0, 64};
+	const uint64_t counts[3] = {t->frames + t->dropped, t->dropped / 2,
+				    t->dropped - t->dropped / 2};
+	static const uint32_t options[3] = {8U << 16 | 4, 8U << 16 | 5, 8U << 16 | 7};
+
+	fwrite(head, sizeof(head), 1, f);
+	for (unsigned int i = 0; i < 3; i++) {
+		fwrite(&options[i], sizeof(options[i]), 1, f);
+		fwrite(&counts[i], sizeof(counts[i]), 1, f);
+	}
+	fwrite(tail, sizeof(tail), 1, f);
+}
+
 /* The numbers above are the machine's own byte order: readers know it from the magic number. Two
  * 16-bit fields in one word are written for a little endian one. */
 int capgen_write(const struct capgen_options *o, const char *path, bool pcapng,
@@ -93,6 +121,8 @@ int capgen_write(const struct capgen_options *o, const char *path, bool pcapng,
 	else
 		begin_pcap(f, snap);
 	err = capgen_run(o, pcapng ? put_pcapng : put_pcap, f, truth);
+	if (!err && pcapng && o->statistics)
+		end_pcapng(f, truth);
 	if (!err && ferror(f))
 		err = -EIO;
 	closed = fclose(f);
@@ -124,6 +154,8 @@ static const struct {
 	COUNT(lost_psns),
 	COUNT(tail_psns),
 	COUNT(lost_after_psns),
+	COUNT(broken_psns),
+	COUNT(silent_psns),
 	COUNT(missed_psns),
 	COUNT(resent),
 	COUNT(wasted),
@@ -135,6 +167,10 @@ static const struct {
 	COUNT(again),
 	COUNT(nak_ns),
 	COUNT(resend_ns),
+	COUNT(held),
+	COUNT(held_ns),
+	COUNT(cnp_span_ns),
+	COUNT(cnp_min_ns),
 };
 
 static json_t *address(const uint8_t gid[16])
@@ -171,6 +207,19 @@ static json_t *event_object(const struct capgen_truth *t, const struct capgen_ev
 			 (int)e->count, "frame", (json_int_t)e->frame);
 }
 
+static json_t *pauses_object(const struct capgen_pauses *p)
+{
+	json_t *prios = json_array();
+
+	for (unsigned int i = 0; i < 8; i++)
+		json_array_append_new(
+			prios, json_pack("{s:I, s:I, s:I, s:I}", "frames", (json_int_t)p->named[i],
+					 "pauses", (json_int_t)p->begun[i], "ran_out",
+					 (json_int_t)p->ran_out[i], "ns", (json_int_t)p->ns[i]));
+	return json_pack("{s:I, s:I, s:o}", "pfc_frames", (json_int_t)p->pfc_frames, "pause_frames",
+			 (json_int_t)p->pause_frames, "priorities", prios);
+}
+
 int capgen_truth_print(const struct capgen_truth *truth, FILE *out)
 {
 	json_t *doc = json_object(), *flows = json_array(), *events = json_array();
@@ -181,6 +230,8 @@ int capgen_truth_print(const struct capgen_truth *truth, FILE *out)
 	for (uint32_t i = 0; i < truth->event_count; i++)
 		err |= json_array_append_new(events, event_object(truth, &truth->event[i]));
 	err |= json_object_set_new(doc, "frames", json_integer((json_int_t)truth->frames));
+	err |= json_object_set_new(doc, "dropped", json_integer((json_int_t)truth->dropped));
+	err |= json_object_set_new(doc, "pauses", pauses_object(&truth->pauses));
 	err |= json_object_set_new(doc, "flows", flows);
 	err |= json_object_set_new(doc, "events", events);
 	if (!err && (json_dumpf(doc, out, JSON_INDENT(1)) || fputc('\n', out) == EOF))

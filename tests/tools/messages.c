@@ -16,45 +16,77 @@ static void add_request(struct author *a, uint8_t opcode, uint32_t payload, uint
 		.payload = payload,
 		.dma_len = dma_len,
 		.opcode = opcode,
-		.ackreq = opcode == GEN_SEND_LAST || opcode == GEN_SEND_ONLY ||
-			  opcode == GEN_WRITE_LAST || opcode == GEN_WRITE_ONLY ||
-			  opcode == GEN_READ,
 	};
 	a->s->psn += span;
 	a->s->va += payload;
 }
 
-static void add_message(struct author *a, bool send, unsigned int packets)
+/* The opcode that ends a message, or is all of it. */
+static uint8_t end_of(struct author *a, bool send, bool only)
 {
-	static const uint8_t ops[2][4] = {
-		{GEN_WRITE_FIRST, GEN_WRITE_MIDDLE, GEN_WRITE_LAST, GEN_WRITE_ONLY},
-		{GEN_SEND_FIRST, GEN_SEND_MIDDLE, GEN_SEND_LAST, GEN_SEND_ONLY},
+	static const uint8_t ops[2][2][3] = {
+		{{GEN_WRITE_LAST, GEN_WRITE_LAST_IMM, GEN_WRITE_LAST},
+		 {GEN_WRITE_ONLY, GEN_WRITE_ONLY_IMM, GEN_WRITE_ONLY}},
+		{{GEN_SEND_LAST, GEN_SEND_LAST_IMM, GEN_SEND_LAST_INV},
+		 {GEN_SEND_ONLY, GEN_SEND_ONLY_IMM, GEN_SEND_ONLY_INV}},
 	};
-	uint32_t last = 8 + gen_below(a->r, a->o->pmtu - 7);
-	uint32_t len = (packets - 1) * a->o->pmtu + last;
+	unsigned int kind = a->o->mix & CAPGEN_OPS ? gen_below(a->r, 3) : 0;
 
-	if (packets == 1) {
-		add_request(a, ops[send][3], last, len, 1);
-		return;
-	}
-	add_request(a, ops[send][0], a->o->pmtu, len, 1);
-	for (unsigned int i = 2; i < packets; i++)
-		add_request(a, ops[send][1], a->o->pmtu, 0, 1);
-	add_request(a, ops[send][2], last, 0, 1);
+	/* UC and UD invalidate nothing. */
+	if (kind == 2 && a->s->transport != GEN_RC && a->s->transport != GEN_XRC)
+		kind = 0;
+	return ops[send][only][kind];
 }
 
-static void add_read(struct author *a)
+static void add_message(struct author *a, bool send, unsigned int packets)
 {
-	uint32_t len = 1 + gen_below(a->r, 8 * a->o->pmtu);
+	uint32_t last = 8 + gen_below(a->r, a->s->pmtu - 7);
+	uint32_t len = (packets - 1) * a->s->pmtu + last;
 
-	add_request(a, GEN_READ, 0, len, (len + a->o->pmtu - 1) / a->o->pmtu);
+	if (packets == 1) {
+		add_request(a, end_of(a, send, true), last, len, 1);
+	} else {
+		add_request(a, send ? GEN_SEND_FIRST : GEN_WRITE_FIRST, a->s->pmtu, len, 1);
+		for (unsigned int i = 2; i < packets; i++)
+			add_request(a, send ? GEN_SEND_MIDDLE : GEN_WRITE_MIDDLE, a->s->pmtu, 0, 1);
+		add_request(a, end_of(a, send, false), last, 0, 1);
+	}
+	a->b->request[a->b->requests - 1].ends = true;
+}
+
+static void add_read(struct author *a, uint32_t len)
+{
+	add_request(a, GEN_READ, 0, len, (len + a->s->pmtu - 1) / a->s->pmtu);
+	a->b->request[a->b->requests - 1].ends = true;
 	a->s->va += len;
 }
 
-/* Faults that would need an own account of what READs had been answered have none before them. */
-static bool without_reads(enum capgen_fault fault)
+static void add_asked(struct author *a)
 {
-	return fault == CAPGEN_TIMEOUT || fault == CAPGEN_ACK_LOST || fault == CAPGEN_FATAL;
+	if (!(a->o->mix & CAPGEN_OPS) || gen_below(a->r, 3)) {
+		add_read(a, 1 + gen_below(a->r, 8 * a->s->pmtu));
+		return;
+	}
+	add_request(a, gen_below(a->r, 2) ? GEN_CMP_SWAP : GEN_FETCH_ADD, 0, 8, 1);
+	a->b->request[a->b->requests - 1].ends = true;
+}
+
+/* Faults that would need an own account of what READs had been answered have none before them. */
+static bool asks_nothing(const struct author *a)
+{
+	enum capgen_fault fault = a->b->fault;
+
+	return fault == CAPGEN_TIMEOUT || fault == CAPGEN_ACK_LOST || fault == CAPGEN_FATAL ||
+	       a->s->transport == GEN_UC;
+}
+
+/* A datagram is one packet, and has a PSN behind those that went to other receivers. */
+static void add_datagrams(struct author *a)
+{
+	for (unsigned int n = 1 + gen_below(a->r, 12); n; n--) {
+		a->s->psn += gen_below(a->r, 6);
+		add_message(a, true, 1);
+	}
 }
 
 void author_messages(struct author *a)
@@ -63,6 +95,10 @@ void author_messages(struct author *a)
 	bool fresh = a->s->fresh;
 
 	a->s->fresh = false;
+	if (a->s->transport == GEN_UD) {
+		add_datagrams(a);
+		return;
+	}
 	if (fresh || a->b->fault != CAPGEN_NONE)
 		add_message(a, false, 2 + gen_below(a->r, 6));
 	if (fresh)
@@ -72,11 +108,11 @@ void author_messages(struct author *a)
 	for (unsigned int i = 0; i < messages; i++) {
 		uint32_t kind = gen_below(a->r, 8);
 
-		if (kind < 2 && !without_reads(a->b->fault))
-			add_read(a);
+		if (kind < 2 && !asks_nothing(a))
+			add_asked(a);
 		else
 			add_message(a, kind & 1, 1 + gen_below(a->r, 10));
 	}
 	if (a->b->fault == CAPGEN_READ_RETRY)
-		add_request(a, GEN_READ, 0, 5 * a->o->pmtu - 3, 5);
+		add_read(a, 5 * a->s->pmtu - 3);
 }

@@ -81,17 +81,27 @@ static void play_reordered(struct author *a)
 	author_answer_requests(a, 0, a->b->requests);
 }
 
+/* What a receiver without a buffer refuses. */
+static bool begins_send(uint8_t opcode)
+{
+	return opcode == GEN_SEND_FIRST || opcode == GEN_SEND_ONLY || opcode == GEN_SEND_ONLY_IMM ||
+	       opcode == GEN_SEND_ONLY_INV;
+}
+
 static void play_rnr(struct author *a)
 {
-	static const uint32_t timer_us[] = {655360, 10,	 20,  30,  40,	60,
-					    80,	    120, 160, 240, 320, 480};
-	unsigned int timer = 1 + gen_below(a->r, 11);
+	/* By the code in the syndrome, in steps of 10 us. */
+	static const uint32_t timer_steps[] = {
+		65536, 1,    2,	   3,	 4,    6,     8,     12,    16,	   24,	  32,
+		48,    64,   96,   128,	 192,  256,   384,   512,   768,   1024,  1536,
+		2048,  3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152,
+	};
+	unsigned int timer = gen_below(a->r, 32);
 
-	while (a->b->request[a->from].opcode != GEN_SEND_FIRST &&
-	       a->b->request[a->from].opcode != GEN_SEND_ONLY)
+	while (!begins_send(a->b->request[a->from].opcode))
 		a->from++;
 	author_send(a, 0, a->b->requests);
-	author_refuse(a, (uint8_t)(RNR_SYNDROME | timer), timer_us[timer] * UINT64_C(1000),
+	author_refuse(a, (uint8_t)(RNR_SYNDROME | timer), timer_steps[timer] * UINT64_C(10000),
 		      a->b->requests);
 }
 
@@ -133,6 +143,10 @@ static void play_fatal(struct author *a)
 		      a->b->request[a->from].psn, 0)
 		->shows = true;
 	a->now_ns += RECONNECT_NS;
+	if (a->o->mix & CAPGEN_CM) {
+		a->s->broken = true;
+		return;
+	}
 	a->s->psn += RECONNECT_PSN + gen_below(a->r, 0x10000);
 	a->s->msn = a->done = 0;
 	a->s->fresh = true;
@@ -142,6 +156,7 @@ static void play_bad_icrc(struct author *a)
 {
 	choose(a, 1);
 	a->broken = true;
+	a->f->broken_psns += psns_hit(a);
 	author_send(a, 0, a->b->requests);
 	author_refuse(a, AUTHOR_NAK, 0, a->b->requests);
 	count_waste(a);
@@ -153,14 +168,48 @@ static void play_missed(struct author *a)
 	a->hidden = true;
 	a->f->missed_psns += psns_hit(a);
 	author_send(a, 0, a->b->requests);
+	a->b->dropped = a->count;
 	author_answer_requests(a, 0, a->b->requests);
+	a->b->step[a->b->steps - 1].shows = true;
+}
+
+static void play_ack_missed(struct author *a)
+{
+	unsigned int sent, answers;
+
+	author_send(a, 0, a->b->requests);
+	sent = a->b->steps;
+	author_answer_requests(a, 0, a->b->requests);
+	answers = a->b->steps - sent;
+	a->b->dropped = 1 + gen_below(a->r, answers);
+	a->b->steps -= a->b->dropped;
+	a->b->step[a->b->steps - 1].shows = true;
+}
+
+static void play_uc_lost(struct author *a)
+{
+	choose(a, 3);
+	a->hidden = true;
+	a->f->silent_psns += psns_hit(a);
+	play_none(a);
+	a->b->step[a->b->steps - 1].shows = true;
+}
+
+static void play_uc_broken(struct author *a)
+{
+	choose(a, 1);
+	a->broken = true;
+	a->f->broken_psns += psns_hit(a);
+	play_none(a);
 	a->b->step[a->b->steps - 1].shows = true;
 }
 
 static void play_read_retry(struct author *a)
 {
 	unsigned int last = a->b->requests - 1;
-	uint32_t lost = 1 + gen_below(a->r, 3);
+	uint32_t from = 1 + gen_below(a->r, 3);
+	/* Lost before the capture, or behind it. */
+	uint32_t lost = gen_below(a->r, 2) ? from : UINT32_MAX;
 
 	author_send(a, 0, last + 1);
 	author_answer_requests(a, 0, last);
@@ -169,9 +218,9 @@ static void play_read_retry(struct author *a)
 	author_answer_read(a, &a->b->request[last], 0, lost);
 	a->now_ns += 1000 + gen_below(a->r, 2000);
 	a->again = true;
-	author_send_part(a, last, lost * a->o->pmtu)->shows = true;
+	author_send_part(a, last, from * a->s->pmtu)->shows = true;
 	a->now_ns += 1000;
-	author_answer_read(a, &a->b->request[last], lost, UINT32_MAX);
+	author_answer_read(a, &a->b->request[last], from, UINT32_MAX);
 	a->from = last;
 }
 
@@ -195,8 +244,12 @@ static void (*const plays[])(struct author *a) = {
 	[CAPGEN_MISSED] = play_missed,
 	[CAPGEN_READ_RETRY] = play_read_retry,
 	[CAPGEN_COPIED] = play_copied,
+	[CAPGEN_ACK_MISSED] = play_ack_missed,
+	[CAPGEN_UC_LOST] = play_uc_lost,
+	[CAPGEN_UC_BROKEN] = play_uc_broken,
 	[CAPGEN_NONE] = play_none,
 };
+
 void author_play(struct author *a)
 {
 	plays[a->b->fault](a);

@@ -30,18 +30,36 @@ void gen_burst_copy(struct gen_burst *b, uint64_t delay_ns)
 		b->step[b->steps].at_ns += delay_ns;
 		b->step[b->steps].frame.ttl--;
 		b->step[b->steps].shows = false;
+		b->step[b->steps].mark = MARK_NONE;
 		b->step[b->steps++].copy = true;
 	}
 }
 
-static enum capgen_fault choose_fault(const struct capgen_options *o, struct gen_rng *r)
+/* A set. */
+static uint32_t possible(uint8_t transport)
+{
+	static const uint32_t uc = 1U << CAPGEN_UC_LOST | 1U << CAPGEN_UC_BROKEN;
+
+	switch (transport) {
+	case GEN_UC:
+		return uc | 1U << CAPGEN_REORDERED | 1U << CAPGEN_COPIED;
+	case GEN_UD:
+		return 1U << CAPGEN_COPIED;
+	default:
+		return ~uc;
+	}
+}
+
+static enum capgen_fault choose_fault(const struct capgen_options *o, struct gen_rng *r,
+				      uint8_t transport)
 {
 	unsigned int fault = gen_below(r, CAPGEN_FAULTS);
 
-	if (gen_below(r, 1000) >= o->fault_rate || !(o->faults >> fault & 1))
+	if (gen_below(r, 1000) >= o->fault_rate || !(o->faults & possible(transport) & 1U << fault))
 		return CAPGEN_NONE;
 	/* What was not kept whole cannot be seen to be broken. */
-	return fault == CAPGEN_BAD_ICRC && o->snap ? CAPGEN_NONE : fault;
+	return (fault == CAPGEN_BAD_ICRC || fault == CAPGEN_UC_BROKEN) && o->snap ? CAPGEN_NONE
+										  : fault;
 }
 
 /* By time; few are out of order, and what is equal stays as it was written. */
@@ -63,7 +81,10 @@ void gen_burst_make(const struct capgen_options *o, struct gen_rng *r, struct ge
 	struct author a = {.o = o, .r = r, .s = s, .b = b, .f = f};
 
 	b->requests = b->steps = b->at = 0;
-	b->fault = s->fresh ? CAPGEN_NONE : choose_fault(o, r);
+	b->dropped = 0;
+	b->handshake = false;
+	a.chatty = o->mix & CAPGEN_OPS && !gen_below(r, 3);
+	b->fault = s->fresh ? CAPGEN_NONE : choose_fault(o, r, s->transport);
 	author_messages(&a);
 	author_play(&a);
 	s->msn += a.done;

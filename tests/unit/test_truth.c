@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The flow table against generated captures whose truth is known: every counter of every flow, for
- * seeds, numbers of QPs, PSNs that wrap, headers alone and whole frames.
+ * seeds, numbers of QPs, transports, encapsulations, PSNs that wrap, headers alone and whole
+ * frames.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,125 +13,12 @@
 
 #include <cmocka.h>
 
-#include "capture/reader.h"
-#include "tests/tools/capgen.h"
+#include "tests/unit/truth_compare.h"
 
 #define SEEDS	   20
 #define ALL_FAULTS ((1U << CAPGEN_FAULTS) - 1)
-
-static const struct pair {
-	const char *name;
-	size_t want, have;
-} pairs[] = {
-#define PAIR(w, h)                                                                                 \
-	{                                                                                          \
-#h, offsetof(struct capgen_flow, w), offsetof(struct flow, h)                      \
-	}
-	PAIR(packets, packets),
-	PAIR(payload_bytes, payload_bytes),
-	PAIR(requests, requests),
-	PAIR(responses, responses),
-	PAIR(acks, acks),
-	PAIR(naks_seq, naks_seq),
-	PAIR(naks_other, naks_other),
-	PAIR(rnr, rnr),
-	PAIR(cnp, cnp),
-	PAIR(ce, ecn[3]),
-	PAIR(icrc_good, icrc_good),
-	PAIR(icrc_bad, icrc_bad),
-	PAIR(icrc_unverifiable, icrc_unverifiable),
-	PAIR(new_connections, new_connections),
-	PAIR(gaps, psn_gaps),
-	PAIR(missing, psn_missing),
-	PAIR(again, duplicates),
-	PAIR(missed_psns, missed_psns),
-	PAIR(copies, copies),
-	PAIR(wasted, wasted_psns),
-	PAIR(nak_ns, nak_ns),
-	PAIR(resend_ns, resend_ns),
-#undef PAIR
-};
-
-#define BURSTS(fault) (1U << CAPGEN_##fault)
-
-/* What is counted once for each burst with one of the faults. */
-static const struct verdict {
-	const char *name;
-	size_t have;
-	uint32_t faults;
-} verdicts[] = {
-#define VERDICT(h, f)                                                                              \
-	{                                                                                          \
-#h, offsetof(struct flow, h), f                                                    \
-	}
-	VERDICT(losses_before, BURSTS(LOST) | BURSTS(SELECTIVE)),
-	VERDICT(losses_after, BURSTS(LOST_AFTER)),
-	VERDICT(corruptions, BURSTS(BAD_ICRC)),
-	VERDICT(reordered, BURSTS(REORDERED)),
-	VERDICT(go_back_n, BURSTS(LOST) | BURSTS(LOST_AFTER) | BURSTS(BAD_ICRC)),
-	VERDICT(selective_repeats, BURSTS(SELECTIVE)),
-	VERDICT(timeouts, BURSTS(TIMEOUT) | BURSTS(ACK_LOST)),
-	VERDICT(rnr_retries, BURSTS(RNR)),
-	VERDICT(read_retries, BURSTS(READ_RETRY)),
-	VERDICT(resends, BURSTS(LOST) | BURSTS(SELECTIVE) | BURSTS(LOST_AFTER) | BURSTS(BAD_ICRC)),
-	VERDICT(naks_timed, BURSTS(LOST) | BURSTS(SELECTIVE) | BURSTS(BAD_ICRC)),
-	VERDICT(unexplained, 0),
-#undef VERDICT
-};
-
-static uint64_t value_at(const void *base, size_t offset)
-{
-	uint64_t v;
-
-	memcpy(&v, (const char *)base + offset, sizeof(v));
-	return v;
-}
-
-static const struct capgen_flow *truth_of(const struct capgen_truth *t, const struct flow *f)
-{
-	for (uint32_t i = 0; i < t->flow_count; i++)
-		if (t->flow[i].qpn == f->dest_qpn && !memcmp(t->flow[i].src, f->src, 16) &&
-		    !memcmp(t->flow[i].dst, f->dst, 16))
-			return &t->flow[i];
-	fail_msg("qpn 0x%06x was not sent to", f->dest_qpn);
-	return NULL;
-}
-
-static void same(uint64_t seed, uint32_t qpn, const char *name, uint64_t want, uint64_t have)
-{
-	if (want != have)
-		fail_msg("seed %llu, qpn 0x%06x: %s is %llu, not %llu", (unsigned long long)seed,
-			 qpn, name, (unsigned long long)have, (unsigned long long)want);
-}
-
-static void compare_flow(uint64_t seed, const struct capgen_flow *want, const struct flow *have)
-{
-	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-		same(seed, want->qpn, pairs[i].name, value_at(want, pairs[i].want),
-		     value_at(have, pairs[i].have));
-	for (size_t i = 0; i < sizeof(verdicts) / sizeof(verdicts[0]); i++) {
-		uint64_t bursts = 0;
-
-		for (unsigned int k = 0; k < CAPGEN_FAULTS; k++)
-			bursts += (verdicts[i].faults >> k & 1) * want->fault[k];
-		same(seed, want->qpn, verdicts[i].name, bursts, value_at(have, verdicts[i].have));
-	}
-	same(seed, want->qpn, "lost_psns", want->lost_psns - want->tail_psns, have->lost_psns);
-}
-
-static void compare(uint64_t seed, const struct capgen_truth *t, const struct capture_summary *s)
-{
-	unsigned int active = 0;
-
-	assert_int_equal(s->totals.frames, t->frames);
-	assert_int_equal(s->totals.roce, t->frames);
-	assert_int_equal(s->totals.malformed, 0);
-	for (uint32_t i = 0; i < t->flow_count; i++)
-		active += t->flow[i].packets != 0;
-	assert_int_equal(s->flow_count, active);
-	for (unsigned int i = 0; i < s->flow_count; i++)
-		compare_flow(seed, truth_of(t, &s->flow[i]), &s->flow[i]);
-}
+#define UC_FAULTS  (BURSTS(UC_LOST) | BURSTS(UC_BROKEN))
+#define BROKEN	   (BURSTS(BAD_ICRC) | BURSTS(UC_BROKEN))
 
 struct table {
 	struct flow_table *flows;
@@ -155,8 +43,9 @@ static void add_faults(const struct capgen_truth *t, uint64_t sum[CAPGEN_FAULTS]
 }
 
 /* One capture, without a file. */
-static void check_run(const struct capgen_options *o, uint64_t sum[CAPGEN_FAULTS])
+static void check_run(const char *name, const struct capgen_options *o, uint64_t sum[CAPGEN_FAULTS])
 {
+	const struct truth_case c = {.name = name, .seed = o->seed};
 	struct table t = {.flows = flow_table_new(0)};
 	struct capture_summary s;
 	struct capgen_truth truth;
@@ -164,26 +53,38 @@ static void check_run(const struct capgen_options *o, uint64_t sum[CAPGEN_FAULTS
 	assert_non_null(t.flows);
 	assert_int_equal(capgen_run(o, take, &t, &truth), 0);
 	assert_int_equal(capture_summary_make(t.flows, NULL, DROPS_UNKNOWN, 0, &s), 0);
-	compare(o->seed, &truth, &s);
+	truth_compare(&c, &truth, &s, o->mix & CAPGEN_CM);
 	add_faults(&truth, sum);
 	capture_summary_clear(&s);
 	capgen_truth_clear(&truth);
 	flow_table_free(t.flows);
 }
 
-static void check_seeds(struct capgen_options o, unsigned int seeds)
+/* Faults that cannot happen to what is sent. */
+static uint32_t impossible(const struct capgen_options *o)
+{
+	uint32_t transports = o->mix & (CAPGEN_RC | CAPGEN_UC | CAPGEN_UD | CAPGEN_XRC);
+	uint32_t set = o->snap ? BROKEN : 0;
+
+	if (!(transports & CAPGEN_UC))
+		set |= UC_FAULTS;
+	if (transports && !(transports & (CAPGEN_RC | CAPGEN_XRC)))
+		set |= ~(UC_FAULTS | BURSTS(COPIED) |
+			 (transports & CAPGEN_UC ? BURSTS(REORDERED) : 0));
+	return set;
+}
+
+static void check_seeds(const char *name, struct capgen_options o)
 {
 	uint64_t sum[CAPGEN_FAULTS] = {0};
 
-	for (o.seed = 1; o.seed <= seeds; o.seed++)
-		check_run(&o, sum);
+	for (o.seed = 1; o.seed <= SEEDS; o.seed++)
+		check_run(name, &o, sum);
 	/* What did not happen was not tested. */
-	for (unsigned int i = 0; i < CAPGEN_FAULTS; i++) {
-		bool possible = (o.faults >> i & 1) && !(i == CAPGEN_BAD_ICRC && o.snap);
-
-		if (possible && !sum[i])
-			fail_msg("nothing was %s", capgen_fault_name((enum capgen_fault)i));
-	}
+	for (unsigned int i = 0; i < CAPGEN_FAULTS; i++)
+		if ((o.faults & ~impossible(&o)) >> i & 1 && !sum[i])
+			fail_msg("%s: nothing was %s", name,
+				 capgen_fault_name((enum capgen_fault)i));
 }
 
 static const struct capgen_options one = {
@@ -199,7 +100,7 @@ static const struct capgen_options one = {
 static void test_one_qp_wrapping(void **state)
 {
 	(void)state;
-	check_seeds(one, SEEDS);
+	check_seeds("one QP", one);
 }
 
 static void test_one_qp_headers_only(void **state)
@@ -209,7 +110,7 @@ static void test_one_qp_headers_only(void **state)
 	(void)state;
 	o.snap = 96;
 	o.pmtu = 4096;
-	check_seeds(o, SEEDS);
+	check_seeds("headers", o);
 }
 
 static void test_thousand_qps_wrapping(void **state)
@@ -220,7 +121,7 @@ static void test_thousand_qps_wrapping(void **state)
 	o.requesters = 1000;
 	o.frames = 40000;
 	o.pmtu = 256;
-	check_seeds(o, SEEDS);
+	check_seeds("1000 QPs", o);
 }
 
 /* Every frame twice, the second one hop later, with others between: whatever was done to the
@@ -233,34 +134,111 @@ static void test_mirror_of_two_ports(void **state)
 	o.mirror = true;
 	o.requesters = 50;
 	o.frames = 10000;
-	check_seeds(o, SEEDS);
+	check_seeds("mirror", o);
 }
 
-/* Nothing was done to it: nothing is found. */
-static void test_clean(void **state)
+static const struct kind {
+	const char *name;
+	uint32_t mix;
+} kinds[] = {
+	{"UC", CAPGEN_UC},
+	{"UD", CAPGEN_UD},
+	{"XRC", CAPGEN_XRC},
+	{"atomics", CAPGEN_OPS},
+	{"XRC atomics", CAPGEN_XRC | CAPGEN_OPS},
+	{"encapsulations", CAPGEN_NETS},
+	{"CM", CAPGEN_CM},
+	{"CM of UC", CAPGEN_CM | CAPGEN_UC},
+	{"CM of XRC", CAPGEN_CM | CAPGEN_XRC | CAPGEN_OPS},
+	{"CM of UD", CAPGEN_CM | CAPGEN_UD},
+	{"pauses", CAPGEN_PAUSES},
+	{"all", CAPGEN_MIX_ALL},
+};
+
+/* One requester, and two pairs of them. */
+static void test_kinds(void **state)
 {
-	const struct capgen_options o = {
-		.seed = 1, .requesters = 10, .frames = 50000, .pmtu = 1024, .snap = 96};
+	struct capgen_options o = one;
+
+	(void)state;
+	o.frames = 3000;
+	o.pmtu = 256;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		o.mix = kinds[i].mix;
+		o.requesters = 1;
+		check_seeds(kinds[i].name, o);
+		o.requesters = 4;
+		check_seeds(kinds[i].name, o);
+	}
+}
+
+static void test_path_mtus(void **state)
+{
+	struct capgen_options o = one;
+
+	(void)state;
+	o.mix = CAPGEN_MIX_ALL;
+	o.requesters = 8;
+	o.frames = 2000;
+	for (o.pmtu = 256; o.pmtu <= 4096; o.pmtu *= 2)
+		check_seeds("path MTU", o);
+}
+
+static void test_thousand_qps_mixed(void **state)
+{
+	struct capgen_options o = one;
+
+	(void)state;
+	o.mix = CAPGEN_MIX_ALL;
+	o.requesters = 1000;
+	o.frames = 40000;
+	o.pmtu = 0;
+	o.snap = 448;
+	check_seeds("1000 QPs mixed", o);
+}
+
+static void check_clean(const char *name, const struct capgen_options *o)
+{
+	const struct truth_case c = {.name = name, .seed = o->seed};
 	struct table t = {.flows = flow_table_new(0)};
 	struct capgen_truth truth;
 
-	(void)state;
-	assert_int_equal(capgen_run(&o, take, &t, &truth), 0);
+	assert_non_null(t.flows);
+	assert_int_equal(capgen_run(o, take, &t, &truth), 0);
+	assert_true(flow_table_count(t.flows) > 0);
 	for (unsigned int i = 0; i < flow_table_count(t.flows); i++) {
 		struct flow f;
 
 		flow_table_get(t.flows, i, &f);
-		assert_int_equal(f.naks_seq + f.naks_other + f.rnr + f.cnp + f.ecn[3], 0);
-		assert_int_equal(f.psn_gaps + f.psn_missing + f.duplicates, 0);
-		assert_int_equal(f.new_connections + f.psn_unjudged + f.icrc_bad, 0);
+		for (size_t k = 0; k < ARRAY_SIZE(truth_losses); k++)
+			truth_same(&c, f.dest_qpn, truth_losses[k].name, 0,
+				   truth_value(&f, truth_losses[k].have));
 	}
+	truth_same(&c, 0, "malformed", 0, flow_table_totals(t.flows)->malformed);
+	truth_same(&c, 0, "truncated", 0, flow_table_totals(t.flows)->truncated);
 	assert_int_equal(truth.event_count, 0);
 	capgen_truth_clear(&truth);
 	flow_table_free(t.flows);
 }
 
-static void check_file(bool pcapng)
+/* Nothing was done to it: nothing is found. */
+static void test_clean(void **state)
 {
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		struct capgen_options o = {
+			.requesters = 10, .frames = 2000, .pmtu = 512, .mix = kinds[i].mix};
+
+		for (o.seed = 1; o.seed <= SEEDS; o.seed++) {
+			o.wrap = o.seed & 1;
+			check_clean(kinds[i].name, &o);
+		}
+	}
+}
+
+static void check_file(bool pcapng, bool statistics)
+{
+	const struct truth_case c = {.name = "file", .seed = 99};
 	char path[] = "/tmp/test-truth-XXXXXX";
 	struct capgen_options o = one;
 	struct capture_summary s;
@@ -273,8 +251,10 @@ static void check_file(bool pcapng)
 
 	assert_true(fd >= 0);
 	close(fd);
-	o.seed = 99;
+	o.seed = c.seed;
 	o.requesters = 8;
+	o.mix = CAPGEN_MIX_ALL;
+	o.statistics = statistics;
 	assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
 	assert_int_equal(source_open_file(path, &source, &e), 0);
 	unlink(path);
@@ -283,7 +263,10 @@ static void check_file(bool pcapng)
 		;
 	assert_int_equal(got, 0);
 	assert_int_equal(reader_summary(&r, &s), 0);
-	compare(o.seed, &truth, &s);
+	truth_compare(&c, &truth, &s, true);
+	assert_int_equal(s.drops, pcapng && statistics ? DROPS_SOME : DROPS_UNKNOWN);
+	truth_same(&c, 0, "dropped", pcapng && statistics ? truth.dropped : 0, s.dropped);
+	assert_true(truth.dropped > 0);
 	capture_summary_clear(&s);
 	capgen_truth_clear(&truth);
 	reader_clear(&r);
@@ -292,8 +275,9 @@ static void check_file(bool pcapng)
 static void test_files(void **state)
 {
 	(void)state;
-	check_file(false);
-	check_file(true);
+	check_file(false, false);
+	check_file(true, false);
+	check_file(true, true);
 }
 
 struct digest {
@@ -318,6 +302,8 @@ static uint64_t digest_of(uint64_t seed)
 	struct digest d = {0};
 
 	o.seed = seed;
+	o.requesters = 4;
+	o.mix = CAPGEN_MIX_ALL;
 	assert_int_equal(capgen_run(&o, digest_frame, &d, &truth), 0);
 	capgen_truth_clear(&truth);
 	return d.sum;
@@ -337,6 +323,9 @@ int main(void)
 		cmocka_unit_test(test_one_qp_headers_only),
 		cmocka_unit_test(test_thousand_qps_wrapping),
 		cmocka_unit_test(test_mirror_of_two_ports),
+		cmocka_unit_test(test_kinds),
+		cmocka_unit_test(test_path_mtus),
+		cmocka_unit_test(test_thousand_qps_mixed),
 		cmocka_unit_test(test_clean),
 		cmocka_unit_test(test_files),
 		cmocka_unit_test(test_seed_decides),
