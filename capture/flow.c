@@ -11,8 +11,6 @@
 #include "capture/flow_entry.h"
 #include "capture/opcode.h"
 
-/* A flow that is not paired by then notes only what is answered for certain. */
-#define UNPAIRED_REQUESTS 4096U
 /* Answers in a row that fit no request: the QP number has another partner by now. */
 #define STRANGERS_MAX 8
 
@@ -92,8 +90,10 @@ static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
 	bool same_port = false;
 	uint32_t id;
 
-	if (e->peer != PAIR_NONE)
+	if (e->peer != PAIR_NONE) {
+		flow_entry_settle(t, &t->entry[e->peer]);
 		return &t->entry[e->peer];
+	}
 	id = pair_find(t->pairs, e->hosts_back, p, &same_port);
 	if (id >= t->count || t->entry[id].peer != PAIR_NONE || id == e->id ||
 	    memcmp(t->entry[id].flow.src, e->flow.dst, 16) ||
@@ -103,6 +103,7 @@ static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
 		e->candidate = id;
 		return NULL;
 	}
+	flow_entry_settle(t, &t->entry[id]);
 	flow_entry_pair(e, &t->entry[id]);
 	return &t->entry[id];
 }
@@ -246,6 +247,7 @@ int flow_table_add(struct flow_table *t, const struct packet *p)
 		e = flow_entry_of(t, p);
 		if (!e)
 			return -ENOMEM;
+		t->last = e->id;
 		count_packet(&e->flow, p, &t->events);
 		judge(t, e, p);
 		e->flow.last_ns = p->time_ns;
@@ -255,8 +257,10 @@ int flow_table_add(struct flow_table *t, const struct packet *p)
 	count_totals(&t->totals, p);
 	if (p->tunnel.kind && mirror_take(&t->mirror, p, &t->totals.mirror))
 		t->events.bits |= FLOW_MIRROR_GAP;
-	if (p->kind == PACKET_PFC)
+	if (p->kind == PACKET_PFC) {
 		pause_take(&t->pause, p, &t->totals.pause);
+		t->pfc_ns = p->time_ns > t->pfc_ns ? p->time_ns : t->pfc_ns;
+	}
 	return 0;
 }
 
@@ -272,10 +276,14 @@ unsigned int flow_table_count(const struct flow_table *t)
 
 void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
 {
+	struct stream s;
+
 	if (i >= t->count)
 		return;
 	*f = t->entry[i].flow;
-	stream_end(&t->entry[i].stream, f);
+	s = t->entry[i].stream;
+	flow_entry_tell(t, i, f, &s);
+	stream_end(&s, f);
 }
 
 struct flow_events flow_table_events(const struct flow_table *t)

@@ -19,10 +19,20 @@ void flow_table_free(struct flow_table *t)
 	if (!t)
 		return;
 	free(t->entry);
+	free(t->run);
 	free(t->slot);
 	pair_table_free(t->pairs);
 	connect_table_free(t->connections);
 	free(t);
+}
+
+static void put_slot(struct flow_table *t, uint64_t hash, uint32_t id)
+{
+	uint32_t at = (uint32_t)hash & t->slot_mask;
+
+	while (t->slot[at].id)
+		at = (at + 1) & t->slot_mask;
+	t->slot[at] = (struct flow_slot){.tag = (uint32_t)(hash >> 32), .id = id + 1};
 }
 
 /* Puts all entries into slots anew. */
@@ -31,33 +41,41 @@ static void fill_slots(struct flow_table *t)
 	uint32_t i;
 
 	memset(t->slot, 0, ((size_t)t->slot_mask + 1) * sizeof(*t->slot));
-	for (i = 0; i < t->count; i++) {
-		uint32_t at = (uint32_t)t->entry[i].hash & t->slot_mask;
+	for (i = 0; i < t->count; i++)
+		put_slot(t, t->entry[i].hash, i);
+}
 
-		while (t->slot[at])
-			at = (at + 1) & t->slot_mask;
-		t->slot[at] = i + 1;
-	}
+/* As realloc(), on the edge of a cache line. */
+static struct flow_run *grow_runs(const struct flow_table *t, uint32_t room)
+{
+	struct flow_run *run = aligned_alloc(__alignof__(*run), room * sizeof(*run));
+
+	if (run && t->count)
+		memcpy(run, t->run, t->count * sizeof(*run));
+	return run;
 }
 
 static int grow(struct flow_table *t, uint32_t room)
 {
 	uint32_t slots = 2 * ENTRIES_FIRST;
 	struct flow_entry *entry;
-	uint32_t *slot;
+	struct flow_slot *slot;
+	struct flow_run *run;
 
 	while (slots < 2 * room)
 		slots *= 2;
 	slot = calloc(slots, sizeof(*slot));
-	if (!slot)
-		return -ENOMEM;
-	entry = realloc(t->entry, room * sizeof(*entry));
+	run = grow_runs(t, room);
+	entry = slot && run ? realloc(t->entry, room * sizeof(*entry)) : NULL;
 	if (!entry) {
 		free(slot);
+		free(run);
 		return -ENOMEM;
 	}
 	free(t->slot);
+	free(t->run);
 	t->entry = entry;
+	t->run = run;
 	t->slot = slot;
 	t->room = room;
 	t->slot_mask = slots - 1;
@@ -85,37 +103,35 @@ struct flow_table *flow_table_new(unsigned int max_flows)
 	return t;
 }
 
-/* Both halves of a product of 128 bits: every bit of a and b reaches the result. */
-static uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
 static uint64_t hosts_of(const uint8_t src[16], const uint8_t dst[16])
 {
 	uint64_t word[4];
 
 	memcpy(word, src, 16);
 	memcpy(word + 2, dst, 16);
-	return mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db), word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
-	       mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3), word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
+	return flow_hash_mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db),
+			     word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
+	       flow_hash_mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3),
+			     word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* The three products do not wait for each other. */
+static bool is_ipv4(const uint8_t gid[16])
+{
+	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(gid, prefix, sizeof(prefix));
+}
+
 static uint64_t hash_of(const struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
 			uint32_t dest_qpn)
 {
-	static const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
-	uint64_t word[4], h;
+	uint8_t addresses[8];
 
-	memcpy(word, src, 16);
-	memcpy(word + 2, dst, 16);
-	h = mix(word[0] ^ t->seed ^ odd, word[1] ^ UINT64_C(0xa0761d6478bd642f));
-	h ^= mix(word[2] ^ t->seed ^ UINT64_C(0xe7037ed1a0b428db), word[3] ^ odd);
-	h ^= mix(dest_qpn ^ t->seed, UINT64_C(0x8ebc6af09c88c6e3));
-	return mix(h ^ t->seed, odd);
+	if (!is_ipv4(src) || !is_ipv4(dst))
+		return flow_hash_ipv6(t->seed, src, dst, dest_qpn);
+	memcpy(addresses, src + 12, 4);
+	memcpy(addresses + 4, dst + 12, 4);
+	return flow_hash_ipv4(t->seed, addresses, dest_qpn);
 }
 
 static int compare_frames(const void *a, const void *b)
@@ -162,8 +178,10 @@ static int evict(struct flow_table *t)
 
 	if (!last)
 		return -ENOMEM;
-	for (i = 0; i < t->count; i++)
+	for (i = 0; i < t->count; i++) {
+		flow_entry_settle(t, &t->entry[i]);
 		last[i] = t->entry[i].flow.last_frame;
+	}
 	qsort(last, t->count, sizeof(*last), compare_frames);
 	limit = last[drop - 1];
 	free(last);
@@ -199,21 +217,69 @@ static bool is_flow_of(const struct flow_entry *e, uint64_t hash, const uint8_t 
 	       !memcmp(e->flow.dst, dst, 16);
 }
 
-static struct flow_entry *find(const struct flow_table *t, uint64_t hash, const uint8_t src[16],
+static struct flow_entry *find(struct flow_table *t, uint64_t hash, const uint8_t src[16],
 			       const uint8_t dst[16], uint32_t dest_qpn)
 {
 	uint32_t at = (uint32_t)hash & t->slot_mask;
+	struct flow_entry *e;
 
-	for (; t->slot[at]; at = (at + 1) & t->slot_mask)
-		if (is_flow_of(&t->entry[t->slot[at] - 1], hash, src, dst, dest_qpn))
-			return &t->entry[t->slot[at] - 1];
+	for (; t->slot[at].id; at = (at + 1) & t->slot_mask) {
+		if (t->slot[at].tag != (uint32_t)(hash >> 32))
+			continue;
+		e = &t->entry[t->slot[at].id - 1];
+		if (is_flow_of(e, hash, src, dst, dest_qpn)) {
+			flow_entry_settle(t, e);
+			return e;
+		}
+	}
 	return NULL;
 }
 
-struct flow_entry *flow_entry_find(const struct flow_table *t, const uint8_t src[16],
+struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
 				   const uint8_t dst[16], uint32_t dest_qpn)
 {
 	return find(t, hash_of(t, src, dst, dest_qpn), src, dst, dest_qpn);
+}
+
+void flow_run_tell(const struct flow_run *r, enum flow_run_kind kind, struct flow *f)
+{
+	uint64_t n = r->count[kind];
+
+	f->packets += n;
+	*(kind == RUN_REQUEST ? &f->requests : &f->responses) += n;
+	f->acks += kind == RUN_ACK ? n : 0;
+	f->ecn[r->tclass[kind] & 3] += n;
+	f->dscp[r->tclass[kind] >> 2] += n;
+}
+
+void flow_entry_tell(const struct flow_table *t, uint32_t id, struct flow *f, struct stream *s)
+{
+	const struct flow_run *r = &t->run[id];
+
+	if (!r->takes)
+		return;
+	for (unsigned int kind = 0; kind < RUN_KINDS; kind++)
+		flow_run_tell(r, (enum flow_run_kind)kind, f);
+	f->icrc_unverifiable += r->icrc[ICRC_UNVERIFIABLE];
+	f->icrc_good += r->icrc[ICRC_GOOD];
+	f->payload_bytes += r->payload_bytes;
+	f->max_payload = r->max_payload;
+	f->last_ns = r->last_ns;
+	f->last_frame = r->last_frame;
+	s->psn.expected = r->expected;
+	s->psn.last_ns = r->request_ns;
+	s->last_psn = r->last_psn;
+	s->last_opcode = r->last_opcode;
+	s->answer_psn = r->answer_psn;
+	s->answer_ns = r->answer_ns;
+}
+
+void flow_entry_settle(struct flow_table *t, struct flow_entry *e)
+{
+	flow_entry_tell(t, e->id, &e->flow, &e->stream);
+	if (t->run[e->id].takes && t->run[e->id].answered)
+		e->strangers = 0;
+	t->run[e->id].takes = 0;
 }
 
 void flow_entry_pair(struct flow_entry *a, struct flow_entry *b)
@@ -231,6 +297,7 @@ void flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct
 	struct flow_entry *peer = flow_entry_find(t, e->flow.dst, e->flow.src, c->peer_qpn);
 
 	if (e->peer != PAIR_NONE && (!peer || e->peer != peer->id)) {
+		flow_entry_settle(t, &t->entry[e->peer]);
 		t->entry[e->peer].peer = PAIR_NONE;
 		e->peer = PAIR_NONE;
 	}
@@ -242,7 +309,6 @@ void flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct
 static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const struct packet *p)
 {
 	struct flow_entry *e = &t->entry[t->count];
-	uint32_t at = (uint32_t)hash & t->slot_mask;
 
 	memset(e, 0, sizeof(*e));
 	e->hash = hash;
@@ -257,9 +323,8 @@ static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const s
 	e->hosts_back = hosts_of(p->dst, p->src);
 	e->id = t->count;
 	e->peer = e->candidate = PAIR_NONE;
-	while (t->slot[at])
-		at = (at + 1) & t->slot_mask;
-	t->slot[at] = ++t->count;
+	t->run[e->id].takes = 0;
+	put_slot(t, hash, t->count++);
 	if (t->connections) {
 		const struct connection *c = connect_find(t->connections, p->src, p->dst,
 							  p->dest_qpn);

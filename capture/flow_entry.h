@@ -6,11 +6,55 @@
 #ifndef CAPTURE_FLOW_ENTRY_H
 #define CAPTURE_FLOW_ENTRY_H
 
+#include <string.h>
+
 #include "capture/connect.h"
 #include "capture/pair.h"
 #include "capture/stream.h"
 
-/* The hash, and what it stands for, lie in one cache line. */
+#define SKIM_HEAD_BYTES 80
+
+/* A flow that is not paired by then notes only what is answered for certain. */
+#define UNPAIRED_REQUESTS 4096U
+
+enum flow_run_kind {
+	RUN_REQUEST,
+	RUN_RESPONSE, /* of a READ */
+	RUN_ACK,
+	RUN_KINDS,
+};
+
+/* What the packets of a run may be. */
+enum flow_run_takes {
+	TAKES_REQUEST = 1 << 0,
+	TAKES_ACKREQ = 1 << 1, /* a request that asks for an answer */
+	TAKES_RESPONSE = 1 << 2,
+	TAKES_FULL = 1 << 3,	   /* a request with a payload that tells the path MTU */
+	TAKES_READ = 1 << 4,	   /* a READ request */
+	TAKES_ANSWERS = 1 << 5,	   /* packets of the other direction */
+	TAKES_UNRELIABLE = 1 << 6, /* a request of UC */
+	TAKES_NEVER = 1 << 7,
+};
+
+/*
+ * A run of ordinary packets. While it lasts (takes != 0), what is here counts beside the flow's own
+ * counters or, of what is no counter, instead of the flow's and the stream's; the flow is settled
+ * before anything else looks at it. Three cache lines, all that such packets touch.
+ */
+struct flow_run {
+	uint8_t head[SKIM_HEAD_BYTES]; /* how the frames begin */
+	uint32_t peer;
+	uint8_t takes, layout, last_opcode;
+	uint8_t tclass[RUN_KINDS]; /* of the packets in count[] */
+	bool answered;
+	uint32_t expected, last_psn, answer_psn, pmtu, max_payload;
+	uint64_t count[RUN_KINDS];
+	uint64_t icrc[2]; /* ICRC_UNVERIFIABLE, ICRC_GOOD */
+	uint64_t payload_bytes;
+	uint64_t last_ns, last_frame, request_ns, answer_ns;
+} __attribute__((aligned(64)));
+
+/* The flow's identity comes first. */
 struct flow_entry {
 	uint64_t hash;
 	struct flow flow;
@@ -20,27 +64,74 @@ struct flow_entry {
 	uint32_t strangers;	      /* answers in a row that fit nothing */
 };
 
+struct flow_slot {
+	uint32_t tag; /* upper half of the hash */
+	uint32_t id;  /* 1 + index into entry and run, 0 = free */
+};
+
 struct flow_table {
 	struct flow_entry *entry;
-	uint32_t *slot; /* 1 + index into entry, 0 = free; power of two, at least twice `room` */
+	struct flow_run *run;
+	struct flow_slot *slot; /* power of two, at least twice `room` */
 	uint32_t count, room, max, slot_mask;
+	uint32_t last; /* index of the flow that got a packet last */
 	uint64_t seed;
 	struct pair_table *pairs;
 	struct connect_table *connections; /* NULL until the first is made */
 	struct capture_totals totals;
 	struct pause_track pause;
 	struct mirror_track mirror;
+	uint64_t pfc_ns; /* of the last PFC frame, 0 = there was none */
 	struct flow_events events;
 };
 
-/* Finds or makes the flow of a packet. NULL on -ENOMEM. Entries move when one is made. */
+/* Both halves of a product of 128 bits: every bit of a and b reaches the result. */
+static inline uint64_t flow_hash_mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* Of IPv4 addresses as they lie in the header, source first. */
+static inline uint64_t flow_hash_ipv4(uint64_t seed, const uint8_t addresses[8], uint32_t dest_qpn)
+{
+	uint64_t word;
+
+	memcpy(&word, addresses, sizeof(word));
+	word = flow_hash_mix(word ^ seed, UINT64_C(0x9e3779b97f4a7c15));
+	return flow_hash_mix(word ^ dest_qpn, seed | 1);
+}
+
+static inline uint64_t flow_hash_ipv6(uint64_t seed, const uint8_t src[16], const uint8_t dst[16],
+				      uint32_t dest_qpn)
+{
+	uint64_t word[4], h;
+
+	memcpy(word, src, 16);
+	memcpy(word + 2, dst, 16);
+	h = flow_hash_mix(word[0] ^ seed, word[1] ^ UINT64_C(0xa0761d6478bd642f));
+	h ^= flow_hash_mix(word[2] ^ UINT64_C(0xe7037ed1a0b428db), word[3] ^ seed);
+	return flow_hash_mix(h ^ dest_qpn, seed | 1);
+}
+
+/* Finds or makes the flow of a packet, settled. NULL on -ENOMEM. Entries move when one is made. */
 struct flow_entry *flow_entry_of(struct flow_table *t, const struct packet *p);
 
-/* NULL = there is none. */
-struct flow_entry *flow_entry_find(const struct flow_table *t, const uint8_t src[16],
+/* NULL = there is none. Settled. */
+struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
 				   const uint8_t dst[16], uint32_t dest_qpn);
 
-/* The two ways of one connection. */
+/* Ends the run of a flow: what it came to is told to its flow and stream. */
+void flow_entry_settle(struct flow_table *t, struct flow_entry *e);
+
+/* The same in copies, while the run goes on. */
+void flow_entry_tell(const struct flow_table *t, uint32_t id, struct flow *f, struct stream *s);
+
+/* The packets of one kind in a run, which are of one traffic class, into the flow's counters. */
+void flow_run_tell(const struct flow_run *r, enum flow_run_kind kind, struct flow *f);
+
+/* The two ways of one connection; both are settled. */
 void flow_entry_pair(struct flow_entry *a, struct flow_entry *b);
 
 /* The connection manager said how the requests of this flow begin, and which flow is the other way;

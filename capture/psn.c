@@ -19,13 +19,6 @@
 #define JUMP_IDLE_NS   UINT64_C(1000000000)
 #define PMTU_VOTES_MIN 2
 
-int32_t psn_distance(uint32_t a, uint32_t b)
-{
-	uint32_t d = (a - b) & PSN_MASK;
-
-	return d & 0x800000 ? (int32_t)d - 0x1000000 : (int32_t)d;
-}
-
 void psn_learn_pmtu(struct psn_track *t, uint32_t payload)
 {
 	unsigned int i;

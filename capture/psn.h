@@ -50,7 +50,10 @@ struct psn_request {
 };
 
 /* a - b in 24 bits, between -2^23 and 2^23 - 1. */
-int32_t psn_distance(uint32_t a, uint32_t b);
+static inline int32_t psn_distance(uint32_t a, uint32_t b)
+{
+	return (int32_t)((a - b) << 8) >> 8;
+}
 
 /* The payload of a FIRST or MIDDLE packet is the path MTU. Other values than 256 to 4096 are
  * ignored. */

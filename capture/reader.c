@@ -6,10 +6,23 @@
 #include "capture/reader.h"
 
 #include <errno.h>
+#include <pcap/dlt.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "capture/bth.h"
 #include "capture/lldp.h"
+#include "capture/skim.h"
+
+#define BATCH_RECORDS 64
+#define FETCH_AHEAD   8
+
+struct reader_batch {
+	struct skimmer skimmer;
+	unsigned int count, at;
+	struct record record[BATCH_RECORDS];
+	struct skim skim[BATCH_RECORDS];
+};
 
 int reader_init(struct reader *r, struct source *s, unsigned int max_flows, struct err *e)
 {
@@ -26,6 +39,7 @@ void reader_clear(struct reader *r)
 {
 	if (!r)
 		return;
+	free(r->batch);
 	flow_table_free(r->flows);
 	source_close(r->source);
 	memset(r, 0, sizeof(*r));
@@ -45,19 +59,88 @@ static void read_lldp(struct reader *r, struct packet *p)
 		packet_fault(p, PACKET_MALFORMED, "%.63s", e.text);
 }
 
-int reader_next(struct reader *r, int timeout_ms, struct packet *p, struct err *e)
+/* The long way. */
+static int take_frame(struct reader *r, const struct record *record, struct packet *p,
+		      struct err *e)
 {
-	uint32_t cap_len, wire_len;
-	uint64_t time_ns;
-	int got;
-
-	got = source_next(r->source, timeout_ms, &r->data, &cap_len, &wire_len, &time_ns, e);
-	if (got <= 0)
-		return got;
-	packet_decode(source_link(r->source), r->data, cap_len, wire_len, ++r->frames, time_ns, p);
+	r->data = record->data;
+	packet_decode(source_link(r->source), record->data, record->cap_len, record->wire_len,
+		      r->frames, record->time_ns, p);
 	if (p->kind == PACKET_LLDP)
 		read_lldp(r, p);
 	return flow_table_add(r->flows, p) < 0 ? err_sys(e, -ENOMEM, "flow table") : 1;
+}
+
+int reader_next(struct reader *r, int timeout_ms, struct packet *p, struct err *e)
+{
+	struct record record;
+	int got;
+
+	if (r->batch && r->batch->at < r->batch->count) {
+		record = r->batch->record[r->batch->at++];
+	} else {
+		got = source_next(r->source, timeout_ms, &record.data, &record.cap_len,
+				  &record.wire_len, &record.time_ns, e);
+		if (got <= 0)
+			return got;
+	}
+	r->frames++;
+	return take_frame(r, &record, p, e);
+}
+
+/* False when there are none: the end, or a source of another kind. */
+static bool read_batch(struct reader *r)
+{
+	struct reader_batch *b = r->batch;
+
+	b->at = 0;
+	b->count = source_batch(r->source, b->record, BATCH_RECORDS);
+	for (unsigned int i = 0; i < b->count; i++) {
+		skim_look(&b->skimmer, &b->record[i], &b->skim[i]);
+		skim_fetch_slot(r->flows, &b->skim[i]);
+	}
+	for (unsigned int i = 0; i < FETCH_AHEAD && i < b->count; i++)
+		skim_fetch_run(r->flows, &b->skim[i]);
+	return b->count;
+}
+
+/* What the short way takes of the batch; false when all of it was taken. */
+static bool skim_batch(struct reader *r)
+{
+	struct reader_batch *b = r->batch;
+
+	for (; b->at < b->count; b->at++) {
+		r->frames++;
+		if (b->at + FETCH_AHEAD < b->count)
+			skim_fetch_run(r->flows, &b->skim[b->at + FETCH_AHEAD]);
+		if (r->frames % READER_SHOW_EACH == 0 ||
+		    !skim_take(r->flows, &b->record[b->at], &b->skim[b->at], r->frames))
+			return true;
+	}
+	return false;
+}
+
+int reader_skim(struct reader *r, struct packet *p, struct err *e)
+{
+	struct reader_batch *b = r->batch;
+	int got;
+
+	if (source_link(r->source) != DLT_EN10MB)
+		return reader_next(r, -1, p, e);
+	if (!b) {
+		b = r->batch = calloc(1, sizeof(*b));
+		if (!b)
+			return err_sys(e, -ENOMEM, "capture");
+		skim_init(&b->skimmer, r->flows);
+	}
+	while (!skim_batch(r))
+		if (!read_batch(r))
+			return reader_next(r, -1, p, e);
+	got = take_frame(r, &b->record[b->at], p, e);
+	if (got > 0)
+		skim_begin(r->flows, &b->record[b->at], &b->skim[b->at], p);
+	b->at++;
+	return got;
 }
 
 int reader_summary(struct reader *r, struct capture_summary *s)

@@ -42,13 +42,14 @@
 struct record_file {
 	int fd;
 	uint32_t snap;
-	enum record_got (*next)(struct record_file *r, struct record *out);
+	enum record_got (*batch)(struct record_file *r, struct record *out, unsigned int max,
+				 unsigned int *count);
 	uint32_t unit_ns; /* of the time's fraction */
 	bool statistics;  /* were there */
 	bool ended;	  /* nothing comes after what is in buf */
 	off_t at;	  /* of what comes after it */
 	size_t have, used;
-	uint8_t buf[BUFFER_BYTES];
+	uint8_t buf[BUFFER_BYTES + RECORD_SLACK];
 };
 
 static uint32_t u32_at(const uint8_t *p)
@@ -108,7 +109,7 @@ static enum record_got end_of(const struct record_file *r)
 										    : RECORD_ODD;
 }
 
-static enum record_got next_pcap(struct record_file *r, struct record *out)
+static inline enum record_got next_pcap(struct record_file *r, struct record *out)
 {
 	const uint8_t *h = peek(r, PCAP_RECORD);
 	uint32_t seconds, fraction, cap_len;
@@ -131,6 +132,25 @@ static enum record_got next_pcap(struct record_file *r, struct record *out)
 	return RECORD_FRAME;
 }
 
+static inline bool has_pcap(const struct record_file *r)
+{
+	size_t left = r->have - r->used;
+
+	return left >= PCAP_RECORD && left - PCAP_RECORD >= u32_at(r->buf + r->used + 8);
+}
+
+static enum record_got batch_pcap(struct record_file *r, struct record *out, unsigned int max,
+				  unsigned int *count)
+{
+	enum record_got got = next_pcap(r, out);
+	unsigned int n = got == RECORD_FRAME;
+
+	while (n && n < max && has_pcap(r) && next_pcap(r, &out[n]) == RECORD_FRAME)
+		n++;
+	*count = n;
+	return got;
+}
+
 static bool is_odd_block(uint32_t type)
 {
 	return type == BLOCK_SECTION || type == BLOCK_INTERFACE || type == BLOCK_PACKET ||
@@ -151,7 +171,7 @@ static const uint8_t *peek_block(struct record_file *r, uint32_t *len)
 	return h && u32_at(h + *len - 4) == *len ? h : NULL;
 }
 
-static enum record_got next_pcapng(struct record_file *r, struct record *out)
+static inline enum record_got next_pcapng(struct record_file *r, struct record *out)
 {
 	uint32_t len, cap_len;
 	const uint8_t *h;
@@ -180,6 +200,26 @@ static enum record_got next_pcapng(struct record_file *r, struct record *out)
 	return RECORD_FRAME;
 }
 
+static inline bool has_pcapng(const struct record_file *r)
+{
+	const uint8_t *h = r->buf + r->used;
+	size_t left = r->have - r->used;
+
+	return left >= BLOCK_MIN && u32_at(h) == BLOCK_ENHANCED && left >= u32_at(h + 4);
+}
+
+static enum record_got batch_pcapng(struct record_file *r, struct record *out, unsigned int max,
+				    unsigned int *count)
+{
+	enum record_got got = next_pcapng(r, out);
+	unsigned int n = got == RECORD_FRAME;
+
+	while (n && n < max && has_pcapng(r) && next_pcapng(r, &out[n]) == RECORD_FRAME)
+		n++;
+	*count = n;
+	return got;
+}
+
 static bool begin_pcap(struct record_file *r)
 {
 	const uint8_t *h = peek(r, PCAP_HEADER);
@@ -187,7 +227,7 @@ static bool begin_pcap(struct record_file *r)
 	if (!h || u16_at(h + 4) != VERSION_MAJOR || u16_at(h + 6) != VERSION_MINOR)
 		return false;
 	r->unit_ns = u32_at(h) == MAGIC_NANO ? 1 : 1000;
-	r->next = next_pcap;
+	r->batch = batch_pcap;
 	r->used += PCAP_HEADER;
 	return true;
 }
@@ -229,7 +269,7 @@ static bool begin_pcapng(struct record_file *r)
 	    !read_clock(r, h + 16, len - INTERFACE_MIN))
 		return false;
 	r->used += len;
-	r->next = next_pcapng;
+	r->batch = batch_pcapng;
 	return true;
 }
 
@@ -275,7 +315,15 @@ uint64_t record_file_at(const struct record_file *r)
 	return (uint64_t)r->at - (r->have - r->used);
 }
 
+enum record_got record_file_batch(struct record_file *r, struct record *out, unsigned int max,
+				  unsigned int *count)
+{
+	return r->batch(r, out, max, count);
+}
+
 enum record_got record_file_next(struct record_file *r, struct record *out)
 {
-	return r->next(r, out);
+	unsigned int count;
+
+	return r->batch(r, out, 1, &count);
 }

@@ -36,6 +36,14 @@ bool record_file_statistics(const struct record_file *r);
 /* Bytes of the file up to the next record. */
 uint64_t record_file_at(const struct record_file *r);
 
+/* Behind the data of a record so many bytes can be read, of whatever comes next. */
+#define RECORD_SLACK 128
+
+/* At least one record, and of at most `max` as many as can be had without moving them: all stay
+ * valid until the next call. RECORD_FRAME, or as record_file_next(). */
+enum record_got record_file_batch(struct record_file *r, struct record *out, unsigned int max,
+				  unsigned int *count);
+
 enum record_got record_file_next(struct record_file *r, struct record *out);
 
 #endif

@@ -348,6 +348,17 @@ static int next_record(struct source *s, const uint8_t **data, uint32_t *cap_len
 	return err_set(e, -EPROTO, "%s: changes while it is read", s->name);
 }
 
+unsigned int source_batch(struct source *s, struct record *out, unsigned int max)
+{
+	unsigned int count = 0;
+
+	if (s->ended || !s->records ||
+	    record_file_batch(s->records, out, max, &count) != RECORD_FRAME)
+		return 0;
+	s->frames += count;
+	return count;
+}
+
 int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
 		uint32_t *wire_len, uint64_t *time_ns, struct err *e)
 {

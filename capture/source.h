@@ -6,6 +6,7 @@
 #ifndef CAPTURE_SOURCE_H
 #define CAPTURE_SOURCE_H
 
+#include "capture/record_file.h"
 #include "capture/summary.h"
 
 struct source; /* opaque */
@@ -32,6 +33,9 @@ int source_link(const struct source *s); /* DLT number */
  * the frame number after which it broke in e. */
 int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
 		uint32_t *wire_len, uint64_t *time_ns, struct err *e);
+
+/* Frames that can be had at once, valid until the next call; 0: source_next() has to be asked. */
+unsigned int source_batch(struct source *s, struct record *out, unsigned int max);
 
 /* How far a file is read, in bytes of the file, compressed or not. False of what has no size: a
  * pipe, an interface. */

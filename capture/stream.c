@@ -18,7 +18,6 @@
 /* Two captures of one packet: of other bytes, which only the path explains; and of the same. */
 #define COPY_PATH_NS 1000000
 #define COPY_SAME_NS 1000
-#define WINDOW_MAX   (1 << 20)
 
 /* Addresses, VLAN and TTL change from hop to hop, and stay the same for the packets of a flow. */
 static uint32_t path_of(const struct packet *p)
@@ -34,6 +33,11 @@ static uint32_t path_of(const struct packet *p)
 		h ^= (uint64_t)p->tunnel.egress << 23 ^ (uint64_t)p->tunnel.session << 8;
 	h *= UINT64_C(0xa0761d6478bd642f);
 	return (uint32_t)(h >> 32) | 1;
+}
+
+bool stream_is_on_path(const struct stream *s, const struct packet *p)
+{
+	return s->path == path_of(p);
 }
 
 static bool within(uint64_t now_ns, uint64_t then_ns, uint64_t ns)
@@ -156,16 +160,19 @@ static void find_cause(struct stream *s, const struct packet *p, struct flow *f,
 	}
 }
 
-static void remember_read(struct stream *s, const struct packet *p, const struct psn_request *r)
+uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va)
 {
+	uint32_t span = psn_span(&s->psn, r);
+
 	s->read[s->read_count++ % STREAM_READS] = (struct stream_read){
-		.va = p->reth.va,
-		.psn = p->psn,
-		.span = psn_span(&s->psn, r),
+		.va = va,
+		.psn = r->psn,
+		.span = span,
 		.len = r->read_len,
 	};
 	if (s->read_count == 2 * STREAM_READS)
 		s->read_count = STREAM_READS;
+	return span;
 }
 
 /* The rest of a READ whose first responses came. */
@@ -306,7 +313,7 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 	if (flags & OP_FULL)
 		psn_learn_pmtu(&s->psn, p->payload_len);
 	if (r.read && d >= 0)
-		remember_read(s, p, &r);
+		(void)stream_note_read(s, &r, p->reth.va);
 }
 
 /* A refusal says what the receiver waits for. What of it was seen tells where it went. */
@@ -345,7 +352,7 @@ bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, str
 	int32_t d = psn_distance(p->psn, s->psn.expected);
 
 	/* Of requests that were not captured, or of another connection. */
-	if (!s->psn.started || d >= 0 || d < -WINDOW_MAX)
+	if (!s->psn.started || d >= 0 || d < -STREAM_WINDOW_MAX)
 		return false;
 	if (s->psn.gap_count) {
 		uint32_t missed = psn_cover(&s->psn, p->psn - refusal);

@@ -12,8 +12,9 @@
 #include "capture/flow.h"
 #include "capture/psn.h"
 
-#define STREAM_READS 4
-#define STREAM_BAD   4
+#define STREAM_READS	  4
+#define STREAM_BAD	  4
+#define STREAM_WINDOW_MAX (1 << 20) /* an answer is not to older requests */
 
 enum stream_cause {
 	CAUSE_NONE,
@@ -52,6 +53,13 @@ struct stream {
 /* Accounts a request: what it was goes into f, which is its flow, and ev. */
 void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 		    struct flow_events *ev);
+
+/* Keeps a READ request that is the newest, of a span that is known; returns that. Part of
+ * stream_request(). */
+uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va);
+
+/* Whether a packet came the way that the packets of the stream come. */
+bool stream_is_on_path(const struct stream *s, const struct packet *p);
 
 /* A request that its receiver drops. */
 void stream_bad_request(struct stream *s, const struct packet *p);

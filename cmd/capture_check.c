@@ -37,7 +37,7 @@ static int read_all(struct reader *r, struct capture_read *c)
 	struct packet p;
 	int err, got;
 
-	while ((got = reader_next(r, -1, &p, &c->broken)) > 0) {
+	while ((got = reader_skim(r, &p, &c->broken)) > 0) {
 		progress_step(&progress, r);
 		witness_add(&c->witnesses, &p, flow_table_events(r->flows));
 	}

@@ -77,7 +77,7 @@ static int run_flows(int argc, char **argv)
 	code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
-	while ((got = reader_next(&r, -1, &p, &broken)) > 0)
+	while ((got = reader_skim(&r, &p, &broken)) > 0)
 		progress_step(&progress, &r);
 	progress_end(&progress);
 	if (reader_summary(&r, &summary)) {

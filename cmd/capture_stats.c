@@ -179,9 +179,10 @@ static int run_stats(int argc, char **argv)
 	code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
-	while ((got = reader_next(&r, -1, &p, &broken)) > 0) {
+	while ((got = by ? reader_next(&r, -1, &p, &broken) : reader_skim(&r, &p, &broken)) > 0) {
 		progress_step(&progress, &r);
-		capture_views_add(&views, &p, flow_table_events(r.flows));
+		if (by)
+			capture_views_add(&views, &p, flow_table_events(r.flows));
 	}
 	progress_end(&progress);
 	if (reader_summary(&r, &summary)) {
