@@ -146,9 +146,18 @@ FABRIC_CHECK(check_cap_flows);
 FABRIC_CHECK(check_cap_frames);
 FABRIC_CHECK(check_cap_missing);
 FABRIC_CHECK(check_cap_icrc);
-FABRIC_CHECK(check_cap_cnp);
 FABRIC_CHECK(check_cap_pause);
 FABRIC_CHECK(check_cap_dscp);
 FABRIC_CHECK(check_cap_neighbours);
+
+/* check_pace.c: pauses, marks and CNPs in a capture alone */
+FABRIC_CHECK(check_cap_cnp);
+FABRIC_CHECK(check_cap_paused);
+FABRIC_CHECK(check_cap_storm);
+FABRIC_CHECK(check_cap_ran_out);
+FABRIC_CHECK(check_cap_held);
+FABRIC_CHECK(check_cap_cnp_close);
+FABRIC_CHECK(check_cap_marked);
+FABRIC_CHECK(check_cap_mirror);
 
 #endif

@@ -11,23 +11,27 @@
 /* clang-format off */
 
 const struct flow_sign flow_signs[] = {
-	{"nak_other", "fatal NAK", offsetof(struct flow, naks_other)},
-	{"icrc_bad", "bad ICRC", offsetof(struct flow, icrc_bad)},
-	{"lost", "PSN lost", offsetof(struct flow, lost_psns)},
-	{"nak_seq", "sequence NAK", offsetof(struct flow, naks_seq)},
-	{"timeout", "timeout", offsetof(struct flow, timeouts)},
-	{"psn_missing", "PSN missing", offsetof(struct flow, psn_missing)},
-	{"rnr", "receiver not ready", offsetof(struct flow, rnr)},
-	{"rnr_retry", "retry for a receiver not ready", offsetof(struct flow, rnr_retries)},
-	{"reordered", "out of order", offsetof(struct flow, reordered)},
-	{"duplicate", "sent again", offsetof(struct flow, duplicates)},
-	{"psn_gap", "PSN gap", offsetof(struct flow, psn_gaps)},
-	{"cnp", "congestion notification", offsetof(struct flow, cnp)},
-	{"ce", "CE mark", offsetof(struct flow, ecn[3])},
-	{"missed", "missed by the capture", offsetof(struct flow, missed_psns)},
-	{"copy", "captured twice", offsetof(struct flow, copies)},
-	{"new_connection", "new connection", offsetof(struct flow, new_connections)},
-	{"psn_unjudged", "PSN not judged", offsetof(struct flow, psn_unjudged)},
+	{"nak_other", "fatal NAK", "fatal NAKs", offsetof(struct flow, naks_other)},
+	{"icrc_bad", "bad ICRC", "bad ICRCs", offsetof(struct flow, icrc_bad)},
+	{"lost", "PSN lost", "PSNs lost", offsetof(struct flow, lost_psns)},
+	{"nak_seq", "sequence NAK", "sequence NAKs", offsetof(struct flow, naks_seq)},
+	{"timeout", "timeout", "timeouts", offsetof(struct flow, timeouts)},
+	{"psn_missing", "PSN missing", "PSNs missing", offsetof(struct flow, psn_missing)},
+	{"rnr", "RNR NAK", "RNR NAKs", offsetof(struct flow, rnr)},
+	{"rnr_retry", "retry for a receiver not ready", "retries for a receiver not ready",
+	 offsetof(struct flow, rnr_retries)},
+	{"reordered", "out of order", "out of order", offsetof(struct flow, reordered)},
+	{"duplicate", "sent again", "sent again", offsetof(struct flow, duplicates)},
+	{"psn_gap", "PSN gap", "PSN gaps", offsetof(struct flow, psn_gaps)},
+	{"cnp", "congestion notification", "congestion notifications", offsetof(struct flow, cnp)},
+	{"ce", "CE mark", "CE marks", offsetof(struct flow, ecn[3])},
+	{"held", "time held by a pause", "times held by a pause", offsetof(struct flow, held)},
+	{"missed", "missed by the capture", "missed by the capture",
+	 offsetof(struct flow, missed_psns)},
+	{"copy", "captured twice", "captured twice", offsetof(struct flow, copies)},
+	{"new_connection", "new connection", "new connections",
+	 offsetof(struct flow, new_connections)},
+	{"psn_unjudged", "PSN not judged", "PSNs not judged", offsetof(struct flow, psn_unjudged)},
 };
 
 /* clang-format on */
@@ -63,7 +67,8 @@ void flow_verdict_text(const struct flow *f, enum capture_drops drops, char *buf
 
 		if (value)
 			used += (size_t)snprintf(buf + used, size - used, "%s%" PRIu64 " %s%s",
-						 used ? ", " : "", value, sign->text,
+						 used ? ", " : "", value,
+						 value == 1 ? sign->text : sign->many,
 						 doubtful ? " (or missed by the capture)" : "");
 	}
 }

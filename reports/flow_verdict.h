@@ -11,7 +11,8 @@
 /* One thing that a flow can show; what weighs more stands before what weighs less. */
 struct flow_sign {
 	const char *word; /* "icrc_bad", stable */
-	const char *text; /* "bad ICRC", behind a number */
+	const char *text; /* "bad ICRC", behind a 1 */
+	const char *many; /* "bad ICRCs" */
 	size_t counter;	  /* offset in struct flow of a uint64_t */
 };
 extern const struct flow_sign flow_signs[];

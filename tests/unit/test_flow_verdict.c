@@ -28,6 +28,10 @@ static void test_rows(void **state)
 		assert_string_equal(flow_verdict_word(&f), flow_signs[i].word);
 		flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
 		assert_int_equal(strncmp(text, "7 ", 2), 0);
+		assert_string_equal(text + 2, flow_signs[i].many);
+		set(&f, &flow_signs[i], 1);
+		flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
+		assert_int_equal(strncmp(text, "1 ", 2), 0);
 		assert_string_equal(text + 2, flow_signs[i].text);
 		if (i + 1 == flow_sign_count)
 			break;
@@ -48,13 +52,13 @@ static void test_text(void **state)
 	f.psn_missing = 2;
 	f.duplicates = 1;
 	flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
-	assert_string_equal(text, "2 PSN missing, 1 sent again");
+	assert_string_equal(text, "2 PSNs missing, 1 sent again");
 	flow_verdict_text(&f, DROPS_UNKNOWN, text, sizeof(text));
-	assert_string_equal(text, "2 PSN missing (or missed by the capture), 1 sent again");
+	assert_string_equal(text, "2 PSNs missing (or missed by the capture), 1 sent again");
 	flow_verdict_text(&f, DROPS_SOME, text, sizeof(text));
 	assert_non_null(strstr(text, "missed by the capture"));
 	flow_verdict_text(&f, DROPS_ZERO, little, sizeof(little));
-	assert_string_equal(little, "2 PSN m");
+	assert_string_equal(little, "2 PSNs ");
 }
 
 int main(void)

@@ -236,6 +236,62 @@ static void control_frames(void)
 	fclose(o.file);
 }
 
+static void pfc_frame(struct out *o, uint16_t quanta)
+{
+	uint8_t pfc[60] = {0x01, 0x80, 0xc2, 0, 0, 1, 2, 0, 0, 0, 0, 9, 0x88, 0x08, 0x01, 1, 0, 8};
+
+	pfc[24] = (uint8_t)(quanta >> 8); /* priority 3 */
+	pfc[25] = (uint8_t)quanta;
+	out_bytes(o, pfc, sizeof(pfc));
+}
+
+/* How traffic is slowed: requests of priority 3, most of them marked, CNPs too close to each other,
+ * a pause storm that holds them and one pause that runs out; then a mirror that loses packets. */
+static void pace(void)
+{
+	struct frame_spec s = request(0x04, "", 0, 0);
+	struct frame_spec cnp = {.opcode = 0x81,
+				 .headers = "C",
+				 .byte4 = 0x40,
+				 .reply = true,
+				 .qpn = 0x22,
+				 .tos = 48 << 2};
+	struct frame in, f;
+	struct out o;
+	unsigned int i;
+
+	out_open(&o, "pace.pcap", 1, 65535);
+	s.vlans = 2;
+	for (i = 0; i < 100; i++) {
+		s.psn = i;
+		s.tos = 26 << 2 | (i % 5 ? 3 : 2);
+		out_spec(&o, s);
+		if (i == 50 || i == 51)
+			out_spec(&o, cnp);
+		o.time_us -= i == 50 ? 18 : 0;
+	}
+	for (i = 0; i < 40; i++) {
+		pfc_frame(&o, 0xffff);
+		o.time_us += 2600;
+	}
+	pfc_frame(&o, 0);
+	s.psn = 100;
+	out_spec(&o, s);
+	out_spec(&o, response(0x11, "A", 100, 0x1f));
+	pfc_frame(&o, 100);
+	o.time_us += 500;
+	pfc_frame(&o, 0);
+	for (i = 0; i < 3; i++) {
+		s = request(0x04, "", i, 8);
+		s.qpn = 0x33;
+		frame_build(&s, &in);
+		tunnel_build(&tunnel_specs[4], false, &in, in.len, &f);
+		f.bytes[45] = (uint8_t)(i * i); /* of the sequence: 0, 1, 4 */
+		out_bytes(&o, f.bytes, f.len);
+	}
+	fclose(o.file);
+}
+
 /* Headers alone, and headers that are cut. */
 static void snapped(void)
 {
@@ -349,6 +405,7 @@ int main(void)
 	management();
 	loss();
 	control_frames();
+	pace();
 	snapped();
 	contradictions();
 	cooked();
