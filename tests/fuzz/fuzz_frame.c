@@ -16,6 +16,7 @@
 #include "capture/witness.h"
 #include "reports/check_capture.h"
 #include "reports/findings.h"
+#include "reports/flow_verdict.h"
 #include "tests/fuzz/fuzz.h"
 
 #define HEAD_LEN     5
@@ -172,6 +173,18 @@ static void take_frame(struct capture *c, const uint8_t *head, const uint8_t *bo
 	capture_views_add(&c->views, &p, flow_table_events(c->flows));
 }
 
+static void check_verdicts(const struct capture_summary *s)
+{
+	char text[256];
+
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		memset(text, 'x', sizeof(text));
+		flow_verdict_text(&s->flow[i], s->drops, text, sizeof(text));
+		HOLDS(memchr(text, 0, sizeof(text)) && *text);
+		HOLDS(*flow_verdict_word(&s->flow[i]));
+	}
+}
+
 static void check_counts(const struct capture *c, const struct capture_summary *s)
 {
 	uint64_t packets = 0;
@@ -209,6 +222,7 @@ static void check_summary(const struct capture *c)
 
 	HOLDS(!capture_summary_make(c->flows, &c->peer, DROPS_UNKNOWN, 0, &s));
 	check_counts(c, &s);
+	check_verdicts(&s);
 	check_rules(c, &s);
 	o = capture_summary_to_json(&s);
 	HOLDS(o);

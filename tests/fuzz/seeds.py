@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Makes the first inputs of the fuzz targets; what a fuzzer finds is added to them.
+r"""Makes the first inputs of the fuzz targets; what a fuzzer finds is added to them.
 
     make && tests/fuzz/seeds.py OUT
 
 OUT/frame, OUT/file and so on are made from the golden captures, which hold the frames of the unit
 tests, and from small captures of build/tools/capgen. To take them over, let libFuzzer keep what
-adds coverage: build/soak/fuzz/frame -merge=1 tests/fuzz/corpus/frame OUT/frame
+adds coverage, in few files:
+    build/soak/fuzz/frame -set_cover_merge=1 -use_counters=0 -max_len=800 \
+        tests/fuzz/corpus/frame OUT/frame
+The odd files stay by their names: what they reach is in libpcap, whose coverage is not seen.
 """
 import gzip
 import json
@@ -33,6 +36,14 @@ def frames(pcap):
         out.append((seconds * 10**9 + fraction * unit, data, wire))
         at += 16 + captured
     return link, out
+
+
+def first(pcap, count):
+    """The capture's first packets."""
+    at = 24
+    for _ in range(count):
+        at += 16 + struct.unpack_from("<I", pcap, at + 8)[0]
+    return pcap[:at]
 
 
 def step_of(ns):
@@ -123,6 +134,39 @@ def two_interfaces():
     return section + interface * 2 + packet + simple + stats + section + interface + stats
 
 
+def option(code, value):
+    return struct.pack("<HH", code, len(value)) + value + bytes(-len(value) % 4)
+
+
+def odd_files(loss):
+    """What the reader leaves to libpcap, whose paths a fuzzer does not see."""
+    section = block(0x0a0d0d0a, struct.pack("<IHHq", 0x1a2b3c4d, 1, 0, -1))
+    packet = block(6, struct.pack("<IIIII", 0, 0x60000, 2, 20, 60) + bytes(range(20)))
+    old = block(2, struct.pack("<HHIIII", 0, 1, 1, 2, 20, 60) + bytes(range(20)))
+
+    def interface(options=b"", snap=0, link=1):
+        return block(1, struct.pack("<HHI", link, 0, snap) + options)
+
+    return {
+        "resolution-binary": section + interface(option(9, b"\x8a") + option(0, b"")) + packet,
+        "resolution-pico": section + interface(option(9, b"\x0c")) + packet,
+        "resolution-coarse": section + interface(option(9, b"\x00")) + packet,
+        "time-offset": section + interface(option(9, b"\x09") + option(14, struct.pack("<q", -5))) + packet,
+        "old-block": section + interface() + old + packet,
+        "snap-ng": section + interface(snap=16) + packet,
+        "links-ng": section + interface() + interface(link=113) + packet,
+        "unknown-blocks": section + block(0x0bad, bytes(8)) + interface() + block(4, bytes(4)) + packet,
+        "sections": (section + interface() + packet) * 2,
+        "modified": struct.pack("<I", 0xa1b2cd34) + loss[4:24] + loss[24:40] + bytes(8) + loss[40:200],
+        "version-2.3": loss[:6] + struct.pack("<H", 3) + loss[8:],
+        "snap-0": loss[:16] + bytes(4) + loss[20:],
+        "snap-32": loss[:16] + struct.pack("<I", 32) + loss[20:],
+        "link-flags": loss[:20] + struct.pack("<I", 1 | 5 << 28 | 1 << 26) + loss[24:],
+        "early-time": loss[:24] + struct.pack("<I", 0xffffffff) + loss[28:],
+        "fraction": loss[:28] + struct.pack("<I", 0x7fffffff) + loss[32:],
+    }
+
+
 def main():
     out = pathlib.Path(sys.argv[1])
     for target in ("frame", "file", "tlv", "summary", "filter"):
@@ -150,6 +194,8 @@ def main():
     loss = (GOLDEN / "loss.pcap").read_bytes()
     put("file", "swapped", swapped(loss))
     put("file", "two-interfaces", two_interfaces())
+    for name, data in odd_files(first(loss, 3)).items():
+        put("file", name, data)
     small = generated(out, "x.pcap", "frames=20", "pmtu=256")
     whole = generated(out, "x.pcapng", "frames=20", "pmtu=256", "pcapng=1")
     put("frame", "gen-whole", frame_input(small))
