@@ -77,9 +77,9 @@ unit: $(UNITS) ; @tests/run.sh $(BUILD)/check $(UNITS)
 check: setup
 	@$(ALL)
 	@$(MAKE) --no-print-directory -j$(JOBS) SAN=1 BUILD=build/san build/san/units
-	@SCENARIO_RETRY=1 tests/run.sh build/check tests/layers.sh $(UNITS:$(BUILD)/%=build/san/%) \
-	        $(sort $(wildcard tests/golden/*.bats)) \
-	        $(sort $(filter-out $(FABRIC_TESTS),$(wildcard tests/lab/*.bats))) tests/lab/scenario tests/lab/scenario-6.12
+	@SCENARIO_RETRY=1 tests/run.sh build/check \
+	        $(sort $(filter-out $(FABRIC_TESTS),$(wildcard tests/lab/*.bats))) tests/lab/scenario tests/lab/scenario-6.12 \
+	        --beside tests/layers.sh $(UNITS:$(BUILD)/%=build/san/%) $(sort $(wildcard tests/golden/*.bats))
 $(BUILD)/units: $(UNITS)
 
 # The lab itself: its faults, its NIC and switch under load, DCBX; it wants a machine of its own.

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs test programs and bats files and adds their results up.
-#   tests/run.sh LOGDIR TEST...
+#   tests/run.sh LOGDIR TEST... [--beside TEST...]
 # A test is a bats file (*.bats), or a program that prints TAP (cmocka does, by CMOCKA_MESSAGE_OUTPUT).
-# A program that prints no TAP counts as one test: exit 0 passed, 77 skipped, else failed.
+# A program that prints no TAP counts as one test: exit 0 passed, 77 skipped, else failed. Those after
+# --beside run at the same time as the others, which wait for guests and leave a processor idle.
 # The last line is "N passed, N failed, N skipped"; exit 1 when one failed or none ran.
 set -u
 log_dir=$1
@@ -13,13 +14,16 @@ passed=0 failed=0 skipped=0
 export CMOCKA_MESSAGE_OUTPUT=tap
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 
-for t in "$@"; do
-	name=$(basename "$t")
-	log=$log_dir/$name.tap
+run_one()
+{
+	local name log start rc ok not_ok skip
+
+	name=$(basename "$(dirname "$1")")/$(basename "$1")
+	log=$log_dir/${name/\//-}.tap
 	start=$SECONDS
-	case $t in
-	*.bats) bats --formatter tap "$t" >"$log" 2>&1 </dev/null ;;
-	*) "$t" >"$log" 2>&1 </dev/null ;;
+	case $1 in
+	*.bats) bats --formatter tap "$1" >"$log" 2>&1 </dev/null ;;
+	*) "$1" >"$log" 2>&1 </dev/null ;;
 	esac
 	rc=$?
 	# cmocka says "not ok N # SKIP" of what is skipped.
@@ -45,6 +49,50 @@ for t in "$@"; do
 	if ((skip)); then
 		grep -iE '^(not )?ok .*# skip' "$log" | sed 's/^/     /'
 	fi
+}
+
+# Its counts go to a file: it is a process of its own.
+run_beside()
+{
+	local t
+
+	for t in "$@"; do
+		run_one "$t"
+	done
+	echo "$passed $failed $skipped" >"$log_dir/beside.counts"
+}
+
+# With all that it started.
+end_beside()
+{
+	[ -n "$beside_pid" ] && kill -- "-$beside_pid" 2>/dev/null
+}
+
+beside_pid=
+tests=()
+while (($#)) && [ "$1" != --beside ]; do
+	tests+=("$1")
+	shift
 done
+if (($#)); then
+	shift
+	rm -f "$log_dir/beside.counts"
+	trap 'end_beside; exit 130' INT TERM HUP
+	set -m # a process group of its own
+	run_beside "$@" &
+	beside_pid=$!
+	set +m
+fi
+for t in "${tests[@]}"; do
+	run_one "$t"
+done
+if [ -n "$beside_pid" ]; then
+	wait "$beside_pid"
+	if read -r beside_passed beside_failed beside_skipped <"$log_dir/beside.counts"; then
+		((passed += beside_passed, failed += beside_failed, skipped += beside_skipped))
+	else
+		((failed++))
+	fi
+fi
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 ((failed == 0 && passed > 0))
