@@ -96,7 +96,7 @@ static int put_step(struct run *r, uint32_t id)
 	uint32_t len;
 	int err = 0;
 
-	step->frame.sequence = r->mirrored++;
+	step->frame.sequence = run_number(r, r->path[id].tunnel);
 	len = gen_frame_build(&r->path[step->frame.mad ? id ^ step->back : index], &step->frame,
 			      keep, bytes);
 	run_count(r, id, step, index, len <= keep);
@@ -170,6 +170,7 @@ static int begin_burst(struct run *r, uint32_t id)
 		return -ENOMEM;
 	gen_burst_make(r->o, &r->rng, s, s->burst, &r->truth->flow[id]);
 	r->truth->dropped += s->burst->dropped;
+	r->tunnel[r->path[id].tunnel].missed += s->burst->dropped;
 	r->link[id / 2].down |= s->broken;
 	s->broken = false;
 	return 0;

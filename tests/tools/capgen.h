@@ -106,11 +106,17 @@ struct capgen_pauses {
 	uint64_t ns[8]; /* between frames of one pause */
 };
 
+/* Of the tunnels that number their packets: what the capture missed was lost by the mirror. */
+struct capgen_mirrors {
+	uint64_t packets, gaps, missing;
+};
+
 struct capgen_truth {
 	/* Of the first `streams` flows, i ^ 1 is the way back; those behind them are to QP 1. */
 	struct capgen_flow *flow;
 	uint32_t flow_count, streams;
 	struct capgen_pauses pauses;
+	struct capgen_mirrors mirrors;
 	struct capgen_event *event;
 	uint32_t event_count;
 	uint64_t frames;  /* all that were captured */

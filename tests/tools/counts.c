@@ -109,6 +109,22 @@ static void count_connection(struct run *r, uint32_t id)
 	}
 }
 
+uint32_t run_number(struct run *r, uint8_t tunnel)
+{
+	struct capgen_mirrors *m = &r->truth->mirrors;
+	struct tunnel *t = &r->tunnel[tunnel];
+
+	if (tunnel == GEN_ERSPAN2 || tunnel == GEN_ERSPAN3) {
+		m->packets++;
+		m->gaps += t->begun && t->missed;
+		m->missing += t->begun ? t->missed : 0;
+	}
+	t->begun = true;
+	t->sequence += t->missed + 1;
+	t->missed = 0;
+	return t->sequence;
+}
+
 static void measure(struct gen_stream *s, struct capgen_flow *f, enum gen_mark mark)
 {
 	if (mark == MARK_GAP) {

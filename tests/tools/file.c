@@ -220,6 +220,12 @@ static json_t *pauses_object(const struct capgen_pauses *p)
 			 (json_int_t)p->pause_frames, "priorities", prios);
 }
 
+static json_t *mirrors_object(const struct capgen_mirrors *m)
+{
+	return json_pack("{s:I, s:I, s:I}", "packets", (json_int_t)m->packets, "gaps",
+			 (json_int_t)m->gaps, "missing", (json_int_t)m->missing);
+}
+
 int capgen_truth_print(const struct capgen_truth *truth, FILE *out)
 {
 	json_t *doc = json_object(), *flows = json_array(), *events = json_array();
@@ -232,6 +238,7 @@ int capgen_truth_print(const struct capgen_truth *truth, FILE *out)
 	err |= json_object_set_new(doc, "frames", json_integer((json_int_t)truth->frames));
 	err |= json_object_set_new(doc, "dropped", json_integer((json_int_t)truth->dropped));
 	err |= json_object_set_new(doc, "pauses", pauses_object(&truth->pauses));
+	err |= json_object_set_new(doc, "mirrors", mirrors_object(&truth->mirrors));
 	err |= json_object_set_new(doc, "flows", flows);
 	err |= json_object_set_new(doc, "events", events);
 	if (!err && (json_dumpf(doc, out, JSON_INDENT(1)) || fputc('\n', out) == EOF))

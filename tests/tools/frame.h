@@ -60,6 +60,7 @@ enum gen_tunnel {
 	GEN_ERSPAN1,
 	GEN_ERSPAN2,
 	GEN_ERSPAN3,
+	GEN_TUNNELS,
 };
 
 /* The two ends of a way through the network. */
@@ -77,7 +78,7 @@ struct gen_frame {
 	bool ackreq, ce, bad_icrc;
 	uint32_t psn, msn, payload, dma_len;
 	uint64_t va;
-	uint32_t sequence;  /* of the mirror */
+	uint32_t sequence;  /* of the tunnel */
 	const uint8_t *mad; /* not NULL: a datagram to QP 1 with that as payload; borrowed */
 };
 

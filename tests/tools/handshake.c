@@ -162,5 +162,6 @@ void gen_handshake(const struct capgen_options *o, struct gen_rng *r, struct gen
 	}
 	if (o->mirror)
 		gen_burst_copy(b, 700);
+	gen_burst_sort(b);
 	b->end_ns = d.now_ns;
 }

@@ -23,6 +23,12 @@ struct held {
 		end_ns; /* since: of a pause that it may have waited for, or 0 */
 };
 
+struct tunnel {
+	uint32_t sequence; /* of the next packet */
+	uint32_t missed;   /* numbers before it that were not captured */
+	bool begun;
+};
+
 struct run {
 	const struct capgen_options *o;
 	capgen_put *put;
@@ -34,7 +40,8 @@ struct run {
 	struct link *link;
 	struct held *held; /* by flow */
 	struct gen_pauser pauser;
-	uint32_t *heap, heap_count, mirrored;
+	uint32_t *heap, heap_count;
+	struct tunnel tunnel[GEN_TUNNELS];
 	struct gen_burst *spare[64];
 	unsigned int spare_count;
 };
@@ -49,6 +56,9 @@ void run_sift_down(struct run *r, uint32_t at);
 /* Counts a frame: a step of requester id, which belongs to flow `index` and was kept whole or not.
  */
 void run_count(struct run *r, uint32_t id, const struct gen_step *step, uint32_t index, bool whole);
+
+/* The number of the next packet in a tunnel. Counts it. */
+uint32_t run_number(struct run *r, uint8_t tunnel);
 
 /* The step that was counted last shows the fault of its burst. -ENOMEM. */
 int run_note_event(struct run *r, const struct gen_burst *b, uint32_t flow);

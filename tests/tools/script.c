@@ -63,7 +63,7 @@ static enum capgen_fault choose_fault(const struct capgen_options *o, struct gen
 }
 
 /* By time; few are out of order, and what is equal stays as it was written. */
-static void sort_steps(struct gen_burst *b)
+void gen_burst_sort(struct gen_burst *b)
 {
 	for (unsigned int i = 1; i < b->steps; i++) {
 		struct gen_step step = b->step[i];
@@ -90,7 +90,7 @@ void gen_burst_make(const struct capgen_options *o, struct gen_rng *r, struct ge
 	s->msn += a.done;
 	if (o->mirror)
 		gen_burst_copy(b, 700);
-	sort_steps(b);
+	gen_burst_sort(b);
 	if (b->fault != CAPGEN_NONE) {
 		f->fault[b->fault]++;
 		b->fault_psn = b->request[a.from].psn;

@@ -85,4 +85,7 @@ void gen_handshake(const struct capgen_options *o, struct gen_rng *r, struct gen
 /* Every step once more, so much later and one hop further. */
 void gen_burst_copy(struct gen_burst *b, uint64_t delay_ns);
 
+/* By time. */
+void gen_burst_sort(struct gen_burst *b);
+
 #endif

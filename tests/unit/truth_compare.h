@@ -210,6 +210,15 @@ static void truth_compare_pauses(const struct truth_case *c, const struct capgen
 	}
 }
 
+static void truth_compare_mirrors(const struct truth_case *c, const struct capgen_mirrors *want,
+				  const struct mirror_totals *have)
+{
+	truth_same(c, 0, "mirrored packets", want->packets, have->packets);
+	truth_same(c, 0, "mirror gaps", want->gaps, have->gaps);
+	truth_same(c, 0, "missing of mirrors", want->missing, have->missing);
+	truth_same(c, 0, "mirror restarts", 0, have->restarts);
+}
+
 static void truth_compare(const struct truth_case *c, const struct capgen_truth *t,
 			  const struct capture_summary *s, bool managed)
 {
@@ -221,6 +230,7 @@ static void truth_compare(const struct truth_case *c, const struct capgen_truth 
 	truth_same(c, 0, "malformed", 0, s->totals.malformed);
 	truth_same(c, 0, "truncated", 0, s->totals.truncated);
 	truth_compare_pauses(c, &t->pauses, &s->totals);
+	truth_compare_mirrors(c, &t->mirrors, &s->totals.mirror);
 	for (uint32_t i = 0; i < t->flow_count; i++)
 		active += t->flow[i].packets != 0;
 	truth_same(c, 0, "flow_count", active, s->flow_count);
