@@ -148,6 +148,22 @@ static void check(bool ok)
 		_exit(1);
 }
 
+static int compare(const void *a, const void *b)
+{
+	return (*(const int *)a > *(const int *)b) - (*(const int *)a < *(const int *)b);
+}
+
+/* More than qsort() keeps on the stack: it asks how much memory there is. */
+static void sort(void)
+{
+	int list[1000];
+
+	for (int i = 0; i < 1000; i++)
+		list[i] = i * 7919 % 1000;
+	qsort(list, 1000, sizeof(list[0]), compare);
+	check(list[0] == 0 && list[999] == 999);
+}
+
 static void work(void)
 {
 	const size_t size = 8 << 20;
@@ -168,6 +184,7 @@ static void work(void)
 	check(f && fprintf(f, "%d %s", 3, strerror(ENOENT)) > 0 && !fclose(f));
 	free(text);
 	check(!pthread_create(&t, NULL, count, &n) && !pthread_join(t, NULL) && n == 1);
+	sort();
 	check(isatty(1) >= 0);
 	check(write(1, "", 0) == 0);
 }
