@@ -89,7 +89,9 @@ struct capgen_flow {
 	 */
 	uint64_t nak_ns, resend_ns;
 	uint64_t held, held_ns; /* requests that waited for a pause to end, and for how long */
+	uint64_t held_unknown;	/* untagged requests behind the first PFC frame */
 	uint64_t cnp_span_ns, cnp_min_ns, cnp_last_ns;
+	uint64_t cnp_close; /* less than 3 us behind another */
 };
 
 struct capgen_event {
@@ -103,7 +105,8 @@ struct capgen_event {
 /* Of the pauses, by priority. A pause that nobody ended is seen to have run out by the next one. */
 struct capgen_pauses {
 	uint64_t pfc_frames, pause_frames, named[8], begun[8], ran_out[8];
-	uint64_t ns[8]; /* between frames of one pause */
+	uint64_t ns[8];	     /* between frames of one pause */
+	uint64_t longest[8]; /* ns, of one pause that was not left to run out */
 };
 
 /* Of the tunnels that number their packets: what the capture missed was lost by the mirror. */

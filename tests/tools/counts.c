@@ -8,7 +8,8 @@
 
 #include "tests/tools/run.h"
 
-#define HELD_NS 100000 /* who was quiet for longer before a pause was not held by it */
+#define CNP_CLOSE_NS 3000
+#define HELD_NS	     100000 /* who was quiet for longer before a pause was not held by it */
 
 int run_note_event(struct run *r, const struct gen_burst *b, uint32_t flow)
 {
@@ -77,6 +78,7 @@ static void space_cnp(struct capgen_flow *f, uint64_t now_ns)
 
 	if (f->cnp_last_ns && ns) {
 		f->cnp_span_ns += ns;
+		f->cnp_close += ns < CNP_CLOSE_NS;
 		if (!f->cnp_min_ns || ns < f->cnp_min_ns)
 			f->cnp_min_ns = ns;
 	}
@@ -148,6 +150,8 @@ void run_count(struct run *r, uint32_t id, const struct gen_step *step, uint32_t
 	count_frame(f, &step->frame, whole);
 	f->copies += step->copy;
 	f->request_copies += step->copy && request;
+	f->held_unknown += request && s->transport != GEN_UD && !r->path[id].vlans &&
+			   r->truth->pauses.pfc_frames;
 	count_held(&r->held[index], f, request && s->transport != GEN_UD, s->due_ns);
 	if (step->copy)
 		return;

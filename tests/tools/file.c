@@ -169,6 +169,8 @@ static const struct {
 	COUNT(resend_ns),
 	COUNT(held),
 	COUNT(held_ns),
+	COUNT(held_unknown),
+	COUNT(cnp_close),
 	COUNT(cnp_span_ns),
 	COUNT(cnp_min_ns),
 };
@@ -212,10 +214,12 @@ static json_t *pauses_object(const struct capgen_pauses *p)
 	json_t *prios = json_array();
 
 	for (unsigned int i = 0; i < 8; i++)
-		json_array_append_new(
-			prios, json_pack("{s:I, s:I, s:I, s:I}", "frames", (json_int_t)p->named[i],
-					 "pauses", (json_int_t)p->begun[i], "ran_out",
-					 (json_int_t)p->ran_out[i], "ns", (json_int_t)p->ns[i]));
+		json_array_append_new(prios, json_pack("{s:I, s:I, s:I, s:I, s:I}", "longest_ns",
+						       (json_int_t)p->longest[i], "frames",
+						       (json_int_t)p->named[i], "pauses",
+						       (json_int_t)p->begun[i], "ran_out",
+						       (json_int_t)p->ran_out[i], "ns",
+						       (json_int_t)p->ns[i]));
 	return json_pack("{s:I, s:I, s:o}", "pfc_frames", (json_int_t)p->pfc_frames, "pause_frames",
 			 (json_int_t)p->pause_frames, "priorities", prios);
 }

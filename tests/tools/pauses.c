@@ -25,11 +25,18 @@ static uint32_t say(struct gen_pauser *p, uint8_t enable, uint16_t quanta3,
 		if (!(enable >> i & 1))
 			continue;
 		truth->named[i]++;
-		if (i == PRIO_RAN_OUT && p->last_ns[i])
+		if (i == PRIO_RAN_OUT && p->last_ns[i]) {
 			truth->ran_out[i]++;
-		else if (p->last_ns[i])
+			p->last_ns[i] = 0;
+		}
+		if (p->last_ns[i]) {
 			truth->ns[i] += p->due_ns - p->last_ns[i];
-		truth->begun[i] += !p->last_ns[i] || i == PRIO_RAN_OUT;
+			if (p->due_ns - p->first_ns[i] > truth->longest[i])
+				truth->longest[i] = p->due_ns - p->first_ns[i];
+		} else {
+			truth->begun[i]++;
+			p->first_ns[i] = p->due_ns;
+		}
 		p->last_ns[i] = quanta[i] ? p->due_ns : 0;
 	}
 	return gen_pause_build(enable, quanta, bytes);

@@ -12,7 +12,8 @@ struct gen_pauser {
 	uint64_t due_ns;   /* the next frame; INT64_MAX = never */
 	uint64_t since_ns; /* of the pause that is on; 0 = none is */
 	uint64_t end_ns;
-	uint64_t last_ns[8]; /* of the pause that a priority is in, 0 = it is in none */
+	/* Of the pause that a priority is in: its last frame, 0 = it is in none, and its first. */
+	uint64_t last_ns[8], first_ns[8];
 };
 
 void gen_pauser_init(struct gen_pauser *p, struct gen_rng *r, uint64_t begin_ns);

@@ -90,8 +90,8 @@ static void set_paths(struct run *r, uint32_t c)
 		.transport = choose_transport(r),
 	};
 	set_net(r, a, b, there);
-	set_host(there->src, a, there->net == GEN_IPV6);
-	set_host(there->dst, b, there->net == GEN_IPV6);
+	set_host(there->src, a, there->net != GEN_IPV4);
+	set_host(there->dst, b, there->net != GEN_IPV4);
 	*back = *there;
 	back->qpn = (2 * c + 2) * QPN_FACTOR & 0xffffff;
 	memcpy(back->src, there->dst, 16);

@@ -76,15 +76,26 @@ static void compare_table(const struct truth_case *c, const struct capgen_truth 
 	capture_summary_clear(&s);
 }
 
-static void add_faults(const struct capgen_truth *t, uint64_t sum[CAPGEN_FAULTS])
+/* What happened in all seeds. */
+struct happened {
+	uint64_t fault[CAPGEN_FAULTS];
+	uint64_t held, ran_out, mirror_gaps;
+};
+
+static void add_happened(const struct capgen_truth *t, struct happened *sum)
 {
-	for (uint32_t i = 0; i < t->flow_count; i++)
+	for (uint32_t i = 0; i < t->flow_count; i++) {
 		for (unsigned int k = 0; k < CAPGEN_FAULTS; k++)
-			sum[k] += t->flow[i].fault[k];
+			sum->fault[k] += t->flow[i].fault[k];
+		sum->held += t->flow[i].held;
+	}
+	for (unsigned int i = 0; i < 8; i++)
+		sum->ran_out += t->pauses.ran_out[i];
+	sum->mirror_gaps += t->mirrors.gaps;
 }
 
 /* One capture, without a file. */
-static void check_run(const char *name, const struct capgen_options *o, uint64_t sum[CAPGEN_FAULTS])
+static void check_run(const char *name, const struct capgen_options *o, struct happened *sum)
 {
 	const struct truth_case c = {.name = name, .seed = o->seed};
 	struct capgen_truth truth;
@@ -96,7 +107,7 @@ static void check_run(const char *name, const struct capgen_options *o, uint64_t
 	compare_table(&c, &truth, t.skimmed, o->mix & CAPGEN_CM);
 	if (!o->mix && !o->mirror)
 		assert_true(t.short_ways > t.frames / 2);
-	add_faults(&truth, sum);
+	add_happened(&truth, sum);
 	capgen_truth_clear(&truth);
 	table_clear(&t);
 }
@@ -117,15 +128,19 @@ static uint32_t impossible(const struct capgen_options *o)
 
 static void check_seeds(const char *name, struct capgen_options o)
 {
-	uint64_t sum[CAPGEN_FAULTS] = {0};
+	struct happened sum = {0};
 
 	for (o.seed = 1; o.seed <= SEEDS; o.seed++)
-		check_run(name, &o, sum);
+		check_run(name, &o, &sum);
 	/* What did not happen was not tested. */
 	for (unsigned int i = 0; i < CAPGEN_FAULTS; i++)
-		if ((o.faults & ~impossible(&o)) >> i & 1 && !sum[i])
+		if ((o.faults & ~impossible(&o)) >> i & 1 && !sum.fault[i])
 			fail_msg("%s: nothing was %s", name,
 				 capgen_fault_name((enum capgen_fault)i));
+	if (o.mix == CAPGEN_PAUSES)
+		assert_true(sum.held && sum.ran_out);
+	if (o.mix == CAPGEN_NETS)
+		assert_true(sum.mirror_gaps);
 }
 
 static const struct capgen_options one = {

@@ -56,6 +56,8 @@ static const struct truth_pair truth_pairs[] = {
 	PAIR(resend_ns, resend_ns),
 	PAIR(held, held),
 	PAIR(held_ns, held_ns),
+	PAIR(held_unknown, held_unknown),
+	PAIR(cnp_close, cnp_close),
 #undef PAIR
 };
 
@@ -206,6 +208,7 @@ static void truth_compare_pauses(const struct truth_case *c, const struct capgen
 		truth_same(c, i, "pfc_by_prio", want->named[i], have->pfc_by_prio[i]);
 		truth_same(c, i, "pauses", want->begun[i], have->pause.pauses[i]);
 		truth_same(c, i, "ran_out", want->ran_out[i], have->pause.ran_out[i]);
+		truth_same(c, i, "longest pause", want->longest[i], have->pause.longest[i].ns);
 		truth_same(c, i, "pause ns", want->ns[i], have->pause.ns[i]);
 	}
 }
