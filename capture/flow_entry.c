@@ -13,6 +13,7 @@
 
 #define FLOWS_MAX_DEFAULT 65536U
 #define ENTRIES_FIRST	  64U
+#define SLOTS_EACH	  4U /* most are found in the first place */
 
 void flow_table_free(struct flow_table *t)
 {
@@ -57,12 +58,12 @@ static struct flow_run *grow_runs(const struct flow_table *t, uint32_t room)
 
 static int grow(struct flow_table *t, uint32_t room)
 {
-	uint32_t slots = 2 * ENTRIES_FIRST;
+	uint32_t slots = SLOTS_EACH * ENTRIES_FIRST;
 	struct flow_entry *entry;
 	struct flow_slot *slot;
 	struct flow_run *run;
 
-	while (slots < 2 * room)
+	while (slots < SLOTS_EACH * room)
 		slots *= 2;
 	slot = calloc(slots, sizeof(*slot));
 	run = grow_runs(t, room);
@@ -164,8 +165,10 @@ static void renumber(struct flow_table *t, uint32_t count, uint32_t kept)
 			e->peer = PAIR_NONE;
 		e->candidate = PAIR_NONE;
 	}
-	for (i = 0; i < kept; i++)
+	for (i = 0; i < kept; i++) {
 		t->entry[i].id = i;
+		t->run[i].layout = RUN_UNKNOWN;
+	}
 	pair_forget(t->pairs);
 }
 
@@ -263,7 +266,7 @@ void flow_entry_tell(const struct flow_table *t, uint32_t id, struct flow *f, st
 	f->icrc_unverifiable += r->icrc[ICRC_UNVERIFIABLE];
 	f->icrc_good += r->icrc[ICRC_GOOD];
 	f->payload_bytes += r->payload_bytes;
-	f->max_payload = r->max_payload;
+	f->max_payload = r->max_payload > f->max_payload ? r->max_payload : f->max_payload;
 	f->last_ns = r->last_ns;
 	f->last_frame = r->last_frame;
 	s->psn.expected = r->expected;
@@ -324,6 +327,7 @@ static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const s
 	e->id = t->count;
 	e->peer = e->candidate = PAIR_NONE;
 	t->run[e->id].takes = 0;
+	t->run[e->id].layout = RUN_UNKNOWN;
 	put_slot(t, hash, t->count++);
 	if (t->connections) {
 		const struct connection *c = connect_find(t->connections, p->src, p->dst,

@@ -34,7 +34,10 @@ enum flow_run_takes {
 	TAKES_ANSWERS = 1 << 5,	   /* packets of the other direction */
 	TAKES_UNRELIABLE = 1 << 6, /* a request of UC */
 	TAKES_NEVER = 1 << 7,
+	TAKES_LAYOUT = 1 << 8, /* frames of layout 0, and so on */
 };
+
+#define RUN_UNKNOWN 0xff
 
 /*
  * A run of ordinary packets. While it lasts (takes != 0), what is here counts beside the flow's own
@@ -44,10 +47,13 @@ enum flow_run_takes {
 struct flow_run {
 	uint8_t head[SKIM_HEAD_BYTES]; /* how the frames begin */
 	uint32_t peer;
-	uint8_t takes, layout, last_opcode;
+	uint16_t takes;
 	uint8_t tclass[RUN_KINDS]; /* of the packets in count[] */
+	uint8_t layout;		   /* of the head; RUN_UNKNOWN = there is no head */
+	uint8_t last_opcode;
 	bool answered;
-	uint32_t expected, last_psn, answer_psn, pmtu, max_payload;
+	uint32_t path, expected, last_psn, answer_psn;
+	uint16_t pmtu, max_payload;
 	uint64_t count[RUN_KINDS];
 	uint64_t icrc[2]; /* ICRC_UNVERIFIABLE, ICRC_GOOD */
 	uint64_t payload_bytes;
@@ -72,7 +78,7 @@ struct flow_slot {
 struct flow_table {
 	struct flow_entry *entry;
 	struct flow_run *run;
-	struct flow_slot *slot; /* power of two, at least twice `room` */
+	struct flow_slot *slot; /* power of two, several times `room` */
 	uint32_t count, room, max, slot_mask;
 	uint32_t last; /* index of the flow that got a packet last */
 	uint64_t seed;
@@ -99,8 +105,7 @@ static inline uint64_t flow_hash_ipv4(uint64_t seed, const uint8_t addresses[8],
 	uint64_t word;
 
 	memcpy(&word, addresses, sizeof(word));
-	word = flow_hash_mix(word ^ seed, UINT64_C(0x9e3779b97f4a7c15));
-	return flow_hash_mix(word ^ dest_qpn, seed | 1);
+	return flow_hash_mix(word ^ seed, (uint64_t)dest_qpn << 40 ^ UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static inline uint64_t flow_hash_ipv6(uint64_t seed, const uint8_t src[16], const uint8_t dst[16],

@@ -14,16 +14,6 @@
 #include "capture/lldp.h"
 #include "capture/skim.h"
 
-#define BATCH_RECORDS 64
-#define FETCH_AHEAD   8
-
-struct reader_batch {
-	struct skimmer skimmer;
-	unsigned int count, at;
-	struct record record[BATCH_RECORDS];
-	struct skim skim[BATCH_RECORDS];
-};
-
 int reader_init(struct reader *r, struct source *s, unsigned int max_flows, struct err *e)
 {
 	memset(r, 0, sizeof(*r));
@@ -88,57 +78,46 @@ int reader_next(struct reader *r, int timeout_ms, struct packet *p, struct err *
 	return take_frame(r, &record, p, e);
 }
 
+/* What the short way takes of the batch, up to a frame that is told in any case; false when that is
+ * all of it. */
+static bool skim_batch(struct reader *r)
+{
+	uint64_t left = READER_SHOW_EACH - 1 - r->frames % READER_SHOW_EACH;
+
+	r->frames += skim_take(r->batch, r->flows, r->frames + 1, left);
+	return r->batch->at < r->batch->count;
+}
+
 /* False when there are none: the end, or a source of another kind. */
 static bool read_batch(struct reader *r)
 {
-	struct reader_batch *b = r->batch;
+	struct skim_batch *b = r->batch;
 
-	b->at = 0;
-	b->count = source_batch(r->source, b->record, BATCH_RECORDS);
-	for (unsigned int i = 0; i < b->count; i++) {
-		skim_look(&b->skimmer, &b->record[i], &b->skim[i]);
-		skim_fetch_slot(r->flows, &b->skim[i]);
-	}
-	for (unsigned int i = 0; i < FETCH_AHEAD && i < b->count; i++)
-		skim_fetch_run(r->flows, &b->skim[i]);
+	b->count = source_batch(r->source, b->record, SKIM_BATCH);
+	skim_look(b, r->flows);
 	return b->count;
-}
-
-/* What the short way takes of the batch; false when all of it was taken. */
-static bool skim_batch(struct reader *r)
-{
-	struct reader_batch *b = r->batch;
-
-	for (; b->at < b->count; b->at++) {
-		r->frames++;
-		if (b->at + FETCH_AHEAD < b->count)
-			skim_fetch_run(r->flows, &b->skim[b->at + FETCH_AHEAD]);
-		if (r->frames % READER_SHOW_EACH == 0 ||
-		    !skim_take(r->flows, &b->record[b->at], &b->skim[b->at], r->frames))
-			return true;
-	}
-	return false;
 }
 
 int reader_skim(struct reader *r, struct packet *p, struct err *e)
 {
-	struct reader_batch *b = r->batch;
+	struct skim_batch *b = r->batch;
 	int got;
 
 	if (source_link(r->source) != DLT_EN10MB)
 		return reader_next(r, -1, p, e);
 	if (!b) {
-		b = r->batch = calloc(1, sizeof(*b));
+		b = r->batch = malloc(sizeof(*b));
 		if (!b)
 			return err_sys(e, -ENOMEM, "capture");
-		skim_init(&b->skimmer, r->flows);
+		skim_init(b, r->flows);
 	}
 	while (!skim_batch(r))
 		if (!read_batch(r))
 			return reader_next(r, -1, p, e);
+	r->frames++;
 	got = take_frame(r, &b->record[b->at], p, e);
 	if (got > 0)
-		skim_begin(r->flows, &b->record[b->at], &b->skim[b->at], p);
+		skim_begin(b, r->flows, p);
 	b->at++;
 	return got;
 }

@@ -8,15 +8,15 @@
 
 #include "capture/source.h"
 
-struct reader_batch; /* opaque */
+struct skim_batch; /* opaque */
 
 struct reader {
 	struct source *source;
 	struct flow_table *flows;
 	struct lldp_peer peer;
 	uint64_t frames;
-	struct reader_batch *batch; /* frames that were read ahead; NULL until reader_skim() */
-	const uint8_t *data;	    /* the frame of the last packet, until the next step */
+	struct skim_batch *batch; /* frames that were read ahead; NULL until reader_skim() */
+	const uint8_t *data;	  /* the frame of the last packet, until the next step */
 };
 
 /* Takes the source over, also on failure. max_flows as flow_table_new(). -ENOMEM. The caller

@@ -132,22 +132,39 @@ static inline enum record_got next_pcap(struct record_file *r, struct record *ou
 	return RECORD_FRAME;
 }
 
-static inline bool has_pcap(const struct record_file *r)
+/* What next_pcap() takes, as long as it is in the buffer. */
+static unsigned int more_pcap(struct record_file *r, struct record *out, unsigned int max)
 {
-	size_t left = r->have - r->used;
+	const uint8_t *h = r->buf + r->used, *end = r->buf + r->have;
+	uint32_t limit = 1000000000 / r->unit_ns, snap = r->snap, unit_ns = r->unit_ns;
+	unsigned int n;
 
-	return left >= PCAP_RECORD && left - PCAP_RECORD >= u32_at(r->buf + r->used + 8);
+	for (n = 0; n < max && end - h >= (ptrdiff_t)PCAP_RECORD; n++) {
+		uint32_t seconds = u32_at(h), fraction = u32_at(h + 4), cap_len = u32_at(h + 8);
+
+		if (seconds > INT32_MAX || fraction >= limit || cap_len > snap ||
+		    (size_t)(end - h) - PCAP_RECORD < cap_len)
+			break;
+		out[n].data = h + PCAP_RECORD;
+		out[n].cap_len = cap_len;
+		out[n].wire_len = u32_at(h + 12);
+		out[n].time_ns = seconds * UINT64_C(1000000000) + (uint64_t)fraction * unit_ns;
+		h += PCAP_RECORD + cap_len;
+	}
+	r->used = (size_t)(h - r->buf);
+	return n;
 }
 
 static enum record_got batch_pcap(struct record_file *r, struct record *out, unsigned int max,
 				  unsigned int *count)
 {
-	enum record_got got = next_pcap(r, out);
-	unsigned int n = got == RECORD_FRAME;
+	enum record_got got;
 
-	while (n && n < max && has_pcap(r) && next_pcap(r, &out[n]) == RECORD_FRAME)
-		n++;
-	*count = n;
+	*count = more_pcap(r, out, max);
+	if (*count)
+		return RECORD_FRAME;
+	got = next_pcap(r, out);
+	*count = got == RECORD_FRAME;
 	return got;
 }
 

@@ -23,11 +23,13 @@
 #define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_IPV6 0x86dd
 #define TCLASS_CE      3
+#define AETH_REFUSAL   0x60 /* bits of the syndrome that an ACK has not */
 #define PSN_MASK       0xffffffU
 
 /* Of a layout. */
 #define LAYOUT_VLAN 1
 #define LAYOUT_IPV6 2
+#define LAYOUTS	    4
 
 typedef uint64_t head_word __attribute__((vector_size(16)));
 
@@ -51,7 +53,7 @@ typedef uint64_t head_word __attribute__((vector_size(16)));
 	}
 
 /* By layout. */
-static const uint8_t same[][SKIM_HEAD_BYTES] __attribute__((aligned(16))) = {
+static const uint8_t same[LAYOUTS][SKIM_HEAD_BYTES] __attribute__((aligned(16))) = {
 	SAME_IPV4(ETH_LEN),
 	SAME_IPV4(ETH_LEN + VLAN_LEN),
 	SAME_IPV6(ETH_LEN),
@@ -79,11 +81,13 @@ static void learn_opcode(struct skim_opcode *o, uint8_t opcode)
 	enum opcode_class class = opcode_class(opcode);
 	bool reliable = class == OPCODE_CLASS_RC || class == OPCODE_CLASS_XRC;
 
+	o->needs = TAKES_NEVER;
 	if (!info->name || (!reliable && class != OPCODE_CLASS_UC))
 		return;
 	o->ext_len = (uint8_t)roce_headers_len(info->headers);
-	o->flags = info->flags;
-	o->aeth = info->headers & HDR_AETH;
+	o->payload_max = info->flags & OP_PAYLOAD ? UINT16_MAX : 0;
+	o->pad_not = info->flags & OP_FULL ? 3 : 0;
+	o->aeth_not = info->headers & HDR_AETH ? AETH_REFUSAL : 0;
 	if (info->flags & OP_REQUEST) {
 		o->kind = RUN_REQUEST;
 		o->needs = reliable ? TAKES_REQUEST : TAKES_UNRELIABLE;
@@ -96,12 +100,12 @@ static void learn_opcode(struct skim_opcode *o, uint8_t opcode)
 	}
 }
 
-void skim_init(struct skimmer *s, const struct flow_table *t)
+void skim_init(struct skim_batch *b, const struct flow_table *t)
 {
-	memset(s, 0, sizeof(*s));
-	s->seed = t->seed;
+	memset(b, 0, sizeof(*b));
+	b->seed = t->seed;
 	for (unsigned int i = 0; i < 256; i++)
-		learn_opcode(&s->opcode[i], (uint8_t)i);
+		learn_opcode(&b->opcode[i], (uint8_t)i);
 }
 
 static uint32_t l3_of(unsigned int layout)
@@ -114,144 +118,126 @@ static uint32_t bth_of(unsigned int layout)
 	return l3_of(layout) + UDP_LEN + (layout & LAYOUT_IPV6 ? IPV6_LEN : IPV4_LEN);
 }
 
-/* From the BTH on. end: behind the ICRC, as IP and UDP say. False where the lengths are not what
- * the opcode wants. */
-static bool look_at_bth(const struct skimmer *s, const struct record *r, uint32_t bth, uint32_t end,
-			struct skim *k)
+static __attribute__((noinline)) uint8_t verify(const struct record *r, uint32_t l3, uint32_t bth,
+						uint32_t end)
 {
-	const uint8_t *h = r->data + bth;
-	const struct skim_opcode *o = &s->opcode[h[0]];
-	uint32_t room = end - bth - BTH_LEN - ICRC_LEN, pad = (h[1] >> 4) & 3;
+	bool ipv6 = bth - l3 == IPV6_LEN + UDP_LEN;
+	uint32_t want = icrc_compute(ipv6 ? ENCAP_ROCE_V2_IPV6 : ENCAP_ROCE_V2_IPV4, r->data + l3,
+				     bth - l3, end - ICRC_LEN - l3);
 
-	if (end < bth + BTH_LEN + ICRC_LEN || room < o->ext_len + pad || (room - o->ext_len) & 3 ||
-	    bth + BTH_LEN + o->ext_len > r->cap_len)
-		return false;
-	k->payload_len = (uint16_t)(room - o->ext_len - pad);
-	if ((k->payload_len && !(o->flags & OP_PAYLOAD)) || (pad && o->flags & OP_FULL))
-		return false;
-	k->opcode = h[0];
-	k->kind = o->kind;
-	k->psn = be24_at(h + 9);
-	k->needs = o->needs | (h[8] & 0x80 ? o->ackreq : 0);
-	if (o->aeth && h[BTH_LEN] & 0x60)
-		k->needs |= TAKES_NEVER;
-	return k->needs != 0;
-}
-
-static uint8_t verify(const struct record *r, const struct skim *k, uint32_t end)
-{
-	uint32_t l3 = l3_of(k->layout), want;
-
-	if (end > r->cap_len)
-		return ICRC_UNVERIFIABLE;
-	want = icrc_compute(k->layout & LAYOUT_IPV6 ? ENCAP_ROCE_V2_IPV6 : ENCAP_ROCE_V2_IPV4,
-			    r->data + l3, bth_of(k->layout) - l3, end - ICRC_LEN - l3);
 	return le32_at(r->data + end - ICRC_LEN) == want ? ICRC_GOOD : ICRC_BAD;
 }
 
-void skim_look(const struct skimmer *s, const struct record *r, struct skim *k)
+/* Without branches where they cannot be foreseen: tagged frames and others come mixed. */
+static inline void look(const struct skim_batch *b, const struct record *r, struct skim *k)
 {
-	const uint8_t *l3 = r->data + ETH_LEN;
-	uint16_t type = be16_at(l3 - 2);
-	uint32_t bth, end, qpn;
+	uint32_t tagged = be16_at(r->data + ETH_LEN - 2) == ETHERTYPE_VLAN;
+	uint32_t l3 = ETH_LEN + VLAN_LEN * tagged, bth, end, room, pad, ipv6, fits;
+	const uint8_t *ip = r->data + l3, *h;
+	uint16_t type = be16_at(ip - 2);
+	const struct skim_opcode *o;
 
+	ipv6 = type == ETHERTYPE_IPV6;
 	k->needs = 0;
-	k->layout = type == ETHERTYPE_VLAN ? LAYOUT_VLAN : 0;
-	if (k->layout) {
-		l3 += VLAN_LEN;
-		type = be16_at(l3 - 2);
-	}
-	if (type == ETHERTYPE_IPV4) {
-		end = be16_at(l3 + 2);
-		k->tclass = l3[1];
-	} else if (type == ETHERTYPE_IPV6) {
-		k->layout |= LAYOUT_IPV6;
-		end = IPV6_LEN + be16_at(l3 + 4);
-		k->tclass = (uint8_t)(be16_at(l3) >> 4);
-	} else {
+	bth = l3 + IPV4_LEN + UDP_LEN + (IPV6_LEN - IPV4_LEN) * ipv6;
+	end = l3 + IPV6_LEN * ipv6 + be16_at(ip + 2 + 2 * ipv6);
+	h = r->data + bth;
+	o = &b->opcode[h[0]];
+	room = end - bth - BTH_LEN - ICRC_LEN;
+	pad = (h[1] >> 4) & 3;
+	fits = end >= bth + BTH_LEN + ICRC_LEN + o->ext_len + pad;
+	room -= o->ext_len + pad;
+	/* The lengths that the opcode wants, and that IP and UDP agree on. */
+	if (!(fits & (ipv6 | (type == ETHERTYPE_IPV4)) &
+	      (bth + BTH_LEN + o->ext_len <= r->cap_len) &
+	      ((end <= r->wire_len) | (end <= r->cap_len)) &
+	      (be16_at(h - 4) == end - bth + UDP_LEN) & (room <= o->payload_max) &
+	      !((room + pad) & 3) & !(pad & o->pad_not)))
 		return;
-	}
-	bth = bth_of(k->layout);
-	end += l3_of(k->layout);
-	if (bth + BTH_LEN > r->cap_len ||
-	    end > (r->wire_len < r->cap_len ? r->cap_len : r->wire_len) ||
-	    be16_at(r->data + bth - 4) != end - bth + UDP_LEN || !look_at_bth(s, r, bth, end, k))
-		return;
-	qpn = be24_at(r->data + bth + 5);
-	if (k->layout & LAYOUT_IPV6)
-		k->hash = flow_hash_ipv6(s->seed, l3 + 8, l3 + 24, qpn);
-	else
-		k->hash = flow_hash_ipv4(s->seed, l3 + 12, qpn);
-	k->icrc = verify(r, k, end);
-	if (k->icrc == ICRC_BAD || (k->tclass & 3) == TCLASS_CE)
+	k->payload_len = (uint16_t)room;
+	k->opcode = h[0];
+	k->kind = o->kind;
+	k->psn = be32_at(h + 8) & PSN_MASK;
+	k->tclass = (uint8_t)(be16_at(ip) >> 4 * ipv6);
+	k->needs = (uint16_t)(o->needs | (h[8] >> 7) * o->ackreq);
+	k->needs |= (uint16_t)(TAKES_LAYOUT << (tagged * LAYOUT_VLAN + ipv6 * LAYOUT_IPV6));
+	k->hash = ipv6 ? flow_hash_ipv6(b->seed, ip + 8, ip + 24, be32_at(h + 4) & PSN_MASK)
+		       : flow_hash_ipv4(b->seed, ip + 12, be32_at(h + 4) & PSN_MASK);
+	k->icrc = end > r->cap_len ? ICRC_UNVERIFIABLE : verify(r, l3, bth, end);
+	if ((k->icrc == ICRC_BAD) | ((k->tclass & 3) == TCLASS_CE) | (h[BTH_LEN] & o->aeth_not))
 		k->needs |= TAKES_NEVER;
 }
 
-static struct flow_run *find_run(const struct flow_table *t, const struct skim *k)
+static inline void find(const struct flow_table *t, struct skim *k)
 {
 	uint32_t at = (uint32_t)k->hash & t->slot_mask;
+	const uint8_t *run;
 
-	for (; t->slot[at].id; at = (at + 1) & t->slot_mask)
-		if (t->slot[at].tag == (uint32_t)(k->hash >> 32))
-			return &t->run[t->slot[at].id - 1];
-	return NULL;
-}
-
-void skim_fetch_slot(const struct flow_table *t, const struct skim *k)
-{
-	__builtin_prefetch(&t->slot[(uint32_t)k->hash & t->slot_mask]);
-}
-
-void skim_fetch_run(const struct flow_table *t, const struct skim *k)
-{
-	const uint8_t *run = k->needs ? (const uint8_t *)find_run(t, k) : NULL;
-
-	for (unsigned int i = 0; run && i < sizeof(struct flow_run); i += 64)
+	while (t->slot[at].id && t->slot[at].tag != (uint32_t)(k->hash >> 32))
+		at = (at + 1) & t->slot_mask;
+	k->id = t->slot[at].id;
+	run = (const uint8_t *)&t->run[k->id ? k->id - 1 : 0];
+	for (unsigned int i = 0; i < sizeof(struct flow_run); i += 64)
 		__builtin_prefetch(run + i, 1);
 }
 
-/* How many PSNs a READ takes, 0 when that is not known. */
-static uint32_t take_read(struct stream *s, const struct record *r, const struct skim *k)
+/* In steps, so that frames do not wait for each other's memory. */
+void skim_look(struct skim_batch *b, const struct flow_table *t)
 {
-	const uint8_t *h = r->data + bth_of(k->layout) + BTH_LEN;
-	struct psn_request request = {.psn = k->psn, .read = true, .read_known = true};
-	uint64_t va;
+	unsigned int i;
 
-	if (k->opcode >> 5 == OPCODE_CLASS_XRC)
-		h += roce_header_len(HDR_XRCETH);
-	va = be64_at(h);
-	request.read_len = be32_at(h + 12);
-	if (!psn_span(&s->psn, &request))
-		return 0;
-	return stream_note_read(s, &request, va);
+	for (i = 0; i < b->count; i++) {
+		look(b, &b->record[i], &b->skim[i]);
+		__builtin_prefetch(&t->slot[(uint32_t)b->skim[i].hash & t->slot_mask]);
+	}
+	for (i = 0; i < b->count; i++) {
+		b->skim[i].id = 0;
+		if (b->skim[i].needs)
+			find(t, &b->skim[i]);
+	}
+	b->at = 0;
 }
 
-static bool take_request(struct flow_table *t, struct flow_run *run, const struct record *r,
-			 const struct skim *k)
+/* How many PSNs a READ takes, 0 when that is not known. */
+static __attribute__((noinline)) uint32_t take_read(struct stream *s, uint32_t bth,
+						    const struct record *r, const struct skim *k)
+{
+	const uint8_t *h = r->data + bth + BTH_LEN;
+	struct psn_request request = {.psn = k->psn, .read = true, .read_known = true};
+
+	if (opcode_class(k->opcode) == OPCODE_CLASS_XRC)
+		h += roce_header_len(HDR_XRCETH);
+	request.read_len = be32_at(h + 12);
+	return psn_span(&s->psn, &request) ? stream_note_read(s, &request, be64_at(h)) : 0;
+}
+
+/* A request of a flow that was quiet since the last pause began: it may have been held by it. */
+static bool may_be_held(const struct flow_table *t, const struct flow_run *run)
+{
+	return run->last_ns < t->pfc_ns && run->layout & LAYOUT_VLAN;
+}
+
+static inline bool take_request(struct flow_table *t, struct flow_run *run, const struct record *r,
+				const struct skim *k)
 {
 	uint32_t span = 1;
 
-	bool tagged = k->layout & LAYOUT_VLAN;
-
-	if (k->psn != run->expected || (tagged && run->last_ns < t->pfc_ns) ||
-	    (k->needs & TAKES_FULL && k->payload_len != run->pmtu))
+	if (k->psn != run->expected || (k->needs & TAKES_FULL && k->payload_len != run->pmtu))
 		return false;
-	if (k->needs & TAKES_READ)
-		span = take_read(&t->entry[run - t->run].stream, r, k);
-	if (!span)
-		return false;
-	if (t->totals.pfc_frames && !tagged)
-		t->entry[run - t->run].flow.held_unknown++;
+	if (k->needs & TAKES_READ) {
+		span = take_read(&t->entry[run - t->run].stream, bth_of(run->layout), r, k);
+		if (!span)
+			return false;
+	}
 	run->expected = (k->psn + span) & PSN_MASK;
 	run->last_psn = k->psn;
 	run->last_opcode = k->opcode;
-	if (r->time_ns > run->request_ns)
-		run->request_ns = r->time_ns;
+	run->request_ns = r->time_ns > run->request_ns ? r->time_ns : run->request_ns;
 	return true;
 }
 
-static bool take_answer(const struct flow_table *t, struct flow_run *run, const struct record *r,
-			const struct skim *k)
+static inline bool take_answer(const struct flow_table *t, struct flow_run *run,
+			       const struct record *r, const struct skim *k)
 {
 	const struct flow_run *peer = &t->run[run->peer];
 	int32_t d = psn_distance(k->psn, peer->expected);
@@ -264,53 +250,70 @@ static bool take_answer(const struct flow_table *t, struct flow_run *run, const 
 	return true;
 }
 
-static void change_class(struct flow_table *t, struct flow_run *run, const struct skim *k)
+static __attribute__((noinline)) void change_class(struct flow_table *t, struct flow_run *run,
+						   const struct skim *k)
 {
 	flow_run_tell(run, (enum flow_run_kind)k->kind, &t->entry[run - t->run].flow);
 	run->count[k->kind] = 0;
 	run->tclass[k->kind] = k->tclass;
 }
 
-bool skim_take(struct flow_table *t, const struct record *r, const struct skim *k, uint64_t frame)
+static inline bool take(struct flow_table *t, const struct record *r, const struct skim *k,
+			uint64_t frame)
 {
-	struct flow_run *run = k->needs ? find_run(t, k) : NULL;
+	struct flow_run *run = &t->run[k->id - 1];
 
-	if (!run || (run->takes & k->needs) != k->needs || run->layout != k->layout ||
+	if (k->id - 1 >= t->count || (run->takes & k->needs) != k->needs ||
 	    !is_head_of(run, r->data))
 		return false;
-	if (k->kind == RUN_REQUEST ? !take_request(t, run, r, k) : !take_answer(t, run, r, k))
+	if (k->kind == RUN_REQUEST) {
+		if (may_be_held(t, run) || !take_request(t, run, r, k))
+			return false;
+		if (t->totals.pfc_frames && !(run->layout & LAYOUT_VLAN))
+			t->entry[run - t->run].flow.held_unknown++;
+	} else if (!take_answer(t, run, r, k)) {
 		return false;
+	}
 	if (run->tclass[k->kind] != k->tclass)
 		change_class(t, run, k);
 	run->count[k->kind]++;
 	run->icrc[k->icrc]++;
 	run->payload_bytes += k->payload_len;
-	if (k->payload_len > run->max_payload)
-		run->max_payload = k->payload_len;
+	run->max_payload = k->payload_len > run->max_payload ? k->payload_len : run->max_payload;
 	run->last_ns = r->time_ns;
 	run->last_frame = frame;
-	t->totals.frames++;
-	t->totals.roce++;
 	return true;
 }
 
-/* Whether what skim_look() took for granted is so. */
-static bool is_as_it_looks(const struct skim *k, const struct packet *p)
+unsigned int skim_take(struct skim_batch *b, struct flow_table *t, uint64_t frame, uint64_t max)
 {
-	bool ipv6 = k->layout & LAYOUT_IPV6;
+	unsigned int at = b->at, n;
 
-	return k->needs && p->kind == PACKET_ROCE && p->bth && p->fault == PACKET_OK &&
-	       p->icrc == k->icrc && p->icrc != ICRC_BAD && !p->fragment &&
-	       p->tunnel.kind == TUNNEL_NONE && p->l3_offset == l3_of(k->layout) &&
-	       p->bth_offset == bth_of(k->layout) &&
+	for (n = 0; n < max && at + n < b->count; n++)
+		if (!take(t, &b->record[at + n], &b->skim[at + n], frame + n))
+			break;
+	b->at += n;
+	t->totals.frames += n;
+	t->totals.roce += n;
+	return n;
+}
+
+/* Whether what skim_look() took for granted is so. */
+static bool is_as_it_looks(const struct skim *k, unsigned int layout, const struct packet *p)
+{
+	bool ipv6 = layout & LAYOUT_IPV6;
+
+	return p->kind == PACKET_ROCE && p->bth && p->fault == PACKET_OK && p->icrc == k->icrc &&
+	       p->icrc != ICRC_BAD && !p->fragment && p->tunnel.kind == TUNNEL_NONE &&
+	       p->l3_offset == l3_of(layout) && p->bth_offset == bth_of(layout) &&
 	       p->encap == (ipv6 ? ENCAP_ROCE_V2_IPV6 : ENCAP_ROCE_V2_IPV4);
 }
 
-static uint8_t takes_of(const struct flow_entry *e)
+static uint16_t takes_of(const struct flow_entry *e)
 {
 	const struct stream *s = &e->stream;
 	bool paired = e->peer != PAIR_NONE;
-	uint8_t takes = 0;
+	uint16_t takes = 0;
 
 	if (s->psn.started && !s->psn.blind && !s->pending) {
 		takes |= TAKES_UNRELIABLE | TAKES_FULL | TAKES_READ;
@@ -319,33 +322,58 @@ static uint8_t takes_of(const struct flow_entry *e)
 	}
 	if (s->psn.started && !s->psn.gap_count)
 		takes |= TAKES_ANSWERS;
-	return paired ? takes | TAKES_RESPONSE : takes;
+	takes |= paired ? TAKES_RESPONSE : 0;
+	return takes;
 }
 
-void skim_begin(struct flow_table *t, const struct record *r, const struct skim *k,
-		const struct packet *p)
+/* Goes on from where the flow stands. */
+static void run_on(struct flow_table *t, uint32_t id)
 {
-	const struct flow_entry *e = &t->entry[t->last];
+	const struct flow_entry *e = &t->entry[id];
 	const struct stream *s = &e->stream;
+	struct flow_run *run = &t->run[id];
+
+	run->peer = e->peer;
+	run->takes = (uint16_t)(takes_of(e) | TAKES_LAYOUT << run->layout);
+	run->last_opcode = s->last_opcode;
+	run->answered = false;
+	run->expected = s->psn.expected;
+	run->last_psn = s->last_psn;
+	run->answer_psn = s->answer_psn;
+	run->pmtu = s->psn.pmtu <= UINT16_MAX ? (uint16_t)s->psn.pmtu : 0;
+	run->max_payload = 0;
+	memset(run->count, 0, sizeof(run->count));
+	memset(run->icrc, 0, sizeof(run->icrc));
+	run->payload_bytes = 0;
+	run->last_ns = e->flow.last_ns;
+	run->last_frame = e->flow.last_frame;
+	run->request_ns = s->psn.last_ns;
+	run->answer_ns = s->answer_ns;
+}
+
+/* The run of the other way was ended by an answer to it: its next packets look as those before. */
+static void resume_peer(struct flow_table *t, uint32_t id)
+{
+	const struct flow_run *run = &t->run[id];
+
+	if (!run->takes && run->layout != RUN_UNKNOWN && run->path == t->entry[id].stream.path)
+		run_on(t, id);
+}
+
+void skim_begin(const struct skim_batch *b, struct flow_table *t, const struct packet *p)
+{
+	const struct skim *k = &b->skim[b->at];
+	unsigned int layout = (unsigned int)__builtin_ctz(k->needs / TAKES_LAYOUT | 1U << LAYOUTS);
+	struct flow_entry *e = &t->entry[t->last];
 	struct flow_run *run = &t->run[t->last];
 
-	if (!is_as_it_looks(k, p) || !stream_is_on_path(s, p))
+	if (!k->needs || !is_as_it_looks(k, layout, p) || !stream_is_on_path(&e->stream, p))
 		return;
-	*run = (struct flow_run){
-		.peer = e->peer,
-		.takes = takes_of(e),
-		.layout = k->layout,
-		.last_opcode = s->last_opcode,
-		.tclass = {k->tclass, k->tclass, k->tclass},
-		.expected = s->psn.expected,
-		.last_psn = s->last_psn,
-		.answer_psn = s->answer_psn,
-		.pmtu = s->psn.pmtu,
-		.max_payload = e->flow.max_payload,
-		.last_ns = e->flow.last_ns,
-		.last_frame = e->flow.last_frame,
-		.request_ns = s->psn.last_ns,
-		.answer_ns = s->answer_ns,
-	};
-	memcpy(run->head, r->data, sizeof(run->head));
+	memcpy(run->head, b->record[b->at].data, sizeof(run->head));
+	run->layout = (uint8_t)layout;
+	run->path = e->stream.path;
+	memset(run->tclass, k->tclass, sizeof(run->tclass));
+	run_on(t, t->last);
+	if (e->peer != PAIR_NONE)
+		resume_peer(t, e->peer);
 }

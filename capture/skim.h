@@ -14,41 +14,47 @@
 /* What a frame looks like, to be believed only with the head of a decoded one beside it. */
 struct skim {
 	uint64_t hash; /* of the flow */
+	uint32_t id;   /* of the flow in its table, from 1; 0 = it was not found */
 	uint32_t psn;
 	uint16_t payload_len;
+	uint16_t needs;	      /* enum flow_run_takes, 0 = the frame is not ordinary */
 	uint8_t opcode, kind; /* enum flow_run_kind */
-	uint8_t needs;	      /* enum flow_run_takes, 0 = the frame is not ordinary */
-	uint8_t layout;	      /* of the head */
 	uint8_t tclass, icrc;
 };
 
 struct skim_opcode {
-	uint8_t needs, ackreq; /* enum flow_run_takes */
-	uint8_t kind, ext_len, flags;
-	bool aeth; /* comes first */
+	uint16_t needs, ackreq; /* enum flow_run_takes */
+	uint16_t payload_max;
+	uint8_t kind, ext_len;
+	uint8_t pad_not;  /* bits that are not set in the number of pad bytes */
+	uint8_t aeth_not; /* the same of the first byte behind the BTH, of an answer that is one */
 };
 
-/* What is looked up for each packet, put together once. */
-struct skimmer {
+#define SKIM_BATCH 64
+
+/* Frames that are at hand. Those before `at` are done. */
+struct skim_batch {
 	uint64_t seed;
 	struct skim_opcode opcode[256];
+	unsigned int count, at;
+	struct record record[SKIM_BATCH];
+	struct skim skim[SKIM_BATCH];
 };
 
-void skim_init(struct skimmer *s, const struct flow_table *t);
+/* An empty batch. */
+void skim_init(struct skim_batch *b, const struct flow_table *t);
 
-/* Looks at an Ethernet frame; its ICRC is verified when it was captured. Pure. At least
- * SKIM_HEAD_BYTES have to be readable at r->data, whatever the frame's length. */
-void skim_look(const struct skimmer *s, const struct record *r, struct skim *k);
+/* Looks at `count` Ethernet frames that were put into record[]; their ICRC is verified when it was
+ * captured. At least SKIM_HEAD_BYTES have to be readable of each, whatever its length. */
+void skim_look(struct skim_batch *b, const struct flow_table *t);
 
-/* Fetch what skim_take() will need from memory, first the one, then the other. */
-void skim_fetch_slot(const struct flow_table *t, const struct skim *k);
-void skim_fetch_run(const struct flow_table *t, const struct skim *k);
+/* Accounts frames from `at` on, of which the first has the number `frame`, at most `max`, up to the
+ * first that is not ordinary: of that nothing is accounted. Returns how many they were. */
+unsigned int skim_take(struct skim_batch *b, struct flow_table *t, uint64_t frame, uint64_t max);
 
-/* Accounts the frame when it is ordinary; false: nothing was done, it has to go the long way. */
-bool skim_take(struct flow_table *t, const struct record *r, const struct skim *k, uint64_t frame);
-
-/* The frame went the long way, as p: from now on those that look alike may go the short one. */
-void skim_begin(struct flow_table *t, const struct record *r, const struct skim *k,
-		const struct packet *p);
+/* The frame at `at` went the long way, as p: from now on those that look alike may go the short
+ * one.
+ */
+void skim_begin(const struct skim_batch *b, struct flow_table *t, const struct packet *p);
 
 #endif

@@ -246,7 +246,7 @@ static const struct scene scenes[] = {
 	 0,
 	 0},
 	{"paused", {.requesters = 4, .frames = 4000, .pmtu = 256, .snap = 90}, 0, true, 0, 30},
-	{"forgotten", {.requesters = 40, .frames = 4000, .pmtu = 256, .snap = 90}, 0, false, 16, 5},
+	{"forgotten", {.requesters = 40, .frames = 4000, .pmtu = 256, .snap = 90}, 0, false, 16, 2},
 	{"spoilt", {.requesters = 10, .frames = 6000, .pmtu = 256}, 20, true, 0, 20},
 	{"spoilt much",
 	 {.requesters = 10, .frames = 6000, .pmtu = 256, .snap = 128},
