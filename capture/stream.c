@@ -126,6 +126,35 @@ static void count_go_back(struct stream *s, struct flow *f, uint32_t end)
 	s->retry = CAUSE_NONE;
 }
 
+/* PSNs from `from` up to the request were there before, and are not there again. Those up to the
+ * first new request may all have arrived: of them the receiver waits for one at least, if any. */
+static void skip(struct stream *s, uint32_t from, uint32_t psn)
+{
+	bool tail = psn_distance(psn, s->psn.expected) >= 0;
+	int32_t acked = psn_distance(s->una, from), count;
+
+	if (acked > 0 && acked < WINDOW_MAX)
+		from = s->una;
+	count = psn_distance(tail ? s->psn.expected : psn, from);
+	if (count <= 0)
+		return;
+	if (!s->skip_count)
+		s->skip_from = from;
+	s->skip_count += tail ? 1 : (uint32_t)count;
+}
+
+/* The receiver waits for psn: true when it was left out, and so lost on its way to the capture. A
+ * sender that goes back to send all again leaves nothing out. */
+static bool skip_lost(struct stream *s, uint32_t psn, struct flow *f)
+{
+	bool lost = s->skip_count && psn == s->skip_from;
+
+	if (lost || f->go_back_n > f->selective_repeats)
+		f->lost_psns += s->skip_count;
+	s->skip_count = 0;
+	return lost;
+}
+
 /* A request that was never sent before: what came again before it was all that came again. */
 static void settle(struct stream *s, const struct packet *p, struct flow *f)
 {
@@ -138,13 +167,29 @@ static void settle(struct stream *s, const struct packet *p, struct flow *f)
 	set_pending(s);
 }
 
+/* All is sent again as it was refused, but what was refused does not reach the capture, again. */
+static bool is_late_start(const struct stream *s, const struct packet *p)
+{
+	return s->refused && psn_distance(p->psn, s->next_psn) < 0 &&
+	       psn_distance(p->psn, s->refused_psn) > 0;
+}
+
 /* Something is sent again: why, when it is the first of what is sent again. */
 static void find_cause(struct stream *s, const struct packet *p, struct flow *f, uint64_t before_ns,
 		       struct flow_events *ev)
 {
 	uint64_t timeout_ns = s->timeout_ns ? s->timeout_ns : TIMEOUT_MIN_NS;
 
-	if (s->refused && p->psn == s->refused_psn) {
+	if (is_late_start(s, p)) {
+		uint32_t from = s->refused_psn;
+
+		f->rnr_retries += s->refused == CAUSE_RNR;
+		ev->bits |= s->refused == CAUSE_RNR ? FLOW_RNR_RETRY : 0;
+		skip_lost(s, from, f);
+		retry_begin(s, (enum stream_cause)s->refused, from);
+		skip(s, from, p->psn);
+	} else if (s->refused && p->psn == s->refused_psn) {
+		skip_lost(s, p->psn, f);
 		if (s->refused == CAUSE_RNR) {
 			f->rnr_retries++;
 			ev->bits |= FLOW_RNR_RETRY;
@@ -156,6 +201,7 @@ static void find_cause(struct stream *s, const struct packet *p, struct flow *f,
 	} else if (!within(p->time_ns, before_ns, timeout_ns)) {
 		f->timeouts++;
 		ev->bits |= FLOW_TIMEOUT;
+		skip_lost(s, p->psn, f);
 		retry_begin(s, CAUSE_TIMEOUT, p->psn);
 	}
 }
@@ -205,7 +251,8 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 	if (is_partial_read(s, p, r)) {
 		f->read_retries++;
 		ev->bits |= FLOW_READ_RETRY;
-	} else if (!s->retry) {
+	} else if (!s->retry && !(s->refused && psn_distance(p->psn, s->next_psn) >= 0)) {
+		/* Not what was under way when the refusal came. */
 		f->unexplained++;
 		ev->bits |= FLOW_UNEXPLAINED;
 		retry_begin(s, CAUSE_UNKNOWN, p->psn);
@@ -302,6 +349,8 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 		ev->bits |= FLOW_COPY;
 		return;
 	}
+	if (s->retry || s->refused)
+		skip(s, s->next_psn, p->psn);
 	if (d < 0 && !psn_is_jump(&s->psn, &r))
 		observe_behind(s, p, &r, f, ev);
 	else
@@ -309,6 +358,7 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 	if (d >= 0 || !s->path)
 		s->path = path;
 	s->last_psn = p->psn;
+	s->next_psn = (p->psn + (r.read ? psn_span(&s->psn, &r) : 1)) & PSN_MASK;
 	s->last_opcode = p->opcode;
 	if (flags & OP_FULL)
 		psn_learn_pmtu(&s->psn, p->payload_len);
@@ -321,6 +371,7 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 		    struct flow *f)
 {
 	const struct psn_gap *gap = psn_gap_at(&s->psn, p->psn);
+	bool again = skip_lost(s, p->psn, f);
 
 	if (s->refused == cause && s->refused_psn == p->psn)
 		return;
@@ -339,7 +390,7 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 	}
 	if (was_bad(s, p->psn))
 		f->corruptions++;
-	else if (gap)
+	else if (gap || again)
 		f->losses_before++;
 	else
 		f->losses_after++;
@@ -354,6 +405,9 @@ bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, str
 	/* Of requests that were not captured, or of another connection. */
 	if (!s->psn.started || d >= 0 || d < -STREAM_WINDOW_MAX)
 		return false;
+	s->una = (p->psn + !refusal) & PSN_MASK;
+	if (s->skip_count && psn_distance(s->una, s->skip_from) > 0)
+		s->skip_count = 0; /* it had arrived */
 	if (s->psn.gap_count) {
 		uint32_t missed = psn_cover(&s->psn, p->psn - refusal);
 

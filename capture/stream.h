@@ -32,7 +32,7 @@ struct stream_read {
 /* No pointers. All zero is a requester of which nothing was seen. */
 struct stream {
 	uint32_t path; /* what the way to the capture left on the packets; 0 = none seen */
-	uint32_t last_psn;
+	uint32_t last_psn, next_psn; /* of the last request, and what follows it */
 	uint8_t last_opcode;
 	bool pending; /* a member behind psn, to `late`, is in use */
 	struct psn_track psn;
@@ -41,6 +41,10 @@ struct stream {
 	uint32_t refused_psn;
 	uint64_t refused_ns;
 	uint32_t retry_from, retry_end;
+	/* The first PSN that was left out of what is sent again, and how many there were: lost once
+	 * more, unless only what was missing is sent again. 0 = none. */
+	uint32_t skip_from, skip_count;
+	uint32_t una; /* the first that is not acknowledged, as far as that was captured */
 	uint32_t late, late_next; /* PSNs that a request brought late, what follows it */
 	uint32_t bad[STREAM_BAD]; /* PSNs of requests with a bad ICRC */
 	uint8_t bad_count, read_count;

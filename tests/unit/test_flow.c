@@ -155,6 +155,144 @@ static void bad_icrc_is_a_loss(void **state)
 	flow_table_free(t);
 }
 
+/* Requests and what answers them, a millisecond apart. */
+struct exchange {
+	char kind; /* r(equest), a(ck), n(ak); 0 ends */
+	uint32_t psn;
+};
+
+static struct flow after_exchange(const struct exchange *e)
+{
+	struct flow_table *t = flow_table_new(0);
+	uint64_t now_ns = 1000000000;
+	struct flow f;
+
+	for (; e->kind; e++) {
+		struct packet p = request(e->kind == 'r' ? 0x04 : 0x11, 17, e->psn);
+
+		if (e->kind != 'r') {
+			p.dest_qpn = 34;
+			p.src[15] = 2;
+			p.dst[15] = 1;
+			p.aeth.syndrome = e->kind == 'n' ? 0x60 : 0x1f;
+		}
+		p.ackreq = true;
+		p.time_ns = now_ns += 100000;
+		assert_int_equal(flow_table_add(t, &p), 0);
+	}
+	flow_table_get(t, 0, &f);
+	flow_table_free(t);
+	return f;
+}
+
+/* What is sent again can be lost again, which leaves no PSN that was never seen. */
+static void lost_again(void **state)
+{
+#define BEGIN                                                                                      \
+	{'r', 1}, {'a', 1}, {'r', 2},                                                              \
+	{                                                                                          \
+		'a', 2                                                                             \
+	}
+	static const struct {
+		const char *name;
+		struct exchange e[32];
+		uint64_t lost, before, after, unexplained;
+	} rows[] = {
+		{"once",
+		 {BEGIN, {'r', 4}, {'n', 3}, {'r', 5}, {'r', 3}, {'r', 4}, {'r', 5}, {'a', 5}},
+		 1,
+		 1,
+		 0,
+		 0},
+		{"behind the capture",
+		 {BEGIN, {'r', 3}, {'r', 4}, {'n', 3}, {'r', 5}, {'r', 3}, {'r', 4}, {'r', 5}},
+		 0,
+		 0,
+		 1,
+		 0},
+		{"another one, while it is sent again",
+		 {BEGIN,
+		  {'r', 4},
+		  {'n', 3},
+		  {'r', 5},
+		  {'r', 6},
+		  {'r', 3},
+		  {'r', 4},
+		  {'r', 6},
+		  {'n', 5},
+		  {'r', 7},
+		  {'r', 5},
+		  {'r', 6},
+		  {'r', 7},
+		  {'a', 7}},
+		 2,
+		 2,
+		 0,
+		 0},
+		{"what was under way when the second refusal came is no restart",
+		 {BEGIN,
+		  {'r', 4},
+		  {'n', 3},
+		  {'r', 5},
+		  {'r', 6},
+		  {'r', 7},
+		  {'r', 8},
+		  {'r', 3},
+		  {'r', 4},
+		  {'r', 6},
+		  {'n', 5},
+		  {'r', 7},
+		  {'r', 8},
+		  {'r', 5},
+		  {'r', 6}},
+		 2,
+		 2,
+		 0,
+		 0},
+		{"the same one again",
+		 {BEGIN, {'r', 4}, {'n', 3}, {'r', 5}, {'r', 4}, {'r', 5}, {'a', 2}},
+		 0,
+		 1,
+		 0,
+		 0},
+		{"what was acknowledged meanwhile was left out with reason",
+		 {BEGIN,
+		  {'r', 4},
+		  {'n', 3},
+		  {'r', 5},
+		  {'r', 6},
+		  {'r', 3},
+		  {'r', 4},
+		  {'a', 5},
+		  {'r', 6},
+		  {'r', 7},
+		  {'a', 7}},
+		 1,
+		 1,
+		 0,
+		 0},
+		{"only what is missing is sent again",
+		 {BEGIN, {'r', 4}, {'n', 3}, {'r', 5}, {'r', 6}, {'r', 3}, {'r', 7}, {'a', 7}},
+		 1,
+		 1,
+		 0,
+		 0},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct flow f = after_exchange(rows[i].e);
+
+		if (f.lost_psns != rows[i].lost || f.losses_before != rows[i].before ||
+		    f.losses_after != rows[i].after || f.unexplained != rows[i].unexplained)
+			fail_msg("%s: lost %llu before %llu after %llu unexplained %llu",
+				 rows[i].name, (unsigned long long)f.lost_psns,
+				 (unsigned long long)f.losses_before,
+				 (unsigned long long)f.losses_after,
+				 (unsigned long long)f.unexplained);
+	}
+}
+
 static void responses_are_classed(void **state)
 {
 	static const struct {
@@ -335,6 +473,7 @@ int main(void)
 		cmocka_unit_test(psn_counts),
 		cmocka_unit_test(read_spans),
 		cmocka_unit_test(bad_icrc_is_a_loss),
+		cmocka_unit_test(lost_again),
 		cmocka_unit_test(responses_are_classed),
 		cmocka_unit_test(totals),
 		cmocka_unit_test(many_flows),
