@@ -24,7 +24,7 @@
 /* Each packet is decoded and accounted, and in a second table goes the short way where it can. */
 struct table {
 	struct flow_table *flows, *skimmed;
-	struct skimmer skimmer;
+	struct skim_batch batch; /* of one frame */
 	uint64_t frames, short_ways;
 };
 
@@ -35,7 +35,7 @@ static void table_init(struct table *t)
 	t->skimmed = flow_table_new(0);
 	assert_non_null(t->flows);
 	assert_non_null(t->skimmed);
-	skim_init(&t->skimmer, t->skimmed);
+	skim_init(&t->batch, t->skimmed);
 }
 
 static void table_clear(struct table *t)
@@ -47,22 +47,22 @@ static void table_clear(struct table *t)
 static int take(void *arg, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
 		uint64_t time_ns)
 {
-	const struct record r = {
-		.data = data, .cap_len = cap_len, .wire_len = wire_len, .time_ns = time_ns};
 	struct table *t = arg;
 	struct packet p;
-	struct skim k;
 	int err;
 
 	packet_decode(1, data, cap_len, wire_len, ++t->frames, time_ns, &p);
 	err = flow_table_add(t->flows, &p);
-	skim_look(&t->skimmer, &r, &k);
-	if (skim_take(t->skimmed, &r, &k, t->frames)) {
+	t->batch.record[0] = (struct record){
+		.data = data, .cap_len = cap_len, .wire_len = wire_len, .time_ns = time_ns};
+	t->batch.count = 1;
+	skim_look(&t->batch, t->skimmed);
+	if (skim_take(&t->batch, t->skimmed, t->frames, 1)) {
 		t->short_ways++;
 		return err;
 	}
 	err = err ? err : flow_table_add(t->skimmed, &p);
-	skim_begin(t->skimmed, &r, &k, &p);
+	skim_begin(&t->batch, t->skimmed, &p);
 	return err;
 }
 
