@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Frames of a capture: decoded, printed as text and JSON, cut as a recording cuts them, followed as
- * flows, judged by the rules; at the end the summary goes through JSON and back. An input is a byte
- * that chooses the link type, with a bit that has a wrong ICRC pass as right, because no fuzzer
- * finds right ones and what is wrong is not followed; then for each frame
- *
- *   | time step 8 | bytes not captured 8 | a shorter capture 8 | captured 16 | frame |
+ * flows, judged by the rules; at the end the summary goes through JSON and back. Inputs are those
+ * of frame_input.h, whose spare byte says how long a shorter capture of the frame is.
  */
-#include <pcap/dlt.h>
-
 #include "capture/lldp.h"
 #include "capture/opcode.h"
 #include "capture/source.h"
@@ -17,23 +12,12 @@
 #include "reports/check_capture.h"
 #include "reports/findings.h"
 #include "reports/flow_verdict.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/frame_input.h"
 
-#define HEAD_LEN     5
-#define MAX_FLOWS    8 /* few, so that flows are put out */
-#define STEP_BACK    0x80
-#define STEP_BITS    0x3f
-#define MISSING_HUGE 0xff
-#define LINK_BITS    0x7f
-
-static const int links[] = {
-	DLT_EN10MB, DLT_LINUX_SLL, DLT_LINUX_SLL2, DLT_RAW, 101, DLT_IPV4, DLT_IPV6,
-};
+#define MAX_FLOWS 8 /* few, so that flows are put out */
 
 struct capture {
-	int dlt;
-	bool trusting;
-	uint64_t frames, time_ns;
+	struct frame_input in;
 	struct flow_table *flows;
 	struct lldp_peer peer;
 	struct capture_views views;
@@ -70,7 +54,7 @@ static void check_shorter(const struct capture *c, const struct packet *p, const
 	uint8_t *exact = fuzz_exact(data, len);
 	struct packet s;
 
-	packet_decode(c->dlt, exact, len, p->wire_len, p->frame, p->time_ns, &s);
+	packet_decode(c->in.dlt, exact, len, p->wire_len, p->frame, p->time_ns, &s);
 	free(exact);
 	HOLDS(s.kind == PACKET_OTHER || s.kind == p->kind);
 	HOLDS(s.icrc == ICRC_UNVERIFIABLE || s.icrc == p->icrc);
@@ -117,7 +101,7 @@ static void check_cut(const struct capture *c, const struct packet *p, const uin
 	HOLDS(keep <= p->cap_len);
 	kept = fuzz_exact(exact, keep);
 	free(exact);
-	packet_decode(c->dlt, kept, keep, p->wire_len, p->frame, p->time_ns, &s);
+	packet_decode(c->in.dlt, kept, keep, p->wire_len, p->frame, p->time_ns, &s);
 	HOLDS(s.kind == p->kind && s.bth == p->bth);
 	if (p->bth && opcode_info(p->opcode)->name && p->data_offset)
 		HOLDS(s.headers == p->headers);
@@ -146,31 +130,22 @@ static void check_events(struct flow_events ev)
 	HOLDS(!ev.bits == !*text);
 }
 
-static void take_frame(struct capture *c, const uint8_t *head, const uint8_t *body, uint32_t len)
+static void take_frame(struct capture *c, struct packet *p)
 {
-	uint64_t step = head[0] & STEP_BITS ? UINT64_C(1) << (head[0] & STEP_BITS) : 0;
-	uint32_t missing = head[1] == MISSING_HUGE ? UINT32_MAX - len : head[1];
-	uint8_t *exact = fuzz_exact(body, len);
 	struct lldp_peer elsewhere = {0};
-	struct packet p;
 	struct err e;
 
-	c->time_ns = (head[0] & STEP_BACK ? c->time_ns - step : c->time_ns + step) & INT64_MAX;
-	packet_decode(c->dlt, exact, len, len + missing, ++c->frames, c->time_ns, &p);
-	HOLDS(p.cap_len == len && p.wire_len >= len && p.cap_end <= len);
-	HOLDS(p.l3_offset <= len && p.bth_offset <= len);
-	if (p.kind == PACKET_LLDP)
-		(void)lldp_decode_packet(&p, exact, p.tunnel.kind ? &elsewhere : &c->peer, &e);
-	check_texts(&p);
-	check_all_shorter(c, &p, body, head[2]);
-	check_cut(c, &p, body);
-	free(exact);
-	if (c->trusting && p.icrc == ICRC_BAD)
-		p.icrc = ICRC_GOOD;
-	HOLDS(!flow_table_add(c->flows, &p));
+	HOLDS(p->cap_end <= p->cap_len && p->wire_len >= p->cap_len);
+	HOLDS(p->l3_offset <= p->cap_len && p->bth_offset <= p->cap_len);
+	if (p->kind == PACKET_LLDP)
+		(void)lldp_decode_packet(p, c->in.data, p->tunnel.kind ? &elsewhere : &c->peer, &e);
+	check_texts(p);
+	check_all_shorter(c, p, c->in.data, c->in.spare);
+	check_cut(c, p, c->in.data);
+	HOLDS(!flow_table_add(c->flows, p));
 	check_events(flow_table_events(c->flows));
-	witness_add(&c->witnesses, &p, flow_table_events(c->flows));
-	capture_views_add(&c->views, &p, flow_table_events(c->flows));
+	witness_add(&c->witnesses, p, flow_table_events(c->flows));
+	capture_views_add(&c->views, p, flow_table_events(c->flows));
 }
 
 static void check_verdicts(const struct capture_summary *s)
@@ -189,10 +164,10 @@ static void check_counts(const struct capture *c, const struct capture_summary *
 {
 	uint64_t packets = 0;
 
-	HOLDS(s->totals.frames == c->frames && s->flow_count <= MAX_FLOWS);
+	HOLDS(s->totals.frames == c->in.frames && s->flow_count <= MAX_FLOWS);
 	HOLDS(s->totals.roce + s->totals.other + s->totals.lldp + s->totals.pfc_frames +
 		      s->totals.pause_frames ==
-	      c->frames);
+	      c->in.frames);
 	for (unsigned int i = 0; i < s->flow_count; i++) {
 		const struct flow *f = &s->flow[i];
 
@@ -238,20 +213,13 @@ static void check_summary(const struct capture *c)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct capture c = {.time_ns = UINT64_C(1700000000000000000)};
-	const uint8_t *head, *body;
-	size_t len;
+	struct capture c = {.flows = flow_table_new(MAX_FLOWS)};
+	struct packet p;
 
-	if (!size)
-		return 0;
-	c.dlt = links[(data[0] & LINK_BITS) % ARRAY_SIZE(links)];
-	c.trusting = data[0] & ~LINK_BITS;
-	c.flows = flow_table_new(MAX_FLOWS);
 	HOLDS(c.flows);
-	data++;
-	size--;
-	while (fuzz_record(&data, &size, HEAD_LEN, &head, &body, &len))
-		take_frame(&c, head, body, (uint32_t)len);
+	frame_input_begin(&c.in, data, size);
+	while (frame_input_next(&c.in, &p))
+		take_frame(&c, &p);
 	check_summary(&c);
 	flow_table_free(c.flows);
 	return 0;

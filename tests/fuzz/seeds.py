@@ -7,9 +7,10 @@ r"""Makes the first inputs of the fuzz targets; what a fuzzer finds is added to 
 OUT/frame, OUT/file and so on are made from the golden captures, which hold the frames of the unit
 tests, and from small captures of build/tools/capgen. To take them over, let libFuzzer keep what
 adds coverage, in few files:
-    build/soak/fuzz/frame -set_cover_merge=1 -use_counters=0 -max_len=800 \
+    build/soak/fuzz/frame -set_cover_merge=1 -use_counters=0 -max_len=1200 \
         tests/fuzz/corpus/frame OUT/frame
-The odd files stay by their names: what they reach is in libpcap, whose coverage is not seen.
+OUT/frame is for the target flow, too. What has a telling name stays: the odd files, because what
+they reach is in libpcap, whose coverage is not seen, and what once broke a target.
 """
 import gzip
 import json
@@ -18,12 +19,13 @@ import struct
 import subprocess
 import sys
 
-LINKS = {1: 0, 113: 1, 276: 2, 12: 3, 101: 4, 228: 5, 229: 6}  # by place in fuzz_frame.c
+LINKS = {1: 0, 113: 1, 276: 2, 12: 3, 101: 4, 228: 5, 229: 6}  # by place in frame_input.h
 TRUST = 0x80
 GOLDEN = pathlib.Path("tests/golden/capture")
 CAPGEN = "build/tools/capgen"
 ALL = ("lost lost_after selective reordered rnr timeout ack_lost fatal bad_icrc missed read_retry "
        "copied").split()
+MIXES = "rc uc ud xrc ops nets cm pauses all".split()
 
 
 def frames(pcap):
@@ -50,10 +52,17 @@ def step_of(ns):
     return min(max(ns, 0).bit_length(), 62)
 
 
-def frame_input(pcap, trust=0):
+def without_data(data):
+    """As a recording has it: what is no datagram, which may be a management one, loses its data.
+    The opcode is looked for where IPv4, GRH and IPv6 have it, with a tag and without."""
+    return data if any(data[at:at + 1] == b"\x64" for at in (42, 46, 54, 58, 62, 66)) else data[:104]
+
+
+def frame_input(pcap, trust=0, cut=bytes):
     link, packets = frames(pcap)
     out, last = bytes([LINKS[link] | trust]), packets[0][0] if packets else 0
     for time, data, wire in packets:
+        data = cut(data)
         missing = min(wire - len(data), 254)
         out += struct.pack("<BBBH", step_of(time - last), missing, 128, len(data)) + data
         last = time
@@ -190,6 +199,9 @@ def main():
         pcap = generated(out, "x.pcap", f"only={fault}", "fault_rate=900", "frames=30", "pmtu=256",
                          "snap=90", "ce_rate=100")
         put("frame", f"gen-{fault}", frame_input(pcap, TRUST))
+    for mix in MIXES:
+        pcap = generated(out, "x.pcap", f"mix={mix}", "frames=30", "pmtu=256")
+        put("frame", f"mix-{mix}", frame_input(pcap, TRUST, without_data))
     put("file", "drops-ng", (GOLDEN / "drops.pcapng").read_bytes())
     loss = (GOLDEN / "loss.pcap").read_bytes()
     put("file", "swapped", swapped(loss))
@@ -208,6 +220,9 @@ def main():
                                          check=True).stdout)
     for name, parts in dialects().items():
         put("tlv", name, b"".join(struct.pack("<H", len(p)) + p for p in parts))
+        whole = [bytes.fromhex("0180c200000e02000000000188cc") + p for p in parts]
+        put("frame", f"lldp-{name}", b"\0" + b"".join(struct.pack("<BBBH", 20, 0, 128, len(p)) + p
+                                                     for p in whole))
     for name, text in (("qp", "q0x17\nq23"), ("opcode", "oRC_ACK\no0x81\no17"),
                        ("address", "a198.18.0.1\nafe80::1"), ("verdict", "vpsn_gap\nvcopy\nvce"),
                        ("all", "q1\noCNP\na::1\nvcnp"), ("bad", "qx"), ("bad-verdict", "vno")):
