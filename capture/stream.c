@@ -133,7 +133,7 @@ static void skip(struct stream *s, uint32_t from, uint32_t psn)
 	bool tail = psn_distance(psn, s->psn.expected) >= 0;
 	int32_t acked = psn_distance(s->una, from), count;
 
-	if (acked > 0 && acked < WINDOW_MAX)
+	if (acked > 0 && acked < STREAM_WINDOW_MAX)
 		from = s->una;
 	count = psn_distance(tail ? s->psn.expected : psn, from);
 	if (count <= 0)
