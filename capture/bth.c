@@ -48,11 +48,6 @@ bool packet_reaches(struct packet *p, uint32_t need, const char *what)
 	return false;
 }
 
-static void decode_rdeth(const uint8_t *h, struct packet *p)
-{
-	p->rdeth_eec = be24_at(h + 1);
-}
-
 static void decode_deth(const uint8_t *h, struct packet *p)
 {
 	p->deth.qkey = be32_at(h);
@@ -116,11 +111,15 @@ static const struct {
 	const char *name;
 	void (*decode)(const uint8_t *h, struct packet *p);
 } header_decoders[] = {
-	{"RDETH", decode_rdeth},   {"DETH", decode_deth},
-	{"XRCETH", decode_xrceth}, {"FETH", decode_feth},
-	{"RETH", decode_reth},	   {"AtomicETH", decode_atomiceth},
-	{"AETH", decode_aeth},	   {"AtomicAckETH", decode_atomicacketh},
-	{"ImmDt", decode_immdt},   {"IETH", decode_ieth},
+	{"DETH", decode_deth},
+	{"XRCETH", decode_xrceth},
+	{"FETH", decode_feth},
+	{"RETH", decode_reth},
+	{"AtomicETH", decode_atomiceth},
+	{"AETH", decode_aeth},
+	{"AtomicAckETH", decode_atomicacketh},
+	{"ImmDt", decode_immdt},
+	{"IETH", decode_ieth},
 	{"CNP", decode_reserved},
 };
 

@@ -3,7 +3,8 @@
  * GRE (RFC 2784, RFC 2890) and ERSPAN, which Cisco's draft-foschiano-erspan describes: type I is
  * the frame right behind GRE, type II puts 8 bytes between them, type III 12 or 20. A mirror may
  * cut frames, with the T bit or without, so what an inner header states beyond the end of the outer
- * packet was cut and is not malformed. VXLAN is not taken off, nor a tunnel within a tunnel.
+ * packet was cut and is not malformed. VXLAN (RFC 7348) has 8 bytes: flags, of which I says that
+ * the VNI at 4 is valid. A tunnel within a tunnel is not taken off.
  *
  *   ERSPAN II, III
  *   0   4            16  19 21 22          32
@@ -29,6 +30,9 @@
 #define GRE_SEQUENCE 0x1000
 #define GRE_VERSION  0x0007
 #define GRE_LEN	     4
+
+#define VXLAN_LEN	8
+#define VXLAN_VALID_VNI 0x08 /* byte 0 */
 
 #define ERSPAN_CUT	      0x04 /* byte 2 */
 #define ERSPAN3_FRAME_TYPE    0x7c /* byte 10; 0 = Ethernet */
@@ -60,12 +64,17 @@ static const struct gre_row {
 static const char *const tunnel_names[] = {
 	[TUNNEL_NONE] = "none",		 [TUNNEL_GRE] = "gre",
 	[TUNNEL_ERSPAN_I] = "erspan1",	 [TUNNEL_ERSPAN_II] = "erspan2",
-	[TUNNEL_ERSPAN_III] = "erspan3",
+	[TUNNEL_ERSPAN_III] = "erspan3", [TUNNEL_VXLAN] = "vxlan",
 };
 
 const char *encap_tunnel_text(const struct packet *p)
 {
 	return tunnel_names[p->tunnel.kind < ARRAY_SIZE(tunnel_names) ? p->tunnel.kind : 0];
+}
+
+bool encap_tunnel_named(const struct packet *p)
+{
+	return p->tunnel.kind == TUNNEL_ERSPAN_II || p->tunnel.kind == TUNNEL_ERSPAN_III;
 }
 
 static const struct gre_row *find_row(uint16_t flags, uint16_t protocol)
@@ -79,13 +88,20 @@ static const struct gre_row *find_row(uint16_t flags, uint16_t protocol)
 	return NULL;
 }
 
-/* What was decoded so far becomes the outer frame's, and the inner frame finds everything blank. */
-static void tell_outer(struct packet *p)
+/* What was decoded so far is the outer frame's, also when nothing can be taken out of it. */
+static void tell_outer(enum packet_tunnel kind, struct packet *p)
 {
+	memset(&p->tunnel, 0, sizeof(p->tunnel));
+	p->tunnel.kind = (uint8_t)kind;
 	memcpy(p->tunnel.src, p->src, sizeof(p->src));
 	memcpy(p->tunnel.dst, p->dst, sizeof(p->dst));
 	p->tunnel.dscp = p->dscp;
 	p->tunnel.ecn = p->ecn;
+}
+
+/* The inner frame finds everything blank. */
+static void blank(struct packet *p)
+{
 	memset(p->dmac, 0, sizeof(p->dmac));
 	memset(p->smac, 0, sizeof(p->smac));
 	memset(p->src, 0, sizeof(p->src));
@@ -145,6 +161,33 @@ static uint32_t erspan_header_end(const uint8_t *data, uint32_t at, const struct
 	return end;
 }
 
+/* What the outer IP packet has no room for is no part of the inner frame. */
+static void limit_to(uint32_t end, struct packet *p)
+{
+	if (end < p->cap_end)
+		p->cap_end = end;
+	if (end < p->wire_end && !p->fragment)
+		p->wire_end = end;
+}
+
+bool encap_take_off_vxlan(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p,
+			  struct encap_inner *inner)
+{
+	if (p->tunnel.kind != TUNNEL_NONE)
+		return false;
+	limit_to(end, p);
+	if (!packet_reaches(p, at + VXLAN_LEN, "VXLAN header") || !(data[at] & VXLAN_VALID_VNI))
+		return false;
+	tell_outer(TUNNEL_VXLAN, p);
+	p->tunnel.vni = be24_at(data + at + 4);
+	if (p->fragment)
+		p->wire_end = UINT32_MAX;
+	inner->at = at + VXLAN_LEN;
+	inner->ethertype = 0;
+	blank(p);
+	return true;
+}
+
 bool encap_take_off_gre(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p,
 			struct encap_inner *inner)
 {
@@ -154,18 +197,14 @@ bool encap_take_off_gre(const uint8_t *data, uint32_t at, uint32_t end, struct p
 
 	if (p->tunnel.kind != TUNNEL_NONE)
 		return false;
-	if (end < p->cap_end)
-		p->cap_end = end;
-	if (end < p->wire_end && whole)
-		p->wire_end = end;
+	limit_to(end, p);
 	if (!packet_reaches(p, at + GRE_LEN, "GRE header"))
 		return false;
 	flags = be16_at(data + at);
 	row = find_row(flags, be16_at(data + at + 2));
 	if (!row || flags & (GRE_ROUTING | GRE_VERSION))
 		return false;
-	memset(&p->tunnel, 0, sizeof(p->tunnel));
-	p->tunnel.kind = row->kind;
+	tell_outer((enum packet_tunnel)row->kind, p);
 	at = gre_header_end(data, at, flags, p);
 	if (at)
 		at = erspan_header_end(data, at, row, p);
@@ -175,6 +214,6 @@ bool encap_take_off_gre(const uint8_t *data, uint32_t at, uint32_t end, struct p
 		p->wire_end = UINT32_MAX;
 	inner->at = at;
 	inner->ethertype = row->ethertype;
-	tell_outer(p);
+	blank(p);
 	return true;
 }

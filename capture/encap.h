@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tunnels around a frame: GRE, and the ERSPAN headers in it with which switches send mirrored
- * frames to an analyser.
+ * Tunnels around a frame: GRE, the ERSPAN headers in it with which switches send mirrored frames to
+ * an analyser, and VXLAN.
  */
 #ifndef CAPTURE_ENCAP_H
 #define CAPTURE_ENCAP_H
@@ -23,7 +23,15 @@ struct encap_inner {
 bool encap_take_off_gre(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p,
 			struct encap_inner *inner);
 
+/* The same of VXLAN, which is Ethernet always: `at` is its header, behind UDP. */
+#define VXLAN_PORT 4789
+bool encap_take_off_vxlan(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p,
+			  struct encap_inner *inner);
+
 /* "gre", "erspan1"; "none" without a tunnel. */
 const char *encap_tunnel_text(const struct packet *p);
+
+/* Whether the tunnel names a session and the VLAN: ERSPAN II and III. */
+bool encap_tunnel_named(const struct packet *p);
 
 #endif

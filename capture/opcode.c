@@ -88,7 +88,6 @@ static const struct opcode_info opcodes[256] = {
 /* clang-format on */
 
 static const uint8_t header_len[] = {
-	4,  /* RDETH */
 	8,  /* DETH */
 	4,  /* XRCETH */
 	4,  /* FETH */

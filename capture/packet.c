@@ -61,6 +61,15 @@ static void put_traffic_class(uint8_t tclass, struct packet *p)
 	p->ecn = tclass & 3;
 }
 
+/* Comes back here at most once: a tunnel within a tunnel is not taken off. */
+static void decode_vxlan(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p)
+{
+	struct encap_inner inner;
+
+	if (encap_take_off_vxlan(data, at, end, p, &inner))
+		decode_ethernet(data, inner.at, p);
+}
+
 /* end: where the IP packet ends by its own header. */
 static void decode_udp(const uint8_t *data, uint32_t at, uint32_t end, bool verifiable,
 		       enum packet_encap encap, struct packet *p)
@@ -68,7 +77,11 @@ static void decode_udp(const uint8_t *data, uint32_t at, uint32_t end, bool veri
 	const uint8_t *h = data + at;
 	uint16_t udp_len;
 
-	if (!packet_reaches(p, at + UDP_LEN, "UDP header") || be16_at(h + 2) != ROCE_V2_PORT)
+	if (!packet_reaches(p, at + UDP_LEN, "UDP header"))
+		return;
+	if (be16_at(h + 2) == VXLAN_PORT)
+		decode_vxlan(data, at + UDP_LEN, end, p);
+	if (be16_at(h + 2) != ROCE_V2_PORT)
 		return;
 	p->kind = PACKET_ROCE;
 	p->encap = (uint8_t)encap;

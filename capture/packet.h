@@ -34,6 +34,7 @@ enum packet_tunnel {
 	TUNNEL_ERSPAN_I,
 	TUNNEL_ERSPAN_II,
 	TUNNEL_ERSPAN_III,
+	TUNNEL_VXLAN,
 };
 
 enum icrc_verdict {
@@ -50,17 +51,16 @@ enum packet_fault {
 
 /* Extension headers of an opcode, in wire order when read from bit 0. */
 enum roce_header {
-	HDR_RDETH = 1 << 0,
-	HDR_DETH = 1 << 1,
-	HDR_XRCETH = 1 << 2,
-	HDR_FETH = 1 << 3,
-	HDR_RETH = 1 << 4,
-	HDR_ATOMICETH = 1 << 5,
-	HDR_AETH = 1 << 6,
-	HDR_ATOMICACKETH = 1 << 7,
-	HDR_IMMDT = 1 << 8,
-	HDR_IETH = 1 << 9,
-	HDR_CNP = 1 << 10, /* 16 reserved bytes */
+	HDR_DETH = 1 << 0,
+	HDR_XRCETH = 1 << 1,
+	HDR_FETH = 1 << 2,
+	HDR_RETH = 1 << 3,
+	HDR_ATOMICETH = 1 << 4,
+	HDR_AETH = 1 << 5,
+	HDR_ATOMICACKETH = 1 << 6,
+	HDR_IMMDT = 1 << 7,
+	HDR_IETH = 1 << 8,
+	HDR_CNP = 1 << 9, /* 16 reserved bytes */
 };
 
 struct packet {
@@ -104,7 +104,7 @@ struct packet {
 		uint32_t rkey;
 	} atomiceth;
 	uint64_t atomic_ack;
-	uint32_t immdt, ieth_rkey, feth, rdeth_eec, xrc_srq;
+	uint32_t immdt, ieth_rkey, feth, xrc_srq;
 	struct {
 		uint32_t qkey, src_qpn;
 	} deth;
@@ -126,8 +126,9 @@ struct packet {
 		uint16_t session;
 		uint16_t vid; /* and cos: of the mirrored frame, as the switch saw it */
 		uint8_t cos;
-		bool cut;    /* the switch says that it cut the frame */
-		bool egress; /* ERSPAN III */
+		bool cut;     /* the switch says that it cut the frame */
+		bool egress;  /* ERSPAN III */
+		uint32_t vni; /* VXLAN */
 	} tunnel;
 	struct cm cm; /* of a management datagram; CM_NONE = none */
 };

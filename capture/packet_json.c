@@ -54,11 +54,6 @@ static bool put_addr(json_t *o, const char *key, const uint8_t gid[16])
 	return put(o, key, json_string(text));
 }
 
-static bool put_rdeth(json_t *o, const struct packet *p)
-{
-	return put_int(o, "eec", p->rdeth_eec);
-}
-
 static bool put_deth(json_t *o, const struct packet *p)
 {
 	return put_int(o, "qkey", p->deth.qkey) && put_int(o, "src_qpn", p->deth.src_qpn);
@@ -120,11 +115,15 @@ static const struct {
 	const char *key;
 	bool (*put)(json_t *o, const struct packet *p);
 } header_keys[] = {
-	{"rdeth", put_rdeth},	{"deth", put_deth},
-	{"xrceth", put_xrceth}, {"feth", put_feth},
-	{"reth", put_reth},	{"atomiceth", put_atomiceth},
-	{"aeth", put_aeth},	{"atomicacketh", put_atomicacketh},
-	{"immdt", put_immdt},	{"ieth", put_ieth},
+	{"deth", put_deth},
+	{"xrceth", put_xrceth},
+	{"feth", put_feth},
+	{"reth", put_reth},
+	{"atomiceth", put_atomiceth},
+	{"aeth", put_aeth},
+	{"atomicacketh", put_atomicacketh},
+	{"immdt", put_immdt},
+	{"ieth", put_ieth},
 };
 
 static bool put_headers(json_t *o, const struct packet *p)
@@ -210,7 +209,7 @@ static bool put_other(json_t *o, const struct packet *p)
 /* Told only where there is one; type I has no header that names a session. */
 static bool put_tunnel(json_t *o, const struct packet *p)
 {
-	bool named = p->tunnel.kind >= TUNNEL_ERSPAN_II;
+	bool named = encap_tunnel_named(p);
 	json_t *t;
 
 	if (p->tunnel.kind == TUNNEL_NONE)
@@ -226,7 +225,8 @@ static bool put_tunnel(json_t *o, const struct packet *p)
 	       put(t, "cut", named ? json_boolean(p->tunnel.cut) : json_null()) &&
 	       put(t, "egress",
 		   p->tunnel.kind == TUNNEL_ERSPAN_III ? json_boolean(p->tunnel.egress)
-						       : json_null());
+						       : json_null()) &&
+	       put_known(t, "vni", p->tunnel.kind == TUNNEL_VXLAN, p->tunnel.vni);
 }
 
 static bool put_cm_ip(json_t *o, const struct cm *c)

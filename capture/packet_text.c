@@ -245,8 +245,10 @@ static void add_tunnel(struct line *l, const struct packet *p)
 		return;
 	packet_addr_text(p->tunnel.src, src, sizeof(src));
 	line_add(l, ", %s from %s", encap_tunnel_text(p), src);
-	if (p->tunnel.kind >= TUNNEL_ERSPAN_II)
+	if (encap_tunnel_named(p))
 		line_add(l, " session %u", p->tunnel.session);
+	if (p->tunnel.kind == TUNNEL_VXLAN)
+		line_add(l, " vni %u", p->tunnel.vni);
 	if (p->tunnel.sequenced)
 		line_add(l, " no %u", p->tunnel.sequence);
 	if (p->tunnel.cut)

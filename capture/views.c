@@ -29,29 +29,45 @@ static void widen(struct capture_views *v)
 	v->slot_ns *= 2;
 }
 
+void capture_views_begin(struct capture_views *v, uint64_t time_ns)
+{
+	v->slot_ns = SLOT_START_NS;
+	v->start_ns = time_ns;
+}
+
 static struct view_row *slot_at(struct capture_views *v, uint64_t time_ns)
 {
 	uint64_t since;
 
-	if (!v->slot_ns) {
-		v->slot_ns = SLOT_START_NS;
-		v->start_ns = time_ns;
-	}
+	if (!v->slot_ns)
+		capture_views_begin(v, time_ns);
 	since = time_ns > v->start_ns ? time_ns - v->start_ns : 0;
 	while (since / v->slot_ns >= VIEW_SLOTS)
 		widen(v);
 	return &v->slot[since / v->slot_ns];
 }
 
-void capture_views_add(struct capture_views *v, const struct packet *p, struct flow_events ev)
+static struct view_row row_of(const struct packet *p, struct flow_events ev)
 {
-	struct view_row one = {
+	return (struct view_row){
 		.packets = 1,
 		.bytes = p->wire_len,
 		.ce = (ev.bits & FLOW_CE) != 0,
 		.cnp = (ev.bits & FLOW_CNP) != 0,
 		.again = (ev.bits & FLOW_DUPLICATE) != 0,
 	};
+}
+
+void view_row_add(struct view_row *row, const struct packet *p, struct flow_events ev)
+{
+	struct view_row one = row_of(p, ev);
+
+	add(row, &one);
+}
+
+void capture_views_add(struct capture_views *v, const struct packet *p, struct flow_events ev)
+{
+	struct view_row one = row_of(p, ev);
 
 	if (p->kind != PACKET_ROCE || !p->bth)
 		return;

@@ -21,6 +21,12 @@ struct capture_views {
 	uint64_t start_ns, slot_ns; /* of the timeline; slot_ns 0 = no packet yet */
 };
 
+/* When the timeline begins; without it, with the first packet. */
+void capture_views_begin(struct capture_views *v, uint64_t time_ns);
+
+/* Counts one packet in one row. */
+void view_row_add(struct view_row *row, const struct packet *p, struct flow_events ev);
+
 /* Accounts a packet with what it meant to its flow; other frames than RoCE are left out. What is
  * older than the first packet counts in the first slot. */
 void capture_views_add(struct capture_views *v, const struct packet *p, struct flow_events ev);

@@ -8,7 +8,6 @@
 #include <arpa/inet.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/cmd.h"
@@ -38,87 +37,82 @@ static void put_row(struct table *t, const char *key, const struct view_row *r)
 		t->failed = true;
 }
 
-static void put_opcodes(struct table *t, const struct capture_views *v)
+static void put_opcodes(struct table *t, struct capture_by *b)
 {
 	char buf[64];
 
 	for (unsigned int i = 0; i < 256; i++)
-		put_row(t, opcode_name((uint8_t)i, buf, sizeof(buf)), &v->opcode[i]);
+		put_row(t, opcode_name((uint8_t)i, buf, sizeof(buf)), &b->views.opcode[i]);
 }
 
-static void put_dscps(struct table *t, const struct capture_views *v)
+static void put_dscps(struct table *t, struct capture_by *b)
 {
 	char key[8];
 
 	for (unsigned int i = 0; i < 64; i++) {
 		snprintf(key, sizeof(key), "%u", i);
-		put_row(t, key, &v->dscp[i]);
+		put_row(t, key, &b->views.dscp[i]);
 	}
 }
 
-static void put_times(struct table *t, const struct capture_views *v)
+static void put_times(struct table *t, struct capture_by *b)
 {
+	const double slot_s = (double)b->views.slot_ns / 1e9;
 	char key[64];
 
 	for (unsigned int i = 0; i < VIEW_SLOTS; i++) {
-		snprintf(key, sizeof(key), "%.3f-%.3f s", (double)i * (double)v->slot_ns / 1e9,
-			 (double)(i + 1) * (double)v->slot_ns / 1e9);
-		put_row(t, key, &v->slot[i]);
+		snprintf(key, sizeof(key), "%.3f-%.3f s", i * slot_s, (i + 1) * slot_s);
+		put_row(t, key, &b->views.slot[i]);
 	}
 }
 
-static int by_source(const void *a, const void *b)
+static void put_hosts(struct table *t, struct capture_by *b)
 {
-	const struct flow *const *fa = a, *const *fb = b;
-
-	return memcmp((*fa)->src, (*fb)->src, sizeof((*fa)->src));
-}
-
-/* By sender. Bytes are payload: flows do not know the frames around it. */
-static void put_hosts(struct table *t, const struct capture_summary *s)
-{
-	const struct flow **order = calloc(s->flow_count + 1, sizeof(*order));
 	char key[INET6_ADDRSTRLEN];
 
-	t->failed |= !order;
-	for (unsigned int i = 0; order && i < s->flow_count; i++)
-		order[i] = &s->flow[i];
-	if (order)
-		qsort(order, s->flow_count, sizeof(*order), by_source);
-	for (unsigned int i = 0; order && i < s->flow_count;) {
-		const struct flow *first = order[i];
-		struct view_row sum = {0};
-
-		for (; i < s->flow_count && !memcmp(order[i]->src, first->src, 16); i++) {
-			sum.packets += order[i]->packets;
-			sum.bytes += order[i]->payload_bytes;
-			sum.ce += order[i]->ecn[3];
-			sum.cnp += order[i]->cnp;
-			sum.again += order[i]->duplicates;
-		}
-		packet_addr_text(first->src, key, sizeof(key));
-		put_row(t, key, &sum);
+	view_hosts_sort(&b->hosts);
+	for (unsigned int i = 0; i < b->hosts.count; i++) {
+		packet_addr_text(b->hosts.host[i].address, key, sizeof(key));
+		put_row(t, key, &b->hosts.host[i].row);
 	}
-	free(order);
+	put_row(t, "others", &b->hosts.others);
 }
 
-int capture_by_print(const char *by, const struct capture_views *v, const struct capture_summary *s)
+static const struct {
+	const char *by;
+	void (*put)(struct table *t, struct capture_by *b);
+} tables[] = {
+	{"opcode", put_opcodes},
+	{"dscp", put_dscps},
+	{"host", put_hosts},
+	{"time", put_times},
+};
+
+int capture_by_add(struct capture_by *b, const struct packet *p, struct flow_events ev)
+{
+	if (!strcmp(b->by, "host"))
+		return view_hosts_add(&b->hosts, p, ev);
+	capture_views_add(&b->views, p, ev);
+	return 0;
+}
+
+void capture_by_clear(struct capture_by *b)
+{
+	view_hosts_clear(&b->hosts);
+}
+
+int capture_by_print(struct capture_by *b)
 {
 	struct table t = {.rows = globals->json ? json_array() : NULL};
 	struct err e = {0};
 
 	t.failed = globals->json && !t.rows;
 	if (!globals->json)
-		printf("%-39s %10s %14s %8s %8s %8s\n", by, "packets",
-		       strcmp(by, "host") ? "bytes" : "payload", "CE", "CNP", "retrans");
-	if (!strcmp(by, "opcode"))
-		put_opcodes(&t, v);
-	else if (!strcmp(by, "dscp"))
-		put_dscps(&t, v);
-	else if (!strcmp(by, "time"))
-		put_times(&t, v);
-	else
-		put_hosts(&t, s);
+		printf("%-39s %10s %14s %8s %8s %8s\n", b->by, "packets", "wire bytes", "CE", "CNP",
+		       "retrans");
+	for (unsigned int i = 0; i < ARRAY_SIZE(tables); i++)
+		if (!strcmp(tables[i].by, b->by))
+			tables[i].put(&t, b);
 	if (t.failed) {
 		json_decref(t.rows);
 		err_set(&e, -1, "out of memory");
@@ -126,6 +120,6 @@ int capture_by_print(const char *by, const struct capture_views *v, const struct
 	}
 	if (!globals->json)
 		return EXIT_OK;
-	return cmd_print_json(json_pack("{s:s, s:s, s:o}", "schema", "rocecheck.stats/1", "by", by,
-					"rows", t.rows));
+	return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o}", "schema", "rocecheck.stats/1", "by",
+					b->by, "bytes_of", "wire", "rows", t.rows));
 }

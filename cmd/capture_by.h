@@ -5,13 +5,22 @@
 #ifndef CMD_CAPTURE_BY_H
 #define CMD_CAPTURE_BY_H
 
-#include "capture/summary.h"
-#include "capture/views.h"
+#include "capture/view_hosts.h"
 
 extern const char *const capture_by_words[]; /* NULL ends */
 
-/* Prints one table, as text or JSON. Returns an exit code. */
-int capture_by_print(const char *by, const struct capture_views *v,
-		     const struct capture_summary *s);
+/* Starts with the word alone. */
+struct capture_by {
+	const char *by; /* a word of capture_by_words */
+	struct capture_views views;
+	struct view_hosts hosts;
+};
+
+/* Counts a packet; other frames than RoCE are left out. -ENOMEM. */
+int capture_by_add(struct capture_by *b, const struct packet *p, struct flow_events ev);
+void capture_by_clear(struct capture_by *b);
+
+/* Prints the table, as text or JSON. Returns an exit code. */
+int capture_by_print(struct capture_by *b);
 
 #endif

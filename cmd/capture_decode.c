@@ -14,20 +14,12 @@
 #include "cmd/cmd.h"
 
 static unsigned int limit;
-static struct opt_list qps, opcodes, addresses, verdicts;
+static struct capture_filter_words words;
 
 static const struct opt decode_opts[] = {
 	{"limit", 'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
 	 .help = "stop after so many lines"},
-	{"qp", 0, OPT_LIST, &qps, .arg = "QPN",
-	 .help = "packets to this QP, or datagrams from it; as the filters below, may be given "
-		 "again"},
-	{"opcode", 0, OPT_LIST, &opcodes, .arg = "OPCODE",
-	 .help = "packets of this opcode, by number or name"},
-	{"address", 0, OPT_LIST, &addresses, .arg = "ADDRESS",
-	 .help = "packets from or to this address"},
-	{"verdict", 0, OPT_LIST, &verdicts, .arg = "WORD",
-	 .help = "packets that meant this to their flow: psn_gap, duplicate, nak_seq, icrc_bad..."},
+	CAPTURE_FILTER_OPTS(words),
 	{.name = NULL},
 };
 
@@ -86,6 +78,13 @@ static void print_columns(void)
 	puts(line);
 }
 
+/* Other frames are shown when they contradict themselves on the way to RoCE, or when a verdict is
+ * asked for that they can have. */
+static bool is_shown(const struct packet *p, const struct capture_filter *f)
+{
+	return p->kind != PACKET_OTHER || p->fault == PACKET_MALFORMED || f->by_verdict;
+}
+
 /* 0, or what reader_next() said. */
 static int decode_all(struct reader *r, const struct capture_filter *f, struct err *e)
 {
@@ -101,7 +100,7 @@ static int decode_all(struct reader *r, const struct capture_filter *f, struct e
 		progress_step(&progress, r);
 		if (r->frames == 1)
 			first_ns = p.time_ns;
-		if (p.kind == PACKET_OTHER || !capture_filter_match(f, &p, ev))
+		if (!is_shown(&p, f) || !capture_filter_match(f, &p, ev))
 			continue;
 		if (!globals->json)
 			print_line(&p, ev, first_ns);
@@ -116,19 +115,6 @@ static int decode_all(struct reader *r, const struct capture_filter *f, struct e
 	return got < 0 ? got : 0;
 }
 
-static int make_filter(struct capture_filter *f, struct err *e)
-{
-	int err = capture_filter_qpns(f, &qps, e);
-
-	if (!err)
-		err = capture_filter_opcodes(f, &opcodes, e);
-	if (!err)
-		err = capture_filter_addresses(f, &addresses, e);
-	if (!err)
-		err = capture_filter_verdicts(f, &verdicts, e);
-	return err;
-}
-
 static int run_decode(int argc, char **argv)
 {
 	struct capture_filter filter = {0};
@@ -139,7 +125,7 @@ static int run_decode(int argc, char **argv)
 	if (argc != 1)
 		return cmd_usage(&cmd_capture_decode, "one capture file is needed, or - for "
 						      "standard input");
-	if (make_filter(&filter, &e))
+	if (capture_filter_make(&filter, &words, &e))
 		return cmd_fail(EXIT_USAGE, &e);
 	err = capture_file_open(argv[0], &r);
 	if (err)

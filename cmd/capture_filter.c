@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The filters of `capture decode`. The words of opcodes and verdicts are asked of the decoder and
+ * The filters of packets. The words of opcodes and verdicts are asked of the decoder and
  * the flow machine, so that a new one is known here too.
  */
 #include "cmd/capture_filter.h"
@@ -107,6 +107,45 @@ static uint32_t event_of(const char *word)
 	return 0;
 }
 
+static bool is_malformed(const struct packet *p)
+{
+	return p->fault == PACKET_MALFORMED;
+}
+
+static bool is_truncated(const struct packet *p)
+{
+	return p->fault == PACKET_TRUNCATED;
+}
+
+static bool is_good(const struct packet *p)
+{
+	return p->bth && p->icrc == ICRC_GOOD;
+}
+
+static bool is_unverifiable(const struct packet *p)
+{
+	return p->bth && p->icrc == ICRC_UNVERIFIABLE;
+}
+
+/* What is no event of a flow, but a verdict all the same. */
+static const struct {
+	const char *word;
+	bool (*holds)(const struct packet *p);
+} states[] = {
+	{"malformed", is_malformed},
+	{"truncated", is_truncated},
+	{"icrc_good", is_good},
+	{"icrc_unverifiable", is_unverifiable},
+};
+
+static uint32_t state_of(const char *word)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++)
+		if (!strcmp(states[i].word, word))
+			return 1U << i;
+	return 0;
+}
+
 static int no_such_verdict(const char *word, struct err *e)
 {
 	char known[32], all[512] = "";
@@ -116,19 +155,49 @@ static int no_such_verdict(const char *word, struct err *e)
 		if (event_word(bit, known, sizeof(known)))
 			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
 						 used ? ", " : "", known);
-	return err_set(e, -EINVAL, "--verdict '%s': it is any of %s", word, all);
+	for (unsigned int i = 0; i < ARRAY_SIZE(states) && used < sizeof(all); i++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, ", %s", states[i].word);
+	return err_set(e, -EINVAL, "--verdict '%.80s': it is any of %s", word, all);
 }
 
 int capture_filter_verdicts(struct capture_filter *f, const struct opt_list *words, struct err *e)
 {
 	for (unsigned int i = 0; i < words->count; i++) {
-		uint32_t bit = event_of(words->item[i]);
+		uint32_t event = event_of(words->item[i]), state = state_of(words->item[i]);
 
-		if (!bit)
+		if (!event && !state)
 			return no_such_verdict(words->item[i], e);
-		f->events |= bit;
+		f->by_verdict = true;
+		f->events |= event;
+		f->states |= state;
 	}
 	return 0;
+}
+
+int capture_filter_make(struct capture_filter *f, const struct capture_filter_words *w,
+			struct err *e)
+{
+	int err = capture_filter_qpns(f, &w->qpns, e);
+
+	if (!err)
+		err = capture_filter_opcodes(f, &w->opcodes, e);
+	if (!err)
+		err = capture_filter_addresses(f, &w->addresses, e);
+	return err ? err : capture_filter_verdicts(f, &w->verdicts, e);
+}
+
+bool capture_filter_given(const struct capture_filter_words *w)
+{
+	return w->qpns.count || w->opcodes.count || w->addresses.count || w->verdicts.count;
+}
+
+static bool verdict_matches(const struct capture_filter *f, const struct packet *p,
+			    struct flow_events ev)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++)
+		if (f->states >> i & 1 && states[i].holds(p))
+			return true;
+	return !f->by_verdict || f->events & ev.bits;
 }
 
 static bool qpn_matches(const struct capture_filter *f, const struct packet *p)
@@ -154,7 +223,5 @@ bool capture_filter_match(const struct capture_filter *f, const struct packet *p
 {
 	if (f->by_opcode && !(p->bth && f->opcode[p->opcode]))
 		return false;
-	if (f->events && !(f->events & ev.bits))
-		return false;
-	return qpn_matches(f, p) && address_matches(f, p);
+	return verdict_matches(f, p, ev) && qpn_matches(f, p) && address_matches(f, p);
 }

@@ -4,21 +4,25 @@
  * what the capture itself dropped, and what cannot be seen in it at all.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "capture/reader.h"
 #include "cmd/capture_by.h"
 #include "cmd/capture_file.h"
+#include "cmd/capture_filter.h"
 #include "cmd/cmd.h"
 
 #define CAPTURE_SCHEMA "rocecheck.capture/1"
 
 static const char *by;
+static struct capture_filter_words words;
 
 static const struct opt stats_opts[] = {
 	{"by", 0, OPT_STRING, &by, .arg = "WHAT",
 	 .help = "one table instead: by opcode, dscp, host or time", .words = capture_by_words},
+	CAPTURE_FILTER_OPTS(words),
 	CAPTURE_MAX_FLOWS_OPT,
 	{.name = NULL},
 };
@@ -163,38 +167,80 @@ static int print_stats(const struct capture_summary *s)
 	return EXIT_OK;
 }
 
+/* What reader_next() said at the end. */
+static int read_by(struct reader *r, const struct capture_filter *f, struct capture_by *rows,
+		   struct progress *progress, struct err *e)
+{
+	struct packet p;
+	int got;
+
+	while ((got = reader_next(r, -1, &p, e)) > 0) {
+		struct flow_events ev = flow_table_events(r->flows);
+
+		progress_step(progress, r);
+		if (r->frames == 1) /* as in decode, times are from the first frame on */
+			capture_views_begin(&rows->views, p.time_ns);
+		if (capture_filter_match(f, &p, ev) && capture_by_add(rows, &p, ev))
+			return err_sys(e, -ENOMEM, "capture");
+	}
+	return got;
+}
+
+static int read_all(struct reader *r, struct progress *progress, struct err *e)
+{
+	struct packet p;
+	int got;
+
+	while ((got = reader_skim(r, &p, e)) > 0)
+		progress_step(progress, r);
+	return got;
+}
+
+static int print_summary(struct reader *r)
+{
+	struct capture_summary summary;
+	struct err e = {0};
+	int code;
+
+	if (reader_summary(r, &summary)) {
+		err_set(&e, -ENOMEM, "out of memory");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	code = print_stats(&summary);
+	capture_summary_clear(&summary);
+	return code;
+}
+
 static int run_stats(int argc, char **argv)
 {
-	struct capture_views views = {0};
-	struct capture_summary summary;
-	struct err e = {0}, broken = {0};
 	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
-	struct packet p;
+	struct capture_filter filter = {0};
+	struct capture_by rows = {.by = by};
+	struct err e = {0};
 	struct reader r;
 	int code, got;
 
 	if (argc != 1)
 		return cmd_usage(&cmd_capture_stats, "one capture file is needed, or - for "
 						     "standard input");
+	if (!by && capture_filter_given(&words))
+		return cmd_usage(&cmd_capture_stats,
+				 "filters choose packets for --by; totals and flows are of all");
+	if (capture_filter_make(&filter, &words, &e))
+		return cmd_fail(EXIT_USAGE, &e);
 	code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
-	while ((got = by ? reader_next(&r, -1, &p, &broken) : reader_skim(&r, &p, &broken)) > 0) {
-		progress_step(&progress, &r);
-		if (by)
-			capture_views_add(&views, &p, flow_table_events(r.flows));
-	}
+	got = by ? read_by(&r, &filter, &rows, &progress, &e) : read_all(&r, &progress, &e);
 	progress_end(&progress);
-	if (reader_summary(&r, &summary)) {
-		reader_clear(&r);
-		err_set(&e, -1, "out of memory");
-		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	}
-	code = by ? capture_by_print(by, &views, &summary) : print_stats(&summary);
-	capture_summary_clear(&summary);
+	code = by ? capture_by_print(&rows) : print_summary(&r);
+	capture_by_clear(&rows);
 	reader_clear(&r);
 	fflush(stdout); /* an error is told behind what was counted; main() looks at the result */
-	return got < 0 ? cmd_worse(code, cmd_fail(EXIT_USAGE, &broken)) : code;
+	if (got < 0)
+		code = cmd_worse(code,
+				 cmd_fail(got == -ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE, &e));
+	return code;
 }
 
 const struct command cmd_capture_stats = {

@@ -70,6 +70,19 @@ files() {
 	done
 	run "$rc" capture stats --by qpn "$golden/loss.pcap"
 	[ "$status" -eq 2 ]
+	# The packets that decode prints, and no others.
+	for filter in '--qp 0x11' '--verdict duplicate --verdict ce' '--opcode RC_ACK --address 198.18.0.1'; do
+		read -ra words <<<"$filter"
+		n=$("$rc" capture decode --json "${words[@]}" "$golden/loss.pcap" | wc -l)
+		[ "$n" -gt 0 ]
+		for by in opcode dscp host time; do
+			"$rc" capture stats --json --by "$by" "${words[@]}" "$golden/loss.pcap" |
+				jq -e --argjson n "$n" '.bytes_of == "wire" and ([.rows[].packets] | add) == $n'
+		done
+	done
+	run "$rc" capture stats --qp 0x11 "$golden/loss.pcap"
+	[ "$status" -eq 2 ]
+	[[ $output == *"--by"* ]]
 }
 
 @test "check prints what is expected" {

@@ -13,7 +13,7 @@ EXCEPTIONS by name: an exception is counted where it excuses a difference, and n
 import json
 import sys
 
-HEADERS = ("rdeth", "deth", "reth", "atomiceth", "aeth", "atomicacketh", "immdt", "ieth")
+HEADERS = ("deth", "reth", "atomiceth", "aeth", "atomicacketh", "immdt", "ieth")
 AETH = {"ack": 0, "rnr": 32, "reserved": 64, "nak": 96}
 CM = {0x10: "REQ", 0x11: "MRA", 0x12: "REJ", 0x13: "REP", 0x14: "RTU", 0x15: "DREQ", 0x16: "DREP",
       0x17: "SIDR_REQ", 0x18: "SIDR_REP", 0x19: "LAP", 0x1a: "APR"}

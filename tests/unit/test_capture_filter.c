@@ -40,6 +40,10 @@ static const struct {
 	{"host", capture_filter_addresses, false},
 	{"psn_gap", capture_filter_verdicts, true},
 	{"cnp", capture_filter_verdicts, true},
+	{"timeout", capture_filter_verdicts, true},
+	{"malformed", capture_filter_verdicts, true},
+	{"icrc_unverifiable", capture_filter_verdicts, true},
+	{"icrc", capture_filter_verdicts, false},
 	{"psn", capture_filter_verdicts, false},
 	{"", capture_filter_verdicts, false},
 };
@@ -126,6 +130,42 @@ static void test_matches(void **state)
 	}
 }
 
+/* Verdicts of the packet itself, alone and beside those of its flow. */
+static void test_states(void **state)
+{
+	static const struct {
+		const char *word;
+		uint8_t fault, icrc;
+		bool bth, want;
+	} rows[] = {
+		{"malformed", PACKET_MALFORMED, ICRC_BAD, true, true},
+		{"malformed", PACKET_TRUNCATED, ICRC_BAD, true, false},
+		{"truncated", PACKET_TRUNCATED, ICRC_UNVERIFIABLE, false, true},
+		{"truncated", PACKET_OK, ICRC_UNVERIFIABLE, true, false},
+		{"icrc_good", PACKET_OK, ICRC_GOOD, true, true},
+		{"icrc_good", PACKET_OK, ICRC_BAD, true, false},
+		{"icrc_unverifiable", PACKET_OK, ICRC_UNVERIFIABLE, true, true},
+		{"icrc_unverifiable", PACKET_OK, ICRC_UNVERIFIABLE, false, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct packet p = {.kind = PACKET_ROCE,
+				   .bth = rows[i].bth,
+				   .fault = rows[i].fault,
+				   .icrc = rows[i].icrc};
+		struct capture_filter f = {0};
+
+		take_one(&f, capture_filter_verdicts, rows[i].word);
+		if (capture_filter_match(&f, &p, (struct flow_events){0}) != rows[i].want)
+			fail_msg("row %zu", i);
+		assert_false(capture_filter_match(&f, &(struct packet){.kind = PACKET_LLDP},
+						  (struct flow_events){.bits = FLOW_CE}));
+		take_one(&f, capture_filter_verdicts, "ce");
+		assert_true(capture_filter_match(&f, &p, (struct flow_events){.bits = FLOW_CE}));
+	}
+}
+
 /* A PFC frame has no QP, opcode or address, whatever stands in its fields. */
 static void test_other_frames(void **state)
 {
@@ -147,6 +187,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_words),
 		cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_states),
 		cmocka_unit_test(test_other_frames),
 	};
 

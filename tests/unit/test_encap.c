@@ -98,6 +98,73 @@ static void every_tunnel(void **state)
 	}
 }
 
+/* An overlay: the frame within as if it stood alone, at every length a capture can have. */
+static void vxlan(void **state)
+{
+	static const struct tunnel_spec like = {.name = "vxlan"};
+	struct packet alone, p;
+	struct frame in, f;
+
+	(void)state;
+	for (unsigned int op = 0; op < FRAME_OPCODES; op++) {
+		for (int net = NET_IPV4; net <= NET_V1; net++) {
+			frame_of_opcode(op, (enum frame_net)net, 2, &in);
+			packet_decode(DLT_EN10MB, in.bytes, in.len, in.len, 7, 0, &alone);
+			vxlan_build(8, &in, &f);
+			decode(&f, f.len, &p);
+			assert_int_equal(p.icrc, ICRC_GOOD);
+			check_outer(&like, false, &p);
+			check_inner(&like, &f, &alone, &p);
+			assert_int_equal(p.tunnel.vni, 0x123456);
+		}
+	}
+	for (uint32_t cap = 0; cap < f.len; cap++) {
+		decode(&f, cap, &p);
+		assert_int_equal(p.icrc, ICRC_UNVERIFIABLE);
+		assert_int_not_equal(p.fault, PACKET_MALFORMED);
+		assert_int_equal(p.bth, cap >= f.bth + 12);
+	}
+}
+
+/* Without a VNI, and a tunnel within a tunnel: other traffic, and no fault. */
+static void vxlan_not_taken_off(void **state)
+{
+	struct frame in, f, twice;
+	struct packet p;
+
+	(void)state;
+	frame_of_opcode(6, NET_IPV4, 0, &in);
+	vxlan_build(0, &in, &f);
+	decode(&f, f.len, &p);
+	assert_int_equal(p.kind, PACKET_OTHER);
+	assert_int_equal(p.fault, PACKET_OK);
+	vxlan_build(8, &in, &f);
+	vxlan_build(8, &f, &twice);
+	decode(&twice, twice.len, &p);
+	assert_int_equal(p.kind, PACKET_OTHER);
+	assert_int_equal(p.tunnel.kind, TUNNEL_VXLAN);
+	assert_int_equal(p.fault, PACKET_OK);
+}
+
+/* What is no Ethernet within is no frame to decode, but the mirror has numbered it. */
+static void numbered_all_the_same(void **state)
+{
+	struct frame in, f;
+	struct packet p;
+	char src[64];
+
+	(void)state;
+	frame_of_opcode(6, NET_IPV4, 0, &in);
+	tunnel_build(&tunnel_specs[6], false, &in, in.len, &f);
+	f.bytes[56] = 0x7c; /* the frame type of ERSPAN III */
+	decode(&f, f.len, &p);
+	assert_int_equal(p.kind, PACKET_OTHER);
+	assert_true(p.tunnel.sequenced);
+	assert_int_equal(p.tunnel.session, 5);
+	packet_addr_text(p.tunnel.src, src, sizeof(src));
+	assert_string_equal(src, "10.0.0.1");
+}
+
 /* A capture cut anywhere: no read beyond it, no verdict, and the cut is not the sender's fault. */
 static void every_cut(void **state)
 {
@@ -263,6 +330,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_tunnel),
+		cmocka_unit_test(numbered_all_the_same),
+		cmocka_unit_test(vxlan),
+		cmocka_unit_test(vxlan_not_taken_off),
 		cmocka_unit_test(every_cut),
 		cmocka_unit_test(cut_by_the_mirror),
 		cmocka_unit_test(headers_that_cannot_be),

@@ -122,9 +122,9 @@ static void single_headers(void **state)
 		enum roce_header bit;
 		uint32_t want;
 	} rows[] = {
-		{HDR_RDETH, 4}, {HDR_DETH, 8},	     {HDR_XRCETH, 4}, {HDR_FETH, 4},
-		{HDR_RETH, 16}, {HDR_ATOMICETH, 28}, {HDR_AETH, 4},   {HDR_ATOMICACKETH, 8},
-		{HDR_IMMDT, 4}, {HDR_IETH, 4},	     {HDR_CNP, 16},
+		{HDR_DETH, 8},	     {HDR_XRCETH, 4}, {HDR_FETH, 4},	     {HDR_RETH, 16},
+		{HDR_ATOMICETH, 28}, {HDR_AETH, 4},   {HDR_ATOMICACKETH, 8}, {HDR_IMMDT, 4},
+		{HDR_IETH, 4},	     {HDR_CNP, 16},
 	};
 	unsigned int i;
 

@@ -5,10 +5,11 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-#include "capture/views.h"
+#include "capture/view_hosts.h"
 
 static void test_timeline(void **state)
 {
@@ -37,9 +38,61 @@ static void test_timeline(void **state)
 	assert_int_equal(v.opcode[4].packets, 5);
 }
 
+/* Packets that were left out do not move the time at which the timeline begins. */
+static void test_begin(void **state)
+{
+	struct packet p = {.kind = PACKET_ROCE, .bth = true, .time_ns = 5000000};
+	static struct capture_views v;
+
+	(void)state;
+	capture_views_begin(&v, 1000000);
+	capture_views_add(&v, &p, (struct flow_events){0});
+	assert_int_equal(v.slot[4].packets, 1);
+}
+
+/* Sorted by address, each with its own; what is beyond the bound is one row, and none is lost. */
+static void test_hosts(void **state)
+{
+	struct packet p = {.kind = PACKET_ROCE, .bth = true, .wire_len = 100};
+	struct view_hosts h = {0};
+
+	(void)state;
+	for (uint32_t i = 0; i < VIEW_HOSTS_MAX + 10; i++) {
+		uint32_t n = (i * 7919) & 0xfffff;
+
+		p.src[13] = (uint8_t)(n >> 16);
+		p.src[14] = (uint8_t)(n >> 8);
+		p.src[15] = (uint8_t)n;
+		assert_int_equal(view_hosts_add(&h, &p, (struct flow_events){0}), 0);
+		if (i < 100)
+			assert_int_equal(
+				view_hosts_add(&h, &p, (struct flow_events){.bits = FLOW_CE}), 0);
+	}
+	p.kind = PACKET_PFC;
+	assert_int_equal(view_hosts_add(&h, &p, (struct flow_events){0}), 0);
+	assert_int_equal(h.count, VIEW_HOSTS_MAX);
+	assert_int_equal(h.others.packets, 10);
+	assert_int_equal(h.others.bytes, 1000);
+	view_hosts_sort(&h);
+	for (uint32_t i = 0, ce = 0; i < h.count; i++) {
+		ce += h.host[i].row.ce == 1;
+		assert_int_equal(h.host[i].row.packets, 1 + h.host[i].row.ce);
+		if (i)
+			assert_true(memcmp(h.host[i - 1].address, h.host[i].address, 16) < 0);
+		if (i + 1 == h.count)
+			assert_int_equal(ce, 100);
+	}
+	view_hosts_clear(&h);
+	view_hosts_clear(&h);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_timeline)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_timeline),
+		cmocka_unit_test(test_begin),
+		cmocka_unit_test(test_hosts),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -91,4 +91,29 @@ static inline void tunnel_build(const struct tunnel_spec *t, bool ipv6, const st
 	out->len += keep - skip;
 }
 
+/* VXLAN over IPv4, VNI 0x123456; flags as usual 8: the VNI is valid. */
+static inline void vxlan_build(uint8_t flags, const struct frame *inner, struct frame *out)
+{
+	uint32_t len = 16 + inner->len;
+
+	memset(out, 0, sizeof(*out));
+	frame_put(out, 0x020000000099, 6);
+	frame_put(out, 0x020000000098, 6);
+	frame_put(out, 0x0800, 2);
+	frame_put(out, 0x4520, 2); /* DSCP 8 */
+	frame_put(out, 20 + len, 2);
+	frame_put(out, 0x00010000, 4);
+	frame_put(out, 0x40110000, 4);
+	frame_put(out, 0x0a000001, 4); /* 10.0.0.1 */
+	frame_put(out, 0x0a000002, 4);
+	frame_put(out, 0xc00012b5, 4); /* port 4789 */
+	frame_put(out, len << 16, 4);
+	frame_put(out, (uint64_t)flags << 24, 4);
+	frame_put(out, 0x12345600, 4);
+	out->l3 = out->len + inner->l3;
+	out->bth = out->len + inner->bth;
+	memcpy(out->bytes + out->len, inner->bytes, inner->len);
+	out->len += inner->len;
+}
+
 #endif

@@ -163,6 +163,9 @@ static void mirrored(void)
 	tunnel_build(&tunnel_specs[6], false, &in, in.len, &f);
 	f.bytes[46] = 0x10;
 	out_bytes(&o, f.bytes, f.len);
+	frame_of_opcode(6, NET_IPV6, 0, &in);
+	vxlan_build(8, &in, &f);
+	out_bytes(&o, f.bytes, f.len);
 	fclose(o.file);
 }
 
