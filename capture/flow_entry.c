@@ -269,6 +269,8 @@ void flow_entry_tell(const struct flow_table *t, uint32_t id, struct flow *f, st
 	f->max_payload = r->max_payload > f->max_payload ? r->max_payload : f->max_payload;
 	f->last_ns = r->last_ns;
 	f->last_frame = r->last_frame;
+	if (s->psn.expected != r->expected)
+		s->next_psn = r->expected;
 	s->psn.expected = r->expected;
 	s->psn.last_ns = r->request_ns;
 	s->last_psn = r->last_psn;

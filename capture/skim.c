@@ -320,7 +320,7 @@ static uint16_t takes_of(const struct flow_entry *e)
 		takes |= paired ? TAKES_REQUEST | TAKES_ACKREQ : 0;
 		takes |= e->flow.requests >= UNPAIRED_REQUESTS ? TAKES_REQUEST : 0;
 	}
-	if (s->psn.started && !s->psn.gap_count)
+	if (s->psn.started && !s->psn.gap_count && !s->pending)
 		takes |= TAKES_ANSWERS;
 	takes |= paired ? TAKES_RESPONSE : 0;
 	return takes;

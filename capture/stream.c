@@ -105,7 +105,7 @@ bool stream_is_copy(struct stream *s, const struct packet *p, const struct flow 
 
 static void set_pending(struct stream *s)
 {
-	s->pending = s->refused || s->retry || s->late;
+	s->pending = s->refused || s->retry || s->late || s->skip_count;
 }
 
 static void retry_begin(struct stream *s, enum stream_cause cause, uint32_t from)
