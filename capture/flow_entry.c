@@ -253,6 +253,7 @@ void flow_run_tell(const struct flow_run *r, enum flow_run_kind kind, struct flo
 	f->acks += kind == RUN_ACK ? n : 0;
 	f->ecn[r->tclass[kind] & 3] += n;
 	f->dscp[r->tclass[kind] >> 2] += n;
+	f->icrc_unverifiable += n;
 }
 
 void flow_entry_tell(const struct flow_table *t, uint32_t id, struct flow *f, struct stream *s)
@@ -263,17 +264,17 @@ void flow_entry_tell(const struct flow_table *t, uint32_t id, struct flow *f, st
 		return;
 	for (unsigned int kind = 0; kind < RUN_KINDS; kind++)
 		flow_run_tell(r, (enum flow_run_kind)kind, f);
-	f->icrc_unverifiable += r->icrc[ICRC_UNVERIFIABLE];
-	f->icrc_good += r->icrc[ICRC_GOOD];
+	f->icrc_unverifiable -= r->icrc_good;
+	f->icrc_good += r->icrc_good;
 	f->payload_bytes += r->payload_bytes;
 	f->max_payload = r->max_payload > f->max_payload ? r->max_payload : f->max_payload;
 	f->last_ns = r->last_ns;
 	f->last_frame = r->last_frame;
-	if (s->psn.expected != r->expected)
-		s->next_psn = r->expected;
 	s->psn.expected = r->expected;
 	s->psn.last_ns = r->request_ns;
 	s->last_psn = r->last_psn;
+	s->next_psn = r->took & TAKES_REQUEST ? r->expected : s->next_psn;
+	s->una = r->una;
 	s->last_opcode = r->last_opcode;
 	s->answer_psn = r->answer_psn;
 	s->answer_ns = r->answer_ns;
@@ -282,7 +283,7 @@ void flow_entry_tell(const struct flow_table *t, uint32_t id, struct flow *f, st
 void flow_entry_settle(struct flow_table *t, struct flow_entry *e)
 {
 	flow_entry_tell(t, e->id, &e->flow, &e->stream);
-	if (t->run[e->id].takes && t->run[e->id].answered)
+	if (t->run[e->id].takes && t->run[e->id].took & TAKES_RESPONSE)
 		e->strangers = 0;
 	t->run[e->id].takes = 0;
 }

@@ -51,11 +51,11 @@ struct flow_run {
 	uint8_t tclass[RUN_KINDS]; /* of the packets in count[] */
 	uint8_t layout;		   /* of the head; RUN_UNKNOWN = there is no head */
 	uint8_t last_opcode;
-	bool answered;
-	uint32_t path, expected, last_psn, answer_psn;
+	uint8_t took; /* enum flow_run_takes: what came since it began */
+	uint32_t path, expected, last_psn, answer_psn, una;
 	uint16_t pmtu, max_payload;
 	uint64_t count[RUN_KINDS];
-	uint64_t icrc[2]; /* ICRC_UNVERIFIABLE, ICRC_GOOD */
+	uint64_t icrc_good;
 	uint64_t payload_bytes;
 	uint64_t last_ns, last_frame, request_ns, answer_ns;
 } __attribute__((aligned(64)));
@@ -133,7 +133,8 @@ void flow_entry_settle(struct flow_table *t, struct flow_entry *e);
 /* The same in copies, while the run goes on. */
 void flow_entry_tell(const struct flow_table *t, uint32_t id, struct flow *f, struct stream *s);
 
-/* The packets of one kind in a run, which are of one traffic class, into the flow's counters. */
+/* The packets of one kind in a run, which are of one traffic class, into the flow's counters; their
+ * ICRCs as not verified, until flow_entry_tell(). */
 void flow_run_tell(const struct flow_run *r, enum flow_run_kind kind, struct flow *f);
 
 /* The two ways of one connection; both are settled. */

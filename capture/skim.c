@@ -231,6 +231,7 @@ static inline bool take_request(struct flow_table *t, struct flow_run *run, cons
 	}
 	run->expected = (k->psn + span) & PSN_MASK;
 	run->last_psn = k->psn;
+	run->took |= TAKES_REQUEST;
 	run->last_opcode = k->opcode;
 	run->request_ns = r->time_ns > run->request_ns ? r->time_ns : run->request_ns;
 	return true;
@@ -239,14 +240,15 @@ static inline bool take_request(struct flow_table *t, struct flow_run *run, cons
 static inline bool take_answer(const struct flow_table *t, struct flow_run *run,
 			       const struct record *r, const struct skim *k)
 {
-	const struct flow_run *peer = &t->run[run->peer];
+	struct flow_run *peer = &t->run[run->peer];
 	int32_t d = psn_distance(k->psn, peer->expected);
 
 	if (!(peer->takes & TAKES_ANSWERS) || d >= 0 || d < -STREAM_WINDOW_MAX)
 		return false;
 	run->answer_psn = k->psn;
 	run->answer_ns = r->time_ns;
-	run->answered = true;
+	run->took |= TAKES_RESPONSE;
+	peer->una = (k->psn + 1) & PSN_MASK;
 	return true;
 }
 
@@ -277,7 +279,7 @@ static inline bool take(struct flow_table *t, const struct record *r, const stru
 	if (run->tclass[k->kind] != k->tclass)
 		change_class(t, run, k);
 	run->count[k->kind]++;
-	run->icrc[k->icrc]++;
+	run->icrc_good += k->icrc == ICRC_GOOD;
 	run->payload_bytes += k->payload_len;
 	run->max_payload = k->payload_len > run->max_payload ? k->payload_len : run->max_payload;
 	run->last_ns = r->time_ns;
@@ -320,7 +322,7 @@ static uint16_t takes_of(const struct flow_entry *e)
 		takes |= paired ? TAKES_REQUEST | TAKES_ACKREQ : 0;
 		takes |= e->flow.requests >= UNPAIRED_REQUESTS ? TAKES_REQUEST : 0;
 	}
-	if (s->psn.started && !s->psn.gap_count && !s->pending)
+	if (s->psn.started && !s->psn.gap_count && !s->skip_count)
 		takes |= TAKES_ANSWERS;
 	takes |= paired ? TAKES_RESPONSE : 0;
 	return takes;
@@ -336,14 +338,15 @@ static void run_on(struct flow_table *t, uint32_t id)
 	run->peer = e->peer;
 	run->takes = (uint16_t)(takes_of(e) | TAKES_LAYOUT << run->layout);
 	run->last_opcode = s->last_opcode;
-	run->answered = false;
+	run->took = 0;
+	run->una = s->una;
 	run->expected = s->psn.expected;
 	run->last_psn = s->last_psn;
 	run->answer_psn = s->answer_psn;
 	run->pmtu = s->psn.pmtu <= UINT16_MAX ? (uint16_t)s->psn.pmtu : 0;
 	run->max_payload = 0;
 	memset(run->count, 0, sizeof(run->count));
-	memset(run->icrc, 0, sizeof(run->icrc));
+	run->icrc_good = 0;
 	run->payload_bytes = 0;
 	run->last_ns = e->flow.last_ns;
 	run->last_frame = e->flow.last_frame;
