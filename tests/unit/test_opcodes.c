@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "capture/opcode.h"
+#include "tests/unit/opcode_vectors.h"
 #include "tests/unit/roce_frames.h"
 
 static const struct frame_opcode *listed(unsigned int opcode)
@@ -135,12 +136,111 @@ static void single_headers(void **state)
 	assert_int_equal(roce_header_len((enum roce_header)0), 0);
 }
 
+static uint32_t put_hex(uint8_t *out, const char *hex)
+{
+	uint32_t n = 0;
+	unsigned int byte;
+
+	for (; sscanf(hex, "%2x", &byte) == 1; hex += 2)
+		out[n++] = (uint8_t)byte;
+	return n;
+}
+
+/* Ethernet, IPv4 and UDP around it; the ICRC is not looked at here. */
+static void decode_vector(const struct opcode_vector *v, struct packet *p)
+{
+	uint8_t bytes[256];
+	uint32_t len = put_hex(bytes, "020000000002020000000001"
+				      "0800"
+				      "456a000000014000"
+				      "40110000"
+				      "c6120001"
+				      "c6120002"
+				      "c12312b700000000");
+
+	len += put_hex(bytes + len, v->bth);
+	len += put_hex(bytes + len, v->rest);
+	memset(bytes + len, 0, 4);
+	len += 4;
+	bytes[17] = (uint8_t)(len - 14);
+	bytes[39] = (uint8_t)(len - 34);
+	packet_decode(1, bytes, len, len, 1, 1, p);
+}
+
+static void check_vector_headers(const struct packet *p, const char *headers)
+{
+	static const struct {
+		char letter;
+		uint16_t bit;
+	} bits[] = {
+		{'D', HDR_DETH}, {'X', HDR_XRCETH},    {'F', HDR_FETH},		{'R', HDR_RETH},
+		{'A', HDR_AETH}, {'T', HDR_ATOMICETH}, {'k', HDR_ATOMICACKETH}, {'I', HDR_IMMDT},
+		{'V', HDR_IETH}, {'C', HDR_CNP},
+	};
+	uint16_t want = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(bits); i++)
+		want |= strchr(headers, bits[i].letter) ? bits[i].bit : 0;
+	assert_int_equal(p->headers, want);
+	assert_true(!(want & HDR_DETH) || p->deth.qkey == 0x80010000);
+	assert_true(!(want & HDR_DETH) || p->deth.src_qpn == 0x789);
+	assert_true(!(want & HDR_XRCETH) || p->xrc_srq == 0x321);
+	assert_true(!(want & HDR_FETH) || p->feth == 0x21);
+	assert_true(!(want & HDR_RETH) || p->reth.va == 0x1122334455667788);
+	assert_true(!(want & HDR_RETH) || p->reth.rkey == 0xcafe0001);
+	assert_true(!(want & HDR_RETH) || p->reth.dma_len == 0x1000);
+	assert_true(!(want & HDR_ATOMICETH) || p->atomiceth.va == 0x1122334455667788);
+	assert_true(!(want & HDR_ATOMICETH) || p->atomiceth.rkey == 0xcafe0002);
+	assert_true(!(want & HDR_ATOMICETH) || p->atomiceth.swap_add == 0xaaaa0000aaaa);
+	assert_true(!(want & HDR_ATOMICETH) || p->atomiceth.compare == 0xbbbb0000bbbb);
+	assert_true(!(want & HDR_AETH) || p->aeth.syndrome == 0x1f);
+	assert_true(!(want & HDR_AETH) || p->aeth.msn == 0xabcd);
+	assert_true(!(want & HDR_ATOMICACKETH) || p->atomic_ack == 0x0102030405060708);
+	assert_true(!(want & HDR_IMMDT) || p->immdt == 0xdeadbeef);
+	assert_true(!(want & HDR_IETH) || p->ieth_rkey == 0xcafe0003);
+}
+
+static void vectors(void **state)
+{
+	bool seen[256] = {false};
+	unsigned int op;
+	char buf[32];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(opcode_vectors); i++) {
+		const struct opcode_vector *v = &opcode_vectors[i];
+		struct packet p;
+
+		decode_vector(v, &p);
+		assert_string_equal(p.note, "");
+		assert_int_equal(p.fault, PACKET_OK);
+		assert_int_equal(p.kind, PACKET_ROCE);
+		assert_true(p.bth);
+		assert_int_equal(p.opcode, v->opcode);
+		assert_string_equal(opcode_name(p.opcode, buf, sizeof(buf)), v->name);
+		assert_int_equal(p.payload_len, v->payload);
+		assert_int_equal(p.tver, 0);
+		assert_int_equal(p.pkey, 0xffff);
+		assert_int_equal(p.dest_qpn, 0x17);
+		assert_int_equal(p.psn, 0xfffffe);
+		assert_true(p.migreq && p.ackreq && !p.se && !p.fecn);
+		assert_int_equal(p.becn, v->opcode == OPCODE_CNP);
+		check_vector_headers(&p, v->headers);
+		assert_false(seen[v->opcode]);
+		seen[v->opcode] = true;
+	}
+	/* What the table knows, and all of the vendors' range. */
+	for (op = 0; op < 256; op++)
+		if (opcode_info((uint8_t)op)->name || op >= 0xe0)
+			assert_true(seen[op]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_is_the_list), cmocka_unit_test(names),
 		cmocka_unit_test(transports_agree),  cmocka_unit_test(roles),
-		cmocka_unit_test(single_headers),
+		cmocka_unit_test(single_headers),    cmocka_unit_test(vectors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
