@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Capture files: pcap and pcapng, as they are or within gzip and zstd. Each input is read twice: by
- * its name, where ordinary records are read past libpcap, and as standard input, where all goes
- * through the unpacking stream and libpcap. Both have to say the same. Without confinement.
+ * Capture files: pcap and pcapng, as they are or within gzip and zstd. Each input is read by its
+ * name, where ordinary records are read past libpcap, and as standard input, where all goes through
+ * the unpacking stream and libpcap. Both have to say the same, and so have the reader's two ways to
+ * account the packets. Without confinement.
  */
 #include <errno.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "capture/source.h"
+#include "capture/reader.h"
 #include "tests/fuzz/fuzz.h"
 
 #define FRAMES_MAX 2000 /* what is packed may be huge */
+#define MAX_FLOWS  8
 
 struct said {
 	int opened, ended;
@@ -101,6 +103,41 @@ static void check_same(const struct said *a, const struct said *b)
 		HOLDS(a->drops == b->drops && a->dropped == b->dropped);
 }
 
+/* What the reader makes of a file; NULL when it is too long for that. */
+static json_t *account(const char *path, bool skim, int *ended)
+{
+	struct capture_summary summary;
+	struct err e = {0};
+	struct reader r;
+	struct source *s;
+	struct packet p;
+	json_t *o = NULL;
+
+	HOLDS(!source_open_file(path, &s, &e) && !reader_init(&r, s, MAX_FLOWS, &e));
+	do
+		*ended = skim ? reader_skim(&r, &p, &e) : reader_next(&r, -1, &p, &e);
+	while (*ended > 0 && r.frames < FRAMES_MAX);
+	if (*ended <= 0) {
+		HOLDS(!reader_summary(&r, &summary));
+		o = capture_summary_to_json(&summary);
+		HOLDS(o);
+		capture_summary_clear(&summary);
+	}
+	reader_clear(&r);
+	return o;
+}
+
+static void check_reader(const char *path)
+{
+	int ended_long, ended_short;
+	json_t *want = account(path, false, &ended_long), *got = account(path, true, &ended_short);
+
+	if (want && got)
+		HOLDS(ended_long == ended_short && json_equal(want, got));
+	json_decref(want);
+	json_decref(got);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC), before = dup(STDIN_FILENO);
@@ -110,6 +147,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	HOLDS(fd >= 0 && write(fd, data, size) == (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	read_path(path, &by_name);
+	if (!by_name.opened)
+		check_reader(path);
 	HOLDS(lseek(fd, 0, SEEK_SET) == 0 && dup2(fd, STDIN_FILENO) == STDIN_FILENO);
 	read_path("-", &by_stdin);
 	close(fd);
