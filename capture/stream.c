@@ -198,7 +198,8 @@ static void find_cause(struct stream *s, const struct packet *p, struct flow *f,
 			f->resend_ns += since(p->time_ns, s->refused_ns);
 		}
 		retry_begin(s, (enum stream_cause)s->refused, p->psn);
-	} else if (!within(p->time_ns, before_ns, timeout_ns)) {
+	} else if (psn_distance(p->psn, s->next_psn) < 0 &&
+		   !within(p->time_ns, before_ns, timeout_ns)) {
 		f->timeouts++;
 		ev->bits |= FLOW_TIMEOUT;
 		skip_lost(s, p->psn, f);
