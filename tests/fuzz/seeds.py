@@ -212,7 +212,7 @@ def main():
     whole = generated(out, "x.pcapng", "frames=20", "pmtu=256", "pcapng=1")
     put("frame", "gen-whole", frame_input(small))
     put("file", "gen-ng", whole)
-    run = ("frames=40", "snap=90", "fault_rate=100", "seed=3")
+    run = ("frames=60", "snap=90", "fault_rate=0", "ce_rate=0", "seed=5")
     put("file", "run", generated(out, "x.pcap", *run))
     put("file", "run-ng", generated(out, "x.pcapng", *run, "pcapng=1"))
     put("file", "gzip", gzip.compress(loss, mtime=0))
