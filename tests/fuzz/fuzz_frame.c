@@ -7,6 +7,7 @@
 #include "capture/lldp.h"
 #include "capture/opcode.h"
 #include "capture/source.h"
+#include "capture/view_hosts.h"
 #include "capture/views.h"
 #include "capture/witness.h"
 #include "reports/check_capture.h"
@@ -21,6 +22,7 @@ struct capture {
 	struct flow_table *flows;
 	struct lldp_peer peer;
 	struct capture_views views;
+	struct view_hosts hosts;
 	struct witnesses witnesses;
 };
 
@@ -146,6 +148,31 @@ static void take_frame(struct capture *c, struct packet *p)
 	check_events(flow_table_events(c->flows));
 	witness_add(&c->witnesses, p, flow_table_events(c->flows));
 	capture_views_add(&c->views, p, flow_table_events(c->flows));
+	HOLDS(!view_hosts_add(&c->hosts, p, flow_table_events(c->flows)));
+}
+
+static uint64_t packets_of(const struct view_row *row, unsigned int count)
+{
+	uint64_t packets = 0;
+
+	for (unsigned int i = 0; i < count; i++)
+		packets += row[i].packets;
+	return packets;
+}
+
+/* Each view counts each packet once. */
+static void check_views(struct capture *c)
+{
+	const struct capture_views *v = &c->views;
+	uint64_t packets = packets_of(v->opcode, ARRAY_SIZE(v->opcode));
+
+	HOLDS(packets_of(v->dscp, ARRAY_SIZE(v->dscp)) == packets);
+	HOLDS(packets_of(v->slot, ARRAY_SIZE(v->slot)) == packets);
+	view_hosts_sort(&c->hosts);
+	for (unsigned int i = 0; i < c->hosts.count; i++)
+		packets -= c->hosts.host[i].row.packets;
+	HOLDS(packets == c->hosts.others.packets);
+	view_hosts_clear(&c->hosts);
 }
 
 static void check_verdicts(const struct capture_summary *s)
@@ -221,6 +248,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while (frame_input_next(&c.in, &p))
 		take_frame(&c, &p);
 	check_summary(&c);
+	check_views(&c);
 	flow_table_free(c.flows);
 	return 0;
 }
