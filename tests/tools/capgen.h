@@ -40,7 +40,7 @@ enum capgen_mix {
 	CAPGEN_UD = 1 << 2,
 	CAPGEN_XRC = 1 << 3,
 	CAPGEN_OPS = 1 << 4,	/* atomics, immediate data, invalidation; ACKs for each message */
-	CAPGEN_NETS = 1 << 5,	/* RoCEv1, stacked VLANs, the tunnels of mirrors */
+	CAPGEN_NETS = 1 << 5,	/* RoCEv1, stacked VLANs, the tunnels of mirrors, VXLAN */
 	CAPGEN_CM = 1 << 6,	/* connections are made, and made anew, by the connection manager */
 	CAPGEN_PAUSES = 1 << 7, /* PFC stops priority 3 now and then; priority 5, too */
 	CAPGEN_MIX_ALL = (1 << 8) - 1,

@@ -205,7 +205,7 @@ static void put_erspan(struct cursor *c, uint8_t tunnel)
 	}
 }
 
-/* An outer frame of a switch that mirrors: RFC 2784, RFC 2890, draft-foschiano-erspan. */
+/* An outer frame: RFC 2784, RFC 2890, RFC 7348, draft-foschiano-erspan. */
 static void put_tunnel(struct cursor *c, uint8_t tunnel, uint32_t sequence, uint32_t inner)
 {
 	static const struct {
@@ -216,6 +216,7 @@ static void put_tunnel(struct cursor *c, uint8_t tunnel, uint32_t sequence, uint
 		[GEN_ERSPAN1] = {0x000088be, 4},
 		[GEN_ERSPAN2] = {0x100088be, 16},
 		[GEN_ERSPAN3] = {0x100022eb, 28},
+		[GEN_VXLAN] = {0, 16},
 	};
 
 	if (tunnel == GEN_PLAIN)
@@ -226,9 +227,16 @@ static void put_tunnel(struct cursor *c, uint8_t tunnel, uint32_t sequence, uint
 	put(c, 0x4500, 2);
 	put(c, 20 + kinds[tunnel].len + inner, 2);
 	put(c, 0x00004000, 4);
-	put(c, 0x402f0000, 4); /* its checksum is nobody's business here */
+	/* Its checksum is nobody's business here. */
+	put(c, tunnel == GEN_VXLAN ? 0x40110000 : 0x402f0000, 4);
 	put(c, 0x0a000001, 4);
 	put(c, 0x0a000002, 4);
+	if (tunnel == GEN_VXLAN) {
+		put(c, 0xd00012b5, 4);
+		put(c, (uint64_t)(16 + inner) << 16, 4);
+		put(c, 0x0800000000123400, 8);
+		return;
+	}
 	put(c, kinds[tunnel].gre, 4);
 	if (kinds[tunnel].gre & 0x10000000)
 		put(c, sequence, 4);

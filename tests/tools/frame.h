@@ -53,13 +53,14 @@ enum gen_net {
 	GEN_V1, /* RoCEv1: a GRH in place of IP and UDP */
 };
 
-/* What a switch mirror puts around a frame. */
+/* What a switch mirror, or an overlay, puts around a frame. */
 enum gen_tunnel {
 	GEN_PLAIN,
 	GEN_GRE,
 	GEN_ERSPAN1,
 	GEN_ERSPAN2,
 	GEN_ERSPAN3,
+	GEN_VXLAN,
 	GEN_TUNNELS,
 };
 

@@ -32,6 +32,7 @@ static void set_net(const struct run *r, unsigned int a, unsigned int b, struct 
 		{GEN_IPV4, GEN_PLAIN},	 {GEN_IPV6, GEN_PLAIN},	  {GEN_V1, GEN_PLAIN},
 		{GEN_V1, GEN_PLAIN},	 {GEN_IPV4, GEN_GRE},	  {GEN_IPV4, GEN_ERSPAN1},
 		{GEN_IPV6, GEN_ERSPAN2}, {GEN_IPV4, GEN_ERSPAN3}, {GEN_V1, GEN_ERSPAN2},
+		{GEN_IPV4, GEN_VXLAN},
 	};
 	struct gen_rng rng = {r->o->seed ^ (a < b ? a * 256 + b : b * 256 + a)};
 	uint32_t kind = gen_below(&rng, 20);

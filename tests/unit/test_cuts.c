@@ -38,6 +38,7 @@ enum kind {
 	ERSPAN1,
 	ERSPAN2,
 	ERSPAN3,
+	VXLAN,
 	CM,
 	CNP,
 	PFC,
@@ -80,6 +81,7 @@ static void note_kinds(struct cutter *c, int dlt, const struct packet *p)
 	note(c, ERSPAN1, bth && p->tunnel.kind == TUNNEL_ERSPAN_I);
 	note(c, ERSPAN2, bth && p->tunnel.kind == TUNNEL_ERSPAN_II);
 	note(c, ERSPAN3, bth && p->tunnel.kind == TUNNEL_ERSPAN_III);
+	note(c, VXLAN, bth && p->tunnel.kind == TUNNEL_VXLAN);
 	note(c, CM, bth && p->cm.message);
 	note(c, CNP, bth && p->opcode == OPCODE_CNP);
 	note(c, PFC, p->kind == PACKET_PFC);
