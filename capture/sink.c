@@ -209,6 +209,9 @@ int sink_open(const char *path, int dlt, unsigned int snaplen, struct sink **out
 		err = err_sys(e, -errno, "%s", path);
 		if (err == -EEXIST)
 			err_hint(e, "a recording never overwrites: name another file");
+		if (err == -EACCES)
+			err_hint(e, "the owner of the folder writes the recording: name a folder "
+				    "that is theirs");
 		sink_free(k);
 		return err;
 	}

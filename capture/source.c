@@ -72,6 +72,25 @@ void source_close(struct source *s)
 	free(s);
 }
 
+/* Nothing at all came of the file: an unpacked one has no size that could say so. */
+static bool is_empty(const struct source *s)
+{
+	return s->unpack ? !unpack_taken(s->unpack) : !s->size;
+}
+
+static int no_capture(const struct source *s, const char *why, struct err *e)
+{
+	if (unpack_error(s->unpack))
+		why = unpack_error(s->unpack);
+	else if (is_empty(s))
+		why = "it is empty";
+	err_set(e, -EINVAL, "%s: no capture file: %s", s->name, why);
+	err_hint(e, "pcap and pcapng are read, as they are or packed by gzip or zstd");
+	if (s->unpack)
+		unpack_hint(s->unpack, e);
+	return -EINVAL;
+}
+
 /* Hands f over to libpcap. f stays the caller's on failure. */
 static int open_pcap(struct source *s, FILE *f, struct err *e)
 {
@@ -83,11 +102,7 @@ static int open_pcap(struct source *s, FILE *f, struct err *e)
 	setvbuf(f, s->buffer, _IOFBF, READ_BUFFER_BYTES);
 	s->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, why);
 	if (!s->pcap) {
-		err_set(e, -EINVAL, "%s: no capture file: %s", s->name,
-			unpack_error(s->unpack) ? unpack_error(s->unpack) : why);
-		if (s->unpack)
-			unpack_hint(s->unpack, e);
-		return -EINVAL;
+		return no_capture(s, why, e);
 	}
 	return 0;
 }

@@ -55,11 +55,13 @@ int capture_filter_opcodes(struct capture_filter *f, const struct opt_list *word
 
 	for (unsigned int i = 0; i < words->count; i++) {
 		if (!number_of(words->item[i], 255, &opcode) &&
-		    !opcode_named(words->item[i], &opcode))
-			return err_set(e, -EINVAL,
-				       "--opcode '%s': a number up to 255 or a name such as "
-				       "RC_ACK is needed",
-				       words->item[i]);
+		    !opcode_named(words->item[i], &opcode)) {
+			err_set(e, -EINVAL,
+				"--opcode '%s': a number up to 255 or a name such as RC_ACK is "
+				"needed",
+				words->item[i]);
+			return err_hint(e, "'capture stats --by opcode' names those of a file");
+		}
 		f->opcode[opcode] = true;
 		f->by_opcode = true;
 	}
@@ -79,9 +81,12 @@ static bool address_of(const char *word, uint8_t gid[16])
 int capture_filter_addresses(struct capture_filter *f, const struct opt_list *words, struct err *e)
 {
 	for (unsigned int i = 0; i < words->count; i++) {
-		if (!address_of(words->item[i], f->address[f->address_count++]))
-			return err_set(e, -EINVAL, "--address '%s': not an IPv4 or IPv6 address",
-				       words->item[i]);
+		if (!address_of(words->item[i], f->address[f->address_count++])) {
+			err_set(e, -EINVAL, "--address '%s': not an IPv4 or IPv6 address",
+				words->item[i]);
+			return err_hint(e, "names are not looked up; 'capture stats --by host' has "
+					   "the addresses of a file");
+		}
 	}
 	return 0;
 }

@@ -44,7 +44,17 @@ static int print_lines(const struct capture_summary *s)
 	return EXIT_OK;
 }
 
-/* The flows of `capture stats --json`, each with its verdict; without the rest. */
+static bool put_verdict(json_t *flow, const struct flow *f, enum capture_drops drops)
+{
+	char text[512];
+
+	flow_verdict_text(f, drops, text, sizeof(text));
+	return json_object_set_new(flow, "verdict", json_string(flow_verdict_word(f))) == 0 &&
+	       json_object_set_new(flow, "verdict_text", json_string(text)) == 0;
+}
+
+/* The flows of `capture stats --json`, each with its verdict, and the totals: pauses have no flow.
+ */
 static json_t *flows_document(const struct capture_summary *s)
 {
 	json_t *summary = capture_summary_to_json(s), *flows = json_object_get(summary, "flows");
@@ -52,10 +62,10 @@ static json_t *flows_document(const struct capture_summary *s)
 	json_t *doc;
 
 	for (unsigned int i = 0; ok && i < s->flow_count; i++)
-		ok = json_object_set_new(json_array_get(flows, i), "verdict",
-					 json_string(flow_verdict_word(&s->flow[i]))) == 0;
-	doc = ok ? json_pack("{s:s, s:O, s:O, s:I}", "schema", FLOWS_SCHEMA, "drops",
-			     json_object_get(summary, "drops"), "flows", flows, "evicted_flows",
+		ok = put_verdict(json_array_get(flows, i), &s->flow[i], s->drops);
+	doc = ok ? json_pack("{s:s, s:O, s:O, s:O, s:I}", "schema", FLOWS_SCHEMA, "drops",
+			     json_object_get(summary, "drops"), "totals",
+			     json_object_get(summary, "totals"), "flows", flows, "evicted_flows",
 			     (json_int_t)s->totals.evicted_flows)
 		 : NULL;
 	json_decref(summary);

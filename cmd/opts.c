@@ -47,6 +47,8 @@ static int unknown(const struct opt *opts, const char *word, struct err *e)
 	near = plain[0] == '-' && plain[1] == '-' ? diag_nearest(plain + 2, names) : NULL;
 	if (near)
 		err_hint(e, "did you mean '--%s'?", near);
+	else
+		err_hint(e, "--help lists the options");
 	return rc;
 }
 
@@ -94,6 +96,17 @@ static int parse_duration(const struct opt *o, const char *text, unsigned int *m
 		       text);
 }
 
+static int hint_words(const struct opt *o, struct err *e)
+{
+	char all[200] = "";
+	size_t used = 0;
+
+	for (const char *const *w = o->words; *w && used < sizeof(all); w++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "",
+					 *w);
+	return err_hint(e, "it is one of %s", all);
+}
+
 static int check_word(const struct opt *o, const char *value, struct err *e)
 {
 	const char *near;
@@ -106,7 +119,7 @@ static int check_word(const struct opt *o, const char *value, struct err *e)
 	err_set(e, -EINVAL, "--%s: '%s' is not accepted", o->name, value);
 	if (near)
 		return err_hint(e, "did you mean '%s'?", near);
-	return err_hint(e, "see --help for the accepted words");
+	return hint_words(o, e);
 }
 
 static int store(const struct opt *o, const char *value, struct err *e)

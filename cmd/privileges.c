@@ -22,8 +22,10 @@ static int owner_of(const char *path, struct stat *st, struct err *e)
 
 	if (!copy)
 		return err_sys(e, -ENOMEM, "%s", path);
-	if (stat(dirname(copy), st))
+	if (stat(dirname(copy), st)) {
 		err = err_sys(e, -errno, "%s", path);
+		err_hint(e, "make the folder of the recording first");
+	}
 	free(copy);
 	return err;
 }

@@ -53,10 +53,15 @@ files() {
 	command -v jq || skip "jq is not installed"
 	for f in $(files); do
 		"$rc" capture flows --json "$golden/$f" >"$tmp/flows" 2>/dev/null || [ "$f" = broken.pcap ]
-		"$rc" capture stats --json "$golden/$f" 2>/dev/null | jq -S .flows >"$tmp/want" || true
-		jq -S '[.flows[] | del(.verdict)]' "$tmp/flows" >"$tmp/got"
+		"$rc" capture stats --json "$golden/$f" 2>/dev/null | jq -S '{flows, totals}' >"$tmp/want" || true
+		jq -S '{flows: [.flows[] | del(.verdict, .verdict_text)], totals}' "$tmp/flows" >"$tmp/got"
 		diff -u "$tmp/want" "$tmp/got"
 		jq -e '.schema == "rocecheck.flows/1" and all(.flows[]; .verdict | length > 1)' "$tmp/flows"
+		# The line of the text is the same.
+		"$rc" capture flows "$golden/$f" 2>/dev/null >"$tmp/lines" || [ "$f" = broken.pcap ]
+		while IFS= read -r text; do
+			grep -qF " $text" "$tmp/lines"
+		done < <(jq -r '.flows[].verdict_text' "$tmp/flows")
 	done
 }
 
@@ -224,6 +229,24 @@ files() {
 			[[ $stderr == *"$f"* ]]
 		done
 	done
+	run "$rc" capture decode "$tmp/empty.pcap"
+	[[ $output == *"it is empty"*"pcap and pcapng"* ]]
+	run "$rc" capture decode - </dev/null
+	[[ $output == *"standard input: no capture file: it is empty"* ]]
+	# Each tells the next step.
+	while read -r want args; do
+		# shellcheck disable=SC2086 # options
+		run "$rc" capture $args
+		echo "$args: $output"
+		[ "$status" -eq 2 ]
+		[[ $output == *"= help: "*"$want"* ]]
+	done <<-END
+		time stats --by when x
+		lldp record --filter x
+		lists decode --qqqqq x
+		addresses decode --address gpu01 x
+		opcode decode --opcode RC_FOO x
+	END
 	run "$rc" capture decode
 	[ "$status" -eq 2 ]
 	run "$rc" capture stats a b
