@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "capture/bth.h"
+#include "capture/crew.h"
 #include "capture/lldp.h"
 #include "capture/skim.h"
 
@@ -29,6 +30,7 @@ void reader_clear(struct reader *r)
 {
 	if (!r)
 		return;
+	crew_free(r->crew);
 	free(r->batch);
 	flow_table_free(r->flows);
 	source_close(r->source);
@@ -93,32 +95,58 @@ static bool read_batch(struct reader *r)
 {
 	struct skim_batch *b = r->batch;
 
+	if (r->crew && crew_next(r->crew, b)) {
+		source_count(r->source, b->count);
+		skim_find(b, r->flows);
+		return true;
+	}
 	b->count = source_batch(r->source, b->record, SKIM_BATCH);
 	skim_look(b, r->flows);
 	return b->count;
 }
 
+static int make_batch(struct reader *r, struct err *e)
+{
+	if (r->batch)
+		return 0;
+	r->batch = malloc(sizeof(*r->batch));
+	if (!r->batch)
+		return err_sys(e, -ENOMEM, "capture");
+	skim_init(r->batch, r->flows);
+	return 0;
+}
+
+int reader_jobs(struct reader *r, unsigned int jobs, struct err *e)
+{
+	struct record_file *records = source_records(r->source);
+	int err;
+
+	if (jobs < 2 || !records || source_link(r->source) != DLT_EN10MB)
+		return 0;
+	err = make_batch(r, e);
+	if (err)
+		return err;
+	err = crew_new(records, jobs, r->batch, &r->crew);
+	return err ? err_sys(e, err, "threads") : 0;
+}
+
 int reader_skim(struct reader *r, struct packet *p, struct err *e)
 {
-	struct skim_batch *b = r->batch;
 	int got;
 
 	if (source_link(r->source) != DLT_EN10MB)
 		return reader_next(r, -1, p, e);
-	if (!b) {
-		b = r->batch = malloc(sizeof(*b));
-		if (!b)
-			return err_sys(e, -ENOMEM, "capture");
-		skim_init(b, r->flows);
-	}
+	got = make_batch(r, e);
+	if (got)
+		return got;
 	while (!skim_batch(r))
 		if (!read_batch(r))
 			return reader_next(r, -1, p, e);
 	r->frames++;
-	got = take_frame(r, &b->record[b->at], p, e);
+	got = take_frame(r, &r->batch->record[r->batch->at], p, e);
 	if (got > 0)
-		skim_begin(b, r->flows, p);
-	b->at++;
+		skim_begin(r->batch, r->flows, p);
+	r->batch->at++;
 	return got;
 }
 

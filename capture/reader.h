@@ -8,6 +8,7 @@
 
 #include "capture/source.h"
 
+struct crew;	   /* opaque */
 struct skim_batch; /* opaque */
 
 struct reader {
@@ -16,6 +17,7 @@ struct reader {
 	struct lldp_peer peer;
 	uint64_t frames;
 	struct skim_batch *batch; /* frames that were read ahead; NULL until reader_skim() */
+	struct crew *crew;	  /* NULL: one thread */
 	const uint8_t *data;	  /* the frame of the last packet, until the next step */
 };
 
@@ -33,6 +35,10 @@ int reader_next(struct reader *r, int timeout_ms, struct packet *p, struct err *
  * caller sees how far it is. Much faster. Not for live sources. */
 #define READER_SHOW_EACH 4096
 int reader_skim(struct reader *r, struct packet *p, struct err *e);
+
+/* Before the first reader_skim(): lets `jobs` threads read and verify ahead, where the file is an
+ * ordinary one; what comes out is the same. -ENOMEM, -EAGAIN. */
+int reader_jobs(struct reader *r, unsigned int jobs, struct err *e);
 
 /* What was seen so far, with the drops of the source. -ENOMEM. The caller clears the summary. */
 int reader_summary(struct reader *r, struct capture_summary *s);

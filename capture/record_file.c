@@ -16,8 +16,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PIECE_BYTES  (256U << 10) /* stays in a cache; more is slower */
-#define BUFFER_BYTES (2 * PIECE_BYTES)
+#define PIECE_BYTES  RECORD_PIECE_BYTES
+#define BUFFER_BYTES (2 * PIECE_BYTES + 64)
 
 #define MAGIC_MICRO	 0xa1b2c3d4U
 #define MAGIC_NANO	 0xa1b23c4dU
@@ -46,6 +46,7 @@ struct record_file {
 				 unsigned int *count);
 	uint32_t unit_ns; /* of the time's fraction */
 	bool statistics;  /* were there */
+	bool part;	  /* records stay where they are, and no more is read than is needed */
 	bool ended;	  /* nothing comes after what is in buf */
 	off_t at;	  /* of what comes after it */
 	size_t have, used;
@@ -71,11 +72,14 @@ static uint16_t u16_at(const uint8_t *p)
 /* Reads until `need` bytes are there, or the end. */
 static void fill(struct record_file *r, size_t need)
 {
-	memmove(r->buf, r->buf + r->used, r->have - r->used);
-	r->have -= r->used;
-	r->used = 0;
+	if (!r->part) {
+		memmove(r->buf, r->buf + r->used, r->have - r->used);
+		r->have -= r->used;
+		r->used = 0;
+	}
+	need += r->used;
 	while (r->have < need && !r->ended) {
-		size_t room = BUFFER_BYTES - r->have;
+		size_t room = r->part ? need - r->have : BUFFER_BYTES - r->have;
 		ssize_t n = pread(r->fd, r->buf + r->have, room < PIECE_BYTES ? room : PIECE_BYTES,
 				  r->at);
 
@@ -91,10 +95,10 @@ static void fill(struct record_file *r, size_t need)
 static inline const uint8_t *peek(struct record_file *r, size_t need)
 {
 	if (r->have - r->used < need) {
-		if (need > BUFFER_BYTES)
+		if (need > BUFFER_BYTES || (r->part && need > BUFFER_BYTES - r->used))
 			return NULL;
 		fill(r, need);
-		if (r->have < need)
+		if (r->have - r->used < need)
 			return NULL;
 	}
 	return r->buf + r->used;
@@ -315,6 +319,46 @@ struct record_file *record_file_open(int fd, uint32_t snap)
 			return r;
 	free(r);
 	return NULL;
+}
+
+struct record_file *record_file_part(const struct record_file *r)
+{
+	struct record_file *part = malloc(sizeof(*part));
+
+	if (!part)
+		return NULL;
+	memcpy(part, r, offsetof(struct record_file, buf));
+	part->part = true;
+	return part;
+}
+
+void record_file_seek(struct record_file *r, uint64_t at)
+{
+	r->at = (off_t)at;
+	r->have = r->used = 0;
+	r->ended = false;
+}
+
+void record_file_load(struct record_file *part, uint64_t at)
+{
+	record_file_seek(part, at);
+	part->statistics = false;
+	fill(part, PIECE_BYTES);
+}
+
+bool record_file_begin(struct record_file *part, uint64_t at)
+{
+	uint64_t base = (uint64_t)part->at - part->have;
+
+	if (at < base || at - base > part->have)
+		return false;
+	part->used = (size_t)(at - base);
+	return true;
+}
+
+void record_file_add_statistics(struct record_file *r, const struct record_file *part)
+{
+	r->statistics |= part->statistics;
 }
 
 void record_file_close(struct record_file *r)

@@ -181,21 +181,31 @@ static inline void find(const struct flow_table *t, struct skim *k)
 		__builtin_prefetch(run + i, 1);
 }
 
+void skim_guess(struct skim_batch *b)
+{
+	for (unsigned int i = 0; i < b->count; i++)
+		look(b, &b->record[i], &b->skim[i]);
+}
+
 /* In steps, so that frames do not wait for each other's memory. */
-void skim_look(struct skim_batch *b, const struct flow_table *t)
+void skim_find(struct skim_batch *b, const struct flow_table *t)
 {
 	unsigned int i;
 
-	for (i = 0; i < b->count; i++) {
-		look(b, &b->record[i], &b->skim[i]);
+	for (i = 0; i < b->count; i++)
 		__builtin_prefetch(&t->slot[(uint32_t)b->skim[i].hash & t->slot_mask]);
-	}
 	for (i = 0; i < b->count; i++) {
 		b->skim[i].id = 0;
 		if (b->skim[i].needs)
 			find(t, &b->skim[i]);
 	}
 	b->at = 0;
+}
+
+void skim_look(struct skim_batch *b, const struct flow_table *t)
+{
+	skim_guess(b);
+	skim_find(b, t);
 }
 
 /* How many PSNs a READ takes, 0 when that is not known. */

@@ -48,6 +48,10 @@ void skim_init(struct skim_batch *b, const struct flow_table *t);
  * captured. At least SKIM_HEAD_BYTES have to be readable of each, whatever its length. */
 void skim_look(struct skim_batch *b, const struct flow_table *t);
 
+/* Its two steps: the first knows nothing of flows, and may be done by another thread. */
+void skim_guess(struct skim_batch *b);
+void skim_find(struct skim_batch *b, const struct flow_table *t);
+
 /* Accounts frames from `at` on, of which the first has the number `frame`, at most `max`, up to the
  * first that is not ordinary: of that nothing is accounted. Returns how many they were. */
 unsigned int skim_take(struct skim_batch *b, struct flow_table *t, uint64_t frame, uint64_t max);

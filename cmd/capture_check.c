@@ -19,6 +19,8 @@ static struct verdict_options options = VERDICT_DEFAULTS;
 static const struct opt check_opts[] = {
 	VERDICT_FORMAT_OPT(options),
 	VERDICT_OPTS(options),
+	CAPTURE_MAX_FLOWS_OPT,
+	CAPTURE_JOBS_OPT,
 	{.name = NULL},
 };
 
@@ -101,7 +103,7 @@ static int run_check(int argc, char **argv)
 						     "standard input");
 	code = verdict_check(&cmd_capture_check, &options);
 	if (!code)
-		code = capture_file_open(argv[0], &r);
+		code = capture_file_open_skim(argv[0], &r);
 	if (code)
 		return code;
 	if (read_all(&r, &read)) {

@@ -10,10 +10,11 @@
 #include "capture/sandbox.h"
 #include "cmd/cmd.h"
 
-unsigned int capture_max_flows;
+unsigned int capture_max_flows, capture_jobs = 1;
 
 const struct opt capture_file_opts[] = {
 	CAPTURE_MAX_FLOWS_OPT,
+	CAPTURE_JOBS_OPT,
 	{.name = NULL},
 };
 
@@ -27,4 +28,15 @@ int capture_file_open(const char *path, struct reader *r)
 	if (sandbox_enter(&e) && !globals->quiet)
 		fprintf(stderr, "rocecheck: warning: %s: reading without confinement\n", e.text);
 	return reader_init(r, s, capture_max_flows, &e) ? cmd_fail(EXIT_ENVIRONMENT, &e) : 0;
+}
+
+int capture_file_open_skim(const char *path, struct reader *r)
+{
+	struct err e = {0};
+	int code = capture_file_open(path, r);
+
+	if (code || !reader_jobs(r, capture_jobs, &e))
+		return code;
+	reader_clear(r);
+	return cmd_fail(EXIT_ENVIRONMENT, &e);
 }

@@ -5,20 +5,35 @@
 #ifndef CMD_CAPTURE_FILE_H
 #define CMD_CAPTURE_FILE_H
 
+#include "capture/record_file.h"
 #include "cmd/opts.h"
 #include "cmd/progress.h"
 
 /* Options of the commands that only sum up a file. */
 extern const struct opt capture_file_opts[];
-/* The row of it, for those that have others too. */
+/* The rows of it, for those that have others too. */
 #define CAPTURE_MAX_FLOWS_OPT                                                                      \
-	{"max-flows", 0, OPT_UINT, &capture_max_flows, .min = 2, .max = 1U << 20, .arg = "COUNT",  \
-	 .help = "follow so many flows at once (65536); of more the idle ones are forgotten"}
-extern unsigned int capture_max_flows;
+	{                                                                                          \
+		"max-flows", 0, OPT_UINT, &capture_max_flows,                                      \
+			.min = 2, .max = 1U << 20, .arg = "COUNT",                                 \
+			.help = "follow so many flows at once (65536); of more the idle ones are " \
+				"forgotten"                                                        \
+	}
+#define CAPTURE_JOBS_OPT                                                                           \
+	{                                                                                          \
+		"jobs", 0, OPT_UINT, &capture_jobs, .min = 1, .max = RECORD_JOBS_MAX,              \
+						    .arg = "COUNT",                                \
+						    .help = "threads that read and verify the "    \
+							    "file (1); the result is the same"     \
+	}
+extern unsigned int capture_max_flows, capture_jobs;
 
 /* Opens FILE, or - for standard input, and confines the process (capture/sandbox.h): what a command
  * writes to beside stdout and stderr, it opens before. Returns 0, or an exit code when it has told
  * an error. The caller clears r. */
 int capture_file_open(const char *path, struct reader *r);
+
+/* The same for reader_skim(), with as many threads as --jobs says. */
+int capture_file_open_skim(const char *path, struct reader *r);
 
 #endif

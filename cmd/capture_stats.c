@@ -24,6 +24,7 @@ static const struct opt stats_opts[] = {
 	 .help = "one table instead: by opcode, dscp, host or time", .words = capture_by_words},
 	CAPTURE_FILTER_OPTS(words),
 	CAPTURE_MAX_FLOWS_OPT,
+	CAPTURE_JOBS_OPT,
 	{.name = NULL},
 };
 
@@ -228,7 +229,7 @@ static int run_stats(int argc, char **argv)
 				 "filters choose packets for --by; totals and flows are of all");
 	if (capture_filter_make(&filter, &words, &e))
 		return cmd_fail(EXIT_USAGE, &e);
-	code = capture_file_open(argv[0], &r);
+	code = by ? capture_file_open(argv[0], &r) : capture_file_open_skim(argv[0], &r);
 	if (code)
 		return code;
 	got = by ? read_by(&r, &filter, &rows, &progress, &e) : read_all(&r, &progress, &e);
