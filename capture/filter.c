@@ -24,8 +24,10 @@
 	"0)"
 #define TAGGED_OR_NOT(f)  "(" f ") or (vlan and (" f "))"
 #define UP_TO_TWO_TAGS(f) "(" f ") or (vlan and ((" f ") or (vlan and (" f "))))"
-#define F_LLDP		  "ether proto 0x88cc"
-#define F_PFC		  "ether proto 0x8808"
+/* What is in a tunnel no offset tells: its headers have many lengths. */
+#define F_TUNNEL "ip proto 47 or ip6 proto 47 or udp dst port 4789"
+#define F_LLDP	 "ether proto 0x88cc"
+#define F_PFC	 "ether proto 0x8808"
 
 static const struct {
 	const char *name, *filter;
@@ -35,6 +37,7 @@ static const struct {
 	{"pfc", F_PFC},
 	{"nak", TAGGED_OR_NOT(F_NAK)},
 	{"cnp", TAGGED_OR_NOT(F_CNP)},
+	{"mirror", TAGGED_OR_NOT(F_TUNNEL)},
 };
 
 const char *source_filter(const char *name)

@@ -12,7 +12,7 @@
 struct source; /* opaque */
 
 /* The live filters by name: "roce" (RoCE, CNP, PFC, LLDP; tagged or not), "lldp", "pfc", "nak",
- * "cnp". */
+ * "cnp", "mirror" (GRE, ERSPAN and VXLAN, whatever is in them). */
 const char *source_filter(const char *name);
 
 /* path "-" is standard input. gzip and zstd are unpacked in either. -EINVAL: not a capture file;

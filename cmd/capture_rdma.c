@@ -79,6 +79,11 @@ static uint64_t packets_of(const struct counters *c)
 	return sum;
 }
 
+bool rdma_watch_bypassed(uint64_t counted, uint64_t recorded, uint64_t lost)
+{
+	return counted > 2 * (recorded + lost) && counted - (recorded + lost) > 64;
+}
+
 bool rdma_watch_packets(struct rdma_watch *w, uint64_t *packets, const char **ibdev)
 {
 	uint64_t sum = 0, most = 0;

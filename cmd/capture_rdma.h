@@ -20,4 +20,8 @@ void rdma_watch_end(struct rdma_watch *w);
  * counted the most, w's own. */
 bool rdma_watch_packets(struct rdma_watch *w, uint64_t *packets, const char **ibdev);
 
+/* Whether the counters say that the recording has not all that the device sent and received: more
+ * than the few that a recording misses at its begin and end. lost: by the recording itself. */
+bool rdma_watch_bypassed(uint64_t counted, uint64_t recorded, uint64_t lost);
+
 #endif

@@ -18,6 +18,7 @@
 
 #define RECORD_SCHEMA "rocecheck.record/1"
 #define SNAP_HEADERS  384U /* holds a management datagram of RDMA CM over IPv6 with two tags */
+#define SNAP_TUNNEL   96U  /* and what a mirror puts around it: IPv6, GRE, ERSPAN III */
 #define MIB	      (UINT64_C(1) << 20)
 #define NS_PER_MS     UINT64_C(1000000)
 #define STEP_MS	      100 /* how late a signal or the end of the time is noticed */
@@ -27,7 +28,7 @@ static const char *interface, *file, *filter = "roce";
 static unsigned int duration_ms, limit, snap, file_mib, file_ms, file_frames, keep;
 static bool full;
 
-static const char *const filter_words[] = {"roce", "cnp", "nak", "pfc", "lldp", NULL};
+static const char *const filter_words[] = {"roce", "cnp", "nak", "pfc", "lldp", "mirror", NULL};
 
 static const struct opt record_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "where to listen"},
@@ -128,6 +129,23 @@ static int print_document(const struct recording *r)
 					"rdma_packets", rdma, "full", full));
 }
 
+static void print_ways(void)
+{
+	for (unsigned int i = 0; capture_ways[i]; i++)
+		printf("way out      %s\n", capture_ways[i]);
+}
+
+/* Some of it was seen, such as what the kernel itself sends. */
+static void print_bypassed(const struct recording *r)
+{
+	if (!r->rdma_known || !rdma_watch_bypassed(r->rdma_packets, r->roce, r->dropped))
+		return;
+	printf("note         %s counted %" PRIu64 " RoCE packets, of which %" PRIu64
+	       " came past the interface: the others bypass the kernel\n",
+	       r->ibdev, r->rdma_packets, r->roce);
+	print_ways();
+}
+
 /* Nothing of it was seen: because nothing was there, or because the NIC kept it to itself. */
 static void print_no_roce(const struct recording *r)
 {
@@ -142,8 +160,7 @@ static void print_no_roce(const struct recording *r)
 	else
 		puts("note         no RoCE: where RDMA counters grow all the same, hardware RoCE "
 		     "bypasses the interface");
-	for (unsigned int i = 0; capture_ways[i]; i++)
-		printf("way out      %s\n", capture_ways[i]);
+	print_ways();
 }
 
 static int print_text(const struct recording *r)
@@ -161,6 +178,8 @@ static int print_text(const struct recording *r)
 		printf("drops        %" PRIu64 " lost by the capture itself\n", r->dropped);
 	if (!r->roce && !strcmp(filter, "roce"))
 		print_no_roce(r);
+	else if (!strcmp(filter, "roce"))
+		print_bypassed(r);
 	if (!strcmp(filter, "nak") || !strcmp(filter, "cnp"))
 		puts("note         the PSNs around these packets are not recorded: loss cannot be "
 		     "judged");
@@ -206,7 +225,7 @@ static int run_record(int argc, char **argv)
 				 "--files needs --file-size, --file-time or --file-frames");
 	/* LLDP is longer than headers, and has no user data. */
 	if (!snap && !full && strcmp(filter, "lldp") != 0)
-		snap = SNAP_HEADERS;
+		snap = SNAP_HEADERS + (strcmp(filter, "mirror") ? 0 : SNAP_TUNNEL);
 	r.plan = (struct record_plan){
 		.path = file,
 		.max_bytes = file_mib * MIB,

@@ -64,6 +64,24 @@ play() { # FILE
 	END
 }
 
+# What a switch mirrors, and of it headers alone: RoCE within is decoded from the recording.
+mirrored() {
+	local n
+
+	n=$("$rc" --json capture stats "$golden/mirror.pcap" | jq .totals.frames)
+	record -w "$tmp/m.pcap" --filter mirror --limit "$n"
+	play "$golden/loss.pcap"
+	play "$golden/mirror.pcap"
+	wait "$pid"
+	"$rc" --json capture stats "$golden/mirror.pcap" | jq '.totals.roce' >"$tmp/want"
+	"$rc" --json capture stats "$tmp/m.pcap" | jq '.totals.roce' >"$tmp/got"
+	diff -u "$tmp/want" "$tmp/got"
+}
+
+@test "a mirror's tunnels are recorded, and nothing beside them" {
+	net mirrored
+}
+
 everything() {
 	local n
 

@@ -17,7 +17,7 @@
 
 #include "capture/pcapng.h"
 #include "capture/reader.h"
-#include "tests/unit/roce_frames.h"
+#include "tests/unit/tunnel_frames.h"
 
 static char dir[] = "/tmp/rocecheck-test-XXXXXX";
 
@@ -387,7 +387,7 @@ static void hostile_statistics(void **state)
 
 static void filters_compile(void **state)
 {
-	static const char *const names[] = {"roce", "lldp", "pfc", "nak", "cnp"};
+	static const char *const names[] = {"roce", "lldp", "pfc", "nak", "cnp", "mirror"};
 	pcap_t *dead = pcap_open_dead(DLT_EN10MB, 65535);
 	struct bpf_program program;
 	struct frame f;
@@ -424,6 +424,35 @@ static void filters_compile(void **state)
 	pcap_close(dead);
 }
 
+/* Every tunnel that is taken off, and nothing that stands alone. */
+static void mirror_filter(void **state)
+{
+	pcap_t *dead = pcap_open_dead(DLT_EN10MB, 65535);
+	struct bpf_program program;
+	struct frame in, f;
+
+	(void)state;
+	assert_int_equal(
+		pcap_compile(dead, &program, source_filter("mirror"), 1, PCAP_NETMASK_UNKNOWN), 0);
+	frame_of_opcode(6, NET_IPV4, 0, &in);
+	for (unsigned int i = 0; i <= TUNNEL_SPECS; i++) {
+		for (unsigned int ipv6 = 0; ipv6 < 2; ipv6++) {
+			struct pcap_pkthdr h = {0};
+
+			if (i == TUNNEL_SPECS)
+				vxlan_build(8, &in, &f);
+			else
+				tunnel_build(&tunnel_specs[i], ipv6, &in, in.len, &f);
+			h.caplen = h.len = f.len;
+			assert_true(pcap_offline_filter(&program, &h, f.bytes));
+			h.caplen = h.len = in.len;
+			assert_false(pcap_offline_filter(&program, &h, in.bytes));
+		}
+	}
+	pcap_freecode(&program);
+	pcap_close(dead);
+}
+
 static int make_dir(void **state)
 {
 	(void)state;
@@ -450,6 +479,7 @@ int main(void)
 		cmocka_unit_test(whole_files),	      cmocka_unit_test(broken_files),
 		cmocka_unit_test(no_capture_files),   cmocka_unit_test(drop_counters),
 		cmocka_unit_test(hostile_statistics), cmocka_unit_test(filters_compile),
+		cmocka_unit_test(mirror_filter),
 
 	};
 
