@@ -227,7 +227,7 @@ def main():
         put("frame", f"lldp-{name}", b"\0" + b"".join(struct.pack("<BBBH", 20, 0, 128, len(p)) + p
                                                      for p in whole))
     for name, text in (("qp", "q0x17\nq23"), ("opcode", "oRC_ACK\no0x81\no17"),
-                       ("address", "a198.18.0.1\nafe80::1"), ("verdict", "vpsn_gap\nvcopy\nvce"),
+                       ("address", "a198.18.0.1\nafe80::1"), ("verdict", "vpsn_gap\nvcopy\nvce\nvmalformed"),
                        ("all", "q1\noCNP\na::1\nvcnp"), ("bad", "qx"), ("bad-verdict", "vno")):
         put("filter", name, text.encode())
 
