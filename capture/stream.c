@@ -245,7 +245,7 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 
 	if (s->late && p->psn == s->late_next && !s->retry) {
 		/* It was no straggler: more is sent again, for a refusal that was not captured. */
-		f->reordered--;
+		f->reordered -= s->late_requests;
 		f->lost_psns += s->late;
 		retry_begin(s, CAUSE_NAK, (p->psn - s->late) & PSN_MASK);
 	}
@@ -274,7 +274,10 @@ static void came_late(struct stream *s, const struct packet *p, uint64_t gap_ns,
 	} else {
 		f->reordered++;
 		ev->bits |= FLOW_REORDERED;
-		s->late = ev->psns;
+		if (!s->late || p->psn != s->late_next)
+			s->late = s->late_requests = 0;
+		s->late += ev->psns;
+		s->late_requests++;
 		s->late_next = (p->psn + ev->psns) & PSN_MASK;
 	}
 }

@@ -45,7 +45,8 @@ struct stream {
 	 * more, unless only what was missing is sent again. 0 = none. */
 	uint32_t skip_from, skip_count;
 	uint32_t una; /* the first that is not acknowledged, as far as that was captured */
-	uint32_t late, late_next; /* PSNs that a request brought late, what follows it */
+	/* PSNs that requests in a row brought late, how many they were, and what follows them. */
+	uint32_t late, late_requests, late_next;
 	uint32_t bad[STREAM_BAD]; /* PSNs of requests with a bad ICRC */
 	uint8_t bad_count, read_count;
 	uint32_t answer_psn; /* of the last response in this direction */
