@@ -163,10 +163,14 @@ void author_refuse(struct author *a, uint8_t syndrome, uint64_t wait_ns, unsigne
 	refusal = author_answer(a, GEN_ACK, syndrome, a->b->request[a->from].psn, 0);
 	refusal->shows = true;
 	refused_ns = a->now_ns;
+	if (a->b->fault == CAPGEN_NAK_MISSED) { /* the last step */
+		a->b->step[--a->b->steps - 1].shows = true;
+		a->b->dropped = 1;
+	}
 	a->now_ns += wait_ns + 1000 + gen_below(a->r, 2000);
 	a->again = true;
 	author_send(a, a->from, to);
-	if (syndrome == AUTHOR_NAK) {
+	if (syndrome == AUTHOR_NAK && a->b->fault != CAPGEN_NAK_MISSED) {
 		if (a->b->fault != CAPGEN_LOST_AFTER)
 			mark_sent(a, a->from + a->count, 0, MARK_GAP);
 		refusal->mark = MARK_NAK;

@@ -182,7 +182,8 @@ static bool is_stopped(const struct run *r, uint32_t id)
 	const struct gen_stream *s = &r->stream[id];
 
 	return gen_pauser_stops(&r->pauser, &r->path[id], s->due_ns) &&
-	       (!s->burst || !s->burst->at || s->burst->fault != CAPGEN_REORDERED);
+	       (!s->burst || !s->burst->at ||
+		(s->burst->fault != CAPGEN_REORDERED && s->burst->fault != CAPGEN_NAK_MISSED));
 }
 
 /* What is due next of the requesters. 0, or why not. */

@@ -27,6 +27,7 @@ enum capgen_fault {
 	CAPGEN_READ_RETRY, /* a READ response is lost before the capture: the rest is read again */
 	CAPGEN_COPIED, /* each frame of the burst is captured twice, as by a mirror of two ports */
 	CAPGEN_ACK_MISSED, /* the last answers reach the requester, but are not captured */
+	CAPGEN_NAK_MISSED, /* as lost, but the NAK is not captured */
 	CAPGEN_UC_LOST,	   /* UC: requests lost before the capture, and nobody says a word */
 	CAPGEN_UC_BROKEN,  /* UC: captured broken, dropped by the receiver, as silently */
 	CAPGEN_FAULTS,

@@ -29,6 +29,7 @@ static const char *const fault_names[] = {
 	[CAPGEN_READ_RETRY] = "read_retry",
 	[CAPGEN_COPIED] = "copied",
 	[CAPGEN_ACK_MISSED] = "ack_missed",
+	[CAPGEN_NAK_MISSED] = "nak_missed",
 	[CAPGEN_UC_LOST] = "uc_lost",
 	[CAPGEN_UC_BROKEN] = "uc_broken",
 };

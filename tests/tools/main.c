@@ -16,7 +16,7 @@ static const char usage[] =
 	"  pmtu=0: each connection has one of its own\n"
 	"  only=FAULT without=FAULT: lost lost_after selective reordered rnr timeout ack_lost "
 	"fatal\n"
-	"  bad_icrc missed read_retry copied ack_missed uc_lost uc_broken\n"
+	"  bad_icrc missed read_retry copied ack_missed nak_missed uc_lost uc_broken\n"
 	"  mix=WHAT, more than once: rc uc ud xrc ops (atomics and others) nets (RoCEv1, VLANs, "
 	"mirrors)\n"
 	"  cm pauses, or all\n";

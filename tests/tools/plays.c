@@ -245,6 +245,7 @@ static void (*const plays[])(struct author *a) = {
 	[CAPGEN_READ_RETRY] = play_read_retry,
 	[CAPGEN_COPIED] = play_copied,
 	[CAPGEN_ACK_MISSED] = play_ack_missed,
+	[CAPGEN_NAK_MISSED] = play_lost,
 	[CAPGEN_UC_LOST] = play_uc_lost,
 	[CAPGEN_UC_BROKEN] = play_uc_broken,
 	[CAPGEN_NONE] = play_none,
