@@ -212,9 +212,10 @@ def main():
     whole = generated(out, "x.pcapng", "frames=20", "pmtu=256", "pcapng=1")
     put("frame", "gen-whole", frame_input(small))
     put("file", "gen-ng", whole)
-    run = ("frames=60", "snap=90", "fault_rate=0", "ce_rate=0", "seed=5")
-    put("file", "run", generated(out, "x.pcap", *run))
-    put("file", "run-ng", generated(out, "x.pcapng", *run, "pcapng=1"))
+    run = ("frames=60", "snap=90", "fault_rate=0", "ce_rate=0")
+    for seed in (2, 5):  # of sizes that choose the one way and the other
+        put("file", f"run-{seed}", generated(out, "x.pcap", *run, f"seed={seed}"))
+    put("file", "run-ng", generated(out, "x.pcapng", *run, "seed=5", "pcapng=1"))
     put("file", "gzip", gzip.compress(loss, mtime=0))
     put("file", "gzip-two", gzip.compress(loss[:500], mtime=0) + gzip.compress(loss[500:], mtime=0))
     put("file", "gzip-ng", gzip.compress(two_interfaces(), mtime=0))
