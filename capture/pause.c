@@ -71,7 +71,7 @@ static void end_pause(struct pause_track *t, struct pause_sender *s, unsigned in
 		return;
 	s->paused[prio] = false;
 	memcpy(t->ended[prio].smac, s->smac, 6);
-	t->ended[prio].since_ns = s->since_ns[prio];
+	t->ended[prio].since_ns = s->since_ns[prio] < now_ns ? s->since_ns[prio] : now_ns;
 	t->ended[prio].end_ns = now_ns;
 }
 
@@ -80,9 +80,11 @@ static void hold(struct pause_sender *s, unsigned int prio, const struct packet 
 {
 	if (!s->paused[prio]) {
 		sum->pauses[prio]++;
-		s->since_ns[prio] = p->time_ns;
 		s->since_frame[prio] = p->frame;
 	}
+	/* A file's times may go back. */
+	if (!s->paused[prio] || p->time_ns < s->since_ns[prio])
+		s->since_ns[prio] = p->time_ns;
 	s->paused[prio] = true;
 	s->told_ns[prio] = p->time_ns;
 	s->told_frame[prio] = p->frame;

@@ -131,6 +131,31 @@ static void longest_pauses(void **state)
 	flow_table_free(t);
 }
 
+/* A pause that is told again from before it began, and one that ends there. */
+static void times_go_back(void **state)
+{
+	struct flow_table *t = flow_table_new(0);
+	const struct pause_totals *sum = &flow_table_totals(t)->pause;
+	struct flow f;
+
+	(void)state;
+	pfc(t, 9, 3, 0xffff, 100 * US);
+	pfc(t, 9, 3, 0xffff, 10 * US);
+	pfc(t, 9, 3, 0, 20 * US);
+	assert_int_equal(sum->pauses[3], 1);
+	assert_int_equal(sum->ns[3], 10 * US);
+	assert_int_equal(sum->longest[3].ns, 10 * US);
+
+	roce(t, 0x04, 1, 0x11, 3, 5, 998 * US);
+	pfc(t, 9, 3, 0xffff, 1000 * US);
+	pfc(t, 9, 3, 0, 999 * US);
+	roce(t, 0x04, 1, 0x11, 3, 6, 1002 * US);
+	flow_table_get(t, 0, &f);
+	assert_int_equal(f.held_ns, 0);
+	assert_int_equal(sum->longest[3].ns, 10 * US);
+	flow_table_free(t);
+}
+
 static void held_flows(void **state)
 {
 	static const struct {
@@ -221,9 +246,9 @@ static void cnp_spacing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),     cmocka_unit_test(longest_pauses),
-		cmocka_unit_test(held_flows),  cmocka_unit_test(untagged),
-		cmocka_unit_test(cnp_spacing),
+		cmocka_unit_test(lengths),	 cmocka_unit_test(longest_pauses),
+		cmocka_unit_test(times_go_back), cmocka_unit_test(held_flows),
+		cmocka_unit_test(untagged),	 cmocka_unit_test(cnp_spacing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
