@@ -1,0 +1,130 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# capture record in a guest, on real RoCE traffic: rotation, the filters of the kernel, what it says of its own losses,
+# and what it says where the packets pass it by. Runs from the root of the tree; the lab is one of its own.
+bats_require_minimum_version 1.5.0
+load guests
+load captures
+
+setup_file()
+{
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	export LAB_DIR=$PWD/build/capture-record-lab
+	lab down
+	lab up tests/lab/topologies/two.yaml
+	for host in h1 h2; do
+		on $host rocecheck apply lab --auto-approve --accept-unproven >/dev/null 2>&1
+	done
+	set_port p1 rate '"10G"'
+	set_port p2 rate '"10G"'
+}
+
+teardown_file()
+{
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	lab down
+}
+
+setup()
+{
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	tmp=$BATS_TEST_TMPDIR
+	no_faults
+	on h2 sh -c 'rm -rf /tmp/*.pcap* /tmp/rec && mkdir /tmp/rec'
+}
+
+@test "files follow each other; together they hold every packet, in order, and each says what it lost" {
+	record h2 all -i roce0 -w /tmp/all.pcapng
+	record h2 parts -i roce0 -w /tmp/rec/parts.pcapng --file-frames 500
+	record h2 size -i roce0 -w /tmp/rec/size.pcap --file-size 1 --files 2 --full
+	flow ib_write_bw -m 1024 -s 65536 -n 50
+	ended h2 all parts size
+	files=$(jq .files "$tmp/parts.json") frames=$(jq .frames "$tmp/parts.json")
+	equal frames "$(jq .frames "$tmp/all.json")" "$frames"
+	equal files $(((frames + 499) / 500)) "$files"
+	fetch h2 /tmp/all.pcapng "$tmp/all.pcapng"
+	for i in $(seq "$files"); do
+		part=$(printf 'parts-%05d.pcapng' "$i")
+		fetch h2 "/tmp/rec/$part" "$tmp/$part"
+		build/rocecheck --json capture stats "$tmp/$part" | jq -e '.dropped == 0'
+		build/rocecheck --json capture decode "$tmp/$part" | jq -c 'del(.frame, .events)' >>"$tmp/parts"
+	done
+	build/rocecheck --json capture decode "$tmp/all.pcapng" | jq -c 'del(.frame, .events)' | diff -q - "$tmp/parts"
+	# Of 3 MB in files of 1 MiB the last two are kept.
+	(($(jq .files "$tmp/size.json") >= 3))
+	equal 'files kept' 2 "$(on h2 sh -c 'ls /tmp/rec/size-*.pcap | wc -l')"
+	equal modes 600 "$(on h2 sh -c 'stat -c %a /tmp/all.pcapng /tmp/rec/* | sort -u')"
+}
+
+@test "the kernel's filters take what a whole recording has of it, and no more" {
+	for what in cnp nak; do
+		record h2 $what -i eth0 -w /tmp/$what.pcapng -f $what
+	done
+	record h1 all -i eth0 -w /tmp/all.pcapng
+	for what in cnp nak pfc lldp; do
+		record h1 $what -i eth0 -w /tmp/$what.pcapng -f $what
+	done
+	set_port p2 rate '"64M"'
+	fault marked mark_ce p1 in '"every": 20, "prio": [3]'
+	fault lost drop p1 in '"every": 400, "prio": [3]'
+	flow ib_write_bw -m 1024 -s 65536 -n 100 -q 2
+	sleep 3 # an LLDP frame comes every 2 s
+	set_port p2 rate '"10G"'
+	ended h1 all cnp nak pfc lldp
+	ended h2 cnp nak
+	fetch h1 /tmp/all.pcapng "$tmp/all.pcapng"
+	lldp=$(total "$tmp/all.pcapng" lldp) pfc=$(total "$tmp/all.pcapng" pfc_frames)
+	cnp=$(total "$tmp/all.pcapng" cnp) nak=$(($(flows "$tmp/all.pcapng" naks_seq) + $(flows "$tmp/all.pcapng" rnr)))
+	echo "# CNPs $cnp, NAKs $nak, PFC $pfc, LLDP $lldp" >&3
+	((cnp > 2 && nak > 2 && pfc > 2 && lldp > 0))
+	for what in cnp nak pfc; do
+		equal $what ${!what} "$(jq .frames "$tmp/$what.json")"
+		fetch h1 /tmp/$what.pcapng "$tmp/$what.pcapng"
+	done
+	(($(jq .frames "$tmp/lldp.json") >= lldp))
+	equal 'NAKs by the filter' "$nak" $(($(flows "$tmp/nak.pcapng" naks_seq) + $(flows "$tmp/nak.pcapng" rnr)))
+	equal 'CNPs by the filter' "$cnp" "$(total "$tmp/cnp.pcapng" cnp)"
+	equal 'PFC by the filter' "$pfc" "$(total "$tmp/pfc.pcapng" pfc_frames)"
+}
+
+@test "what the recording itself loses is counted, in the file too, and is no loss of the network" {
+	record h2 slow -i roce0 -w /tmp/slow.pcapng --full
+	# shellcheck disable=SC2016 # for the guest's shell
+	on h2 bash -c 'kill -STOP $(</tmp/slow.pid)'
+	flow ib_write_bw -m 4096 -s 1048576 -n 110
+	# shellcheck disable=SC2016
+	on h2 bash -c 'kill -CONT $(</tmp/slow.pid)'
+	flow ib_write_bw -m 4096 -s 65536 -n 8
+	ended h2 slow
+	fetch h2 /tmp/slow.pcapng "$tmp/slow.pcapng"
+	on h2 rm /tmp/slow.pcapng
+	dropped=$(jq .dropped "$tmp/slow.json") frames=$(jq .frames "$tmp/slow.json")
+	echo "# recorded $frames, lost $dropped" >&3
+	((dropped > 1000))
+	build/rocecheck --json capture stats "$tmp/slow.pcapng" >"$tmp/stats"
+	equal 'in the file' "$dropped" "$(jq .dropped "$tmp/stats")"
+	jq -e '[.flows[].lost_psns, .flows[].timeouts] | add == 0' "$tmp/stats"
+	run build/rocecheck capture check --format json "$tmp/slow.pcapng"
+	jq -e --argjson n "$dropped" '.findings[] | select(.rule == "RC-CAP-001") | .verdict == "WARN" and
+		(.text | contains("\($n) packets"))' <<<"$output"
+	jq -e '[.findings[] | select(.rule == "RC-CAP-004") | .verdict] == ["INCONCLUSIVE"]' <<<"$output"
+}
+
+@test "where RDMA counters grow and no packet comes, the reason and the ways out are told" {
+	# Two queue pairs of one device meet in the device: nothing of it is on the interface.
+	format='' record h2 blind -i roce0 -w /tmp/blind.pcapng
+	before=$(on h2 rdma -j statistic show link rxe0/1 | jq '.[0].sent_pkts')
+	# shellcheck disable=SC2016
+	on h2 bash -ec 'ib_write_bw -d rxe0 -x 1 -u 18 -F -n 50 >/tmp/server 2>&1 & until ss -Hltn "sport = 18515" | grep -q .; do sleep 0.05; done
+		ib_write_bw -d rxe0 -x 1 -u 18 -F -n 50 198.18.0.2 >/tmp/client; wait $!'
+	(($(on h2 rdma -j statistic show link rxe0/1 | jq '.[0].sent_pkts') > before + 100))
+	ended h2 blind
+	grep ' 0 of them RoCE' "$tmp/blind.json"
+	grep -E 'no RoCE, though rxe0 counted [0-9]{3,} packets: they bypass the kernel' "$tmp/blind.json"
+	grep '^way out .*mirror port' "$tmp/blind.json"
+	fetch h2 /tmp/blind.pcapng "$tmp/blind.pcapng"
+	run build/rocecheck capture check "$tmp/blind.pcapng"
+	[ "$status" -eq 4 ]
+	[[ $output == *'the NIC bypasses the kernel'*'way out: '* ]]
+}
