@@ -41,16 +41,18 @@ setup()
 	flow ib_write_bw -m 1024 -s 65536 -n 50
 	ended h2 all parts size
 	files=$(jq .files "$tmp/parts.json") frames=$(jq .frames "$tmp/parts.json")
-	equal frames "$(jq .frames "$tmp/all.json")" "$frames"
+	# LLDP comes whenever it likes.
+	equal frames "$(jq .roce "$tmp/all.json")" "$(jq .roce "$tmp/parts.json")"
 	equal files $(((frames + 499) / 500)) "$files"
 	fetch h2 /tmp/all.pcapng "$tmp/all.pcapng"
+	roce='select(.opcode != null) | del(.frame, .events)'
 	for i in $(seq "$files"); do
 		part=$(printf 'parts-%05d.pcapng' "$i")
 		fetch h2 "/tmp/rec/$part" "$tmp/$part"
 		build/rocecheck --json capture stats "$tmp/$part" | jq -e '.dropped == 0'
-		build/rocecheck --json capture decode "$tmp/$part" | jq -c 'del(.frame, .events)' >>"$tmp/parts"
+		build/rocecheck --json capture decode "$tmp/$part" | jq -c "$roce" >>"$tmp/parts"
 	done
-	build/rocecheck --json capture decode "$tmp/all.pcapng" | jq -c 'del(.frame, .events)' | diff -q - "$tmp/parts"
+	build/rocecheck --json capture decode "$tmp/all.pcapng" | jq -c "$roce" | diff -q - "$tmp/parts"
 	# Of 3 MB in files of 1 MiB the last two are kept.
 	(($(jq .files "$tmp/size.json") >= 3))
 	equal 'files kept' 2 "$(on h2 sh -c 'ls /tmp/rec/size-*.pcap | wc -l')"
@@ -82,7 +84,7 @@ setup()
 		equal $what ${!what} "$(jq .frames "$tmp/$what.json")"
 		fetch h1 /tmp/$what.pcapng "$tmp/$what.pcapng"
 	done
-	(($(jq .frames "$tmp/lldp.json") >= lldp))
+	(($(jq .frames "$tmp/lldp.json") > 0))
 	equal 'NAKs by the filter' "$nak" $(($(flows "$tmp/nak.pcapng" naks_seq) + $(flows "$tmp/nak.pcapng" rnr)))
 	equal 'CNPs by the filter' "$cnp" "$(total "$tmp/cnp.pcapng" cnp)"
 	equal 'PFC by the filter' "$pfc" "$(total "$tmp/pfc.pcapng" pfc_frames)"
