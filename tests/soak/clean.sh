@@ -67,6 +67,9 @@ for host in h1 h2; do
 done
 for port in p1 p2; do
 	set_port $port rate '"10G"'
+	# More than two hosts have under way: pauses would be reported, with reason.
+	set_port $port xoff '"2MB"'
+	set_port $port xon '"1MB"'
 done
 counters before
 
