@@ -73,7 +73,7 @@ static void post(struct traffic_state *s, struct ibv_send_wr *wr)
 void traffic_post_cell(struct traffic_state *s, unsigned int cell, uint64_t sequence, uint32_t kind)
 {
 	struct traffic *t = s->t;
-	struct pattern_id id = {t->spec.seed, sequence, cell, kind};
+	struct pattern_id id = {t->spec.seed, sequence, cell, kind, 0};
 	uint8_t *p = t->cells + (size_t)cell * TRAFFIC_CELL;
 	struct ibv_sge sge = {(uintptr_t)p, TRAFFIC_CELL, t->cells_mr->lkey};
 	struct ibv_send_wr wr = {
@@ -88,7 +88,7 @@ void traffic_post_message(struct traffic_state *s, uint64_t sequence, bool end)
 	struct traffic *t = s->t;
 	uint32_t slot = (uint32_t)(sequence % t->slots);
 	uint32_t length = end ? TRAFFIC_CELL : t->spec.message_bytes;
-	struct pattern_id id = {t->spec.seed, sequence, slot, end ? PATTERN_END : PATTERN_DATA};
+	struct pattern_id id = {t->spec.seed, sequence, slot, end ? PATTERN_END : PATTERN_DATA, 0};
 	uint8_t *p = traffic_slot(t, sequence);
 	struct ibv_sge sge = {(uintptr_t)p, length, t->ring_mr->lkey};
 	struct ibv_send_wr wr = {

@@ -32,7 +32,7 @@ static void wrong(struct traffic_state *s, uint64_t sequence, const char *what, 
 static void check_data(struct traffic_state *s, uint64_t n, const struct ibv_wc *wc)
 {
 	const struct traffic_spec *spec = &s->t->spec;
-	struct pattern_id want = {spec->seed, n, (uint32_t)(n % s->t->slots), PATTERN_DATA};
+	struct pattern_id want = {spec->seed, n, (uint32_t)(n % s->t->slots), PATTERN_DATA, 0};
 	bool write = spec->verb == TRAFFIC_WRITE;
 	enum pattern_fault fault;
 	uint64_t offset = 0;
@@ -61,7 +61,7 @@ static bool is_end(const struct traffic_state *s, uint64_t n, const struct ibv_w
 {
 	const struct traffic *t = s->t;
 	bool write = t->spec.verb == TRAFFIC_WRITE;
-	struct pattern_id want = {t->spec.seed, n, (uint32_t)(n % t->slots), PATTERN_END};
+	struct pattern_id want = {t->spec.seed, n, (uint32_t)(n % t->slots), PATTERN_END, 0};
 	uint64_t offset;
 
 	return wc->opcode == IBV_WC_RECV && wc->byte_len == TRAFFIC_CELL &&
