@@ -19,23 +19,25 @@
 #define LEASE_MAX_MS 3600000
 
 const struct agent_op_row agent_ops[] = {
-	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long"},
-	{"collect", agent_collect, "ports: more netdevs; a snapshot of the host"},
-	{"counters", agent_counters, "ports: [{netdev, ibdev, ib_port}]; a reading of each"},
-	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know"},
-	{"traffic_connect", agent_traffic_connect, "handle, peer"},
-	{"traffic_run", agent_traffic_run, "handle; the result, when it is over"},
-	{"traffic_close", agent_traffic_close, "handle"},
-	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle"},
-	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording"},
-	{"capture_read", agent_capture_read, "handle, offset; a piece of the recording"},
-	{"plan", agent_plan, "profile, as_text; what apply would change"},
+	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long", true},
+	{"collect", agent_collect, "ports: more netdevs; a snapshot of the host", true},
+	{"counters", agent_counters, "ports: [{netdev, ibdev, ib_port}]; a reading of each", true},
+	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know", true},
+	{"traffic_connect", agent_traffic_connect, "handle, peer", true},
+	{"traffic_run", agent_traffic_run,
+	 "handle, progress_ms: events so often; the result, when it is over", true},
+	{"traffic_stop", agent_traffic_stop, "handle; the run ends now, with its result", true},
+	{"traffic_close", agent_traffic_close, "handle", true},
+	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle", false},
+	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording", false},
+	{"capture_read", agent_capture_read, "handle, offset; a piece of the recording", false},
+	{"plan", agent_plan, "profile, as_text; what apply would change", false},
 	{"apply", agent_apply,
-	 "plan, unproven, disruption, confirm_within_s, wait_link_s, settle_ms"},
-	{"confirm", agent_confirm, "tx"},
-	{"rollback", agent_rollback, "tx"},
-	{"transactions", agent_transactions, "all of this host"},
-	{"quit", agent_quit, "ends the agent"},
+	 "plan, unproven, disruption, confirm_within_s, wait_link_s, settle_ms", false},
+	{"confirm", agent_confirm, "tx", false},
+	{"rollback", agent_rollback, "tx", false},
+	{"transactions", agent_transactions, "all of this host", false},
+	{"quit", agent_quit, "ends the agent", true},
 };
 const unsigned int agent_op_count = ARRAY_SIZE(agent_ops);
 
@@ -48,17 +50,31 @@ static const struct agent_op_row *find_op(const char *name)
 	return NULL;
 }
 
-static void run_request(struct agent *a, uint64_t id, const json_t *request)
+static int choose_op(const struct agent *a, const json_t *request, const struct agent_op_row **out,
+		     struct err *e)
 {
 	const char *name = json_string_value(json_object_get(request, "op"));
 	const struct agent_op_row *op = find_op(name);
-	struct err e = {0};
-	json_t *reply = NULL;
-	int rc;
 
 	if (!op) {
-		err_set(&e, -EOPNOTSUPP, "agent: unknown op '%.32s'", name ? name : "");
-		err_hint(&e, "coordinator and agent must be of one build");
+		err_set(e, -EOPNOTSUPP, "agent: unknown op '%.32s'", name ? name : "");
+		return err_hint(e, "coordinator and agent must be of one build");
+	}
+	if (a->config->probe_only && !op->probe)
+		return err_set(e, -EPERM, "agent: op '%s' is not for a peer of 'probe server'",
+			       op->name);
+	*out = op;
+	return 0;
+}
+
+static void run_request(struct agent *a, uint64_t id, const json_t *request)
+{
+	const struct agent_op_row *op = NULL;
+	struct err e = {0};
+	json_t *reply = NULL;
+	int rc = choose_op(a, request, &op, &e);
+
+	if (rc) {
 		agent_error(a, id, &e);
 		return;
 	}
@@ -198,6 +214,6 @@ int agent_quit(struct agent *a, uint64_t id, const json_t *request, json_t **rep
 	(void)reply;
 	(void)e;
 	agent_reply(a, id, json_object());
-	a->over = true;
+	agent_end_with(a, AGENT_QUIT);
 	return AGENT_LATER;
 }

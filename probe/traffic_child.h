@@ -7,8 +7,8 @@
  * Lines on in_fd and the answer to each on out_fd, {"error":{...}} when it failed:
  *   the spec          -> {"peer":{...}}
  *   the other's peer  -> {"connected":true}
- *   {"run":true}      -> {"result":{...}}
- * End of input stops the run and ends the process.
+ *   {"run":true}      -> {"result":{...}}, and {"progress":{...}} before it every progress_ms
+ * End of input stops the run, which is answered, and ends the process.
  */
 #ifndef PROBE_TRAFFIC_CHILD_H
 #define PROBE_TRAFFIC_CHILD_H
