@@ -183,7 +183,7 @@ static const struct loop_process_events process_events = {.line = on_line, .ende
 static void on_watchdog(void *arg)
 {
 	struct agent_traffic *t = arg;
-	struct traffic_result r = {.cause = CAUSE_TIMEOUT};
+	struct traffic_report r = {.total = {.cause = CAUSE_TIMEOUT}};
 	struct err e = {0};
 
 	loop_process_kill(t->process, SIGKILL);
@@ -193,11 +193,11 @@ static void on_watchdog(void *arg)
 		answer_failure(t, &e);
 		return;
 	}
-	snprintf(r.detail, sizeof(r.detail),
+	snprintf(r.total.detail, sizeof(r.total.detail),
 		 "the kernel did not let the traffic process go %u s after its time: it was killed",
 		 RUN_MARGIN_MS / 1000);
 	t->step = STEP_DONE;
-	answer(t, json_pack("{s:o}", "result", traffic_result_to_json(&r)));
+	answer(t, json_pack("{s:o}", "result", traffic_report_to_json(&r)));
 }
 
 /* Gives the process a line; its answer will be that of request id. */

@@ -46,17 +46,21 @@ uint32_t traffic_slots(uint32_t message_bytes)
 	return slots;
 }
 
+/* What this engine does of what a spec can ask for. */
 static int check_spec(const struct traffic_spec *spec, struct err *e)
 {
-	if (spec->message_bytes < TRAFFIC_MESSAGE_MIN || spec->message_bytes > TRAFFIC_MESSAGE_MAX)
-		return err_set(e, -EINVAL, "message size %u: must be %u to %u bytes",
-			       spec->message_bytes, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX);
-	if (spec->timeout > 31 || spec->sl > 7)
-		return err_set(e, -EINVAL,
-			       "ACK timeout code %u or service level %u is out of range",
-			       spec->timeout, spec->sl);
-	if (spec->duration_ms > TRAFFIC_DURATION_MAX_MS)
-		return err_set(e, -EINVAL, "duration %u ms: more than a day", spec->duration_ms);
+	const struct traffic_class *c = &spec->class[0];
+	bool verb = c->verb == TRAFFIC_WRITE_IMM || c->verb == TRAFFIC_SEND;
+	int err = traffic_spec_check(spec, e);
+
+	if (err)
+		return err;
+	if (spec->class_count > 1 || c->qps > 1 || c->direction != TRAFFIC_FORWARD || c->probe ||
+	    spec->mode != TRAFFIC_OBSERVE || c->transport != TRAFFIC_RC || !verb || c->count ||
+	    !spec->duration_ms || spec->bringup != TRAFFIC_RAW)
+		return err_set(e, -EOPNOTSUPP,
+			       "traffic: one class of one RC queue pair forward, write_imm or "
+			       "send, by time");
 	return 0;
 }
 
@@ -157,7 +161,7 @@ static int map_memory(struct traffic *t, size_t bytes, int access, uint8_t **mem
 /* Remote access to the ring alone, and only where the verb needs it. */
 static int ring_access(const struct traffic_spec *spec)
 {
-	bool target = spec->role == TRAFFIC_SERVER && spec->verb == TRAFFIC_WRITE;
+	bool target = spec->role == TRAFFIC_SERVER && spec->class[0].verb == TRAFFIC_WRITE_IMM;
 
 	return IBV_ACCESS_LOCAL_WRITE | (target ? IBV_ACCESS_REMOTE_WRITE : 0);
 }
@@ -165,7 +169,7 @@ static int ring_access(const struct traffic_spec *spec)
 static int open_memory(struct traffic *t, struct err *e)
 {
 	size_t cells = (TRAFFIC_CREDITS + TRAFFIC_SLOTS_MAX) * TRAFFIC_CELL;
-	int err = map_memory(t, (size_t)t->slots * t->spec.message_bytes, ring_access(&t->spec),
+	int err = map_memory(t, (size_t)t->slots * t->class->message_bytes, ring_access(&t->spec),
 			     &t->ring, &t->ring_bytes, &t->ring_mr, e);
 
 	if (err)
@@ -229,12 +233,12 @@ static void fill_self(struct traffic *t)
 
 	if (getrandom(&psn, sizeof(psn), 0) != (ssize_t)sizeof(psn))
 		psn = (uint32_t)traffic_now_ns();
-	t->self.psn = psn & 0xffffff;
-	t->self.qpn = t->qp->qp_num;
-	t->self.slots = t->slots;
+	t->self.qp_count = 1;
+	t->self.qp[0].psn = psn & 0xffffff;
+	t->self.qp[0].qpn = t->qp->qp_num;
 	if (ring_access(&t->spec) & IBV_ACCESS_REMOTE_WRITE) {
-		t->self.addr = (uintptr_t)t->ring;
-		t->self.rkey = t->ring_mr->rkey;
+		t->self.qp[0].addr = (uintptr_t)t->ring;
+		t->self.qp[0].rkey = t->ring_mr->rkey;
 	}
 }
 
@@ -249,7 +253,8 @@ int traffic_open(const struct traffic_spec *spec, struct traffic **out, struct e
 	if (!t)
 		return err_sys(e, -ENOMEM, "traffic");
 	t->spec = *spec;
-	t->slots = traffic_slots(spec->message_bytes);
+	t->class = &t->spec.class[0];
+	t->slots = traffic_slots(t->class->message_bytes);
 	err = open_device(t, e);
 	if (!err)
 		err = query_port(t, e);
@@ -305,12 +310,10 @@ void traffic_self(const struct traffic *t, struct traffic_peer *self)
 
 static int check_peer(const struct traffic *t, const struct traffic_peer *p, struct err *e)
 {
-	if (p->qpn > 0xffffff || p->psn > 0xffffff || p->mtu < 256 || p->mtu > 4096)
+	if (p->qp_count != 1 || p->qp[0].qpn > 0xffffff || p->qp[0].psn > 0xffffff ||
+	    p->mtu < 256 || p->mtu > 4096)
 		return err_set(e, -EPROTO, "%s: the other end's queue pair data is out of range",
 			       t->spec.ibdev);
-	if (p->slots != t->slots)
-		return err_set(e, -EPROTO, "%s: the ends disagree about the ring (%u and %u slots)",
-			       t->spec.ibdev, t->slots, p->slots);
 	return 0;
 }
 
@@ -318,7 +321,8 @@ static int check_peer(const struct traffic *t, const struct traffic_peer *p, str
  * the same, as those that a CM sets up. */
 static uint32_t flow_label(const struct traffic *t)
 {
-	return (t->self.qpn ^ t->peer.qpn ^ t->self.psn ^ t->peer.psn) & 0xfffff;
+	return (t->self.qp[0].qpn ^ t->peer.qp[0].qpn ^ t->self.qp[0].psn ^ t->peer.qp[0].psn) &
+	       0xfffff;
 }
 
 static int to_rtr(struct traffic *t, struct err *e)
@@ -326,19 +330,19 @@ static int to_rtr(struct traffic *t, struct err *e)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = mtu_code(t->mtu),
-		.dest_qp_num = t->peer.qpn,
-		.rq_psn = t->peer.psn,
+		.dest_qp_num = t->peer.qp[0].qpn,
+		.rq_psn = t->peer.qp[0].psn,
 		.min_rnr_timer = MIN_RNR_TIMER,
 		.ah_attr =
 			{
 				.is_global = 1,
 				.port_num = t->spec.ib_port,
-				.sl = t->spec.sl,
+				.sl = t->class->sl,
 				.grh =
 					{
 						.sgid_index = (uint8_t)t->spec.gid_index,
 						.hop_limit = HOP_LIMIT,
-						.traffic_class = t->spec.tos,
+						.traffic_class = t->class->tos,
 						.flow_label = flow_label(t),
 					},
 			},
@@ -359,7 +363,7 @@ static int to_rts(struct traffic *t, struct err *e)
 		.timeout = t->spec.timeout ? t->spec.timeout : timeout,
 		.retry_cnt = RETRY_COUNT,
 		.rnr_retry = RNR_RETRY,
-		.sq_psn = t->self.psn,
+		.sq_psn = t->self.qp[0].psn,
 	};
 
 	return modify(t, &attr,
@@ -382,15 +386,45 @@ int traffic_connect(struct traffic *t, const struct traffic_peer *peer, struct e
 	return err ? err : to_rts(t, e);
 }
 
-int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_result *result,
+/* The sums, and the one class. */
+static int start_report(struct traffic *t, struct traffic_report *report, struct err *e)
+{
+	memset(report, 0, sizeof(*report));
+	report->class = calloc(1, sizeof(*report->class));
+	if (!report->class)
+		return err_sys(e, -ENOMEM, "traffic report");
+	report->class_count = 1;
+	report->total.mtu = mtu_bytes(mtu_code(t->mtu));
+	intervals_begin(&report->class->goodput, traffic_now_ns());
+	return 0;
+}
+
+static void end_report(const struct traffic *t, struct traffic_report *report)
+{
+	const struct traffic_result *total = &report->total;
+	struct traffic_class_result *class = report->class;
+	bool client = t->spec.role == TRAFFIC_CLIENT;
+
+	*(client ? &class->messages : &class->arrived) = total->messages;
+	*(client ? &class->bytes : &class->arrived_bytes) = total->bytes;
+	class->checked_bytes = total->checked_bytes;
+	class->mismatches = total->mismatches;
+	intervals_end(&class->goodput, traffic_now_ns());
+}
+
+int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_report *report,
 		struct err *e)
 {
-	struct traffic_state s = {.t = t, .stop = stop, .result = result};
+	struct traffic_state s = {.t = t, .stop = stop, .result = &report->total};
+	int err;
 
 	if (!t->mtu)
 		return err_set(e, -ENOTCONN, "%s: traffic was not connected", t->spec.ibdev);
-	memset(result, 0, sizeof(*result));
-	result->mtu = mtu_bytes(mtu_code(t->mtu));
+	err = start_report(t, report, e);
+	if (err)
+		return err;
+	s.goodput = &report->class->goodput;
+	__atomic_store_n(&t->running, &report->total, __ATOMIC_RELEASE);
 	s.start_ns = s.heard_ns = traffic_now_ns();
 	s.deadline_ns = s.start_ns + (t->spec.duration_ms + TRAFFIC_GRACE_MS) * UINT64_C(1000000);
 	if (t->spec.role == TRAFFIC_CLIENT)
@@ -398,6 +432,19 @@ int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_resu
 	else
 		traffic_run_server(&s);
 	if (s.first_ns && s.last_ns > s.first_ns)
-		result->duration_ns = s.last_ns - s.first_ns;
+		report->total.duration_ns = s.last_ns - s.first_ns;
+	end_report(t, report);
 	return 0;
+}
+
+void traffic_progress(const struct traffic *t, struct traffic_progress *p)
+{
+	const struct traffic_result *r = __atomic_load_n(&t->running, __ATOMIC_ACQUIRE);
+
+	memset(p, 0, sizeof(*p));
+	if (!r)
+		return;
+	p->messages = __atomic_load_n(&r->messages, __ATOMIC_RELAXED);
+	p->bytes = __atomic_load_n(&r->bytes, __ATOMIC_RELAXED);
+	p->mismatches = __atomic_load_n(&r->mismatches, __ATOMIC_RELAXED);
 }

@@ -17,13 +17,12 @@
 #include "probe/json_take.h"
 #include "probe/traffic.h"
 
-#define LINE_MAX_BYTES 8192
+#define LINE_MAX_BYTES 65536 /* many queue pairs */
 
 struct child {
 	FILE *in, *out;
 	struct traffic *traffic;
-	struct traffic_result result; /* grows while it runs */
-	unsigned int progress_ms;     /* 0 = says nothing of it */
+	unsigned int progress_ms; /* 0 = says nothing of it */
 	volatile int stop;
 };
 
@@ -81,19 +80,15 @@ static int do_connect(struct child *c, const json_t *doc, struct err *e)
 	return err ? err : answer(c, json_pack("{s:b}", "connected", 1));
 }
 
-static uint64_t peek(const uint64_t *number)
-{
-	return __atomic_load_n(number, __ATOMIC_RELAXED);
-}
-
 static void tell_progress(struct child *c)
 {
-	const struct traffic_result *r = &c->result;
+	struct traffic_progress p;
 
+	traffic_progress(c->traffic, &p);
 	(void)answer(c,
-		     json_pack("{s:{s:I, s:I, s:I}}", "progress", "messages",
-			       (json_int_t)peek(&r->messages), "bytes", (json_int_t)peek(&r->bytes),
-			       "mismatches", (json_int_t)peek(&r->mismatches)));
+		     json_pack("{s:{s:I, s:I, s:I, s:I}}", "progress", "messages",
+			       (json_int_t)p.messages, "bytes", (json_int_t)p.bytes, "mismatches",
+			       (json_int_t)p.mismatches, "losses", (json_int_t)p.losses));
 }
 
 /* Nothing is sent to us during the run: input that is there is its end. */
@@ -116,6 +111,7 @@ static void *watch_input(void *arg)
 
 static int do_run(struct child *c, const json_t *doc, struct err *e)
 {
+	struct traffic_report report = {0};
 	uint64_t progress_ms;
 	pthread_t watcher;
 	int err = json_take_uint_or(doc, "progress_ms", 0, 0, 60000, &progress_ms, e);
@@ -126,11 +122,13 @@ static int do_run(struct child *c, const json_t *doc, struct err *e)
 	err = pthread_create(&watcher, NULL, watch_input, c);
 	if (err)
 		return err_sys(e, -err, "traffic process: thread");
-	err = traffic_run(c->traffic, &c->stop, &c->result, e);
+	err = traffic_run(c->traffic, &c->stop, &report, e);
 	pthread_cancel(watcher); /* poll() is where it sits */
 	pthread_join(watcher, NULL);
-	return err ? err
-		   : answer(c, json_pack("{s:o}", "result", traffic_result_to_json(&c->result)));
+	if (!err)
+		err = answer(c, json_pack("{s:o}", "result", traffic_report_to_json(&report)));
+	traffic_report_clear(&report);
+	return err;
 }
 
 static int serve(struct child *c, struct err *e)

@@ -55,8 +55,9 @@ static void completion(struct traffic_state *s, const struct ibv_wc *wc, void *a
 	if (c->ended && c->acked == c->posted)
 		return; /* END holds no data */
 	s->result->messages++;
-	s->result->bytes += s->t->spec.message_bytes;
+	s->result->bytes += s->t->class->message_bytes;
 	s->last_ns = s->heard_ns;
+	intervals_add(s->goodput, s->heard_ns, s->t->class->message_bytes);
 }
 
 static bool slot_free(const struct traffic_state *s, const struct client *c)
@@ -83,7 +84,7 @@ static uint64_t post_due(struct traffic_state *s, struct client *c)
 		if (!s->first_ns)
 			s->first_ns = now;
 		traffic_post_message(s, c->posted++, false);
-		pace_take(&c->pace, s->t->spec.message_bytes, now);
+		pace_take(&c->pace, s->t->class->message_bytes, now);
 		now = traffic_now_ns();
 	}
 	return UINT64_MAX;
@@ -102,20 +103,20 @@ static void check_silence(struct traffic_state *s, const struct client *c)
 			     (unsigned long long)c->posted);
 }
 
-static uint64_t burst_bytes(const struct traffic_spec *spec)
+static uint64_t burst_bytes(const struct traffic_class *class)
 {
-	uint64_t messages = (uint64_t)BURST_MESSAGES * spec->message_bytes;
-	uint64_t time = spec->rate_bytes_per_s / BURST_PER_S;
+	uint64_t messages = (uint64_t)BURST_MESSAGES * class->message_bytes;
+	uint64_t time = class->rate_bytes_per_s / BURST_PER_S;
 
 	return messages > time ? messages : time;
 }
 
 void traffic_run_client(struct traffic_state *s)
 {
-	const struct traffic_spec *spec = &s->t->spec;
-	struct client c = {.end_ns = s->start_ns + spec->duration_ms * UINT64_C(1000000)};
+	const struct traffic_class *class = s->t->class;
+	struct client c = {.end_ns = s->start_ns + s->t->spec.duration_ms * UINT64_C(1000000)};
 
-	pace_init(&c.pace, spec->rate_bytes_per_s, burst_bytes(spec), s->start_ns);
+	pace_init(&c.pace, class->rate_bytes_per_s, burst_bytes(class), s->start_ns);
 	while (!s->over) {
 		uint64_t wait;
 

@@ -17,15 +17,12 @@
 
 #include "probe/traffic.h"
 
-#define TRAFFIC_MESSAGE_MIN	64u
-#define TRAFFIC_MESSAGE_MAX	(8u << 20)
-#define TRAFFIC_CELL		64u /* bytes of a control message */
-#define TRAFFIC_CREDITS		16u /* control messages under way, at most */
-#define TRAFFIC_SLOTS_MIN	2u
-#define TRAFFIC_SLOTS_MAX	64u
-#define TRAFFIC_GRACE_MS	9000u /* after duration_ms: our own deadline */
-#define TRAFFIC_DURATION_MAX_MS (24u * 3600 * 1000)
-#define TRAFFIC_SILENCE_MS	5000u /* nothing from the peer for so long: it is gone */
+#define TRAFFIC_CELL	   64u /* bytes of a control message */
+#define TRAFFIC_CREDITS	   16u /* control messages under way, at most */
+#define TRAFFIC_SLOTS_MIN  2u
+#define TRAFFIC_SLOTS_MAX  64u
+#define TRAFFIC_GRACE_MS   9000u /* after duration_ms: our own deadline */
+#define TRAFFIC_SILENCE_MS 5000u /* nothing from the peer for so long: it is gone */
 
 struct traffic {
 	struct traffic_spec spec;
@@ -42,8 +39,10 @@ struct traffic {
 	size_t cells_bytes;
 	struct ibv_mr *cells_mr;
 	uint32_t slots, mtu;
+	const struct traffic_class *class;
 	struct traffic_peer self, peer;
-	bool soft; /* no hardware behind the device */
+	bool soft;			      /* no hardware behind the device */
+	const struct traffic_result *running; /* while it runs, and after it */
 };
 
 /* One run of one end. */
@@ -51,6 +50,7 @@ struct traffic_state {
 	struct traffic *t;
 	const volatile int *stop;
 	struct traffic_result *result;
+	struct intervals *goodput;
 	uint64_t start_ns, deadline_ns;
 	uint64_t first_ns, last_ns; /* of data: first post or arrival, last completion */
 	uint64_t heard_ns;	    /* last completion of any kind */

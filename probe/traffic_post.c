@@ -13,7 +13,7 @@
 
 uint8_t *traffic_slot(const struct traffic *t, uint64_t sequence)
 {
-	return t->ring + (size_t)(sequence % t->slots) * t->spec.message_bytes;
+	return t->ring + (size_t)(sequence % t->slots) * t->class->message_bytes;
 }
 
 uint8_t *traffic_receive_cell(const struct traffic *t, uint64_t n)
@@ -26,10 +26,10 @@ uint8_t *traffic_receive_cell(const struct traffic *t, uint64_t n)
 /* Where the n-th message comes in: SENDs to a server into their slot, all else is control. */
 static int receive(struct traffic *t, uint64_t n)
 {
-	bool into_slot = t->spec.role == TRAFFIC_SERVER && t->spec.verb == TRAFFIC_SEND;
+	bool into_slot = t->spec.role == TRAFFIC_SERVER && t->class->verb == TRAFFIC_SEND;
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)(into_slot ? traffic_slot(t, n) : traffic_receive_cell(t, n)),
-		.length = into_slot ? t->spec.message_bytes : TRAFFIC_CELL,
+		.length = into_slot ? t->class->message_bytes : TRAFFIC_CELL,
 		.lkey = into_slot ? t->ring_mr->lkey : t->cells_mr->lkey,
 	};
 	struct ibv_recv_wr wr = {.wr_id = n, .sg_list = &sge, .num_sge = 1}, *bad;
@@ -87,7 +87,7 @@ void traffic_post_message(struct traffic_state *s, uint64_t sequence, bool end)
 {
 	struct traffic *t = s->t;
 	uint32_t slot = (uint32_t)(sequence % t->slots);
-	uint32_t length = end ? TRAFFIC_CELL : t->spec.message_bytes;
+	uint32_t length = end ? TRAFFIC_CELL : t->class->message_bytes;
 	struct pattern_id id = {t->spec.seed, sequence, slot, end ? PATTERN_END : PATTERN_DATA, 0};
 	uint8_t *p = traffic_slot(t, sequence);
 	struct ibv_sge sge = {(uintptr_t)p, length, t->ring_mr->lkey};
@@ -98,11 +98,12 @@ void traffic_post_message(struct traffic_state *s, uint64_t sequence, bool end)
 		.opcode = IBV_WR_SEND,
 	};
 
-	if (t->spec.verb == TRAFFIC_WRITE && !end) {
+	if (t->class->verb == TRAFFIC_WRITE_IMM && !end) {
 		wr.opcode = IBV_WR_RDMA_WRITE_WITH_IMM;
 		wr.imm_data = htobe32((uint32_t)sequence);
-		wr.wr.rdma.remote_addr = t->peer.addr + (uint64_t)slot * t->spec.message_bytes;
-		wr.wr.rdma.rkey = t->peer.rkey;
+		wr.wr.rdma.remote_addr = t->peer.qp[0].addr +
+					 (uint64_t)slot * t->class->message_bytes;
+		wr.wr.rdma.rkey = t->peer.qp[0].rkey;
 	}
 	pattern_fill(p, length, &id);
 	post(s, &wr);

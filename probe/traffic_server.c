@@ -31,9 +31,9 @@ static void wrong(struct traffic_state *s, uint64_t sequence, const char *what, 
 
 static void check_data(struct traffic_state *s, uint64_t n, const struct ibv_wc *wc)
 {
-	const struct traffic_spec *spec = &s->t->spec;
-	struct pattern_id want = {spec->seed, n, (uint32_t)(n % s->t->slots), PATTERN_DATA, 0};
-	bool write = spec->verb == TRAFFIC_WRITE;
+	const struct traffic_class *class = s->t->class;
+	struct pattern_id want = {s->t->spec.seed, n, (uint32_t)(n % s->t->slots), PATTERN_DATA, 0};
+	bool write = class->verb == TRAFFIC_WRITE_IMM;
 	enum pattern_fault fault;
 	uint64_t offset = 0;
 
@@ -42,7 +42,8 @@ static void check_data(struct traffic_state *s, uint64_t n, const struct ibv_wc 
 	s->last_ns = s->heard_ns;
 	s->result->messages++;
 	s->result->bytes += wc->byte_len;
-	if (wc->byte_len != spec->message_bytes) {
+	intervals_add(s->goodput, s->heard_ns, wc->byte_len);
+	if (wc->byte_len != class->message_bytes) {
 		wrong(s, n, "has the wrong length", wc->byte_len);
 		return;
 	}
@@ -50,8 +51,8 @@ static void check_data(struct traffic_state *s, uint64_t n, const struct ibv_wc 
 		wrong(s, n, "has the immediate of another message", 0);
 		return;
 	}
-	fault = pattern_check(traffic_slot(s->t, n), spec->message_bytes, &want, &offset);
-	s->result->checked_bytes += spec->message_bytes;
+	fault = pattern_check(traffic_slot(s->t, n), class->message_bytes, &want, &offset);
+	s->result->checked_bytes += class->message_bytes;
 	if (fault != PATTERN_OK)
 		wrong(s, n, pattern_fault_text(fault), offset);
 }
@@ -60,7 +61,7 @@ static void check_data(struct traffic_state *s, uint64_t n, const struct ibv_wc 
 static bool is_end(const struct traffic_state *s, uint64_t n, const struct ibv_wc *wc)
 {
 	const struct traffic *t = s->t;
-	bool write = t->spec.verb == TRAFFIC_WRITE;
+	bool write = t->class->verb == TRAFFIC_WRITE_IMM;
 	struct pattern_id want = {t->spec.seed, n, (uint32_t)(n % t->slots), PATTERN_END, 0};
 	uint64_t offset;
 
@@ -112,11 +113,12 @@ static void check_silence(struct traffic_state *s, const struct server *v)
 
 void traffic_run_server(struct traffic_state *s)
 {
-	const struct traffic_spec *spec = &s->t->spec;
+	const struct traffic_class *class = s->t->class;
 	struct server v = {.silence_ns = TRAFFIC_SILENCE_MS * UINT64_C(1000000)};
 
-	if (spec->rate_bytes_per_s) /* a slow client is no dead one */
-		v.silence_ns += spec->message_bytes * UINT64_C(4000000000) / spec->rate_bytes_per_s;
+	if (class->rate_bytes_per_s) /* a slow client is no dead one */
+		v.silence_ns += class->message_bytes * UINT64_C(4000000000) /
+				class->rate_bytes_per_s;
 	while (!s->over) {
 		traffic_drain(s, completion, &v);
 		if (!s->over)

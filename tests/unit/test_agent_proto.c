@@ -164,9 +164,12 @@ static void test_deep_nesting(void **state)
 }
 
 static const char spec_line[] =
-	"{\"id\":12,\"op\":\"traffic_open\",\"spec\":{\"role\":\"client\",\"verb\":\"write\","
-	"\"ibdev\":\"nonesuch\",\"ib_port\":1,\"gid_index\":1,\"tos\":106,\"message_bytes\":4096,"
-	"\"duration_ms\":1000,\"rate_bytes_per_s\":0,\"seed\":1,\"sl\":0,\"timeout\":0}}";
+	"{\"id\":12,\"op\":\"traffic_open\",\"spec\":{\"role\":\"client\",\"mode\":\"observe\","
+	"\"bringup\":\"raw\",\"ibdev\":\"nonesuch\",\"ib_port\":1,\"gid_index\":1,"
+	"\"duration_ms\":1000,\"seed\":1,\"timeout\":0,\"threads\":1,\"pin\":false,"
+	"\"huge_pages\":false,\"classes\":[{\"tos\":106,\"sl\":0,\"transport\":\"rc\","
+	"\"verb\":\"write_imm\",\"direction\":\"forward\",\"check\":\"every\",\"probe\":false,"
+	"\"qps\":1,\"message_bytes\":4096,\"window\":0,\"rate_bytes_per_s\":0,\"count\":0}]}}";
 
 /* A traffic process that cannot be started is an error, and leaves nothing behind. */
 static void test_no_traffic_process(void **state)
