@@ -14,6 +14,7 @@
 #include "probe/json_take.h"
 #include "probe/loop.h"
 #include "probe/snapshot.h"
+#include "probe/use.h"
 
 #define LEASE_MIN_MS 500
 #define LEASE_MAX_MS 3600000
@@ -21,7 +22,8 @@
 const struct agent_op_row agent_ops[] = {
 	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long", true},
 	{"collect", agent_collect, "ports: more netdevs; a snapshot of the host", true},
-	{"counters", agent_counters, "ports: [{netdev, ibdev, ib_port}]; a reading of each", true},
+	{"counters", agent_counters,
+	 "ports: [{netdev, ibdev, ib_port, users}]; a reading of each, and who uses it", true},
 	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know", true},
 	{"traffic_connect", agent_traffic_connect, "handle, peer", true},
 	{"traffic_run", agent_traffic_run,
@@ -161,12 +163,15 @@ int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **
 	return 0;
 }
 
-/* One port of a "counters" request: its reading, or what went wrong with it. */
+/* One port of a "counters" request: its reading and, when asked, who uses it, or what went wrong.
+ */
 static int read_port(struct dcb *dcb, const json_t *port, json_t *list, struct err *e)
 {
 	char netdev[16], ibdev[64] = "";
 	struct err port_err = {0};
 	struct counters c = {0};
+	struct port_use use;
+	bool users = false;
 	uint64_t ib_port;
 	json_t *one;
 	int err = json_take_text(port, "netdev", netdev, sizeof(netdev), e);
@@ -175,12 +180,18 @@ static int read_port(struct dcb *dcb, const json_t *port, json_t *list, struct e
 		err = json_take_text(port, "ibdev", ibdev, sizeof(ibdev), e);
 	if (!err)
 		err = json_take_uint_or(port, "ib_port", 1, 0, 255, &ib_port, e);
+	if (!err && json_object_get(port, "users"))
+		err = json_take_bool(port, "users", &users, e);
 	if (err)
 		return err;
 	if (counters_take(dcb, netdev, ibdev, (unsigned int)ib_port, &c, &port_err))
 		one = json_pack("{s:s}", "error", port_err.text);
 	else
 		one = json_pack("{s:o}", "counters", counters_to_json(&c));
+	if (one && users) {
+		use_gather(dcb, NULL, netdev, ibdev, (unsigned int)ib_port, &use);
+		(void)json_object_set_new(one, "users", use_to_json(&use)); /* a remark, no more */
+	}
 	return !one || json_array_append_new(list, one) ? err_sys(e, -ENOMEM, "counters") : 0;
 }
 

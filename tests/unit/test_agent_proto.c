@@ -113,6 +113,7 @@ static void test_hostile_lines(void **state)
 		{"{\"id\":5,\"op\":\"collect\",\"ports\":[\"0123456789abcdef\"]}", 5},
 		{"{\"id\":6,\"op\":\"counters\"}", 6},
 		{"{\"id\":6,\"op\":\"counters\",\"ports\":{}}", 6},
+		{"{\"id\":6,\"op\":\"counters\",\"ports\":[{\"netdev\":\"lo\",\"users\":1}]}", 6},
 		{"{\"id\":7,\"op\":\"traffic_open\"}", 7},
 		{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":[]}", 7},
 		{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":{}}", 7},
@@ -252,6 +253,31 @@ static void test_table(void **state)
 	}
 }
 
+/* Users are told to those who ask. */
+static void test_users(void **state)
+{
+	static const char with[] = "{\"id\":1,\"op\":\"counters\",\"ports\":"
+				   "[{\"netdev\":\"lo\",\"users\":true}]}";
+	static const char without[] =
+		"{\"id\":2,\"op\":\"counters\",\"ports\":[{\"netdev\":\"lo\"}]}";
+	const json_t *one;
+	struct fixture f;
+	json_t *doc;
+
+	(void)state;
+	make_agent(&f);
+	doc = ask(&f, with, strlen(with));
+	one = json_array_get(json_object_get(doc, "ports"), 0);
+	assert_true(json_is_array(json_object_get(one, "users")));
+	json_decref(doc);
+	doc = ask(&f, without, strlen(without));
+	one = json_array_get(json_object_get(doc, "ports"), 0);
+	assert_true(json_is_object(one));
+	assert_null(json_object_get(one, "users"));
+	json_decref(doc);
+	end_agent(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +286,7 @@ int main(void)
 		cmocka_unit_test(test_no_traffic_process),
 		cmocka_unit_test(test_strange_traffic_process),
 		cmocka_unit_test(test_good_lines),
+		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_table),
 	};
 
