@@ -18,8 +18,8 @@ static const struct command *const commands[] = {
 	&cmd_confirm,	     &cmd_rollback,	 &cmd_collect,	     &cmd_doctor,
 	&cmd_validate,	     &cmd_top,		 &cmd_watch,	     &cmd_capture_record,
 	&cmd_capture_decode, &cmd_capture_stats, &cmd_capture_flows, &cmd_capture_check,
-	&cmd_probe_server,   &cmd_rules,	 &cmd_explain,	     &cmd_schema,
-	&cmd_completion,     &cmd_agent,
+	&cmd_probe_client,   &cmd_probe_server,	 &cmd_rules,	     &cmd_explain,
+	&cmd_schema,	     &cmd_completion,	 &cmd_agent,
 };
 
 static struct globals state;

@@ -21,7 +21,7 @@
 
 const struct agent_op_row agent_ops[] = {
 	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long", true},
-	{"collect", agent_collect, "ports: more netdevs; a snapshot of the host", true},
+	{"collect", agent_collect, "ports: more netdevs, machine: seats too; a snapshot", true},
 	{"counters", agent_counters,
 	 "ports: [{netdev, ibdev, ib_port, users}]; a reading of each, and who uses it", true},
 	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know", true},
@@ -136,12 +136,15 @@ int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **
 	const char *also[AGENT_PORTS_MAX];
 	const json_t *ports = NULL;
 	unsigned int count = 0;
+	bool machine = false;
 	struct snapshot s;
 	struct dcb *dcb;
 	int err = 0;
 
 	(void)id;
-	if (json_object_get(request, "ports"))
+	if (json_object_get(request, "machine"))
+		err = json_take_bool(request, "machine", &machine, e);
+	if (!err && json_object_get(request, "ports"))
 		err = json_take_array(request, "ports", AGENT_PORTS_MAX, &ports, e);
 	for (size_t i = 0; !err && i < json_array_size(ports); i++) {
 		also[count] = json_string_value(json_array_get(ports, i));
@@ -158,6 +161,8 @@ int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **
 		err = snapshot_take(dcb, also, count, &s, e);
 	if (err)
 		return err;
+	if (machine)
+		machine_add(NULL, &s);
 	*reply = json_pack("{s:o}", "snapshot", snapshot_to_json(&s));
 	snapshot_clear(&s);
 	return 0;

@@ -267,7 +267,7 @@ int agent_traffic_open(struct agent *a, uint64_t id, const json_t *request, json
 		err = new_traffic(a, &t, e);
 	if (err)
 		return err;
-	t->duration_ms = spec.duration_ms;
+	t->duration_ms = spec.duration_ms ? spec.duration_ms : TRAFFIC_DURATION_MAX_MS;
 	err = ask(t, id, json, STEP_OPENING, ANSWER_MS, e);
 	if (err < 0)
 		free_traffic(t);
