@@ -154,6 +154,14 @@ static void fill_words(uint8_t *p, uint32_t from, uint32_t to, uint64_t base)
 	}
 }
 
+void pattern_fill_header(void *buf, uint32_t length, const struct pattern_id *id)
+{
+	struct pattern_header h;
+
+	make_header(&h, length, id);
+	memcpy(buf, &h, sizeof(h));
+}
+
 void pattern_fill(void *buf, uint32_t length, const struct pattern_id *id)
 {
 	uint8_t *p = (uint8_t *)buf + PATTERN_HEADER_BYTES;

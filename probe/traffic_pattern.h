@@ -39,6 +39,9 @@ enum pattern_fault {
 /* Fills length bytes (at least PATTERN_HEADER_BYTES). */
 void pattern_fill(void *buf, uint32_t length, const struct pattern_id *id);
 
+/* The header alone, of a message of length bytes. */
+void pattern_fill_header(void *buf, uint32_t length, const struct pattern_id *id);
+
 /* Compares every byte. On a fault *offset is that of the first wrong byte. */
 enum pattern_fault pattern_check(const void *buf, uint32_t length, const struct pattern_id *id,
 				 uint64_t *offset);

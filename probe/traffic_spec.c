@@ -57,6 +57,8 @@ static const char *class_fault(const struct traffic_class *c, enum traffic_mode 
 	if (mode == TRAFFIC_STRICT && (unreliable || !one_sided(c->verb)))
 		return "strict mode is for RC WRITE, READ and atomics: a receiver that is not "
 		       "ready would look like loss";
+	if (mode == TRAFFIC_STRICT && c->direction == TRAFFIC_BOTH)
+		return "strict mode goes one way on a queue pair";
 	if (mode == TRAFFIC_COUNT && (!unreliable || !is_send(c->verb)))
 		return "count mode is for UC and UD SEND";
 	if (c->probe && (unreliable || (c->verb != TRAFFIC_SEND && c->verb != TRAFFIC_WRITE_IMM &&
