@@ -17,6 +17,7 @@
 
 #include <fcntl.h>
 
+#include "dcb/dcb.h"
 #include "probe/agent_ops.h"
 #include "probe/loop.h"
 
@@ -47,6 +48,7 @@ static void end_agent(struct fixture *f)
 	agent_traffic_stop_all(&f->agent);
 	agent_capture_stop_all(&f->agent);
 	loop_close(f->agent.loop);
+	dcb_close(f->agent.dcb);
 	close(f->read_fd);
 	close(f->config.out_fd);
 }
