@@ -241,14 +241,14 @@ static bool is_quiet(const struct flow *f)
 }
 
 /* What may be granted: all that arrived, and of UC and UD what can come no more. */
-static uint64_t grantable(const struct flow *f)
+static uint64_t grantable(struct flow *f)
 {
-	const struct responder *x = &f->rx;
+	struct responder *x = &f->rx;
 
 	if (!class_loses(f->class))
 		return x->arrived;
 	if (x->announced > x->next && is_quiet(f))
-		return x->announced;
+		forget_seen(x, x->announced);
 	return x->next;
 }
 
