@@ -17,6 +17,7 @@
 #include "cmd/probe_choice.h"
 #include "cmd/probe_text.h"
 #include "probe/json_file.h"
+#include "reports/two_ended_verdict.h"
 
 static volatile int stop; /* set by a signal */
 
@@ -84,75 +85,78 @@ static void show_live(const struct two_ended_live *live, void *arg)
 	t->line = true;
 }
 
-/* What the traffic itself says. */
-static bool is_bad(const struct traffic_report *r)
+static int exit_for_verdict(enum verdict v)
 {
-	bool bad = r->total.cause != CAUSE_NONE || r->total.mismatches;
-
-	for (unsigned int i = 0; i < r->class_count; i++)
-		bad = bad || r->class[i].gaps || r->class[i].reordered || r->class[i].losses ||
-		      r->class[i].mismatches;
-	return bad;
-}
-
-static int exit_for(const struct two_ended *t, int err, const struct err *e)
-{
-	int code = EXIT_OK;
-
-	for (unsigned int i = 0; i < SIDES; i++)
-		if (t->has_report[i] && is_bad(&t->report[i]))
-			code = EXIT_FINDINGS;
-	if (!err)
-		return code;
-	if (t->partial || err == -EINTR || err == -EPIPE)
-		return cmd_worse(code, EXIT_INCOMPLETE);
-	return cmd_worse(code, cmd_exit_for(e, EXIT_ENVIRONMENT));
-}
-
-static void print_outcome(const struct two_ended *t, int code)
-{
-	static const char *const words[] = {
-		[EXIT_OK] = "the traffic met no error",
-		[EXIT_FINDINGS] = "the traffic failed",
-		[EXIT_INCOMPLETE] = "incomplete",
+	static const int codes[] = {
+		[VERDICT_PASS] = EXIT_OK,
+		[VERDICT_WARN] = EXIT_OK,
+		[VERDICT_FAIL] = EXIT_FINDINGS,
+		[VERDICT_INCONCLUSIVE] = EXIT_INCOMPLETE,
 	};
 
-	if (t->ran && (unsigned int)code < ARRAY_SIZE(words) && words[code])
-		printf("result  %s\n", words[code]);
-	for (unsigned int i = 0; i < SIDES; i++) {
-		enum traffic_cause cause = t->report[i].total.cause;
-
-		if (t->has_report[i] && cause != CAUSE_NONE)
-			printf("  do    %s: %s\n", t->run.host[i].name,
-			       traffic_cause_advice(cause));
-	}
+	return (unsigned int)v < ARRAY_SIZE(codes) ? codes[v] : EXIT_INCOMPLETE;
 }
 
-static json_t *document(const struct two_ended *t, int code)
-{
-	json_t *doc = two_ended_to_json(t);
+/* What came out, judged when traffic was begun. */
+struct outcome {
+	const struct two_ended *t;
+	struct two_ended_verdict *verdict; /* NULL: there was nothing to judge */
+	int code;
+};
 
-	if (doc && json_object_set_new(doc, "exit", json_integer(code))) {
+static void judge(struct outcome *o, int err, const struct err *why)
+{
+	struct err e = {0};
+
+	if (err)
+		o->code = o->t->partial || err == -EINTR || err == -EPIPE
+				  ? EXIT_INCOMPLETE
+				  : cmd_exit_for(why, EXIT_ENVIRONMENT);
+	if (!o->t->ran)
+		return;
+	o->verdict = calloc(1, sizeof(*o->verdict));
+	if (!o->verdict)
+		err_sys(&e, -ENOMEM, "verdict");
+	else
+		(void)two_ended_judge(o->t, o->verdict, &e);
+	if (!e.code) {
+		o->code = cmd_worse(o->code, exit_for_verdict(o->verdict->v.verdict));
+		return;
+	}
+	free(o->verdict);
+	o->verdict = NULL;
+	o->code = cmd_worse(o->code, cmd_fail(EXIT_ENVIRONMENT, &e));
+}
+
+static json_t *document(const struct outcome *o)
+{
+	json_t *doc = two_ended_to_json(o->t);
+	json_t *verdict = o->verdict ? traffic_verdict_to_json(&o->verdict->v, &o->verdict->in)
+				     : json_null();
+
+	if (doc && (json_object_set_new(doc, "verdict", verdict) ||
+		    json_object_set_new(doc, "exit", json_integer(o->code)))) {
 		json_decref(doc);
 		return NULL;
 	}
 	return doc;
 }
 
-static int save(const struct two_ended *t, int code)
+static int save(const struct outcome *o)
 {
+	int code = o->code;
 	char path[PATH_MAX];
 	struct err e = {0};
 	int err;
 
 	if (!probe_choice.out_dir)
 		return code;
-	err = run_save(&t->run, probe_choice.out_dir, &e);
+	err = run_save(&o->t->run, probe_choice.out_dir, &e);
 	if (!err && snprintf(path, sizeof(path), "%s/probe.json", probe_choice.out_dir) >=
 			    (int)sizeof(path))
 		err = err_sys(&e, -ENAMETOOLONG, "%s", probe_choice.out_dir);
 	if (!err)
-		err = json_file_save(document(t, code), path, &e);
+		err = json_file_save(document(o), path, &e);
 	if (err)
 		return cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, &e));
 	if (!globals->quiet)
@@ -163,17 +167,22 @@ static int save(const struct two_ended *t, int code)
 /* The product first: a full disk costs the record, not the result. */
 static int tell(const struct two_ended *t, int err, const struct err *e)
 {
-	int code = exit_for(t, err, e);
+	struct outcome o = {.t = t};
+	int code;
 
+	judge(&o, err, e);
 	if (err)
-		cmd_fail(code, e);
+		cmd_fail(o.code, e);
 	if (globals->json) {
-		code = cmd_worse(code, cmd_print_json(document(t, code)));
+		o.code = cmd_worse(o.code, cmd_print_json(document(&o)));
 	} else {
 		probe_print(t, stdout);
-		print_outcome(t, code);
+		if (o.verdict)
+			probe_print_verdict(&o.verdict->v, stdout);
 	}
-	return save(t, code);
+	code = save(&o);
+	free(o.verdict);
+	return code;
 }
 
 static int run_probe(struct two_ended_wish *w)

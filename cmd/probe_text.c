@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "probe/traffic_words.h"
+#include "reports/traffic_verdict.h"
 
 #define BAR_CELLS 20u
 
@@ -246,23 +247,15 @@ static void print_counter(const struct counters delta[2 * SIDES], enum metric m,
 	fputc('\n', out);
 }
 
-static void take_delta(const struct run_host *h, enum run_reading before, struct counters *delta)
-{
-	const struct run_port *p = h->port_count ? &h->port[0] : NULL;
-	unsigned int both = 1u << before | 1u << (before + 1);
-
-	counters_clear(delta);
-	if (p && (p->has & both) == both)
-		counters_delta(&p->reading[before], &p->reading[before + 1], delta, NULL);
-}
-
 static void print_counters(const struct two_ended *t, FILE *out)
 {
 	struct counters delta[2 * SIDES];
 
 	for (unsigned int i = 0; i < SIDES; i++) {
-		take_delta(&t->run.host[i], READ_LOAD_BEFORE, &delta[i]);
-		take_delta(&t->run.host[i], READ_QUIET_BEFORE, &delta[SIDES + i]);
+		counters_clear(&delta[i]);
+		counters_clear(&delta[SIDES + i]);
+		(void)observe_delta(&t->seen[i], READ_LOAD_BEFORE, &delta[i], NULL);
+		(void)observe_delta(&t->seen[i], READ_QUIET_BEFORE, &delta[SIDES + i], NULL);
 	}
 	fprintf(out, "counters                      %14s %14s %14s %14s\n", "client", "server",
 		"idle client", "idle server");
@@ -292,4 +285,22 @@ void probe_print(const struct two_ended *t, FILE *out)
 		print_counters(t, out);
 	if (t->partial)
 		fprintf(out, "partial: %s\n", t->why);
+}
+
+void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
+{
+	const char *advice = NULL;
+
+	fprintf(out, "verdict  %s\n", verdict_word(v->verdict));
+	for (unsigned int i = 0; i < v->count; i++) {
+		const struct verdict_reason *r = &v->reason[i];
+		const struct reason_info *info = &reason_table[r->kind];
+
+		fprintf(out, "  %-12s %s: %s\n", verdict_word(r->verdict), info->word, r->text);
+		if (info->advice[0] && info->advice != advice)
+			fprintf(out, "  %12s do: %s\n", "", info->advice);
+		advice = info->advice;
+	}
+	if (v->more)
+		fprintf(out, "  and %u more\n", v->more);
 }

@@ -31,6 +31,9 @@ void probe_live_text(const struct two_ended_live *live, struct probe_pace *befor
 /* All of the record but the verdict. */
 void probe_print(const struct two_ended *t, FILE *out);
 
+struct traffic_verdict;
+void probe_print_verdict(const struct traffic_verdict *v, FILE *out);
+
 /* What would be measured: each word of the spec with its meaning. */
 void probe_explain(const struct two_ended_wish *w, FILE *out);
 

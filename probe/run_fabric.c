@@ -259,7 +259,7 @@ static void join_peers(struct run_host *h)
 }
 
 /* Until the last packet has been counted everywhere. */
-uint64_t phase_settle_ms(const struct coordinator *c)
+static uint64_t settle_ms(const struct coordinator *c)
 {
 	uint64_t longest = SETTLE_SOFT_MS;
 
@@ -294,7 +294,7 @@ static int run_load_phases(struct coordinator *c, struct err *e)
 	phase_capture_start(c);
 	phase_counters(c, READ_LOAD_BEFORE);
 	err = phase_traffic(c, e);
-	phase_pause(c, phase_settle_ms(c));
+	phase_pause(c, settle_ms(c));
 	phase_counters(c, READ_LOAD_AFTER);
 	phase_capture_stop(c);
 	return err;

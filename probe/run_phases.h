@@ -43,9 +43,6 @@ const struct port *phase_port(const struct coordinator *c, unsigned int host, un
 /* Counters of all ports into this reading. */
 void phase_counters(struct coordinator *c, enum run_reading reading);
 
-/* How long the counters of the slowest port take to be what they count, ms. */
-uint64_t phase_settle_ms(const struct coordinator *c);
-
 /* Takes away recordings and schedules of the names this run will use. */
 void phase_capture_forget(const struct coordinator *c);
 void phase_traffic_forget(const struct coordinator *c);

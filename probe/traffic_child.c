@@ -155,6 +155,7 @@ int traffic_child(int in_fd, int out_fd)
 {
 	struct child c = {.in = fdopen(in_fd, "r"), .out = fdopen(out_fd, "w")};
 	struct err e = {0};
+	char line[64];
 	int err = -EBADF;
 
 	/* An agent that is killed cannot kill us. */
@@ -164,6 +165,8 @@ int traffic_child(int in_fd, int out_fd)
 		err = serve(&c, &e);
 		if (err && err != -ENODATA && err != -EPIPE)
 			(void)answer_error(&c, &e);
+		while (!err && fgets(line, sizeof(line), c.in))
+			; /* the queue pairs live until we are told: the peer may still repeat */
 	}
 	traffic_close(c.traffic);
 	return err == -ENODATA ? 0 : err;

@@ -253,6 +253,7 @@ static int choose(struct duo *d, struct err *e)
 		seed = monotonic_ms();
 	for (unsigned int i = 0; i < SIDES && !err; i++) {
 		err = add_port(&d->t->run.host[i], d->t->ends.port[i]);
+		observe_port(&d->t->seen[i], d->t->run.host[i].name, d->t->ends.port[i]);
 		fill_spec(d, (enum two_ended_side)i, seed);
 	}
 	d->t->run.pair = err ? NULL : calloc(1, sizeof(*d->t->run.pair));
@@ -283,19 +284,20 @@ static int run_phases(struct duo *d, struct err *e)
 
 	if (d->w->idle_ms) {
 		phase_say(&d->c, "idle baseline, %.1f s", d->w->idle_ms / 1e3);
-		phase_counters(&d->c, READ_QUIET_BEFORE);
+		duo_counters(d, READ_QUIET_BEFORE);
 		phase_pause(&d->c, d->w->idle_ms);
-		phase_counters(&d->c, READ_QUIET_AFTER);
+		duo_counters(d, READ_QUIET_AFTER);
 	}
 	err = check_ends(d, e);
 	if (err)
 		return err;
-	phase_counters(&d->c, READ_LOAD_BEFORE);
+	duo_counters(d, READ_LOAD_BEFORE);
 	d->t->run.traffic = true;
 	err = duo_traffic(d, e);
 	d->c.stop = NULL; /* what is read now is soon read */
-	phase_pause(&d->c, phase_settle_ms(&d->c));
-	phase_counters(&d->c, READ_LOAD_AFTER);
+	phase_pause(&d->c, duo_settle_ms(d));
+	duo_counters(d, READ_LOAD_AFTER);
+	duo_close_traffic(d);
 	return err;
 }
 

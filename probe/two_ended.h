@@ -9,6 +9,7 @@
 #define PROBE_TWO_ENDED_H
 
 #include "probe/ends.h"
+#include "probe/observe.h"
 #include "probe/run.h"
 
 enum two_ended_side {
@@ -45,9 +46,11 @@ struct two_ended {
 	bool chosen;
 	struct ends ends; /* borrowed from run.host[].before */
 	struct traffic_spec spec[SIDES];
+	struct observation seen[SIDES];
 	bool ran; /* traffic was begun */
 	bool has_report[SIDES];
 	struct traffic_report report[SIDES]; /* owned */
+	bool stopped;			     /* by the user, also when that was to end it */
 	bool partial;			     /* it ended before its time: stopped, or an end lost */
 	char why[640];			     /* what ended it */
 };

@@ -21,7 +21,14 @@ struct duo {
 /* The reply of a side to what was asked last; NULL with its error in e: -EPIPE when it was lost. */
 const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e);
 
+/* Counters of both ports, and who uses them, into this reading. */
+void duo_counters(struct duo *d, enum run_reading reading);
+uint64_t duo_settle_ms(const struct duo *d);
+
 /* Opens, connects and runs the traffic of both sides, and takes the reports that come. */
 int duo_traffic(struct duo *d, struct err *e);
+
+/* Queue pairs live until then: what is still repeated is counted before. */
+void duo_close_traffic(struct duo *d);
 
 #endif

@@ -29,17 +29,11 @@ static json_t *facts(const struct two_ended *t, enum two_ended_side side)
 			 ends_match_word(t->ends.match));
 }
 
-/* What was counted between two readings, null where one is missing. */
-static json_t *counted(const struct run_host *h, enum run_reading before)
+/* Growth under load and while idle, and the readings. */
+static json_t *seen(const struct two_ended *t, enum two_ended_side side,
+		    json_t *(*make)(const struct observation *))
 {
-	const struct run_port *p = h->port_count ? &h->port[0] : NULL;
-	unsigned int both = 1u << before | 1u << (before + 1);
-	struct counters delta;
-
-	if (!p || (p->has & both) != both)
-		return json_null();
-	counters_delta(&p->reading[before], &p->reading[before + 1], &delta, NULL);
-	return counters_to_json(&delta);
+	return t->chosen ? make(&t->seen[side]) : json_null();
 }
 
 static json_t *side_to_json(const struct two_ended *t, enum two_ended_side side)
@@ -47,15 +41,16 @@ static json_t *side_to_json(const struct two_ended *t, enum two_ended_side side)
 	const struct run_host *h = &t->run.host[side];
 	const struct snapshot *s = &h->before;
 
-	return json_pack(
-		"{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:{s:o, s:o}, s:o}", "role",
-		two_ended_side_word(side), "host", h->name, "error", text_or_null(h->error),
-		"version", text_or_null(h->agent_version), "kernel",
-		text_or_null(h->has_before ? s->kernel : ""), "rdma_core",
-		text_or_null(h->has_before ? s->rdma_core : ""), "port", facts(t, side), "spec",
-		t->chosen ? traffic_spec_to_json(&t->spec[side]) : json_null(), "counters", "idle",
-		counted(h, READ_QUIET_BEFORE), "load", counted(h, READ_LOAD_BEFORE), "report",
-		t->has_report[side] ? traffic_report_to_json(&t->report[side]) : json_null());
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "role",
+			 two_ended_side_word(side), "host", h->name, "error",
+			 text_or_null(h->error), "version", text_or_null(h->agent_version),
+			 "kernel", text_or_null(h->has_before ? s->kernel : ""), "rdma_core",
+			 text_or_null(h->has_before ? s->rdma_core : ""), "port", facts(t, side),
+			 "spec", t->chosen ? traffic_spec_to_json(&t->spec[side]) : json_null(),
+			 "growth", seen(t, side, observe_growth_to_json), "observed",
+			 seen(t, side, observe_to_json), "report",
+			 t->has_report[side] ? traffic_report_to_json(&t->report[side])
+					     : json_null());
 }
 
 json_t *two_ended_to_json(const struct two_ended *t)

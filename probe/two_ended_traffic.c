@@ -94,6 +94,15 @@ static void stop_both(struct duo *d)
 	loop_run_until(d->c.loop, stopped, &s);
 }
 
+/* Then a stop is the end that was meant. */
+static bool until_stopped(const struct traffic_spec *spec)
+{
+	for (unsigned int i = 0; i < spec->class_count; i++)
+		if (spec->class[i].count)
+			return false;
+	return !spec->duration_ms;
+}
+
 /* A lost end is worth more than a stop, and both are worth more than what the other end says of it.
  */
 static int take_reports(struct duo *d, bool was_stopped, struct err *e)
@@ -121,9 +130,10 @@ static int take_reports(struct duo *d, bool was_stopped, struct err *e)
 	pair->ran = d->t->has_report[SIDE_CLIENT] && d->t->has_report[SIDE_SERVER];
 	pair->client = d->t->report[SIDE_CLIENT].total;
 	pair->server = d->t->report[SIDE_SERVER].total;
-	if (was_stopped && err != -EPIPE)
-		err = err_set(e, -EINTR, "stopped");
-	return err;
+	d->t->stopped = was_stopped;
+	if (!was_stopped || err == -EPIPE || (!err && until_stopped(&d->w->spec)))
+		return err;
+	return err_set(e, -EINTR, "stopped");
 }
 
 static uint32_t run_ms(const struct duo *d)
@@ -179,9 +189,13 @@ int duo_traffic(struct duo *d, struct err *e)
 	if (!err)
 		err = run_both(d, e);
 	free(self);
+	return err;
+}
+
+void duo_close_traffic(struct duo *d)
+{
 	for (unsigned int i = 0; i < SIDES; i++)
 		if (d->open[i])
 			link_tell(&d->c.link[i], "traffic_close",
 				  json_pack("{s:I}", "handle", (json_int_t)d->handle[i]));
-	return err;
 }
