@@ -76,7 +76,8 @@ struct requester {
 	bool granting;	 /* `granted` limits what is posted */
 	bool told_stall; /* the peer knows that all was sent and nothing is granted */
 	struct pace pace;
-	uint64_t returned; /* atomics: the number that came back last, + 1 */
+	uint64_t progress_ns; /* of the last completion, or the first post after it */
+	uint64_t returned;    /* atomics: the number that came back last, + 1 */
 	struct ibv_ah *ah;
 };
 
@@ -111,6 +112,7 @@ struct flow {
 	struct traffic_peer_qp self, peer;
 	uint32_t slots, stride, window;
 	enum flow_state state;
+	bool dead; /* an error that is not recovered was noted */
 	uint32_t epoch;
 	uint64_t since_ns; /* of a state but FLOW_LIVE */
 	struct requester tx;
@@ -181,6 +183,7 @@ int traffic_open_queues(struct worker *w, struct err *e);
 int traffic_connect_flow(struct flow *f, struct err *e);
 int traffic_connect_control(struct worker *w, struct err *e);
 int traffic_reset_flow(struct flow *f, struct err *e);
+int traffic_kill_flow(struct flow *f, struct err *e); /* to ERROR: all comes back */
 
 /* Pure: how a class is laid out. */
 bool class_grants(const struct traffic_class *c);     /* its requester waits for grants */
@@ -216,7 +219,7 @@ void flow_grant(struct flow *f);
 bool flow_lost(struct flow *f, const struct ibv_wc *wc);
 void flow_drained(struct flow *f);
 void flow_take_reset(struct flow *f, const struct cell *in);
-void flow_check_reset(struct flow *f);
+void flow_check_strict(struct flow *f);
 
 /* Control. */
 int control_prepare(struct worker *w, struct err *e);

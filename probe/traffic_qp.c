@@ -15,7 +15,7 @@
 #define MIN_RNR_TIMER  12 /* 0.64 ms */
 #define TIMEOUT_SOFT   18 /* 1.07 s: at 14 rxe retransmits though nothing was lost */
 #define TIMEOUT_DEVICE 16 /* 0.27 s */
-#define TIMEOUT_STRICT 14 /* 67 ms: nothing is retransmitted, so that it cannot be in vain */
+#define TIMEOUT_STRICT 14 /* 67 ms; none on Soft-RoCE, whose timer also fires in vain: STALL_NS */
 #define HOP_LIMIT      64
 #define READS	       16
 #define INLINE_BYTES   220u
@@ -212,7 +212,7 @@ static int to_rts(const struct line *l, struct err *e)
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
 	if (l->strict)
-		timeout = TIMEOUT_STRICT;
+		timeout = l->t->soft ? 0 : TIMEOUT_STRICT;
 	attr.timeout = l->t->spec.timeout ? l->t->spec.timeout : timeout;
 	if (l->qp->qp_type == IBV_QPT_RC)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
@@ -262,6 +262,13 @@ int traffic_connect_control(struct worker *w, struct err *e)
 	int err = to_rtr(&l, e);
 
 	return err ? err : to_rts(&l, e);
+}
+
+int traffic_kill_flow(struct flow *f, struct err *e)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	return set_state(f->worker->t, f->qp, &attr, IBV_QP_STATE, "ERROR", e);
 }
 
 int traffic_reset_flow(struct flow *f, struct err *e)

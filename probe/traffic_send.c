@@ -65,6 +65,8 @@ static void post_unit(struct flow *f, uint32_t n)
 	int rc;
 
 	fill_unit(f, x->posted, n);
+	if (x->posted == x->completed)
+		x->progress_ns = w->now_ns;
 	if (!w->first_ns)
 		w->first_ns = w->now_ns;
 	/* The intended time counts: a message that waits for its turn is late. */
@@ -169,6 +171,7 @@ void flow_completed(struct flow *f, uint32_t at)
 	uint32_t n = ((at - (uint32_t)from) & (f->window - 1)) + 1;
 
 	x->completed += n;
+	x->progress_ns = w->now_ns;
 	f->result->messages += n;
 	f->result->bytes += (uint64_t)n * bytes_of(f->class);
 	w->last_ns = w->now_ns;

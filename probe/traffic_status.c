@@ -106,6 +106,9 @@ void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovere
 	struct traffic_report *r = t->report;
 	const char *name;
 
+	if (f->dead)
+		return; /* what comes after the first error tells of it alone */
+	f->dead = !recovered;
 	pthread_mutex_lock(&t->lock);
 	if (r->failure_count < TRAFFIC_FAILURES_MAX)
 		r->failure[r->failure_count++] = (struct traffic_failure){

@@ -4,12 +4,17 @@
  * time, and the queue pair is made anew by both ends: the requester takes what the dead one gives
  * back, picks a new PSN and tells it through its cell; the responder resets its queue pair to that
  * and says so. What was not complete is posted again, into the same slots.
+ *
+ * The ACK timer of rxe (Linux 6.1 and 6.12) is not started again for each request, and fires though
+ * nothing was lost; with it, each would be a false loss. There it is off: a loss in the stream is
+ * known by the NAK for what follows, and one at its tail by our own clock.
  */
 #include <sys/random.h>
 
 #include "probe/traffic_end.h"
 
 #define DRAIN_NS (1000 * NS_PER_MS) /* all requests of a dead queue pair come back; or not */
+#define STALL_NS (1500 * NS_PER_MS) /* Soft-RoCE: no answer at all for so long */
 
 static bool is_last(const struct flow *f, const struct ibv_wc *wc)
 {
@@ -17,6 +22,15 @@ static bool is_last(const struct flow *f, const struct ibv_wc *wc)
 }
 
 /* What is lost may have been a packet or its answer: an atomic may have been done. */
+static void begin_drain(struct flow *f, const struct ibv_wc *wc)
+{
+	f->result->losses++;
+	traffic_note_failure(f, wc, true);
+	f->state = FLOW_DRAINING;
+	f->since_ns = f->worker->now_ns;
+	f->tx.returned = RETURNED_UNKNOWN;
+}
+
 bool flow_lost(struct flow *f, const struct ibv_wc *wc)
 {
 	if (f->state == FLOW_WAITING)
@@ -24,11 +38,7 @@ bool flow_lost(struct flow *f, const struct ibv_wc *wc)
 	if (f->state == FLOW_LIVE) {
 		if (wc->status != IBV_WC_RETRY_EXC_ERR || !f->tx.on)
 			return false;
-		f->result->losses++;
-		traffic_note_failure(f, wc, true);
-		f->state = FLOW_DRAINING;
-		f->since_ns = f->worker->now_ns;
-		f->tx.returned = RETURNED_UNKNOWN;
+		begin_drain(f, wc);
 	}
 	if (is_last(f, wc))
 		flow_drained(f);
@@ -90,8 +100,25 @@ void flow_take_reset(struct flow *f, const struct cell *in)
 		f->state = FLOW_LIVE;
 }
 
-void flow_check_reset(struct flow *f)
+/* As if the timer had fired. */
+static void end_stall(struct flow *f)
 {
-	if (f->state == FLOW_DRAINING && f->worker->now_ns - f->since_ns > DRAIN_NS)
+	const struct ibv_wc wc = {.status = IBV_WC_RETRY_EXC_ERR};
+	struct err e = {0};
+
+	begin_drain(f, &wc);
+	if (traffic_kill_flow(f, &e))
+		traffic_fail(f->worker->t, CAUSE_LOCAL, "%.100s", e.text);
+}
+
+void flow_check_strict(struct flow *f)
+{
+	uint64_t now = f->worker->now_ns;
+	bool waits = f->tx.on && f->tx.posted > f->tx.completed;
+
+	if (f->state == FLOW_DRAINING && now - f->since_ns > DRAIN_NS)
 		flow_drained(f);
+	else if (f->state == FLOW_LIVE && f->worker->t->soft && waits &&
+		 now - f->tx.progress_ns > STALL_NS)
+		end_stall(f);
 }

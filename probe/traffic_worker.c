@@ -98,7 +98,8 @@ bool worker_turn(struct worker *w)
 		if (f->tx.on)
 			flow_post(f);
 		flow_finish(f);
-		flow_check_reset(f);
+		if (w->t->spec.mode == TRAFFIC_STRICT)
+			flow_check_strict(f);
 	}
 	control_flush(w);
 	check_time(w);

@@ -46,6 +46,8 @@ struct fake_qp {
 	struct fake_receive *receive;
 	uint64_t receive_head, receive_tail;
 	uint64_t sent; /* messages, in all its lives */
+	bool waiting;  /* for an answer that does not come */
+	uint64_t waiting_id;
 };
 
 /* What the test wants, and what it may ask afterwards. */
@@ -57,8 +59,10 @@ static struct {
 	 * RC, and each lose_every-th one after it; UINT64_MAX: none. */
 	uint64_t lose_at, lose_every, lost;
 	uint64_t spoil_at;	/* a byte of this message is flipped */
+	uint64_t kill_at;	/* data of RC: lost with all its repetitions */
 	uint64_t repeat_at;	/* UC and UD: comes twice */
 	uint64_t swap_at;	/* UC and UD: comes after the next one */
+	bool silent;		/* nothing tells of a loss, and there is no timer */
 	unsigned int not_ready; /* messages that found no receive */
 	uint64_t posts, post_lists;
 	bool no_inline;
@@ -66,10 +70,10 @@ static struct {
 
 static void fake_reset(void)
 {
-	fake.lose_at = fake.spoil_at = fake.repeat_at = fake.swap_at = UINT64_MAX;
+	fake.lose_at = fake.spoil_at = fake.repeat_at = fake.swap_at = fake.kill_at = UINT64_MAX;
 	fake.lose_every = fake.lost = fake.posts = fake.post_lists = 0;
 	fake.not_ready = 0;
-	fake.no_inline = false;
+	fake.no_inline = fake.silent = false;
 }
 
 static int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
@@ -216,6 +220,8 @@ static enum ibv_wc_status fake_one(struct fake_qp *q, struct ibv_send_wr *wr)
 
 	if (q->qp.state == IBV_QPS_ERR)
 		return IBV_WC_WR_FLUSH_ERR;
+	if (wr->opcode != IBV_WR_RDMA_WRITE_WITH_IMM && n == fake.kill_at)
+		return IBV_WC_RETRY_EXC_ERR;
 	if (!to || to->qp.state < IBV_QPS_RTR || (fake_loses(q, wr, n) && !q->retries))
 		return reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS;
 	if (fake_do(to, wr, n)) {
@@ -250,6 +256,11 @@ static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
 			continue;
 		}
 		status = fake_one(q, wr);
+		if (status == IBV_WC_RETRY_EXC_ERR && fake.silent) {
+			q->waiting = true;
+			q->waiting_id = wr->wr_id;
+			continue;
+		}
 		if (status != IBV_WC_SUCCESS)
 			q->qp.state = IBV_QPS_ERR;
 		if (status != IBV_WC_SUCCESS || wr->send_flags & IBV_SEND_SIGNALED)
@@ -478,6 +489,9 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		q->peer_qpn = attr->dest_qp_num;
 	if (mask & IBV_QP_RETRY_CNT)
 		q->retries = attr->retry_cnt;
+	if (attr->qp_state == IBV_QPS_ERR && q->waiting)
+		fake_push(q, q->waiting_id, IBV_WC_WR_FLUSH_ERR, IBV_WC_SEND, 0, 0, false);
+	q->waiting = false;
 	if (attr->qp_state == IBV_QPS_RESET)
 		q->receive_head = q->receive_tail = 0;
 	pthread_mutex_unlock(&fake.lock);

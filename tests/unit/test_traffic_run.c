@@ -303,6 +303,21 @@ static void test_strict_often(void **state)
 	close_pair(&p);
 }
 
+/* The last packet of a stream: nothing that follows tells of it, our own clock does. */
+static void test_strict_tail(void **state)
+{
+	struct pair p = pair_of(base, TRAFFIC_STRICT);
+
+	(void)state;
+	fake.lose_at = base.count - 1;
+	fake.silent = true;
+	run_pair(&p);
+	expect_clean(&p, "write");
+	expect_moved(&p, "write");
+	assert_int_equal(p.client.report.class->losses, 1);
+	close_pair(&p);
+}
+
 /* A device that repeats hides a loss; one that gives up ends the run with the cause. */
 static void test_observe(void **state)
 {
@@ -314,6 +329,27 @@ static void test_observe(void **state)
 	expect_clean(&p, "write");
 	assert_int_equal(fake.lost, 1);
 	assert_int_equal(p.client.report.class->losses, 0);
+	close_pair(&p);
+}
+
+/* A queue pair that dies ends the run at both ends, with its first error alone. */
+static void test_dead(void **state)
+{
+	struct traffic_class k = base;
+	struct pair p;
+
+	(void)state;
+	k.verb = TRAFFIC_SEND;
+	k.qps = 3;
+	p = pair_of(k, TRAFFIC_OBSERVE);
+	fake.kill_at = 300;
+	run_pair(&p);
+	assert_int_equal(p.client.report.total.cause, CAUSE_RETRY_EXCEEDED);
+	assert_non_null(strstr(p.client.report.total.detail, "RETRY_EXC_ERR"));
+	assert_int_equal(p.server.report.total.cause, CAUSE_PEER_GONE);
+	assert_in_range(p.client.report.failure_count, 1, 3);
+	for (unsigned int i = 0; i < p.client.report.failure_count; i++)
+		assert_int_equal(p.client.report.failure[i].status, IBV_WC_RETRY_EXC_ERR);
 	close_pair(&p);
 }
 
@@ -492,7 +528,8 @@ int main(void)
 		cmocka_unit_test(test_verbs),	     cmocka_unit_test(test_every_byte),
 		cmocka_unit_test(test_spoilt),	     cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_count),	     cmocka_unit_test(test_strict),
-		cmocka_unit_test(test_strict_often), cmocka_unit_test(test_observe),
+		cmocka_unit_test(test_strict_often), cmocka_unit_test(test_strict_tail),
+		cmocka_unit_test(test_observe),	     cmocka_unit_test(test_dead),
 		cmocka_unit_test(test_probe),	     cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_stop),	     cmocka_unit_test(test_rate),
 		cmocka_unit_test(test_no_inline),    cmocka_unit_test(test_lists),
