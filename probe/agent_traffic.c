@@ -339,8 +339,11 @@ int agent_traffic_stop(struct agent *a, uint64_t id, const json_t *request, json
 	(void)id;
 	if (err)
 		return err;
-	if (a->traffic[handle] && a->traffic[handle]->step == STEP_RUNNING)
+	if (a->traffic[handle] && a->traffic[handle]->step == STEP_RUNNING) {
 		loop_process_end_input(a->traffic[handle]->process);
+		if (a->traffic[handle]->waiting)
+			loop_timer_set(a->traffic[handle]->watchdog, RUN_MARGIN_MS);
+	}
 	*reply = json_object();
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "probe/traffic_end.h"
-#include "tests/unit/fake_verbs.h"
+#include "tests/unit/fake_objects.h"
 
 #define LAB	     "tests/bench/probe-lab.sh"
 #define MESSAGES     100000u
