@@ -25,6 +25,19 @@ void probe_bytes_text(uint64_t bytes, char *buf, size_t size)
 	snprintf(buf, size, i ? "%.2f %s" : "%.0f %s", value, units[i]);
 }
 
+void probe_rate_text(double bytes_per_s, char *buf, size_t size)
+{
+	static const char *const units[] = {"kb/s", "Mb/s", "Gb/s"};
+	double value = bytes_per_s * 8e-3;
+	size_t i = 0;
+
+	while (value >= 1000 && i + 1 < ARRAY_SIZE(units)) {
+		value /= 1000;
+		i++;
+	}
+	snprintf(buf, size, "%.3g %s", value, units[i]);
+}
+
 void probe_size_text(uint64_t bytes, char *buf, size_t size)
 {
 	if (bytes && !(bytes % (1u << 20)))
@@ -63,7 +76,7 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 	upper(traffic_verb_word(c->verb), verb, sizeof(verb));
 	probe_size_text(c->message_bytes, bytes, sizeof(bytes));
 	if (c->rate_bytes_per_s)
-		snprintf(rate, sizeof(rate), "%.3f Gb/s asked", (double)c->rate_bytes_per_s * 8e-9);
+		probe_rate_text((double)c->rate_bytes_per_s, rate, sizeof(rate));
 	if (c->direction != TRAFFIC_FORWARD)
 		snprintf(way, sizeof(way), ", %s",
 			 c->direction == TRAFFIC_BOTH ? "both ways" : "backward");
@@ -126,15 +139,15 @@ static void print_side(const struct two_ended *t, enum two_ended_side side, FILE
 
 static void print_rate(const char *what, uint64_t messages, uint64_t bytes, uint64_t ns, FILE *out)
 {
-	double seconds = (double)ns / 1e9;
-	char sum[32], rate[32];
+	double seconds = ns ? (double)ns / 1e9 : 1; /* without a time there is no rate */
+	double per_s = ns ? (double)bytes / seconds : 0;
+	char sum[32], rate[32], bits[32];
 
 	probe_bytes_text(bytes, sum, sizeof(sum));
-	probe_bytes_text(ns ? (uint64_t)((double)bytes / seconds) : 0, rate, sizeof(rate));
-	fprintf(out,
-		"    %-9s %12" PRIu64 " messages  %12s  %12s/s  %8.3f Gb/s  %9.0f messages/s\n",
-		what, messages, sum, rate, ns ? (double)bytes * 8e-9 / seconds : 0,
-		ns ? (double)messages / seconds : 0);
+	probe_bytes_text((uint64_t)per_s, rate, sizeof(rate));
+	probe_rate_text(per_s, bits, sizeof(bits));
+	fprintf(out, "    %-9s %12" PRIu64 " messages  %12s  %12s/s  %12s  %9.0f messages/s\n",
+		what, messages, sum, rate, bits, ns ? (double)messages / seconds : 0);
 }
 
 static void print_latency(const struct histogram *h, bool probe, FILE *out)
@@ -200,7 +213,8 @@ static void print_class_side(const struct two_ended *t, enum two_ended_side side
 			" out of order, %" PRIu64 " losses\n",
 			sum, c->mismatches, c->gaps, c->reordered, c->losses);
 	}
-	print_goodput(&c->goodput, out);
+	if (!t->spec[side].class[i].probe && c->messages + c->arrived)
+		print_goodput(&c->goodput, out);
 	print_latency(&c->latency, t->spec[side].class[i].probe, out);
 }
 

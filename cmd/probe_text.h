@@ -17,6 +17,9 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size);
 void probe_bytes_text(uint64_t bytes, char *buf, size_t size);
 void probe_size_text(uint64_t bytes, char *buf, size_t size);
 
+/* "64.2 Mb/s" */
+void probe_rate_text(double bytes_per_s, char *buf, size_t size);
+
 /* "12.3 us" */
 void probe_time_text(uint64_t ns, char *buf, size_t size);
 

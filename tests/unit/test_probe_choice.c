@@ -224,7 +224,7 @@ static void test_class_text(void **state)
 	(void)state;
 	assert_int_equal(parse("--class tos=104,qps=4,rate=2G", &w, &e), 0);
 	probe_class_text(&w.spec.class[0], text, sizeof(text));
-	assert_string_equal(text, "RC WRITE, 4 QPs, 64 KiB, 2.000 Gb/s asked, ToS 104 (DSCP 26), "
+	assert_string_equal(text, "RC WRITE, 4 QPs, 64 KiB, 2 Gb/s, ToS 104 (DSCP 26), "
 				  "check: sampled");
 	assert_int_equal(parse("--class latency,verb=write_imm", &w, &e), 0);
 	probe_class_text(&w.spec.class[0], text, sizeof(text));
