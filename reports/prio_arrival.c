@@ -85,6 +85,18 @@ static void place(const struct prio_arrival *a, int at[QOS_PRIOS])
 	}
 }
 
+/* Counters that saw less than half of it do not count this traffic at all. */
+static bool blind(const struct prio_arrival *a)
+{
+	uint64_t there = 0, wanted = 0;
+
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		there += a->there[prio];
+		wanted += a->wanted[prio];
+	}
+	return there < wanted / 2;
+}
+
 static void find_swap(const struct prio_arrival *a, const int at[QOS_PRIOS], int swapped[2])
 {
 	for (int p = 0; p < QOS_PRIOS; p++) {
@@ -178,6 +190,10 @@ void prio_arrival_check(const struct counters *growth, bool rx, const struct pri
 			continue;
 		a->known = true;
 		a->wanted[flow[i].prio] += a->packets ? flow[i].packets : flow[i].bytes;
+	}
+	if (blind(a)) {
+		a->known = false;
+		memset(a->wanted, 0, sizeof(a->wanted));
 	}
 	place(a, at);
 	find_swap(a, at, a->swapped);

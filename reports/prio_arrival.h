@@ -30,7 +30,7 @@ struct prio_class {
 };
 
 struct prio_arrival {
-	bool known;		    /* the port counts by priority */
+	bool known;		    /* the port counts this traffic by priority */
 	bool packets;		    /* judged by packets, not by bytes */
 	uint64_t there[QOS_PRIOS];  /* growth */
 	uint64_t wanted[QOS_PRIOS]; /* what the classes must have caused there, at least */

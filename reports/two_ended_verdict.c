@@ -7,18 +7,26 @@
 
 #include <string.h>
 
+/* The priority of what comes to a side in a class: the sender marks, the receiver's map decides. */
+static int prio_at(const struct two_ended *t, unsigned int side, unsigned int i)
+{
+	const struct traffic_class *class = &t->spec[!side].class[i];
+	const struct qos *q = &t->ends.port[side]->qos;
+
+	if (qos_has(q, QOS_TRUST) && q->trust == QOS_TRUST_PCP)
+		return class->sl;
+	return qos_dscp_to_prio(q, class->tos >> 2);
+}
+
 /* Through the port inwards: what arrived at a responder, and what a READ brought. */
 static void flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
 		    struct prio_flow *flow)
 {
-	const struct traffic_class *class = &t->spec[side].class[i];
+	const struct traffic_class *class = &t->spec[!side].class[i];
 	const struct traffic_report *r = &t->report[side];
 	uint64_t messages = 0;
 
-	*flow = (struct prio_flow){
-		.prio = qos_dscp_to_prio(&t->ends.port[side]->qos, class->tos >> 2),
-		.dscp = class->tos >> 2,
-	};
+	*flow = (struct prio_flow){.prio = prio_at(t, side, i), .dscp = class->tos >> 2};
 	if (!t->has_report[side] || i >= r->class_count)
 		return;
 	messages = r->class[i].arrived;
@@ -37,8 +45,7 @@ static uint8_t lossless_of(const struct two_ended *t)
 
 	for (unsigned int side = 0; side < SIDES; side++)
 		for (unsigned int i = 0; i < t->spec[side].class_count; i++) {
-			int prio = qos_dscp_to_prio(&t->ends.port[side]->qos,
-						    t->spec[side].class[i].tos >> 2);
+			int prio = prio_at(t, side, i);
 
 			if (prio < 0 || prio >= QOS_PRIOS)
 				return 0;

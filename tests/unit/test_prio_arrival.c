@@ -81,7 +81,8 @@ static void test_packets(void **state)
 		 {R, R, R, W},
 		 {-1, -1},
 		 "counted in priority 5"},
-		{"nothing counted", {0}, {W, W, W, W}, {-1, -1}, "counted 0 of 2442"},
+		{"nothing counted", {0}, {U, U, U, U}, {-1, -1}, ""},
+		{"a tenth counted", {200, 0, 0, 900, 400, 0, 100}, {U, U, U, U}, {-1, -1}, ""},
 		{"turned round: 0 in 3, 3 in 4, 4 in 0",
 		 {4883, 0, 0, 2442, 9766, 0, 1000},
 		 {W, W, W, R},
@@ -96,7 +97,8 @@ static void test_packets(void **state)
 
 		fill(&c, METRIC_PRIO_RX_PACKETS, cases[i].there);
 		prio_arrival_check(&c, true, four, ARRAY_SIZE(four), &a);
-		assert_true(a.known && a.packets);
+		assert_int_equal(a.known, cases[i].want[0] != U);
+		assert_true(a.packets);
 		for (unsigned int k = 0; k < ARRAY_SIZE(four); k++)
 			if (a.class[k].arrival != cases[i].want[k])
 				fail_msg("%s: class %u is %d: %s", cases[i].name, k,
