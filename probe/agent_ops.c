@@ -195,6 +195,7 @@ static int read_port(struct dcb *dcb, const json_t *port, json_t *list, struct e
 		one = json_pack("{s:o}", "counters", counters_to_json(&c));
 	if (one && users) {
 		use_gather(dcb, NULL, netdev, ibdev, (unsigned int)ib_port, &use);
+		use_keep_rdma(&use);
 		(void)json_object_set_new(one, "users", use_to_json(&use)); /* a remark, no more */
 	}
 	return !one || json_array_append_new(list, one) ? err_sys(e, -ENOMEM, "counters") : 0;
