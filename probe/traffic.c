@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "probe/traffic_cm.h"
 #include "probe/traffic_end.h"
 
 #define WATCH_MS 20 /* *stop is looked at so often */
@@ -24,8 +25,6 @@ static int check_spec(const struct traffic_spec *spec, struct err *e)
 
 	if (err)
 		return err;
-	if (spec->bringup != TRAFFIC_RAW)
-		return err_set(e, -EOPNOTSUPP, "traffic: connecting by rdma_cm is not offered yet");
 	for (unsigned int i = 0; i < spec->class_count; i++) {
 		if (spec->class[i].transport == TRAFFIC_XRC)
 			return err_set(e, -EOPNOTSUPP, "traffic class %u: XRC is not offered yet",
@@ -49,8 +48,7 @@ static void name_flow(struct traffic *t, struct flow *f, unsigned int class, uns
 	f->result = &f->worker->result[class];
 }
 
-/* QP n belongs to worker n % threads, at both ends. */
-static struct flow *flow_at(const struct traffic *t, unsigned int index)
+struct flow *traffic_flow(const struct traffic *t, unsigned int index)
 {
 	struct worker *w = &t->worker[index % t->spec.threads];
 
@@ -77,7 +75,7 @@ static int make_workers(struct traffic *t, struct err *e)
 		return err_sys(e, -ENOMEM, "traffic");
 	for (unsigned int c = 0; c < t->spec.class_count; c++) {
 		for (unsigned int n = 0; n < t->spec.class[c].qps; n++, index++) {
-			struct flow *f = flow_at(t, index);
+			struct flow *f = traffic_flow(t, index);
 
 			f->worker = &t->worker[index % threads];
 			f->index = index;
@@ -120,6 +118,8 @@ int traffic_open(const struct traffic_spec *spec, struct traffic **out, struct e
 		err = make_workers(t, e);
 	for (unsigned int i = 0; i < t->spec.threads && !err; i++)
 		err = open_worker(&t->worker[i], e);
+	if (!err && spec->bringup == TRAFFIC_CM)
+		err = traffic_cm_open(t, &t->self.cm_port, e);
 	if (err)
 		traffic_close(t);
 	else
@@ -169,6 +169,7 @@ void traffic_close(struct traffic *t)
 		return;
 	for (unsigned int i = 0; t->worker && i < t->spec.threads; i++)
 		close_worker(&t->worker[i]);
+	traffic_cm_close(t->cm);
 	free(t->worker);
 	if (t->pd)
 		ibv_dealloc_pd(t->pd);
@@ -186,7 +187,7 @@ void traffic_self(const struct traffic *t, struct traffic_peer *self)
 
 	*self = t->self;
 	for (unsigned int i = 0; i < qps; i++)
-		self->qp[i] = flow_at(t, i)->self;
+		self->qp[i] = traffic_flow(t, i)->self;
 	for (unsigned int i = 0; i < t->spec.threads; i++)
 		self->qp[qps + i] = t->worker[i].control_self;
 	self->qp_count = qps + t->spec.threads;
@@ -202,8 +203,9 @@ static int take_peer(struct traffic *t, const struct traffic_peer *p, struct err
 	if (p->mtu < 256 || p->mtu > 4096)
 		return err_set(e, -EPROTO, "%s: the other end's MTU is %u", t->spec.ibdev, p->mtu);
 	memcpy(t->peer_gid, p->gid, sizeof(t->peer_gid));
+	t->peer_cm_port = p->cm_port;
 	for (unsigned int i = 0; i < qps; i++)
-		flow_at(t, i)->peer = p->qp[i];
+		traffic_flow(t, i)->peer = p->qp[i];
 	for (unsigned int i = 0; i < t->spec.threads; i++)
 		t->worker[i].control_peer = p->qp[qps + i];
 	t->mtu = traffic_mtu_bytes(traffic_mtu_code(p->mtu < t->self.mtu ? p->mtu : t->self.mtu));
@@ -238,12 +240,14 @@ int traffic_connect(struct traffic *t, const struct traffic_peer *peer, struct e
 		err = control_post_receives(w, e);
 		for (unsigned int k = 0; k < w->flow_count && !err; k++) {
 			err = flow_post_receives(&w->flow[k], e);
-			if (!err)
+			if (!err && !t->cm)
 				err = traffic_connect_flow(&w->flow[k], e);
 		}
 		if (!err)
 			err = traffic_connect_control(w, e);
 	}
+	if (!err && t->cm)
+		err = traffic_cm_connect(t, e);
 	if (err)
 		t->mtu = 0;
 	return err;
@@ -293,6 +297,7 @@ static void watch(struct traffic *t, const volatile int *stop)
 	struct pollfd fds[] = {
 		{.fd = t->ctx->async_fd, .events = POLLIN},
 		{.fd = t->wake_fd, .events = POLLIN},
+		{.fd = traffic_cm_fd(t), .events = POLLIN}, /* -1: left out */
 	};
 	uint64_t count;
 
@@ -302,6 +307,8 @@ static void watch(struct traffic *t, const volatile int *stop)
 			traffic_take_event(t);
 		if (fds[1].revents & POLLIN)
 			(void)!read(t->wake_fd, &count, sizeof(count));
+		if (fds[2].revents & POLLIN)
+			traffic_cm_take_event(t);
 		if (*stop)
 			atomic_store(&t->stopping, true);
 	}

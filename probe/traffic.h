@@ -130,7 +130,8 @@ struct traffic_peer_qp {
  * for credits, whose memory is the table that the peer writes. */
 struct traffic_peer {
 	uint8_t gid[16];
-	uint32_t mtu; /* IB MTU of the end, bytes; the smaller one is used */
+	uint32_t mtu;	  /* IB MTU of the end, bytes; the smaller one is used */
+	uint16_t cm_port; /* the server of rdma_cm listens on it; 0 = none */
 	unsigned int qp_count;
 	struct traffic_peer_qp qp[TRAFFIC_QPS_MAX + TRAFFIC_THREADS_MAX];
 };

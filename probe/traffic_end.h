@@ -59,6 +59,7 @@ enum flow_state {
 	FLOW_WAITING,  /* for the peer's queue pair */
 };
 
+struct traffic_cm;
 struct worker;
 
 /* The requester half. */
@@ -141,8 +142,9 @@ struct worker {
 	uint64_t now_ns, heard_ns, told_ns;
 	uint64_t next_ns; /* when a paced flow is due */
 	uint64_t first_ns, last_ns;
-	uint64_t stopped_ns; /* when it was told to stop */
-	bool ending;	     /* no more messages */
+	uint64_t progress_ns; /* of a completion, or when nothing was under way */
+	uint64_t stopped_ns;  /* when it was told to stop */
+	bool ending;	      /* no more messages */
 	bool armed, over;
 	pthread_t thread;
 	bool started;
@@ -155,6 +157,8 @@ struct traffic {
 	struct ibv_device_attr limits;
 	struct traffic_peer self;
 	uint8_t peer_gid[16];
+	uint16_t peer_cm_port;
+	struct traffic_cm *cm; /* owned; NULL: connected by raw verbs */
 	uint32_t mtu;	       /* IB MTU in use, bytes; 0 = not connected */
 	bool soft;	       /* no hardware behind the device */
 	struct worker *worker; /* owned: spec.threads of them */
@@ -167,6 +171,8 @@ struct traffic {
 };
 
 uint64_t traffic_now_ns(void);
+/* Flow n of all: QP n belongs to worker n % threads, at both ends. */
+struct flow *traffic_flow(const struct traffic *t, unsigned int index);
 uint32_t traffic_mtu_bytes(enum ibv_mtu mtu);
 enum ibv_mtu traffic_mtu_code(uint32_t bytes);
 

@@ -41,8 +41,8 @@ json_t *traffic_peer_to_json(const struct traffic_peer *p)
 			list, json_pack("{s:I, s:I, s:o, s:I}", "qpn", (json_int_t)p->qp[i].qpn,
 					"psn", (json_int_t)p->qp[i].psn, "addr",
 					number(p->qp[i].addr), "rkey", (json_int_t)p->qp[i].rkey));
-	return json_pack("{s:o, s:I, s:o}", "gid", json_hex(p->gid, sizeof(p->gid)), "mtu",
-			 (json_int_t)p->mtu, "qps", list);
+	return json_pack("{s:o, s:I, s:i, s:o}", "gid", json_hex(p->gid, sizeof(p->gid)), "mtu",
+			 (json_int_t)p->mtu, "cm_port", p->cm_port, "qps", list);
 }
 
 static int take_qp(const json_t *json, struct traffic_peer_qp *qp, struct err *e)
@@ -68,8 +68,11 @@ static int take_qp(const json_t *json, struct traffic_peer_qp *qp, struct err *e
 
 int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct err *e)
 {
-	uint64_t mtu = 0;
-	const struct number_row numbers[] = {{"mtu", &mtu, 256, 4096}};
+	uint64_t mtu = 0, cm_port = 0;
+	const struct number_row numbers[] = {
+		{"mtu", &mtu, 256, 4096},
+		{"cm_port", &cm_port, 0, 65535},
+	};
 	const json_t *list = NULL;
 	struct traffic_peer v = {0};
 	int err = json_take_hex(json, "gid", v.gid, sizeof(v.gid), e);
@@ -86,6 +89,7 @@ int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct er
 	if (err)
 		return err;
 	v.mtu = (uint32_t)mtu;
+	v.cm_port = (uint16_t)cm_port;
 	v.qp_count = (unsigned int)json_array_size(list);
 	*p = v;
 	return 0;

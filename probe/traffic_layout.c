@@ -22,6 +22,7 @@
 #define UNIT_NS	       (2 * NS_PER_MS) /* of the rate, in one post */
 #define BURST_MESSAGES 4u
 #define BURST_PER_S    50u /* or 20 ms of the rate: sleeps are not exact */
+#define BURST_SOFT     10u /* 100 ms where the sender shares a core with the kernel's work */
 
 static bool is_send(const struct traffic_class *c)
 {
@@ -296,10 +297,11 @@ void flow_aim(struct flow *f)
 {
 	const struct traffic_class *c = f->class;
 	uint64_t burst = (uint64_t)BURST_MESSAGES * bytes_of(c);
+	unsigned int per_s = f->worker->t->soft ? BURST_SOFT : BURST_PER_S;
 	uint64_t rate = c->rate_bytes_per_s / c->qps, now = f->worker->t->start_ns;
 
-	if (burst < rate / BURST_PER_S)
-		burst = rate / BURST_PER_S;
+	if (burst < rate / per_s)
+		burst = rate / per_s;
 	for (uint32_t i = 0; f->tx.on && i < f->window; i++)
 		aim(f, &f->tx.wr[i], f->peer.addr + (uint64_t)(i % f->slots) * f->stride);
 	pace_init(&f->tx.pace, rate, burst, now);

@@ -174,7 +174,7 @@ void flow_completed(struct flow *f, uint32_t at)
 	x->progress_ns = w->now_ns;
 	f->result->messages += n;
 	f->result->bytes += (uint64_t)n * bytes_of(f->class);
-	w->last_ns = w->now_ns;
+	w->last_ns = w->progress_ns = w->now_ns;
 	if (!f->class->probe) {
 		intervals_add(&f->result->goodput, w->now_ns, (uint64_t)n * bytes_of(f->class));
 		histogram_add(&f->result->latency, w->now_ns - x->posted_ns[at]);

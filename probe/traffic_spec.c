@@ -77,6 +77,9 @@ int traffic_spec_check(const struct traffic_spec *spec, struct err *e)
 	for (unsigned int i = 0; i < spec->class_count; i++) {
 		const char *fault = class_fault(&spec->class[i], spec -> mode);
 
+		if (!fault && spec->bringup == TRAFFIC_CM &&
+		    (spec->class[i].transport != TRAFFIC_RC || spec->mode == TRAFFIC_STRICT))
+			fault = "rdma_cm connects RC alone, and not in strict mode";
 		if (fault)
 			return err_set(e, -EINVAL, "traffic class %u: %s", i, fault);
 	}

@@ -132,6 +132,8 @@ void traffic_completion_error(struct worker *w, struct flow *f, const struct ibv
 	enum traffic_cause cause = traffic_status_cause(wc->status, &name);
 	double after_s = (double)(w->now_ns - w->t->start_ns) / 1e9;
 
+	if (atomic_load(&w->t->failed))
+		return; /* all that is flushed after the first */
 	if (cause == CAUSE_LOCAL && port_goes_down(w->t))
 		cause = CAUSE_PORT_DOWN;
 	if (!f) {

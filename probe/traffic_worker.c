@@ -15,6 +15,8 @@
 #define BATCH	    32
 #define WAIT_MAX_NS (10 * NS_PER_MS)
 #define STOP_NS	    (2000 * NS_PER_MS) /* after a stop: what is not over is left */
+#define STALL_NS    (5000 * NS_PER_MS) /* nothing completes */
+#define STALL_RATE  4000000u	       /* bytes/s at least, on top of it */
 #define FAREWELLS   100		       /* of 1 ms */
 
 static void take(struct worker *w, const struct ibv_wc *wc)
@@ -80,6 +82,29 @@ static void check_time(struct worker *w)
 		w->over = true;
 }
 
+/* The other end answers, but nothing of ours arrives: a pause without end, or a kernel that tries
+ * for ever (rxe of Linux 6.1 after the MTU was lowered). */
+static void check_progress(struct worker *w)
+{
+	uint64_t limit_ns = STALL_NS;
+	bool waits = false;
+
+	if (w->now_ns - w->progress_ns <= STALL_NS)
+		return;
+	for (unsigned int i = 0; i < w->flow_count; i++) {
+		const struct flow *f = &w->flow[i];
+
+		waits |= f->tx.on && f->tx.posted > f->tx.completed;
+		limit_ns += f->class->message_bytes * UINT64_C(1000000000) / STALL_RATE;
+	}
+	if (!waits)
+		w->progress_ns = w->now_ns;
+	else if (w->now_ns - w->progress_ns > limit_ns)
+		traffic_fail(w->t, CAUSE_TIMEOUT,
+			     "nothing was completed for %.1f s, though the other end answers",
+			     (double)limit_ns / 1e9);
+}
+
 bool worker_turn(struct worker *w)
 {
 	struct ibv_wc wc[BATCH];
@@ -103,6 +128,8 @@ bool worker_turn(struct worker *w)
 	}
 	control_flush(w);
 	check_time(w);
+	if (n <= 0)
+		check_progress(w);
 	if (!w->over)
 		check_end(w);
 	return n > 0;
@@ -164,7 +191,7 @@ static void say_farewell(struct worker *w)
 void worker_run(struct worker *w)
 {
 	traffic_pin(w->t, w->index);
-	w->heard_ns = w->told_ns = w->t->start_ns;
+	w->heard_ns = w->told_ns = w->progress_ns = w->t->start_ns;
 	while (!w->over) {
 		if (!worker_turn(w) && !w->over)
 			idle(w);

@@ -71,7 +71,6 @@ static struct worker *make_worker(void)
 	t->report = calloc(1, sizeof(*t->report));
 	t->start_ns = traffic_now_ns();
 	t->end_ns = t->deadline_ns = UINT64_MAX;
-	t->worker->heard_ns = t->worker->told_ns = UINT64_MAX / 2; /* nobody is there */
 	intervals_begin(&t->worker->result->goodput, t->start_ns);
 	flow_aim(t->worker->flow);
 	t->ctx->ops.post_send = count_send;

@@ -19,7 +19,7 @@
 static const struct traffic_spec spec = {
 	.role = TRAFFIC_SERVER,
 	.mode = TRAFFIC_OBSERVE,
-	.bringup = TRAFFIC_CM,
+	.bringup = TRAFFIC_RAW,
 	.ibdev = "mlx5_0",
 	.ib_port = 1,
 	.gid_index = 3,
@@ -53,6 +53,7 @@ static const struct traffic_spec spec = {
 static const struct traffic_peer peer = {
 	.gid = {[10] = 0xff, [11] = 0xff, [12] = 198, [13] = 18, [15] = 2},
 	.mtu = 4096,
+	.cm_port = 7471,
 	.qp_count = 2,
 	.qp = {{.qpn = 0xabcdef, .psn = 0x123456, .addr = 0x7f0012345000, .rkey = 0xdeadbeef},
 	       {.qpn = 1}},
@@ -300,6 +301,7 @@ static void test_ranges(void **state)
 		{QP, "psn", "-1"},
 		{PEER, "mtu", "0"},
 		{PEER, "mtu", "4097"},
+		{PEER, "cm_port", "65536"},
 		{QP, "rkey", "4294967296"},
 		{QP, "addr", "-1"},
 		{PEER, "gid", "\"\""},

@@ -202,8 +202,10 @@ static void test_refused(void **state)
 	(void)state;
 	strcpy(p.client.spec.ibdev, "fake0");
 	p.client.spec.bringup = TRAFFIC_CM;
-	assert_int_equal(traffic_open(&p.client.spec, &t, &e), -EOPNOTSUPP);
+	p.client.spec.mode = TRAFFIC_STRICT;
+	assert_int_equal(traffic_open(&p.client.spec, &t, &e), -EINVAL);
 	p.client.spec.bringup = TRAFFIC_RAW;
+	p.client.spec.mode = TRAFFIC_OBSERVE;
 	p.client.spec.class[0].transport = TRAFFIC_XRC;
 	assert_int_equal(traffic_open(&p.client.spec, &t, &e), -EOPNOTSUPP);
 	p.client.spec.class[0].transport = TRAFFIC_RC;
