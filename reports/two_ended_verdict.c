@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a probe moved through each of its two ports, by the priority that port's own map gives to
- * the class.
+ * What a probe moved through each of its two ports, by the priority in which it was sent.
  */
 #include "reports/two_ended_verdict.h"
 
 #include <string.h>
 
-/* The priority of what comes to a side in a class: the sender marks, the receiver's map decides. */
-static int prio_at(const struct two_ended *t, unsigned int side, unsigned int i)
+static int prio_by(const struct qos *q, const struct traffic_class *class)
 {
-	const struct traffic_class *class = &t->spec[!side].class[i];
-	const struct qos *q = &t->ends.port[side]->qos;
-
 	if (qos_has(q, QOS_TRUST) && q->trust == QOS_TRUST_PCP)
 		return class->sl;
 	return qos_dscp_to_prio(q, class->tos >> 2);
+}
+
+/* The priority in which a class has to come to a side: the one it was sent in, by the sender's map.
+ * The receiver's own would agree with whatever it does. */
+static int prio_at(const struct two_ended *t, unsigned int side, unsigned int i)
+{
+	const struct traffic_class *class = &t->spec[!side].class[i];
+	int sent = prio_by(&t->ends.port[!side]->qos, class);
+
+	return sent >= 0 ? sent : prio_by(&t->ends.port[side]->qos, class);
 }
 
 /* Through the port inwards: what arrived at a responder, and what a READ brought. */

@@ -161,6 +161,21 @@ static void test_four_classes(void **state)
 	expect(&r, VERDICT_FAIL, REASON_WRONG_PRIORITY, "DSCP 26 belongs to priority 3");
 }
 
+/* The receiver's map is swapped, and it counts by that; both may be, and then they agree. */
+static void test_swapped_map(void **state)
+{
+	struct record r;
+
+	(void)state;
+	make_record(&r);
+	r.port[SIDE_SERVER].qos.dscp_prio[26] = 4;
+	r.port[SIDE_SERVER].qos.dscp_prio[34] = 3;
+	arrive(&r, 4, 3);
+	expect(&r, VERDICT_FAIL, REASON_WRONG_PRIORITY, "h2: priorities 3 and 4 are swapped");
+	r.port[SIDE_CLIENT].qos = r.port[SIDE_SERVER].qos;
+	expect(&r, VERDICT_PASS, -1, NULL);
+}
+
 /* Answers of READs go to the client, and nothing else does; the sender's marking counts, and where
  * PCP is trusted the priority it was sent with. */
 static void test_flows(void **state)
@@ -177,14 +192,17 @@ static void test_flows(void **state)
 	assert_int_equal(v.arrival[SIDE_SERVER].wanted[6], 0);
 	assert_int_equal(v.arrival[SIDE_CLIENT].wanted[6], 50 * 16);
 	assert_int_equal(v.arrival[SIDE_CLIENT].wanted[3], 0);
+	r.port[SIDE_CLIENT].qos.has = 0;
+	judge(&r, &v); /* the receiver's own map is better than none */
+	assert_int_equal(v.arrival[SIDE_SERVER].wanted[3], 400 * 16);
 	r.port[SIDE_SERVER].qos.has = 0;
 	judge(&r, &v);
 	assert_false(v.arrival[SIDE_SERVER].known);
 	assert_int_equal(v.in.lossless, 0);
 	make_record(&r);
 	came(&r, SIDE_SERVER, 5, 700 * 16);
-	r.port[SIDE_SERVER].qos.has = QOS_BIT(QOS_TRUST);
-	r.port[SIDE_SERVER].qos.trust = QOS_TRUST_PCP;
+	r.port[SIDE_CLIENT].qos.has = QOS_BIT(QOS_TRUST);
+	r.port[SIDE_CLIENT].qos.trust = QOS_TRUST_PCP;
 	for (unsigned int i = 0; i < 4; i++)
 		r.t.spec[SIDE_CLIENT].class[i].sl = 5;
 	judge(&r, &v);
@@ -229,9 +247,8 @@ static void test_ends_early(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_four_classes),
-		cmocka_unit_test(test_flows),
-		cmocka_unit_test(test_account),
+		cmocka_unit_test(test_four_classes), cmocka_unit_test(test_flows),
+		cmocka_unit_test(test_swapped_map),  cmocka_unit_test(test_account),
 		cmocka_unit_test(test_ends_early),
 	};
 
