@@ -33,14 +33,14 @@ static void widen(struct intervals *v)
 	v->width_ns *= 2;
 }
 
-/* The interval under way is whole. */
+/* The interval under way is whole. The first one speaks only until there is a second. */
 static void close_interval(struct intervals *v)
 {
-	if (!v->whole || v->under_way < v->least) {
+	if (v->whole <= 1 || v->under_way < v->least) {
 		v->least = v->under_way;
 		v->least_at = v->whole;
 	}
-	if (v->under_way > v->most)
+	if (v->whole <= 1 || v->under_way > v->most)
 		v->most = v->under_way;
 	v->under_way = 0;
 	v->whole++;
@@ -121,11 +121,11 @@ static void judge_slots(struct intervals *v)
 	v->least = v->most = v->least_at = 0;
 	v->under_way = v->whole < v->slots ? v->bytes[v->whole] : 0;
 	for (uint64_t i = 0; i < v->whole; i++) {
-		if (!i || v->bytes[i] < v->least) {
+		if (i <= 1 || v->bytes[i] < v->least) {
 			v->least = v->bytes[i];
 			v->least_at = i;
 		}
-		if (v->bytes[i] > v->most)
+		if (i <= 1 || v->bytes[i] > v->most)
 			v->most = v->bytes[i];
 	}
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Goodput over time. The least of all intervals of 100 ms is what an average hides; it and the most
- * are exact however long a run is. The course of the run is kept in a bounded number of slots: when
- * they are full, neighbours are merged and a slot is twice as wide.
+ * are exact however long a run is. The first one, in which traffic begins, is left out of both when
+ * there are others. The course of the run is kept in a bounded number of slots: when they are full,
+ * neighbours are merged and a slot is twice as wide.
  */
 #ifndef PROBE_INTERVALS_H
 #define PROBE_INTERVALS_H
