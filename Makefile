@@ -103,7 +103,7 @@ lab: setup
 demo: setup-lab
 	@$(ALL) && tests/lab/demo.sh $(FAULT)
 
-bench: all $(BUILD)/bench/$(SUITE) ; @tests/bench/keep.sh $(BUILD)/bench/$(SUITE)
+bench: all $(BUILD)/bench/$(SUITE) $(if $(filter probe,$(SUITE)),$(BUILD)/bench/pattern) ; @tests/bench/keep.sh $(BUILD)/bench/$(SUITE)
 layers: ; @tests/layers.sh
 clean: ; rm -rf build
 

@@ -116,8 +116,8 @@ static bool measure(const char *name, struct work *w, void (*one)(struct work *w
 		copied[i] = (double)PASS_BYTES / copy / 1e9;
 	}
 	got = median(ratio);
-	printf("%-12s %6.2f x-memcpy >=%.1f %s (%.1f GB/s, memcpy %.1f GB/s)\n", name, got, TARGET,
-	       got >= TARGET ? "ok" : "short", median(speed), median(copied));
+	printf("probe.host.%s %.2f x-memcpy >=%.1f %s (%.1f GB/s, memcpy %.1f GB/s)\n", name, got,
+	       TARGET, got >= TARGET ? "ok" : "short", median(speed), median(copied));
 	return got < TARGET;
 }
 
@@ -128,12 +128,12 @@ int main(void)
 		uint32_t slots;
 		void (*one)(struct work *w, uint64_t n);
 	} rows[] = {
-		{"fill-ring", RING_SLOTS, fill_one},
-		{"verify-ring", RING_SLOTS, check_one},
-		{"both-ring", RING_SLOTS, fill_and_check_one},
-		{"fill-hot", 1, fill_one},
-		{"verify-hot", 1, check_one},
-		{"both-hot", 1, fill_and_check_one},
+		{"fill_ring", RING_SLOTS, fill_one},
+		{"verify_ring", RING_SLOTS, check_one},
+		{"both_ring", RING_SLOTS, fill_and_check_one},
+		{"fill_hot", 1, fill_one},
+		{"verify_hot", 1, check_one},
+		{"both_hot", 1, fill_and_check_one},
 	};
 	struct work w = {.length = MESSAGE_BYTES};
 	bool is_short = false;
