@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -86,11 +87,26 @@ static int make_workers(struct traffic *t, struct err *e)
 	return 0;
 }
 
+/* Memory is taken from the node of the core that registers it. */
+static int map_near(struct worker *w, struct err *e)
+{
+	cpu_set_t before;
+	bool known = !sched_getaffinity(0, sizeof(before), &before);
+	int err;
+
+	if (known)
+		traffic_pin(w->t, w->index);
+	err = traffic_map(w->t, worker_bytes(w), worker_access(w), &w->memory, &w->memory_bytes,
+			  &w->mr, e);
+	if (known)
+		(void)sched_setaffinity(0, sizeof(before), &before);
+	return err;
+}
+
 static int open_worker(struct worker *w, struct err *e)
 {
 	uint8_t *memory;
-	int err = traffic_map(w->t, worker_bytes(w), worker_access(w), &w->memory, &w->memory_bytes,
-			      &w->mr, e);
+	int err = map_near(w, e);
 
 	if (!err)
 		err = control_prepare(w, e);

@@ -173,9 +173,8 @@ static struct ibv_ah_attr address(const struct line *l)
 	return ah;
 }
 
-static uint8_t reads(const struct line *l, int limit)
+static uint8_t reads(int limit)
 {
-	(void)l;
 	return (uint8_t)(limit < READS ? limit : READS);
 }
 
@@ -187,7 +186,7 @@ static int to_rtr(const struct line *l, struct err *e)
 		.dest_qp_num = l->peer->qpn,
 		.rq_psn = l->peer->psn,
 		.min_rnr_timer = MIN_RNR_TIMER,
-		.max_dest_rd_atomic = reads(l, l->t->limits.max_qp_rd_atom),
+		.max_dest_rd_atomic = reads(l->t->limits.max_qp_rd_atom),
 		.ah_attr = address(l),
 	};
 	int mask = IBV_QP_STATE;
@@ -207,7 +206,7 @@ static int to_rts(const struct line *l, struct err *e)
 		.retry_cnt = l->strict ? 0 : RETRY_COUNT,
 		.rnr_retry = RNR_RETRY,
 		.sq_psn = l->self->psn,
-		.max_rd_atomic = reads(l, l->t->limits.max_qp_init_rd_atom),
+		.max_rd_atomic = reads(l->t->limits.max_qp_init_rd_atom),
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
