@@ -21,7 +21,7 @@ static void test_layout(void **state)
 		struct traffic_class class;
 		uint32_t window, slots, stride, unit;
 	} cases[] = {
-		{{.verb = TRAFFIC_WRITE, .message_bytes = 65536}, 128, 1, 65536, 4},
+		{{.verb = TRAFFIC_WRITE, .message_bytes = 65536}, 32, 1, 65536, 4},
 		{{.verb = TRAFFIC_WRITE, .message_bytes = 64}, 128, 1, 64, 16},
 		{{.verb = TRAFFIC_WRITE, .message_bytes = 8 << 20}, 2, 1, 8 << 20, 1},
 		{{.verb = TRAFFIC_WRITE, .message_bytes = 65536, .check = TRAFFIC_CHECK_EVERY},
