@@ -13,6 +13,7 @@
 #define FLOOR_PC	90u
 #define FOREIGN_PC	105u
 #define SLACK_BYTES	(UINT64_C(512) << 10) /* of our own control connection */
+#define UNDER_WAY_BYTES (UINT64_C(1) << 20)   /* without an ACK, of one queue pair */
 #define DATA_HEADERS	90u /* Ethernet with VLAN and FCS, IPv6, UDP, BTH, RETH, ICRC, rounded up */
 #define ANSWER_BYTES	100u /* an ACK or credit with the same */
 #define STEADY_PC	50u
@@ -123,6 +124,14 @@ static bool beyond(const struct judged_end *e, enum metric m, uint64_t ours)
 	       e->load.value[m][0] > ours / 100 * FOREIGN_PC + SLACK_BYTES;
 }
 
+/* What was sent twice is ours too: at most what may be under way, each time. */
+static uint64_t repeated(const struct judged_end *e)
+{
+	uint64_t times = e->loss.suspects + e->loss.naks + e->loss.gaps + e->loss.rnr;
+
+	return times < UINT32_MAX ? times * UNDER_WAY_BYTES : UINT64_MAX / 4;
+}
+
 static void judge_foreign(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
@@ -134,9 +143,8 @@ static void judge_foreign(struct judge *j, unsigned int i)
 	if (!e->known)
 		return;
 	take_volume(j, i, &ours);
-	/* What was repeated is ours too. */
-	if (e->loss.suspects || e->loss.naks || e->loss.gaps)
-		return;
+	ours.in += repeated(e);
+	ours.out += repeated(e);
 	if (beyond(e, METRIC_RX_BYTES, ours.in) || beyond(e, METRIC_TX_BYTES, ours.out))
 		judge_say(j, REASON_FOREIGN, (int)i, VERDICT_NOWHERE,
 			  "%s %s moved %llu bytes in and %llu out, ours were at most %llu and "

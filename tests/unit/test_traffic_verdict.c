@@ -546,6 +546,22 @@ static void foreign_out(struct scene *s)
 	grow(&s->end[1], METRIC_TX_BYTES, 0, 20 * MB);
 }
 
+static void foreign_and_retries(struct scene *s)
+{
+	foreign(s);
+	grow(&s->end[0], METRIC_RETRANSMITS, 0, 2);
+	grow(&s->end[1], METRIC_DUPLICATE_REQUEST, 0, 2);
+}
+
+/* Eight repetitions of up to a megabyte are not somebody else's. */
+static void repetitions(struct scene *s)
+{
+	grow(&s->end[1], METRIC_RX_BYTES, 0, 8 * MB);
+	grow(&s->end[0], METRIC_TX_BYTES, 0, 8 * MB);
+	grow(&s->end[0], METRIC_RETRANSMITS, 0, 8);
+	grow(&s->end[1], METRIC_DUPLICATE_REQUEST, 0, 8);
+}
+
 static void users(struct scene *s)
 {
 	s->end[1].user_count = 1;
@@ -696,6 +712,8 @@ static const struct fault_row fault_rows[] = {
 	{"counters reset", OBSERVE, SOFT, reset, VERDICT_INCONCLUSIVE, REASON_RESET, "retransmits"},
 	{"foreign traffic", OBSERVE, SOFT, foreign, VERDICT_INCONCLUSIVE, REASON_FOREIGN, "h2"},
 	{"foreign traffic out", OBSERVE, SOFT, foreign_out, VERDICT_INCONCLUSIVE, REASON_FOREIGN, "h2"},
+	{"foreign traffic and retries", OBSERVE, SOFT, foreign_and_retries, VERDICT_INCONCLUSIVE, REASON_FOREIGN, "h2"},
+	{"repetitions", OBSERVE, SOFT, repetitions, VERDICT_PASS, REASON_ACCOUNTED, NULL},
 	{"other users", OBSERVE, SOFT, users, VERDICT_PASS, REASON_USERS, "storage"},
 	{"pace", OBSERVE, SOFT, slow_pace, VERDICT_INCONCLUSIVE, REASON_PACE, "10.0 of 20.0"},
 	{"nothing moved", OBSERVE, SOFT, nothing_moved, VERDICT_INCONCLUSIVE, REASON_NOTHING, NULL},
