@@ -131,6 +131,26 @@ static void test_first_lines(void **state)
 			fail_msg("%s: %s", cases[i].line, e.text);
 }
 
+/* Each single byte of the right line made each other byte: none of them opens the door. */
+static void test_first_lines_spoiled(void **state)
+{
+	char line[] = RIGHT;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(line) - 1; i++) {
+		char right = line[i];
+
+		for (unsigned int c = 0; c < 256; c++) {
+			struct err e = {0};
+
+			line[i] = (char)c;
+			if (line[i] != right && !gate_judge(line, sizeof(line) - 1, TOKEN, &e))
+				fail_msg("byte %zu as %u: %s", i, c, line);
+		}
+		line[i] = right;
+	}
+}
+
 struct server {
 	struct gate gate;
 	pthread_t thread;
@@ -322,6 +342,7 @@ int main(void)
 		cmocka_unit_test(test_tokens_compared),
 		cmocka_unit_test(test_token_files),
 		cmocka_unit_test(test_first_lines),
+		cmocka_unit_test(test_first_lines_spoiled),
 		cmocka_unit_test(test_let_in),
 		cmocka_unit_test(test_crowd),
 		cmocka_unit_test(test_refused),
