@@ -229,7 +229,8 @@ static void test_missing(void **state)
 	s->t.seen[SIDE_CLIENT].has = s->t.seen[SIDE_SERVER].has = 0;
 	assert_int_not_equal(judge(s), VERDICT_PASS);
 	make_scene(s);
-	s->port[SIDE_SERVER].qos.has = 0; /* its map is not known: every priority counts */
+	s->port[SIDE_CLIENT].qos.has = s->port[SIDE_SERVER].qos.has =
+		0; /* no map is known: each priority counts */
 	(void)judge(s);
 	assert_int_equal(s->verdict.in.lossless, 0);
 	free(s);
