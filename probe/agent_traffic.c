@@ -328,11 +328,12 @@ int agent_traffic_run(struct agent *a, uint64_t id, const json_t *request, json_
 	return err;
 }
 
-/* The process stops at the end of its input, and answers. One that ended by itself meanwhile has
- * answered: no error. */
+/* The process stops at any line, answers, and keeps its queue pairs until it is closed: the other
+ * end may not be done. One that ended by itself meanwhile has answered: no error. */
 int agent_traffic_stop(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		       struct err *e)
 {
+	static const char line[] = "{\"stop\":true}\n";
 	uint64_t handle;
 	int err = json_take_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
 
@@ -340,7 +341,7 @@ int agent_traffic_stop(struct agent *a, uint64_t id, const json_t *request, json
 	if (err)
 		return err;
 	if (a->traffic[handle] && a->traffic[handle]->step == STEP_RUNNING) {
-		loop_process_end_input(a->traffic[handle]->process);
+		(void)loop_process_write(a->traffic[handle]->process, line, sizeof(line) - 1);
 		if (a->traffic[handle]->waiting)
 			loop_timer_set(a->traffic[handle]->watchdog, RUN_MARGIN_MS);
 	}

@@ -91,7 +91,7 @@ static void tell_progress(struct child *c)
 			       (json_int_t)p.mismatches, "losses", (json_int_t)p.losses));
 }
 
-/* Nothing is sent to us during the run: input that is there is its end. */
+/* Nothing but a stop is sent to us during the run: input that is there is one, or its end. */
 static void *watch_input(void *arg)
 {
 	struct child *c = arg;

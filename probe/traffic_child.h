@@ -8,7 +8,8 @@
  *   the spec          -> {"peer":{...}}
  *   the other's peer  -> {"connected":true}
  *   {"run":true}      -> {"result":{...}}, and {"progress":{...}} before it every progress_ms
- * End of input stops the run, which is answered, and ends the process.
+ *   {"stop":true}     in a run: it ends now, and is answered
+ * End of input stops the run, too, and ends the process. Queue pairs live until then.
  */
 #ifndef PROBE_TRAFFIC_CHILD_H
 #define PROBE_TRAFFIC_CHILD_H
