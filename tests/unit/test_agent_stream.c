@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 
 #include "probe/agent.h"
 #include "probe/agent_link.h"
+#include "probe/traffic.h"
 
 #define HELLO "read token; echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
 #define ALIVE "{\"event\":\"alive\"}"
@@ -186,7 +188,7 @@ static void test_telling(void **state)
 }
 
 /* An agent in a process of its own, which exits with how it ended. */
-static pid_t start_agent(int *fd, unsigned int lease_ms, unsigned int alive_ms)
+static pid_t start_agent_of(const char *self, int *fd, unsigned int lease_ms, unsigned int alive_ms)
 {
 	int pair[2];
 	pid_t pid;
@@ -195,7 +197,7 @@ static pid_t start_agent(int *fd, unsigned int lease_ms, unsigned int alive_ms)
 	pid = fork();
 	if (!pid) {
 		struct agent_config config = {.build = "test",
-					      .self = "/nonexistent",
+					      .self = self,
 					      .in_fd = pair[1],
 					      .out_fd = pair[1],
 					      .probe_only = true,
@@ -210,6 +212,11 @@ static pid_t start_agent(int *fd, unsigned int lease_ms, unsigned int alive_ms)
 	close(pair[1]);
 	*fd = pair[0];
 	return pid;
+}
+
+static pid_t start_agent(int *fd, unsigned int lease_ms, unsigned int alive_ms)
+{
+	return start_agent_of("/nonexistent", fd, lease_ms, alive_ms);
 }
 
 static int exit_of(pid_t pid)
@@ -304,6 +311,71 @@ static void test_agent_serves_probes_alone(void **state)
 	close(fd);
 }
 
+/* A traffic process that tells its progress, and its result when it gets a second line after the
+ * run began; it must still be there then. */
+static const char traffic_script[] =
+	"#!/bin/sh\n"
+	"read spec; echo '{\"peer\":{}}'; read peer; echo '{\"connected\":true}'; read run\n"
+	"echo '{\"progress\":{\"messages\":7}}'; read stop || exit 9\n"
+	"echo \"{\\\"result\\\":{\\\"told\\\":$stop}}\"; read end; echo gone >\"$0.gone\"\n";
+
+static void send_doc(int fd, json_t *doc)
+{
+	char *text = json_dumps(doc, JSON_COMPACT);
+
+	assert_non_null(text);
+	put(fd, text);
+	put(fd, "\n");
+	free(text);
+	json_decref(doc);
+}
+
+static void run_traffic(int fd)
+{
+	struct traffic_peer peer = {.mtu = 1024, .qp_count = 2};
+	struct traffic_spec spec;
+
+	traffic_spec_simple(&spec, TRAFFIC_SEND, 4096, 10000);
+	snprintf(spec.ibdev, sizeof(spec.ibdev), "rxe0");
+	spec.ib_port = 1;
+	send_doc(fd, json_pack("{s:i, s:s, s:o}", "id", 1, "op", "traffic_open", "spec",
+			       traffic_spec_to_json(&spec)));
+	assert_true(heard(fd, "\"handle\":0"));
+	send_doc(fd, json_pack("{s:i, s:s, s:i, s:o}", "id", 2, "op", "traffic_connect", "handle",
+			       0, "peer", traffic_peer_to_json(&peer)));
+	assert_true(heard(fd, "\"id\":2,\"ok\":true"));
+	put(fd, "{\"id\":3,\"op\":\"traffic_run\",\"handle\":0,\"progress_ms\":100}\n");
+	assert_true(heard(fd, "\"event\":\"progress\""));
+}
+
+/* A stop is a word: the run answers, and the process stays until it is closed. */
+static void test_agent_stops_traffic(void **state)
+{
+	char path[] = "/tmp/test-agent-XXXXXX", gone[64];
+	int fd, file = mkstemp(path);
+	pid_t pid;
+
+	(void)state;
+	assert_true(file >= 0);
+	assert_true(write(file, traffic_script, sizeof(traffic_script) - 1) > 0);
+	assert_int_equal(fchmod(file, 0700), 0);
+	close(file);
+	snprintf(gone, sizeof(gone), "%s.gone", path);
+	pid = start_agent_of(path, &fd, 20000, 0);
+	assert_true(heard(fd, AGENT_HELLO));
+	run_traffic(fd);
+	put(fd, "{\"id\":0,\"op\":\"traffic_stop\",\"handle\":0}\n");
+	assert_true(heard(fd, "\"result\":{\"told\":{\"stop\":true}}"));
+	put(fd, "{\"id\":4,\"op\":\"traffic_stop\",\"handle\":0}\n"); /* over: no error */
+	assert_true(heard(fd, "\"id\":4,\"ok\":true"));
+	assert_int_not_equal(access(gone, F_OK), 0);
+	put(fd, "{\"id\":5,\"op\":\"quit\"}\n");
+	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
+	close(fd);
+	unlink(path);
+	unlink(gone);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -314,6 +386,7 @@ int main(void)
 		cmocka_unit_test(test_agent_ends),
 		cmocka_unit_test(test_agent_lives),
 		cmocka_unit_test(test_agent_serves_probes_alone),
+		cmocka_unit_test(test_agent_stops_traffic),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
