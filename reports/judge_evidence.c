@@ -13,7 +13,7 @@
 #define FLOOR_PC	90u
 #define FOREIGN_PC	105u
 #define SLACK_BYTES	(UINT64_C(512) << 10) /* of our own control connection */
-#define UNDER_WAY_BYTES (UINT64_C(1) << 20)   /* without an ACK, of one queue pair */
+#define UNDER_WAY_BYTES (UINT64_C(2) << 20)   /* without an ACK, of one queue pair */
 #define DATA_HEADERS	90u /* Ethernet with VLAN and FCS, IPv6, UDP, BTH, RETH, ICRC, rounded up */
 #define ANSWER_BYTES	100u /* an ACK or credit with the same */
 #define STEADY_PC	50u
