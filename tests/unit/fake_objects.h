@@ -61,7 +61,7 @@ int ibv_query_port(struct ibv_context *ctx, uint8_t port, struct _compat_ibv_por
 
 	(void)ctx;
 	(void)port;
-	attr->state = IBV_PORT_ACTIVE;
+	attr->state = fake.down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
 	attr->active_mtu = IBV_MTU_4096;
 	return 0;
 }

@@ -58,8 +58,10 @@ static struct {
 	/* Of data: message number `lose_at` of each queue pair that is no WRITE with immediate on
 	 * RC, and each lose_every-th one after it; UINT64_MAX: none. */
 	uint64_t lose_at, lose_every, lost;
-	uint64_t spoil_at;	/* a byte of this message is flipped */
-	uint64_t kill_at;	/* data of RC: lost with all its repetitions */
+	uint64_t spoil_at; /* a byte of this message is flipped */
+	uint64_t kill_at;  /* data of RC: lost with all its repetitions */
+	uint64_t down_at;  /* the port goes down with this message of a queue pair */
+	bool down;
 	uint64_t repeat_at;	/* UC and UD: comes twice */
 	uint64_t swap_at;	/* UC and UD: comes after the next one */
 	bool silent;		/* nothing tells of a loss, and there is no timer */
@@ -73,7 +75,8 @@ static void fake_reset(void)
 	fake.lose_at = fake.spoil_at = fake.repeat_at = fake.swap_at = fake.kill_at = UINT64_MAX;
 	fake.lose_every = fake.lost = fake.posts = fake.post_lists = 0;
 	fake.not_ready = 0;
-	fake.no_inline = fake.silent = false;
+	fake.no_inline = fake.silent = fake.down = false;
+	fake.down_at = UINT64_MAX;
 }
 
 static int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
@@ -218,6 +221,10 @@ static enum ibv_wc_status fake_one(struct fake_qp *q, struct ibv_send_wr *wr)
 	struct fake_qp *to = fake_find(qpn);
 	uint64_t n = q->sent++;
 
+	if (n == fake.down_at)
+		fake.down = true;
+	if (fake.down && q->qp.state != IBV_QPS_ERR)
+		return IBV_WC_LOC_QP_OP_ERR;
 	if (q->qp.state == IBV_QPS_ERR)
 		return IBV_WC_WR_FLUSH_ERR;
 	if (wr->opcode != IBV_WR_RDMA_WRITE_WITH_IMM && n == fake.kill_at)

@@ -181,6 +181,22 @@ static void test_dead(void **state)
 	close_pair(&p);
 }
 
+/* The port is to blame, not the queue pairs that die of it. */
+static void test_port_down(void **state)
+{
+	struct traffic_class k = base;
+	struct pair p;
+
+	(void)state;
+	k.qps = 4;
+	p = pair_of(k, TRAFFIC_OBSERVE);
+	fake.down_at = 600;
+	run_pair(&p);
+	assert_int_equal(p.client.report.total.cause, CAUSE_PORT_DOWN);
+	assert_true(p.client.report.total.messages > 0);
+	close_pair(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -188,6 +204,7 @@ int main(void)
 		cmocka_unit_test(test_count),	     cmocka_unit_test(test_strict),
 		cmocka_unit_test(test_strict_often), cmocka_unit_test(test_strict_tail),
 		cmocka_unit_test(test_observe),	     cmocka_unit_test(test_dead),
+		cmocka_unit_test(test_port_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
