@@ -42,7 +42,7 @@ const struct opt probe_client_opts[] = {
 	{"ib-port", 'i', OPT_UINT, &C.ib_port, 1, 255, "N", "port of this host's device", NULL},
 	{"gid-index", 'x', OPT_UINT, &C.gid_index, 0, 255, "N", "GID of this host", NULL},
 	{"peer-gid-index", 0, OPT_UINT, &C.peer_gid_index, 0, 255, "N", "GID of the server", NULL},
-	{"mtu", 'm', OPT_UINT, &C.mtu, 256, 4096, "BYTES", "RDMA MTU that both must reach", NULL},
+	{"mtu", 'm', OPT_UINT, &C.mtu, 256, 4096, "BYTES", "RDMA MTU, which both must reach", NULL},
 	{"mode", 0, OPT_STRING, &C.mode, 0, 0, "MODE", "observe (default), strict or count", NULL},
 	{"connection", 'c', OPT_STRING, &C.transport, 0, 0, "TYPE", "RC (default), UC, UD or XRC",
 	 NULL},
@@ -370,7 +370,7 @@ int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, st
 	w->ib_port[SIDE_SERVER] = ENDS_ANY;
 	w->gid_index[SIDE_CLIENT] = index_or_any(c->gid_index);
 	w->gid_index[SIDE_SERVER] = index_or_any(c->peer_gid_index);
-	w->mtu_bytes = c->mtu;
+	w->mtu_bytes = w->spec.mtu_bytes = (uint16_t)c->mtu;
 	w->port = c->port;
 	w->idle_ms = w->spec.duration_ms;
 	return c->idle ? take_time("--baseline", c->idle, &w->idle_ms, e) : 0;

@@ -111,6 +111,7 @@ struct traffic_spec {
 	uint32_t
 		duration_ms; /* at the latest; 0 = until stopped, or all classes have their count */
 	uint64_t seed;	     /* of the pattern; the same on both ends */
+	uint16_t mtu_bytes;  /* RDMA MTU of the queue pairs at most; 0 = what both ends have */
 	uint8_t timeout;     /* ACK timeout code, 4.096 us * 2^t; 0 = by mode and driver */
 	uint8_t threads;     /* that move data; QP n belongs to thread n % threads */
 	bool pin;	     /* each thread to a core of the NIC's NUMA node */

@@ -89,6 +89,8 @@ static int query_port(struct traffic *t, struct err *e)
 		return err_set(e, -ENODEV, "%s port %u: GID index %u is empty", s->ibdev,
 			       s->ib_port, s->gid_index);
 	t->self.mtu = traffic_mtu_bytes(port.active_mtu);
+	if (s->mtu_bytes && s->mtu_bytes < t->self.mtu)
+		t->self.mtu = s->mtu_bytes; /* the smaller one of both ends is used */
 	return 0;
 }
 

@@ -112,12 +112,12 @@ json_t *traffic_spec_to_json(const struct traffic_spec *s)
 	for (unsigned int i = 0; i < s->class_count; i++)
 		json_array_append_new(list, class_to_json(&s->class[i]));
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:b, s:b, s:o}", "role",
+		"{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:i, s:b, s:b, s:o}", "role",
 		traffic_word(ENUM_ROLE, s->role), "mode", traffic_mode_word(s->mode), "bringup",
 		traffic_word(ENUM_BRINGUP, s->bringup), "ibdev", s->ibdev, "ib_port", s->ib_port,
 		"gid_index", s->gid_index, "duration_ms", (json_int_t)s->duration_ms, "seed",
-		number(s->seed), "timeout", s->timeout, "threads", s->threads, "pin", s->pin,
-		"huge_pages", s->huge_pages, "classes", list);
+		number(s->seed), "timeout", s->timeout, "mtu_bytes", s->mtu_bytes, "threads",
+		s->threads, "pin", s->pin, "huge_pages", s->huge_pages, "classes", list);
 }
 
 struct number_row {
@@ -212,13 +212,14 @@ static int take_classes(const json_t *json, struct traffic_spec *s, struct err *
 static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
 {
 	unsigned int role = 0, mode = 0, bringup = 0;
-	uint64_t ib_port = 0, gid_index = 0, duration = 0, timeout = 0, threads = 0;
+	uint64_t ib_port = 0, gid_index = 0, duration = 0, timeout = 0, threads = 0, mtu = 0;
 	const struct number_row numbers[] = {
 		{"ib_port", &ib_port, 1, 255},
 		{"gid_index", &gid_index, 0, 255},
 		{"duration_ms", &duration, 0, TRAFFIC_DURATION_MAX_MS},
 		{"seed", &s->seed, 0, JSON_UINT_MAX},
 		{"timeout", &timeout, 0, 31},
+		{"mtu_bytes", &mtu, 0, 4096},
 		{"threads", &threads, 1, TRAFFIC_THREADS_MAX},
 	};
 	const struct word_row words[] = {
@@ -230,6 +231,8 @@ static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
 
 	if (!err)
 		err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	if (!err && mtu && mtu < 256)
+		err = err_set(e, -EINVAL, "'mtu_bytes': %u is less than 256", (unsigned int)mtu);
 	if (!err)
 		err = json_take_text(json, "ibdev", s->ibdev, sizeof(s->ibdev), e);
 	if (!err)
@@ -243,6 +246,7 @@ static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
 	s->gid_index = (uint16_t)gid_index;
 	s->duration_ms = (uint32_t)duration;
 	s->timeout = (uint8_t)timeout;
+	s->mtu_bytes = (uint16_t)mtu;
 	s->threads = (uint8_t)threads;
 	return err;
 }

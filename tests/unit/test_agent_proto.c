@@ -169,7 +169,7 @@ static void test_deep_nesting(void **state)
 static const char spec_line[] =
 	"{\"id\":12,\"op\":\"traffic_open\",\"spec\":{\"role\":\"client\",\"mode\":\"observe\","
 	"\"bringup\":\"raw\",\"ibdev\":\"nonesuch\",\"ib_port\":1,\"gid_index\":1,"
-	"\"duration_ms\":1000,\"seed\":1,\"timeout\":0,\"threads\":1,\"pin\":false,"
+	"\"duration_ms\":1000,\"seed\":1,\"timeout\":0,\"mtu_bytes\":0,\"threads\":1,\"pin\":false,"
 	"\"huge_pages\":false,\"classes\":[{\"tos\":106,\"sl\":0,\"transport\":\"rc\","
 	"\"verb\":\"write_imm\",\"direction\":\"forward\",\"check\":\"every\",\"probe\":false,"
 	"\"qps\":1,\"message_bytes\":4096,\"window\":0,\"rate_bytes_per_s\":0,\"count\":0}]}}";

@@ -81,6 +81,7 @@ static void test_perftest_words(void **state)
 	assert_int_equal(w.gid_index[SIDE_CLIENT], 3);
 	assert_int_equal(w.gid_index[SIDE_SERVER], ENDS_ANY);
 	assert_int_equal(w.mtu_bytes, 1024);
+	assert_int_equal(w.spec.mtu_bytes, 1024);
 	assert_int_equal(w.port, 19000);
 	assert_int_equal(w.spec.duration_ms, 30000);
 	assert_int_equal(w.spec.timeout, 16);

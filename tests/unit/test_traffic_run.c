@@ -79,6 +79,28 @@ static void test_probe(void **state)
 	}
 }
 
+/* The one asked for, when it is smaller than what the ports have; else theirs. */
+static void test_mtu(void **state)
+{
+	static const uint16_t asked[] = {0, 512, 4096};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+		struct traffic_class k = base;
+		struct pair p;
+		uint32_t want;
+
+		k.count = 10;
+		p = pair_of(k, TRAFFIC_OBSERVE);
+		p.client.spec.mtu_bytes = asked[i]; /* one end is enough */
+		run_pair(&p);
+		want = p.server.report.total.mtu;
+		assert_int_equal(p.client.report.total.mtu, want);
+		assert_true(asked[i] == 512 ? want == 512 : want > 512);
+		close_pair(&p);
+	}
+}
+
 /* Several at once, each its own numbers. */
 static void test_classes(void **state)
 {
@@ -230,11 +252,11 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verbs),	  cmocka_unit_test(test_every_byte),
-		cmocka_unit_test(test_probe),	  cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_stop),	  cmocka_unit_test(test_rate),
-		cmocka_unit_test(test_no_inline), cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_verbs), cmocka_unit_test(test_every_byte),
+		cmocka_unit_test(test_probe), cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_mtu),   cmocka_unit_test(test_stop),
+		cmocka_unit_test(test_rate),  cmocka_unit_test(test_no_inline),
+		cmocka_unit_test(test_lists), cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
