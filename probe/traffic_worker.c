@@ -14,10 +14,11 @@
 
 #define BATCH	    32
 #define WAIT_MAX_NS (10 * NS_PER_MS)
-#define STOP_NS	    (2000 * NS_PER_MS) /* after a stop: what is not over is left */
-#define STALL_NS    (5000 * NS_PER_MS) /* nothing completes */
-#define STALL_RATE  4000000u	       /* bytes/s at least, on top of it */
-#define FAREWELLS   100		       /* of 1 ms */
+#define STOP_NS	    (2000 * NS_PER_MS)	/* after a stop: what is not over is left */
+#define STALL_NS    (5000 * NS_PER_MS)	/* nothing completes */
+#define STALL_RATE  4000000u		/* bytes/s at least, on top of it */
+#define VERDICT_NS  (60000 * NS_PER_MS) /* a NIC has given up by then */
+#define FAREWELLS   100			/* of 1 ms */
 
 static void take(struct worker *w, const struct ibv_wc *wc)
 {
@@ -59,6 +60,29 @@ static void flag_all(struct worker *w, enum cell_flag flag)
 	w->dirty = true;
 }
 
+/* Requests that the NIC will give a verdict on. */
+static bool is_waiting(const struct worker *w)
+{
+	bool waits = false;
+
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		waits |= w->flow[i].tx.on && w->flow[i].tx.posted > w->flow[i].tx.completed;
+	return waits;
+}
+
+/* A program that says nothing is gone. While requests of ours are under way the NIC knows better:
+ * that nothing is acknowledged any more is another cause. */
+static void check_silence(struct worker *w)
+{
+	uint64_t quiet_ns = w->now_ns - w->heard_ns;
+
+	if (quiet_ns <= TRAFFIC_SILENCE_MS * NS_PER_MS || !w->flow_count)
+		return;
+	if (quiet_ns > VERDICT_NS || !is_waiting(w))
+		traffic_fail(w->t, CAUSE_PEER_GONE, "nothing came from the other end for %.1f s",
+			     (double)quiet_ns / 1e9);
+}
+
 static void check_time(struct worker *w)
 {
 	struct traffic *t = w->t;
@@ -72,9 +96,7 @@ static void check_time(struct worker *w)
 	}
 	if (w->stopped_ns && w->now_ns - w->stopped_ns > STOP_NS)
 		w->over = true;
-	if (w->now_ns - w->heard_ns > TRAFFIC_SILENCE_MS * NS_PER_MS && w->flow_count)
-		traffic_fail(t, CAUSE_PEER_GONE, "nothing came from the other end for %u s",
-			     TRAFFIC_SILENCE_MS / 1000);
+	check_silence(w);
 	if (w->now_ns >= t->deadline_ns)
 		traffic_fail(t, CAUSE_TIMEOUT, "not finished %u s after its time",
 			     TRAFFIC_GRACE_MS / 1000);
@@ -87,19 +109,15 @@ static void check_time(struct worker *w)
 static void check_progress(struct worker *w)
 {
 	uint64_t limit_ns = STALL_NS;
-	bool waits = false;
 
 	if (w->now_ns - w->progress_ns <= STALL_NS)
 		return;
-	for (unsigned int i = 0; i < w->flow_count; i++) {
-		const struct flow *f = &w->flow[i];
-
-		waits |= f->tx.on && f->tx.posted > f->tx.completed;
-		limit_ns += f->class->message_bytes * UINT64_C(1000000000) / STALL_RATE;
-	}
-	if (!waits)
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		limit_ns += w->flow[i].class->message_bytes * UINT64_C(1000000000) / STALL_RATE;
+	if (!is_waiting(w))
 		w->progress_ns = w->now_ns;
-	else if (w->now_ns - w->progress_ns > limit_ns)
+	else if (w->now_ns - w->progress_ns > limit_ns &&
+		 w->now_ns - w->heard_ns < TRAFFIC_SILENCE_MS / 2 * NS_PER_MS)
 		traffic_fail(w->t, CAUSE_TIMEOUT,
 			     "nothing was completed for %.1f s, though the other end answers",
 			     (double)limit_ns / 1e9);
