@@ -12,7 +12,7 @@ load probe
 # probe_behind OPTIONS...: the same in the background on h1, into /tmp/client.json and /tmp/client.err.
 probe_behind()
 {
-	sh_on h1 "umask 077; echo $token >/tmp/token; rm -f /tmp/client.exit
+	sh_on h1 "umask 077; echo $token >/tmp/token; rm -f /tmp/client.exit /tmp/client.err
 		(setsid rocecheck probe client 198.18.0.2 --token-file /tmp/token --json -v --baseline 0 $*; echo \$? >/tmp/client.exit) \
 			</dev/null >/tmp/client.json 2>/tmp/client.err &
 		for i in \$(seq 200); do grep -q 'probe: traffic' /tmp/client.err && exit; sleep 0.1; done; cat /tmp/client.err; exit 1"
