@@ -11,7 +11,7 @@ JOBS       ?= $(shell nproc)
 Q          := $(if $(V),,@)
 
 LAYERS := profiles dcb capture probe reports cmd
-PKGS   := yaml-0.1 jansson libnl-3.0 libpcap libdeflate libibverbs libuv libxml-2.0 ncursesw libconfig zlib libzstd libseccomp libcap-ng
+PKGS   := yaml-0.1 jansson libnl-3.0 libpcap libdeflate libibverbs librdmacm libuv libxml-2.0 ncursesw libconfig zlib libzstd libseccomp libcap-ng
 
 CPPFLAGS += -I. -D_GNU_SOURCE -DROCECHECK_VERSION='"$(VERSION)"' \
             -DROCECHECK_DATA='"$(PREFIX)/share/rocecheck"'
@@ -30,7 +30,8 @@ UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/
 TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c)) $(BUILD)/tools/capgen
 CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
-FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture-record dcbx ecn faults nic shell switch topologies)
+FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture-record dcbx ecn faults nic \
+                  probe probe-verdict shell switch topologies)
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
@@ -103,7 +104,7 @@ lab: setup
 demo: setup-lab
 	@$(ALL) && tests/lab/demo.sh $(FAULT)
 
-bench: all $(BUILD)/bench/$(SUITE) ; @tests/bench/keep.sh $(BUILD)/bench/$(SUITE)
+bench: all $(BUILD)/bench/$(SUITE) $(if $(filter probe,$(SUITE)),$(BUILD)/bench/pattern) ; @tests/bench/keep.sh $(BUILD)/bench/$(SUITE)
 layers: ; @tests/layers.sh
 clean: ; rm -rf build
 

@@ -39,7 +39,7 @@ static int run_agent(int argc, char **argv)
 		snprintf(self, sizeof(self), "rocecheck");
 	else
 		self[length] = '\0';
-	if (agent_run(&config, &e))
+	if (agent_run(&config, NULL, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	return EXIT_OK;
 }

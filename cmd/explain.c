@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rocecheck explain RULE: why a rule is there, what it looks at and what to do; also for the ids of
- * input errors.
+ * input errors, and for the words of `probe`.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/probe_text.h"
 #include "reports/rules.h"
 
 static const struct {
@@ -100,6 +101,17 @@ static const char *nearest(const char *typed)
 	return found;
 }
 
+static int print_word(const char *word)
+{
+	const char *meaning = probe_word_meaning(word);
+
+	if (globals->json)
+		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.word/1",
+						"word", word, "meaning", meaning));
+	printf("%s (probe): %s.\n", word, meaning);
+	return EXIT_OK;
+}
+
 static int run_explain(int argc, char **argv)
 {
 	const struct diag_rule *input;
@@ -122,6 +134,8 @@ static int run_explain(int argc, char **argv)
 		printf("%s (input): %s\n\n%s\n", input->id, input->title, input->explain);
 		return EXIT_OK;
 	}
+	if (probe_word_meaning(argv[0]))
+		return print_word(argv[0]);
 	err_set(&e, -ENOENT, "no rule '%s'", argv[0]);
 	if (nearest(argv[0]))
 		err_hint(&e, "did you mean %s?", nearest(argv[0]));

@@ -19,8 +19,8 @@ static const struct command *const commands[] = {
 	&cmd_confirm,	     &cmd_rollback,	 &cmd_collect,	     &cmd_doctor,
 	&cmd_validate,	     &cmd_top,		 &cmd_watch,	     &cmd_capture_record,
 	&cmd_capture_decode, &cmd_capture_stats, &cmd_capture_flows, &cmd_capture_check,
-	&cmd_rules,	     &cmd_explain,	 &cmd_schema,	     &cmd_completion,
-	&cmd_agent,
+	&cmd_probe_client,   &cmd_probe_server,	 &cmd_rules,	     &cmd_explain,
+	&cmd_schema,	     &cmd_completion,	 &cmd_agent,
 };
 
 static struct globals state;
@@ -247,6 +247,16 @@ static int group_usage(const char *group, bool asked)
 	return asked ? EXIT_OK : EXIT_USAGE;
 }
 
+static bool is_group(const char *word)
+{
+	size_t len = strlen(word);
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strncmp(commands[i]->name, word, len) && commands[i]->name[len] == ' ')
+			return true;
+	return false;
+}
+
 static int unknown_command(int argc, char **argv)
 {
 	const char *names[ARRAY_SIZE(commands) + 1];
@@ -260,9 +270,9 @@ static int unknown_command(int argc, char **argv)
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		names[i] = commands[i]->name;
 	names[ARRAY_SIZE(commands)] = NULL;
-	snprintf(got, sizeof(got), "%s%s%s", argv[0],
-		 argc > 1 && !strcmp(argv[0], "capture") ? " " : "",
-		 argc > 1 && !strcmp(argv[0], "capture") ? argv[1] : "");
+	snprintf(got, sizeof(got), "%s", argv[0]);
+	if (argc > 1 && is_group(argv[0]))
+		snprintf(got, sizeof(got), "%s %s", argv[0], argv[1]);
 	near = diag_nearest(got, names);
 	fprintf(stderr, "rocecheck: error: unknown command '%s'%s%s%s\n", got,
 		near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");

@@ -46,20 +46,34 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
+void agent_end_with(struct agent *a, enum agent_end end)
+{
+	if (!a->over)
+		a->end = end;
+	a->over = true;
+}
+
 static void send_doc(struct agent *a, json_t *doc)
 {
 	char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
 	size_t length = text ? strlen(text) : 0;
+	int err = -EMSGSIZE; /* cannot even say that something is wrong */
 
 	if (text && length < LOOP_LINE_MAX) {
 		text[length++] = '\n';
-		if (write_all(a->config->out_fd, text, length))
-			a->over = true;
-	} else {
-		a->over = true; /* cannot even say that something is wrong */
+		pthread_mutex_lock(&a->output);
+		err = write_all(a->config->out_fd, text, length);
+		pthread_mutex_unlock(&a->output);
 	}
+	if (err)
+		agent_end_with(a, AGENT_UNHEARD);
 	free(text);
 	json_decref(doc);
+}
+
+void agent_event(struct agent *a, json_t *doc)
+{
+	send_doc(a, doc);
 }
 
 void agent_error(struct agent *a, uint64_t id, const struct err *e)
@@ -117,9 +131,7 @@ static void on_line(char *line, size_t length, void *arg)
 
 static void on_end(void *arg)
 {
-	struct agent *a = arg;
-
-	a->over = true;
+	agent_end_with(arg, AGENT_INPUT_ENDED);
 }
 
 static const struct loop_input_events input_events = {.line = on_line, .end = on_end};
@@ -129,7 +141,8 @@ static void on_lease(void *arg)
 {
 	struct agent *a = arg;
 
-	a->over = a->lease_late;
+	if (a->lease_late)
+		agent_end_with(a, AGENT_SILENCE);
 	a->lease_late = true;
 	loop_timer_set(a->lease, 200);
 }
@@ -151,6 +164,24 @@ static void *relay_input(void *arg)
 	close(r.to);
 	usleep(EXIT_WAIT_US);
 	_exit(1); /* the agent is stuck in a call; its children die with it (PR_SET_PDEATHSIG) */
+}
+
+/* Says that this host lives while the loop is held up in a call. A coordinator that does not read
+ * is for the others to notice. */
+static void *say_alive(void *arg)
+{
+	static const char line[] = "{\"event\":\"alive\"}\n";
+	struct agent *a = arg;
+
+	for (;;) {
+		usleep(a->config->alive_ms * 1000);
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+		pthread_mutex_lock(&a->output);
+		(void)write_all(a->config->out_fd, line, sizeof(line) - 1);
+		pthread_mutex_unlock(&a->output);
+		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	}
+	return NULL;
 }
 
 static int start_input(struct agent *a, struct loop_input **in, struct err *e)
@@ -189,9 +220,26 @@ static bool is_over(void *arg)
 	return a->over;
 }
 
-int agent_run(const struct agent_config *config, struct err *e)
+static void serve(struct agent *a)
 {
-	struct agent a = {.config = config};
+	bool alive = false;
+	pthread_t thread;
+
+	hello(a);
+	if (a->config->alive_ms)
+		alive = !pthread_create(&thread, NULL, say_alive, a);
+	if (a->config->lease_ms)
+		loop_timer_set(a->lease, a->config->lease_ms);
+	loop_run_until(a->loop, is_over, a);
+	if (alive) {
+		pthread_cancel(thread);
+		pthread_join(thread, NULL);
+	}
+}
+
+int agent_run(const struct agent_config *config, enum agent_end *end, struct err *e)
+{
+	struct agent a = {.config = config, .output = PTHREAD_MUTEX_INITIALIZER};
 	struct loop_input *in = NULL;
 	int err = loop_open(&a.loop, e);
 
@@ -201,10 +249,10 @@ int agent_run(const struct agent_config *config, struct err *e)
 		err = err_sys(e, -ENOMEM, "agent");
 	if (!err)
 		err = start_input(&a, &in, e);
-	if (!err) {
-		hello(&a);
-		loop_run_until(a.loop, is_over, &a);
-	}
+	if (!err)
+		serve(&a);
+	if (end)
+		*end = a.end;
 	agent_traffic_stop_all(&a);
 	agent_capture_stop_all(&a);
 	agent_command_leave(&a);

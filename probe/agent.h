@@ -11,17 +11,34 @@
 #ifndef PROBE_AGENT_H
 #define PROBE_AGENT_H
 
+#include <jansson.h>
+
 #include "profiles/base.h"
 
 #define AGENT_HELLO "rocecheck.agent/1"
+
+/* How it ended. */
+enum agent_end {
+	AGENT_QUIT,	   /* the coordinator said so */
+	AGENT_INPUT_ENDED, /* the connection was closed */
+	AGENT_SILENCE,	   /* the lease was not renewed */
+	AGENT_UNHEARD,	   /* nobody reads what it answers */
+};
 
 struct agent_config {
 	const char *build; /* of this binary; the coordinator compares */
 	const char *self;  /* path of this binary, for traffic processes: SELF agent --traffic */
 	int in_fd, out_fd;
+	bool probe_only;       /* only what `probe` needs: the peer came by a token */
+	unsigned int lease_ms; /* from the start on, 0 = only when a ping sets one */
+	unsigned int alive_ms; /* says {"event":"alive"} so often, busy or not; 0 = never */
+	/* Progress and results of traffic as they pass; may be NULL. */
+	void (*passing)(const char *key, const json_t *doc, void *arg);
+	void *arg;
 };
 
-/* Serves until "quit", the end of the input, or the end of a lease. */
-int agent_run(const struct agent_config *config, struct err *e);
+/* Serves until "quit", the end of the input, or the end of a lease. *end may be NULL. in_fd may be
+ * out_fd. */
+int agent_run(const struct agent_config *config, enum agent_end *end, struct err *e);
 
 #endif

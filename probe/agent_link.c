@@ -10,18 +10,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "probe/agent.h"
 #include "probe/engine.h"
 #include "probe/json_take.h"
+
+#define SECOND_LOOK_MS 300
 
 static void lose(struct agent_link *k)
 {
 	k->state = LINK_LOST;
 	k->op = NULL;
 	loop_timer_stop(k->timer);
+	if (k->silence)
+		loop_timer_stop(k->silence);
 	loop_process_close(k->process);
+	loop_stream_close(k->stream);
 	k->process = NULL;
+	k->stream = NULL;
 	json_decref(k->reply); /* to a question of before */
 	k->reply = NULL;
 }
@@ -42,10 +49,16 @@ static void take_hello(struct agent_link *k, const json_t *doc)
 	char hello[32];
 	struct err e = {0};
 
+	if (k->stream && json_object_get(doc, "error")) { /* the door stays closed */
+		take_error(k, json_object_get(doc, "error"));
+		lose(k);
+		return;
+	}
 	if (json_take_text(doc, "hello", hello, sizeof(hello), &e) || strcmp(hello, AGENT_HELLO) ||
 	    json_take_text(doc, "build", k->build, sizeof(k->build), &e)) {
 		err_set(&k->err, -EPROTO, "what answers is no agent of rocecheck");
-		err_hint(&k->err, "check 'agent' in the inventory");
+		err_hint(&k->err, k->stream ? "is it 'rocecheck probe server' that listens there?"
+					    : "check 'agent' in the inventory");
 		lose(k);
 		return;
 	}
@@ -59,6 +72,8 @@ static void take_answer(struct agent_link *k, json_t *doc)
 	const json_t *id = json_object_get(doc, "id");
 	const json_t *error = json_object_get(doc, "error");
 
+	if (!id && k->event)
+		k->event(k, doc, k->event_arg);
 	if (!id || (json_is_integer(id) && !json_integer_value(id) && !error))
 		return;
 	if (!k->op || !json_is_integer(id) || (uint64_t)json_integer_value(id) != k->id) {
@@ -77,12 +92,19 @@ static void take_answer(struct agent_link *k, json_t *doc)
 static void on_line(char *line, size_t length, void *arg)
 {
 	struct agent_link *k = arg;
-	json_t *doc = line ? json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	json_t *doc;
+
+	if (k->silence)
+		loop_timer_set(k->silence, k->silence_ms);
+	k->silent = false;
+	doc = line ? json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
 
 	if (!json_is_object(doc)) {
 		err_set(&k->err, -EPROTO, "the agent sent '%.60s'",
 			line ? line : "too long a line");
-		err_hint(&k->err, "nothing may print on stdout there (a login script?)");
+		err_hint(&k->err, k->stream
+					  ? "is it 'rocecheck probe server' that listens there?"
+					  : "nothing may print on stdout there (a login script?)");
 		lose(k);
 	} else if (k->state == LINK_STARTING) {
 		take_hello(k, doc);
@@ -141,6 +163,25 @@ static void on_ended(int status, int signal, void *arg)
 	lose(k);
 }
 
+static void on_stream_ended(int err, void *arg)
+{
+	struct agent_link *k = arg;
+
+	if (k->state == LINK_STARTING)
+		err_set(&k->err, -ECONNRESET, "it closed the connection before it said hello");
+	else
+		err_set(&k->err, -ECONNRESET, "it closed the connection%s%s",
+			k->op ? " during " : "", k->op ? k->op : "");
+	if (err)
+		err_prefix(&k->err, "%s", strerror(-err));
+	lose(k);
+}
+
+static const struct loop_stream_events stream_events = {
+	.line = on_line,
+	.ended = on_stream_ended,
+};
+
 static const struct loop_process_events process_events = {
 	.line = on_line,
 	.complaint = on_complaint,
@@ -158,31 +199,83 @@ static void on_timeout(void *arg)
 	lose(k);
 }
 
-void link_open(struct agent_link *k, struct loop *loop, const char *name, const char *const *argv,
-	       unsigned int timeout_ms)
+/* Our own process may have been stopped, and lines wait to be read. */
+static void on_silence(void *arg)
+{
+	struct agent_link *k = arg;
+
+	if (!k->silent) {
+		k->silent = true;
+		loop_timer_set(k->silence, SECOND_LOOK_MS);
+		return;
+	}
+	err_set(&k->err, -ETIMEDOUT, "nothing heard for %.0f s%s%s", k->silence_ms / 1e3,
+		k->op ? " during " : "", k->op ? k->op : "");
+	err_hint(&k->err, "the host, its program or the path to it is gone");
+	lose(k);
+}
+
+static int init(struct agent_link *k, struct loop *loop, const char *name)
 {
 	memset(k, 0, sizeof(*k));
 	k->loop = loop;
 	k->state = LINK_LOST;
 	snprintf(k->name, sizeof(k->name), "%s", name);
-	if (loop_timer_open(loop, on_timeout, k, &k->timer)) {
-		err_sys(&k->err, -ENOMEM, "agent");
-		return;
-	}
-	if (loop_spawn(loop, argv, &process_events, k, &k->process, &k->err))
-		return;
+	return loop_timer_open(loop, on_timeout, k, &k->timer) ? err_sys(&k->err, -ENOMEM, "agent")
+							       : 0;
+}
+
+static void await_hello(struct agent_link *k, unsigned int timeout_ms)
+{
 	k->state = LINK_STARTING;
 	k->timeout_ms = timeout_ms;
 	loop_timer_set(k->timer, timeout_ms);
 }
 
+void link_open(struct agent_link *k, struct loop *loop, const char *name, const char *const *argv,
+	       unsigned int timeout_ms)
+{
+	if (!init(k, loop, name) &&
+	    !loop_spawn(loop, argv, &process_events, k, &k->process, &k->err))
+		await_hello(k, timeout_ms);
+}
+
+void link_open_stream(struct agent_link *k, struct loop *loop, const char *name, int fd,
+		      const char *first, unsigned int timeout_ms, unsigned int silence_ms)
+{
+	int err = init(k, loop, name);
+
+	if (err) {
+		close(fd);
+		return;
+	}
+	if (loop_timer_open(loop, on_silence, k, &k->silence)) {
+		close(fd);
+		err_sys(&k->err, -ENOMEM, "agent");
+		return;
+	}
+	if (loop_stream_open(loop, fd, &stream_events, k, &k->stream, &k->err))
+		return;
+	err = loop_stream_write(k->stream, first, strlen(first));
+	if (err) {
+		err_sys(&k->err, err, "connection");
+		lose(k);
+		return;
+	}
+	k->silence_ms = silence_ms;
+	await_hello(k, timeout_ms);
+}
+
 void link_close(struct agent_link *k)
 {
 	loop_process_close(k->process);
+	loop_stream_close(k->stream);
 	loop_timer_close(k->timer);
+	loop_timer_close(k->silence);
 	json_decref(k->reply);
 	k->process = NULL;
-	k->timer = NULL;
+	k->stream = NULL;
+	k->timer = k->silence = NULL;
 	k->reply = NULL;
 	k->op = NULL;
 	k->state = LINK_CLOSED;
@@ -196,7 +289,8 @@ static int send_request(struct agent_link *k, json_t *doc)
 
 	if (text) {
 		text[length] = '\n'; /* over the NUL */
-		err = loop_process_write(k->process, text, length + 1);
+		err = k->stream ? loop_stream_write(k->stream, text, length + 1)
+				: loop_process_write(k->process, text, length + 1);
 	}
 	free(text);
 	return err;
@@ -228,15 +322,19 @@ void link_ask(struct agent_link *k, const char *op, json_t *fields, unsigned int
 	loop_timer_set(k->timer, timeout_ms);
 }
 
+void link_tell(struct agent_link *k, const char *op, json_t *fields)
+{
+	json_t *doc = fields ? fields : json_object();
+
+	if (k->state == LINK_READY && doc && !json_object_set_new(doc, "id", json_integer(0)) &&
+	    !json_object_set_new(doc, "op", json_string(op)))
+		(void)send_request(k, doc); /* a failure shows in the next question */
+	json_decref(doc);
+}
+
 void link_ping(struct agent_link *k, unsigned int lease_ms)
 {
-	json_t *doc;
-
-	if (k->state != LINK_READY)
-		return;
-	doc = json_pack("{s:i, s:s, s:i}", "id", 0, "op", "ping", "lease_ms", (int)lease_ms);
-	(void)send_request(k, doc); /* a failure shows in the next question */
-	json_decref(doc);
+	link_tell(k, "ping", json_pack("{s:i}", "lease_ms", (int)lease_ms));
 }
 
 bool link_busy(const struct agent_link *k)

@@ -14,28 +14,32 @@
 #include "probe/json_take.h"
 #include "probe/loop.h"
 #include "probe/snapshot.h"
+#include "probe/use.h"
 
 #define LEASE_MIN_MS 500
 #define LEASE_MAX_MS 3600000
 
 const struct agent_op_row agent_ops[] = {
-	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long"},
-	{"collect", agent_collect, "ports: more netdevs; a snapshot of the host"},
-	{"counters", agent_counters, "ports: [{netdev, ibdev, ib_port}]; a reading of each"},
-	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know"},
-	{"traffic_connect", agent_traffic_connect, "handle, peer"},
-	{"traffic_run", agent_traffic_run, "handle; the result, when it is over"},
-	{"traffic_close", agent_traffic_close, "handle"},
-	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle"},
-	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording"},
-	{"capture_read", agent_capture_read, "handle, offset; a piece of the recording"},
-	{"plan", agent_plan, "profile, as_text; what apply would change"},
+	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long", true},
+	{"collect", agent_collect, "ports: more netdevs, machine: seats too; a snapshot", true},
+	{"counters", agent_counters,
+	 "ports: [{netdev, ibdev, ib_port, users}]; a reading of each, and who uses it", true},
+	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know", true},
+	{"traffic_connect", agent_traffic_connect, "handle, peer", true},
+	{"traffic_run", agent_traffic_run,
+	 "handle, progress_ms: events so often; the result, when it is over", true},
+	{"traffic_stop", agent_traffic_stop, "handle; the run ends now, with its result", true},
+	{"traffic_close", agent_traffic_close, "handle", true},
+	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle", false},
+	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording", false},
+	{"capture_read", agent_capture_read, "handle, offset; a piece of the recording", false},
+	{"plan", agent_plan, "profile, as_text; what apply would change", false},
 	{"apply", agent_apply,
-	 "plan, unproven, disruption, confirm_within_s, wait_link_s, settle_ms"},
-	{"confirm", agent_confirm, "tx"},
-	{"rollback", agent_rollback, "tx"},
-	{"transactions", agent_transactions, "all of this host"},
-	{"quit", agent_quit, "ends the agent"},
+	 "plan, unproven, disruption, confirm_within_s, wait_link_s, settle_ms", false},
+	{"confirm", agent_confirm, "tx", false},
+	{"rollback", agent_rollback, "tx", false},
+	{"transactions", agent_transactions, "all of this host", false},
+	{"quit", agent_quit, "ends the agent", true},
 };
 const unsigned int agent_op_count = ARRAY_SIZE(agent_ops);
 
@@ -48,17 +52,31 @@ static const struct agent_op_row *find_op(const char *name)
 	return NULL;
 }
 
-static void run_request(struct agent *a, uint64_t id, const json_t *request)
+static int choose_op(const struct agent *a, const json_t *request, const struct agent_op_row **out,
+		     struct err *e)
 {
 	const char *name = json_string_value(json_object_get(request, "op"));
 	const struct agent_op_row *op = find_op(name);
-	struct err e = {0};
-	json_t *reply = NULL;
-	int rc;
 
 	if (!op) {
-		err_set(&e, -EOPNOTSUPP, "agent: unknown op '%.32s'", name ? name : "");
-		err_hint(&e, "coordinator and agent must be of one build");
+		err_set(e, -EOPNOTSUPP, "agent: unknown op '%.32s'", name ? name : "");
+		return err_hint(e, "coordinator and agent must be of one build");
+	}
+	if (a->config->probe_only && !op->probe)
+		return err_set(e, -EPERM, "agent: op '%s' is not for a peer of 'probe server'",
+			       op->name);
+	*out = op;
+	return 0;
+}
+
+static void run_request(struct agent *a, uint64_t id, const json_t *request)
+{
+	const struct agent_op_row *op = NULL;
+	struct err e = {0};
+	json_t *reply = NULL;
+	int rc = choose_op(a, request, &op, &e);
+
+	if (rc) {
 		agent_error(a, id, &e);
 		return;
 	}
@@ -118,12 +136,15 @@ int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **
 	const char *also[AGENT_PORTS_MAX];
 	const json_t *ports = NULL;
 	unsigned int count = 0;
+	bool machine = false;
 	struct snapshot s;
 	struct dcb *dcb;
 	int err = 0;
 
 	(void)id;
-	if (json_object_get(request, "ports"))
+	if (json_object_get(request, "machine"))
+		err = json_take_bool(request, "machine", &machine, e);
+	if (!err && json_object_get(request, "ports"))
 		err = json_take_array(request, "ports", AGENT_PORTS_MAX, &ports, e);
 	for (size_t i = 0; !err && i < json_array_size(ports); i++) {
 		also[count] = json_string_value(json_array_get(ports, i));
@@ -140,17 +161,22 @@ int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **
 		err = snapshot_take(dcb, also, count, &s, e);
 	if (err)
 		return err;
+	if (machine)
+		machine_add(NULL, &s);
 	*reply = json_pack("{s:o}", "snapshot", snapshot_to_json(&s));
 	snapshot_clear(&s);
 	return 0;
 }
 
-/* One port of a "counters" request: its reading, or what went wrong with it. */
+/* One port of a "counters" request: its reading and, when asked, who uses it, or what went wrong.
+ */
 static int read_port(struct dcb *dcb, const json_t *port, json_t *list, struct err *e)
 {
 	char netdev[16], ibdev[64] = "";
 	struct err port_err = {0};
 	struct counters c = {0};
+	struct port_use use;
+	bool users = false;
 	uint64_t ib_port;
 	json_t *one;
 	int err = json_take_text(port, "netdev", netdev, sizeof(netdev), e);
@@ -159,12 +185,19 @@ static int read_port(struct dcb *dcb, const json_t *port, json_t *list, struct e
 		err = json_take_text(port, "ibdev", ibdev, sizeof(ibdev), e);
 	if (!err)
 		err = json_take_uint_or(port, "ib_port", 1, 0, 255, &ib_port, e);
+	if (!err && json_object_get(port, "users"))
+		err = json_take_bool(port, "users", &users, e);
 	if (err)
 		return err;
 	if (counters_take(dcb, netdev, ibdev, (unsigned int)ib_port, &c, &port_err))
 		one = json_pack("{s:s}", "error", port_err.text);
 	else
 		one = json_pack("{s:o}", "counters", counters_to_json(&c));
+	if (one && users) {
+		use_gather(dcb, NULL, netdev, ibdev, (unsigned int)ib_port, &use);
+		use_keep_rdma(&use);
+		(void)json_object_set_new(one, "users", use_to_json(&use)); /* a remark, no more */
+	}
 	return !one || json_array_append_new(list, one) ? err_sys(e, -ENOMEM, "counters") : 0;
 }
 
@@ -198,6 +231,6 @@ int agent_quit(struct agent *a, uint64_t id, const json_t *request, json_t **rep
 	(void)reply;
 	(void)e;
 	agent_reply(a, id, json_object());
-	a->over = true;
+	agent_end_with(a, AGENT_QUIT);
 	return AGENT_LATER;
 }

@@ -7,6 +7,7 @@
 #define PROBE_AGENT_OPS_H
 
 #include <jansson.h>
+#include <pthread.h>
 
 #include "probe/agent.h"
 
@@ -33,6 +34,8 @@ struct agent {
 	struct agent_command *command; /* the one that runs, NULL = none */
 	bool lease_late;	       /* one more look at the input before it is taken for over */
 	bool over;
+	enum agent_end end;	/* when it is over */
+	pthread_mutex_t output; /* one line at a time: the one who says that we live is a thread */
 };
 
 /* 0 with *reply: an object the agent sends; AGENT_LATER; -errno with e. */
@@ -43,6 +46,7 @@ struct agent_op_row {
 	const char *name;
 	agent_op *run;
 	const char *help;
+	bool probe; /* also for a peer of `probe server` */
 };
 extern const struct agent_op_row agent_ops[];
 extern const unsigned int agent_op_count;
@@ -55,13 +59,20 @@ void agent_line(struct agent *a, const char *line, size_t length);
 void agent_reply(struct agent *a, uint64_t id, json_t *reply);
 void agent_error(struct agent *a, uint64_t id, const struct err *e);
 
+/* Sends an event; doc is owned by the call. */
+void agent_event(struct agent *a, json_t *doc);
+
 /* The struct dcb of this host, opened once. */
 int agent_dcb(struct agent *a, struct dcb **dcb, struct err *e);
 
 agent_op agent_ping, agent_collect, agent_counters, agent_quit;
 agent_op agent_traffic_open, agent_traffic_connect, agent_traffic_run, agent_traffic_close;
+agent_op agent_traffic_stop;
 agent_op agent_capture_start, agent_capture_stop, agent_capture_read;
 agent_op agent_plan, agent_apply, agent_confirm, agent_rollback, agent_transactions;
+
+/* The first reason counts. */
+void agent_end_with(struct agent *a, enum agent_end end);
 
 /* Ends all of them, without an answer. */
 void agent_traffic_stop_all(struct agent *a);

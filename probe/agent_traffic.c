@@ -14,8 +14,10 @@
 #include "probe/loop.h"
 #include "probe/traffic.h"
 
-#define ANSWER_MS     10000 /* opening or connecting: registering memory may take a while */
-#define RUN_MARGIN_MS 12000 /* traffic_run() ends 10 s after its time at the latest */
+#define ANSWER_MS	10000 /* opening or connecting: registering memory may take a while */
+#define PROGRESS_MIN_MS 100
+#define PROGRESS_MAX_MS 60000
+#define RUN_MARGIN_MS	12000 /* traffic_run() ends 10 s after its time at the latest */
 
 enum traffic_step {
 	STEP_OPENING,
@@ -99,9 +101,19 @@ static void take_connected(struct agent_traffic *t, json_t *doc)
 	answer(t, json_object());
 }
 
+/* What passes is for the program around the agent too. */
+static void pass(const struct agent_traffic *t, const char *key, const json_t *doc)
+{
+	const struct agent_config *config = t->agent->config;
+
+	if (config->passing)
+		config->passing(key, json_object_get(doc, key), config->arg);
+}
+
 static void take_result(struct agent_traffic *t, json_t *doc)
 {
 	t->step = STEP_DONE;
+	pass(t, "result", doc);
 	answer(t, json_pack("{s:O}", "result", json_object_get(doc, "result")));
 }
 
@@ -115,12 +127,26 @@ static const struct {
 	{STEP_RUNNING, "result", take_result},
 };
 
+/* No answer: the watchdog goes on. */
+static void take_progress(struct agent_traffic *t, json_t *doc)
+{
+	pass(t, "progress", doc);
+	agent_event(t->agent,
+		    json_pack("{s:s, s:i, s:O}", "event", "progress", "handle", (int)t->handle,
+			      "progress", json_object_get(doc, "progress")));
+}
+
 static void on_line(char *line, size_t length, void *arg)
 {
 	struct agent_traffic *t = arg;
 	json_t *doc = line ? json_loadb(line, length, 0, NULL) : NULL;
 	struct err e = {0};
 
+	if (t->step == STEP_RUNNING && json_object_get(doc, "progress")) {
+		take_progress(t, doc);
+		json_decref(doc);
+		return;
+	}
 	if (json_object_get(doc, "error")) {
 		take_error(t, json_object_get(doc, "error"));
 		json_decref(doc);
@@ -157,7 +183,7 @@ static const struct loop_process_events process_events = {.line = on_line, .ende
 static void on_watchdog(void *arg)
 {
 	struct agent_traffic *t = arg;
-	struct traffic_result r = {.cause = CAUSE_TIMEOUT};
+	struct traffic_report r = {.total = {.cause = CAUSE_TIMEOUT}};
 	struct err e = {0};
 
 	loop_process_kill(t->process, SIGKILL);
@@ -167,11 +193,11 @@ static void on_watchdog(void *arg)
 		answer_failure(t, &e);
 		return;
 	}
-	snprintf(r.detail, sizeof(r.detail),
+	snprintf(r.total.detail, sizeof(r.total.detail),
 		 "the kernel did not let the traffic process go %u s after its time: it was killed",
 		 RUN_MARGIN_MS / 1000);
 	t->step = STEP_DONE;
-	answer(t, json_pack("{s:o}", "result", traffic_result_to_json(&r)));
+	answer(t, json_pack("{s:o}", "result", traffic_report_to_json(&r)));
 }
 
 /* Gives the process a line; its answer will be that of request id. */
@@ -241,7 +267,7 @@ int agent_traffic_open(struct agent *a, uint64_t id, const json_t *request, json
 		err = new_traffic(a, &t, e);
 	if (err)
 		return err;
-	t->duration_ms = spec.duration_ms;
+	t->duration_ms = spec.duration_ms ? spec.duration_ms : TRAFFIC_DURATION_MAX_MS;
 	err = ask(t, id, json, STEP_OPENING, ANSWER_MS, e);
 	if (err < 0)
 		free_traffic(t);
@@ -286,16 +312,41 @@ int agent_traffic_run(struct agent *a, uint64_t id, const json_t *request, json_
 		      struct err *e)
 {
 	struct agent_traffic *t;
+	uint64_t progress_ms;
 	json_t *line;
 	int err = find(a, request, STEP_CONNECTED, &t, e);
 
 	(void)reply;
+	if (!err)
+		err = json_take_uint_or(request, "progress_ms", 0, PROGRESS_MIN_MS, PROGRESS_MAX_MS,
+					&progress_ms, e);
 	if (err)
 		return err;
-	line = json_pack("{s:b}", "run", 1);
+	line = json_pack("{s:b, s:i}", "run", 1, "progress_ms", (int)progress_ms);
 	err = ask(t, id, line, STEP_RUNNING, (uint64_t)t->duration_ms + RUN_MARGIN_MS, e);
 	json_decref(line);
 	return err;
+}
+
+/* The process stops at any line, answers, and keeps its queue pairs until it is closed: the other
+ * end may not be done. One that ended by itself meanwhile has answered: no error. */
+int agent_traffic_stop(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		       struct err *e)
+{
+	static const char line[] = "{\"stop\":true}\n";
+	uint64_t handle;
+	int err = json_take_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
+
+	(void)id;
+	if (err)
+		return err;
+	if (a->traffic[handle] && a->traffic[handle]->step == STEP_RUNNING) {
+		(void)loop_process_write(a->traffic[handle]->process, line, sizeof(line) - 1);
+		if (a->traffic[handle]->waiting)
+			loop_timer_set(a->traffic[handle]->watchdog, RUN_MARGIN_MS);
+	}
+	*reply = json_object();
+	return 0;
 }
 
 int agent_traffic_close(struct agent *a, uint64_t id, const json_t *request, json_t **reply,

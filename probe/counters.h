@@ -53,16 +53,56 @@ enum metric {
 	METRIC_CNP_TX,
 	METRIC_CNP_RX, /* handled by the reaction point */
 	METRIC_CNP_IGNORED,
+	METRIC_RESPONSE_LOST,	     /* requester missed an answer: READ, atomic */
+	METRIC_RNR_EXCEEDED,	     /* the part of METRIC_RETRY_EXCEEDED that RNR NAKs made */
+	METRIC_ADAPTIVE_RETRANSMITS, /* of lossy-RoCE accelerations: retransmissions as well */
+	METRIC_REFUSED_REQUESTS,     /* access, operation and length errors */
+	METRIC_RDMA_RX_DISCARDS,     /* RoCE packets that the receiving NIC dropped */
+	METRIC_RDMA_RX_ERRORS,	     /* RoCE packets that it could not use */
+	METRIC_RDMA_RX_BYTES,
+	METRIC_RDMA_TX_BYTES,
+	METRIC_TX_DISCARDS,   /* dropped by the sending host */
+	METRIC_SYMBOL_ERRORS, /* of the physical coding */
+	METRIC_BUFFER_HIGH,   /* the receive buffer was nearly full */
+	METRIC_PCI_STALLS,
+	METRIC_PRIO_RX_CONGESTED, /* by priority: dropped because this host was congested */
+	METRIC_PRIO_HOST_MARKED,  /* by priority: marked CE by this host's own NIC */
+	METRIC_PFC_RX_TIMES,	  /* by priority: how often it was paused */
 	METRIC_COUNT,
+};
+
+/* What a metric that grew is a sign of: causes that have different next steps. */
+enum metric_class {
+	CLASS_VOLUME,
+	CLASS_PAUSE,
+	CLASS_STORM,
+	CLASS_LOSS_REQUEST,  /* lost or overtaken on the way to the responder */
+	CLASS_LOSS_RESPONSE, /* on the way back */
+	CLASS_RETRANSMIT,    /* sent again, for whatever reason */
+	CLASS_TIMEOUT,	     /* no answer in time: tail or ACK lost, or a long pause */
+	CLASS_RNR,	     /* receiver not ready */
+	CLASS_DEAD,	     /* a queue pair gave up */
+	CLASS_REFUSED,	     /* the other end said no */
+	CLASS_HOST_DISCARD,  /* crossed the fabric, dropped by the host */
+	CLASS_HOST_SEND,     /* never left the host */
+	CLASS_HOST_PRESSURE, /* nearly so */
+	CLASS_CORRUPTION,
+	CLASS_LINK,
+	CLASS_CE,
+	CLASS_CNP,
+	CLASS_COUNT,
 };
 
 struct metric_info {
 	const char *name; /* "pfc_rx_frames": JSON key, --batch, stable for ever */
 	bool by_prio;
+	enum metric_class class;
 	const char *unit; /* "frames", "bytes", "us", "packets", "events" */
 	const char *help;
 };
 extern const struct metric_info metric_table[METRIC_COUNT];
+
+const char *metric_class_word(enum metric_class class); /* "loss-request" */
 
 /* How far we know the row; part of a verdict. */
 enum counter_tier {
@@ -114,6 +154,10 @@ void counters_clear(struct counters *c);
  * offer. Missing sources are not errors; -ENODEV when the netdev is gone. */
 int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 		  struct counters *c, struct err *e);
+
+/* How long after the last packet a reading of these sources is complete, in ms: twice the longest
+ * time in which a driver that answered here refreshes its numbers. */
+unsigned int counters_settle_ms(const struct counters *c);
 
 bool counters_has(const struct counters *c, enum metric m, unsigned int prio);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * libuv's conventions end here: positive and negative error codes, handles that live until their
- * close callback, buffers that must outlive a write. Processes are in loop_process.c.
+ * close callback, buffers that must outlive a write. Processes are in loop_process.c, sockets in
+ * loop_stream.c.
  */
 #include "probe/loop.h"
 
@@ -135,6 +136,34 @@ void loop_buffer(uv_handle_t *handle, size_t wished, uv_buf_t *buf)
 	(void)wished;
 	buf->base = malloc(LOOP_READ_BYTES);
 	buf->len = buf->base ? LOOP_READ_BYTES : 0;
+}
+
+struct write_request {
+	uv_write_t uv;
+	char data[];
+};
+
+static void on_written(uv_write_t *uv, int status)
+{
+	(void)status; /* who does not read any more ends; that is told */
+	free(uv->data);
+}
+
+int loop_write(uv_stream_t *to, const char *data, size_t size)
+{
+	struct write_request *w = malloc(sizeof(*w) + size);
+	uv_buf_t buf;
+	int err;
+
+	if (!w)
+		return -ENOMEM;
+	memcpy(w->data, data, size);
+	w->uv.data = w;
+	buf = uv_buf_init(w->data, (unsigned int)size);
+	err = uv_write(&w->uv, to, &buf, 1, on_written);
+	if (err)
+		free(w);
+	return err;
 }
 
 static void on_input_line(char *line, size_t length, void *arg)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The event loop of coordinator and agent: processes with pipes, line input, timers. All of libuv
- * is behind this header. Callbacks run inside loop_run_until() alone; an object is not called back
- * any more once its close function was called, and may be closed from its own callback.
+ * The event loop of coordinator and agent: processes with pipes, sockets, line input, timers. All
+ * of libuv is behind this header. Callbacks run inside loop_run_until() alone; an object is not
+ * called back any more once its close function was called, and may be closed from its own callback.
  */
 #ifndef PROBE_LOOP_H
 #define PROBE_LOOP_H
@@ -15,6 +15,7 @@ struct loop;
 struct loop_timer;
 struct loop_input;
 struct loop_process;
+struct loop_stream;
 
 /* SIGPIPE is ignored while a loop is open: a write to a dead process is an error, not our end. */
 int loop_open(struct loop **l, struct err *e);
@@ -61,5 +62,18 @@ void loop_process_close(struct loop_process *p);
 
 /* Closes its pipes and lets it run to its own end, which nobody hears of. NULL is allowed. */
 void loop_process_leave(struct loop_process *p);
+
+/* A connected socket whose other end speaks lines. line NULL: it was too long. */
+struct loop_stream_events {
+	void (*line)(char *line, size_t length, void *arg);
+	void (*ended)(int err, void *arg); /* once: 0 at its end, -errno when it broke */
+};
+/* Takes over fd, on failure too. */
+int loop_stream_open(struct loop *l, int fd, const struct loop_stream_events *events, void *arg,
+		     struct loop_stream **s, struct err *e);
+
+/* Queues a copy. -EPIPE when the other end takes nothing any more, -ENOMEM. */
+int loop_stream_write(struct loop_stream *s, const char *data, size_t size);
+void loop_stream_close(struct loop_stream *s); /* NULL is allowed */
 
 #endif

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "probe/lines.h"
 #include "probe/loop.h"
@@ -31,11 +30,6 @@ struct loop_process {
 	unsigned int open; /* handles not closed yet */
 	bool started, exited, output_ended, told, closed, input_ended;
 	int status, signal;
-};
-
-struct write_request {
-	uv_write_t uv;
-	char data[];
 };
 
 static void on_closed(uv_handle_t *handle)
@@ -211,30 +205,11 @@ int loop_spawn(struct loop *l, const char *const *argv, const struct loop_proces
 	return 0;
 }
 
-static void on_written(uv_write_t *uv, int status)
-{
-	(void)status; /* a process that does not read any more ends; that is told */
-	free(uv->data);
-}
-
 int loop_process_write(struct loop_process *p, const char *data, size_t size)
 {
-	struct write_request *w;
-	uv_buf_t buf;
-	int err;
-
 	if (p->closed || p->exited || p->input_ended)
 		return -EPIPE;
-	w = malloc(sizeof(*w) + size);
-	if (!w)
-		return -ENOMEM;
-	memcpy(w->data, data, size);
-	w->uv.data = w;
-	buf = uv_buf_init(w->data, (unsigned int)size);
-	err = uv_write(&w->uv, (uv_stream_t *)&p->pipe[PIPE_IN], &buf, 1, on_written);
-	if (err)
-		free(w);
-	return err;
+	return loop_write((uv_stream_t *)&p->pipe[PIPE_IN], data, size);
 }
 
 static void on_shutdown(uv_shutdown_t *request, int status)

@@ -20,7 +20,7 @@
 #define LEASE_MS	 3000
 #define QUIT_MS		 2000
 #define SETTLE_SOFT_MS	 100  /* counters of Soft-RoCE are read fresh */
-#define SETTLE_DEVICE_MS 2200 /* bnxt and ice refresh theirs once a second */
+#define SETTLE_DEVICE_MS 2200 /* firmware may be as slow as the slowest driver known */
 
 void phase_say(struct coordinator *c, const char *fmt, ...)
 {
@@ -258,17 +258,26 @@ static void join_peers(struct run_host *h)
 	}
 }
 
+/* Until the last packet has been counted everywhere. */
 static uint64_t settle_ms(const struct coordinator *c)
 {
+	uint64_t longest = SETTLE_SOFT_MS;
+
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		for (unsigned int p = 0; p < c->r->host[i].port_count; p++) {
+			const struct run_port *at = &c->r->host[i].port[p];
 			const struct port *port = phase_port(c, i, p);
+			uint64_t ms = 0;
 
+			if (at->has & 1u << READ_LOAD_BEFORE)
+				ms = counters_settle_ms(&at->reading[READ_LOAD_BEFORE]);
 			if (port && port->ibdev[0] && port->kind != PORT_SOFT_ROCE)
-				return SETTLE_DEVICE_MS;
+				ms = SETTLE_DEVICE_MS;
+			if (ms > longest)
+				longest = ms;
 		}
 	}
-	return SETTLE_SOFT_MS;
+	return longest;
 }
 
 /* Everything that happens around the load. */

@@ -80,7 +80,9 @@ static uint8_t tos_of(const struct coordinator *c, const struct port *p)
 }
 
 /* What one end needs to know of its own port. */
-static int prepare_end(struct coordinator *c, struct end *end, struct err *e)
+/* The receiver is told of each message: a WRITE goes with an immediate. */
+static int prepare_end(struct coordinator *c, struct end *end, enum traffic_verb verb,
+		       struct err *e)
 {
 	const struct port *p = phase_port(c, end->host, end->port);
 	const char *netdev = c->r->host[end->host].port[end->port].netdev;
@@ -96,13 +98,14 @@ static int prepare_end(struct coordinator *c, struct end *end, struct err *e)
 	if (!gid)
 		return err_set(e, -ENOENT, "%s: no RoCE v2 GID%s%s", netdev, *address ? " of " : "",
 			       address);
+	/* Two verbs share the time of a pair. */
+	traffic_spec_simple(&end->spec, verb == TRAFFIC_WRITE ? TRAFFIC_WRITE_IMM : verb,
+			    c->f->message_bytes, c->f->traffic_s * 500);
 	memcpy(end->spec.ibdev, p->ibdev, sizeof(end->spec.ibdev));
 	end->spec.ib_port = p->ib_port;
 	end->spec.gid_index = gid->index;
-	end->spec.tos = tos_of(c, p);
-	end->spec.sl = prio > 0 ? (uint8_t)prio : 0;
-	end->spec.message_bytes = c->f->message_bytes;
-	end->spec.duration_ms = c->f->traffic_s * 500; /* two verbs share the time of a pair */
+	end->spec.class[0].tos = tos_of(c, p);
+	end->spec.class[0].sl = prio > 0 ? (uint8_t)prio : 0;
 	return 0;
 }
 
@@ -117,7 +120,7 @@ static void prepare(struct coordinator *c, struct duel *d)
 	d->end[END_CLIENT].result = &p->client;
 	d->end[END_SERVER].result = &p->server;
 	for (unsigned int i = 0; i < END_COUNT; i++) {
-		if (prepare_end(c, &d->end[i], &e)) {
+		if (prepare_end(c, &d->end[i], p->verb, &e)) {
 			fail_pair(c, d, d->end[i].host, e.text);
 			return;
 		}
@@ -131,12 +134,11 @@ static void prepare(struct coordinator *c, struct duel *d)
 		struct traffic_spec *s = &d->end[i].spec;
 
 		s->role = i == END_CLIENT ? TRAFFIC_CLIENT : TRAFFIC_SERVER;
-		s->verb = p->verb;
 		s->seed = seed & JSON_UINT_MAX;
-		s->rate_bytes_per_s = rate;
+		s->class[0].rate_bytes_per_s = rate;
 	}
-	p->client_tos = d->end[END_CLIENT].spec.tos;
-	p->server_tos = d->end[END_SERVER].spec.tos;
+	p->client_tos = d->end[END_CLIENT].spec.class[0].tos;
+	p->server_tos = d->end[END_SERVER].spec.class[0].tos;
 }
 
 /* Asks an end; what cannot be asked fails the pair. */

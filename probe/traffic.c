@@ -1,241 +1,119 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One end of RDMA traffic: device, memory, queue pair, and the way to RTS. QP attributes are finite
- * on purpose: retry_cnt 7 never gives up on Soft-RoCE (rxe of Linux 6.1 and 6.12), and rnr_retry 7
- * nowhere.
+ * One end of RDMA traffic, from open to close: what it is made of is in the other traffic files.
+ * The threads that move data are watched by the one that called traffic_run().
  */
 #include "probe/traffic.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
+#include <poll.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/random.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "probe/traffic_cm.h"
 #include "probe/traffic_end.h"
 
-#define RING_BYTES     (2u << 20) /* wished size; two of the largest messages need more */
-#define RETRY_COUNT    6
-#define RNR_RETRY      6
-#define MIN_RNR_TIMER  12 /* 0.64 ms */
-#define TIMEOUT_SOFT   18 /* 1.07 s: at 14 rxe retransmits though nothing was lost */
-#define TIMEOUT_DEVICE 16 /* 0.27 s */
-#define HOP_LIMIT      64
+#define WATCH_MS 20 /* *stop is looked at so often */
 
-uint64_t traffic_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-/* A power of two, so that a quarter of the ring is a whole number of messages (credits). */
-uint32_t traffic_slots(uint32_t message_bytes)
-{
-	uint32_t slots = TRAFFIC_SLOTS_MAX;
-
-	while (slots > TRAFFIC_SLOTS_MIN && (uint64_t)slots * message_bytes > RING_BYTES)
-		slots /= 2;
-	return slots;
-}
-
+/* What is not offered. */
 static int check_spec(const struct traffic_spec *spec, struct err *e)
 {
-	if (spec->message_bytes < TRAFFIC_MESSAGE_MIN || spec->message_bytes > TRAFFIC_MESSAGE_MAX)
-		return err_set(e, -EINVAL, "message size %u: must be %u to %u bytes",
-			       spec->message_bytes, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX);
-	if (spec->timeout > 31 || spec->sl > 7)
-		return err_set(e, -EINVAL,
-			       "ACK timeout code %u or service level %u is out of range",
-			       spec->timeout, spec->sl);
-	if (spec->duration_ms > TRAFFIC_DURATION_MAX_MS)
-		return err_set(e, -EINVAL, "duration %u ms: more than a day", spec->duration_ms);
-	return 0;
-}
-
-/* rxe and siw have no device behind them in sysfs. */
-static bool is_soft(const char *ibdev)
-{
-	char path[128];
-
-	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device", ibdev);
-	return access(path, F_OK) != 0;
-}
-
-static int open_device(struct traffic *t, struct err *e)
-{
-	int n = 0, err = -ENODEV;
-	struct ibv_device **list = ibv_get_device_list(&n);
-
-	for (int i = 0; list && i < n; i++) {
-		if (strcmp(ibv_get_device_name(list[i]), t->spec.ibdev))
-			continue;
-		t->ctx = ibv_open_device(list[i]);
-		err = t->ctx ? 0 : -errno;
-		break;
-	}
-	if (list)
-		ibv_free_device_list(list);
-	if (err)
-		return err_sys(e, err, "%s: open", t->spec.ibdev);
-	if (fcntl(t->ctx->async_fd, F_SETFL, fcntl(t->ctx->async_fd, F_GETFL) | O_NONBLOCK))
-		return err_sys(e, -errno, "%s: events", t->spec.ibdev);
-	t->soft = is_soft(t->spec.ibdev);
-	return 0;
-}
-
-static uint32_t mtu_bytes(enum ibv_mtu mtu)
-{
-	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
-}
-
-static enum ibv_mtu mtu_code(uint32_t bytes)
-{
-	enum ibv_mtu mtu = IBV_MTU_4096;
-
-	while (mtu > IBV_MTU_256 && mtu_bytes(mtu) > bytes)
-		mtu--;
-	return mtu;
-}
-
-static int query_port(struct traffic *t, struct err *e)
-{
-	const struct traffic_spec *s = &t->spec;
-	struct ibv_port_attr port;
-	union ibv_gid gid;
-	int rc = ibv_query_port(t->ctx, s->ib_port, &port);
-
-	if (rc)
-		return err_sys(e, -rc, "%s port %u: query", s->ibdev, s->ib_port);
-	if (port.state != IBV_PORT_ACTIVE)
-		return err_set(e, -ENETDOWN, "%s port %u: %s", s->ibdev, s->ib_port,
-			       ibv_port_state_str(port.state));
-	if (ibv_query_gid(t->ctx, s->ib_port, s->gid_index, &gid))
-		return err_set(e, -ENODEV, "%s port %u: no GID at index %u", s->ibdev, s->ib_port,
-			       s->gid_index);
-	memcpy(t->self.gid, gid.raw, sizeof(t->self.gid));
-	if (!gid.global.interface_id && !gid.global.subnet_prefix)
-		return err_set(e, -ENODEV, "%s port %u: GID index %u is empty", s->ibdev,
-			       s->ib_port, s->gid_index);
-	t->self.mtu = mtu_bytes(port.active_mtu);
-	return 0;
-}
-
-static int memory_error(const struct traffic *t, int err, size_t bytes, struct err *e)
-{
-	struct rlimit limit;
-
-	err_sys(e, err, "%s: registering %zu KiB of memory", t->spec.ibdev, bytes >> 10);
-	if (!getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur != RLIM_INFINITY &&
-	    limit.rlim_cur < 2 * bytes)
-		err_hint(e,
-			 "the limit of locked memory is %llu KiB: raise it (ulimit -l unlimited)",
-			 (unsigned long long)limit.rlim_cur >> 10);
-	return err;
-}
-
-static int map_memory(struct traffic *t, size_t bytes, int access, uint8_t **mem, size_t *mapped,
-		      struct ibv_mr **mr, struct err *e)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (p == MAP_FAILED)
-		return err_sys(e, -errno, "%zu KiB of memory", bytes >> 10);
-	*mem = p;
-	*mapped = bytes;
-	*mr = ibv_reg_mr(t->pd, p, bytes, access);
-	return *mr ? 0 : memory_error(t, -errno, bytes, e);
-}
-
-/* Remote access to the ring alone, and only where the verb needs it. */
-static int ring_access(const struct traffic_spec *spec)
-{
-	bool target = spec->role == TRAFFIC_SERVER && spec->verb == TRAFFIC_WRITE;
-
-	return IBV_ACCESS_LOCAL_WRITE | (target ? IBV_ACCESS_REMOTE_WRITE : 0);
-}
-
-static int open_memory(struct traffic *t, struct err *e)
-{
-	size_t cells = (TRAFFIC_CREDITS + TRAFFIC_SLOTS_MAX) * TRAFFIC_CELL;
-	int err = map_memory(t, (size_t)t->slots * t->spec.message_bytes, ring_access(&t->spec),
-			     &t->ring, &t->ring_bytes, &t->ring_mr, e);
+	int err = traffic_spec_check(spec, e);
 
 	if (err)
 		return err;
-	return map_memory(t, cells, IBV_ACCESS_LOCAL_WRITE, &t->cells, &t->cells_bytes,
-			  &t->cells_mr, e);
-}
-
-static int open_queues(struct traffic *t, struct err *e)
-{
-	uint32_t depth = t->slots > TRAFFIC_CREDITS ? t->slots : TRAFFIC_CREDITS;
-	struct ibv_qp_init_attr init = {
-		.cap = {.max_send_wr = depth + 1,
-			.max_recv_wr = depth + 1,
-			.max_send_sge = 1,
-			.max_recv_sge = 1},
-		.qp_type = IBV_QPT_RC,
-		.sq_sig_all = 1,
-	};
-
-	t->channel = ibv_create_comp_channel(t->ctx);
-	if (!t->channel)
-		return err_sys(e, -errno, "%s: completion channel", t->spec.ibdev);
-	if (fcntl(t->channel->fd, F_SETFL, fcntl(t->channel->fd, F_GETFL) | O_NONBLOCK))
-		return err_sys(e, -errno, "%s: completion channel", t->spec.ibdev);
-	t->cq = ibv_create_cq(t->ctx, (int)(2 * depth + 2), NULL, t->channel, 0);
-	if (!t->cq)
-		return err_sys(e, -errno, "%s: completion queue", t->spec.ibdev);
-	init.send_cq = init.recv_cq = t->cq;
-	t->qp = ibv_create_qp(t->pd, &init);
-	if (!t->qp)
-		return err_sys(e, -errno, "%s: queue pair", t->spec.ibdev);
+	for (unsigned int i = 0; i < spec->class_count; i++) {
+		if (spec->class[i].transport == TRAFFIC_XRC)
+			return err_set(e, -EOPNOTSUPP, "traffic class %u: XRC is not offered yet",
+				       i);
+	}
 	return 0;
 }
 
-static int modify(struct traffic *t, struct ibv_qp_attr *attr, int mask, const char *step,
-		  struct err *e)
+static void name_flow(struct traffic *t, struct flow *f, unsigned int class, unsigned int number)
 {
-	int rc = ibv_modify_qp(t->qp, attr, mask);
+	const struct traffic_class *c = &t->spec.class[class];
 
-	return rc ? err_sys(e, -rc, "%s: queue pair 0x%x to %s", t->spec.ibdev, t->qp->qp_num, step)
-		  : 0;
+	f->class = c;
+	f->class_index = class;
+	f->number = number;
+	f->window = class_window(c);
+	f->slots = class_slots(c);
+	f->stride = class_stride(c);
+	f->tx.on = class_requests(c, t->spec.role);
+	f->rx.on = class_responds(c, t->spec.role);
+	f->result = &f->worker->result[class];
 }
 
-static int to_init(struct traffic *t, struct err *e)
+struct flow *traffic_flow(const struct traffic *t, unsigned int index)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = t->spec.ib_port,
-		.qp_access_flags = (unsigned int)ring_access(&t->spec),
-	};
+	struct worker *w = &t->worker[index % t->spec.threads];
 
-	return modify(t, &attr,
-		      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT",
-		      e);
+	return &w->flow[index / t->spec.threads];
 }
 
-static void fill_self(struct traffic *t)
+static int make_workers(struct traffic *t, struct err *e)
 {
-	uint32_t psn = 0;
+	unsigned int qps = traffic_spec_qps(&t->spec), threads = t->spec.threads, index = 0;
 
-	if (getrandom(&psn, sizeof(psn), 0) != (ssize_t)sizeof(psn))
-		psn = (uint32_t)traffic_now_ns();
-	t->self.psn = psn & 0xffffff;
-	t->self.qpn = t->qp->qp_num;
-	t->self.slots = t->slots;
-	if (ring_access(&t->spec) & IBV_ACCESS_REMOTE_WRITE) {
-		t->self.addr = (uintptr_t)t->ring;
-		t->self.rkey = t->ring_mr->rkey;
+	t->worker = calloc(threads, sizeof(*t->worker));
+	for (unsigned int i = 0; t->worker && i < threads; i++) {
+		struct worker *w = &t->worker[i];
+
+		w->t = t;
+		w->index = i;
+		w->flow_count = qps / threads + (i < qps % threads);
+		w->flow = calloc(w->flow_count + 1, sizeof(*w->flow));
+		w->result = calloc(t->spec.class_count, sizeof(*w->result));
+		if (!w->flow || !w->result)
+			return err_sys(e, -ENOMEM, "traffic");
 	}
+	if (!t->worker)
+		return err_sys(e, -ENOMEM, "traffic");
+	for (unsigned int c = 0; c < t->spec.class_count; c++) {
+		for (unsigned int n = 0; n < t->spec.class[c].qps; n++, index++) {
+			struct flow *f = traffic_flow(t, index);
+
+			f->worker = &t->worker[index % threads];
+			f->index = index;
+			f->at = index / threads;
+			name_flow(t, f, c, n);
+		}
+	}
+	return 0;
+}
+
+/* Memory is taken from the node of the core that registers it. */
+static int map_near(struct worker *w, struct err *e)
+{
+	cpu_set_t before;
+	bool known = !sched_getaffinity(0, sizeof(before), &before);
+	int err;
+
+	if (known)
+		traffic_pin(w->t, w->index);
+	err = traffic_map(w->t, worker_bytes(w), worker_access(w), &w->memory, &w->memory_bytes,
+			  &w->mr, e);
+	if (known)
+		(void)sched_setaffinity(0, sizeof(before), &before);
+	return err;
+}
+
+static int open_worker(struct worker *w, struct err *e)
+{
+	uint8_t *memory;
+	int err = map_near(w, e);
+
+	if (!err)
+		err = control_prepare(w, e);
+	memory = w->memory;
+	for (unsigned int i = 0; i < w->flow_count && !err; i++)
+		err = flow_prepare(&w->flow[i], &memory, e);
+	return err ? err : traffic_open_queues(w, e);
 }
 
 int traffic_open(const struct traffic_spec *spec, struct traffic **out, struct err *e)
@@ -249,155 +127,298 @@ int traffic_open(const struct traffic_spec *spec, struct traffic **out, struct e
 	if (!t)
 		return err_sys(e, -ENOMEM, "traffic");
 	t->spec = *spec;
-	t->slots = traffic_slots(spec->message_bytes);
-	err = open_device(t, e);
+	pthread_mutex_init(&t->lock, NULL);
+	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	err = t->wake_fd < 0 ? err_sys(e, -errno, "traffic") : traffic_open_device(t, e);
 	if (!err)
-		err = query_port(t, e);
-	if (!err) {
-		t->pd = ibv_alloc_pd(t->ctx);
-		if (!t->pd)
-			err = err_sys(e, -errno, "%s: protection domain", spec->ibdev);
-	}
-	if (!err)
-		err = open_memory(t, e);
-	if (!err)
-		err = open_queues(t, e);
-	if (!err)
-		err = to_init(t, e);
-	if (err) {
+		err = make_workers(t, e);
+	for (unsigned int i = 0; i < t->spec.threads && !err; i++)
+		err = open_worker(&t->worker[i], e);
+	if (!err && spec->bringup == TRAFFIC_CM)
+		err = traffic_cm_open(t, &t->self.cm_port, e);
+	if (err)
 		traffic_close(t);
-		return err;
-	}
-	fill_self(t);
-	*out = t;
-	return 0;
+	else
+		*out = t;
+	return err;
+}
+
+static void close_flow(struct flow *f)
+{
+	if (f->qp)
+		ibv_destroy_qp(f->qp);
+	if (f->tx.ah)
+		ibv_destroy_ah(f->tx.ah);
+	flow_clear(f);
+}
+
+static void release(struct ibv_mr *mr)
+{
+	if (mr)
+		ibv_dereg_mr(mr);
+}
+
+static void close_worker(struct worker *w)
+{
+	for (unsigned int i = 0; w->flow && i < w->flow_count; i++)
+		close_flow(&w->flow[i]);
+	if (w->control)
+		ibv_destroy_qp(w->control);
+	if (w->cq)
+		ibv_destroy_cq(w->cq);
+	if (w->channel)
+		ibv_destroy_comp_channel(w->channel);
+	release(w->mr);
+	release(w->out_mr);
+	release(w->in_mr);
+	if (w->memory)
+		munmap(w->memory, w->memory_bytes);
+	free(w->out);
+	free(w->in);
+	free(w->flow);
+	free(w->result);
 }
 
 void traffic_close(struct traffic *t)
 {
 	if (!t)
 		return;
-	if (t->qp)
-		ibv_destroy_qp(t->qp);
-	if (t->cq)
-		ibv_destroy_cq(t->cq);
-	if (t->channel)
-		ibv_destroy_comp_channel(t->channel);
-	if (t->ring_mr)
-		ibv_dereg_mr(t->ring_mr);
-	if (t->cells_mr)
-		ibv_dereg_mr(t->cells_mr);
+	for (unsigned int i = 0; t->worker && i < t->spec.threads; i++)
+		close_worker(&t->worker[i]);
+	traffic_cm_close(t->cm);
+	free(t->worker);
 	if (t->pd)
 		ibv_dealloc_pd(t->pd);
 	if (t->ctx)
 		ibv_close_device(t->ctx);
-	if (t->ring)
-		munmap(t->ring, t->ring_bytes);
-	if (t->cells)
-		munmap(t->cells, t->cells_bytes);
+	if (t->wake_fd >= 0)
+		close(t->wake_fd);
+	pthread_mutex_destroy(&t->lock);
 	free(t);
 }
 
 void traffic_self(const struct traffic *t, struct traffic_peer *self)
 {
+	unsigned int qps = traffic_spec_qps(&t->spec);
+
 	*self = t->self;
+	for (unsigned int i = 0; i < qps; i++)
+		self->qp[i] = traffic_flow(t, i)->self;
+	for (unsigned int i = 0; i < t->spec.threads; i++)
+		self->qp[qps + i] = t->worker[i].control_self;
+	self->qp_count = qps + t->spec.threads;
 }
 
-static int check_peer(const struct traffic *t, const struct traffic_peer *p, struct err *e)
+static int take_peer(struct traffic *t, const struct traffic_peer *p, struct err *e)
 {
-	if (p->qpn > 0xffffff || p->psn > 0xffffff || p->mtu < 256 || p->mtu > 4096)
-		return err_set(e, -EPROTO, "%s: the other end's queue pair data is out of range",
-			       t->spec.ibdev);
-	if (p->slots != t->slots)
-		return err_set(e, -EPROTO, "%s: the ends disagree about the ring (%u and %u slots)",
-			       t->spec.ibdev, t->slots, p->slots);
+	unsigned int qps = traffic_spec_qps(&t->spec);
+
+	if (p->qp_count != qps + t->spec.threads)
+		return err_set(e, -EPROTO, "%s: %u queue pairs here, %u at the other end",
+			       t->spec.ibdev, qps + t->spec.threads, p->qp_count);
+	if (p->mtu < 256 || p->mtu > 4096)
+		return err_set(e, -EPROTO, "%s: the other end's MTU is %u", t->spec.ibdev, p->mtu);
+	memcpy(t->peer_gid, p->gid, sizeof(t->peer_gid));
+	t->peer_cm_port = p->cm_port;
+	for (unsigned int i = 0; i < qps; i++)
+		traffic_flow(t, i)->peer = p->qp[i];
+	for (unsigned int i = 0; i < t->spec.threads; i++)
+		t->worker[i].control_peer = p->qp[qps + i];
+	t->mtu = traffic_mtu_bytes(traffic_mtu_code(p->mtu < t->self.mtu ? p->mtu : t->self.mtu));
 	return 0;
 }
 
-/* The UDP source port comes from it: another path a QP, and both directions of a connection have
- * the same, as those that a CM sets up. */
-static uint32_t flow_label(const struct traffic *t)
+/* A message of UD, and of UC in count mode, is one packet: what is lost is one message. */
+static int check_sizes(const struct traffic *t, struct err *e)
 {
-	return (t->self.qpn ^ t->peer.qpn ^ t->self.psn ^ t->peer.psn) & 0xfffff;
-}
+	for (unsigned int i = 0; i < t->spec.class_count; i++) {
+		const struct traffic_class *c = &t->spec.class[i];
+		bool single = c->transport == TRAFFIC_UD || t->spec.mode == TRAFFIC_COUNT;
 
-static int to_rtr(struct traffic *t, struct err *e)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = mtu_code(t->mtu),
-		.dest_qp_num = t->peer.qpn,
-		.rq_psn = t->peer.psn,
-		.min_rnr_timer = MIN_RNR_TIMER,
-		.ah_attr =
-			{
-				.is_global = 1,
-				.port_num = t->spec.ib_port,
-				.sl = t->spec.sl,
-				.grh =
-					{
-						.sgid_index = (uint8_t)t->spec.gid_index,
-						.hop_limit = HOP_LIMIT,
-						.traffic_class = t->spec.tos,
-						.flow_label = flow_label(t),
-					},
-			},
-	};
-
-	memcpy(attr.ah_attr.grh.dgid.raw, t->peer.gid, sizeof(t->peer.gid));
-	return modify(t, &attr,
-		      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-		      "RTR", e);
-}
-
-static int to_rts(struct traffic *t, struct err *e)
-{
-	uint8_t timeout = t->soft ? TIMEOUT_SOFT : TIMEOUT_DEVICE;
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS,
-		.timeout = t->spec.timeout ? t->spec.timeout : timeout,
-		.retry_cnt = RETRY_COUNT,
-		.rnr_retry = RNR_RETRY,
-		.sq_psn = t->self.psn,
-	};
-
-	return modify(t, &attr,
-		      IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-			      IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,
-		      "RTS", e);
+		if (single && c->message_bytes > t->mtu)
+			return err_set(e, -EMSGSIZE,
+				       "traffic class %u: messages of %u bytes, a packet carries "
+				       "%u: take smaller ones",
+				       i, c->message_bytes, t->mtu);
+	}
+	return 0;
 }
 
 int traffic_connect(struct traffic *t, const struct traffic_peer *peer, struct err *e)
 {
-	int err = check_peer(t, peer, e);
+	int err = take_peer(t, peer, e);
 
-	if (err)
-		return err;
-	t->peer = *peer;
-	t->mtu = peer->mtu < t->self.mtu ? peer->mtu : t->self.mtu;
-	err = traffic_post_first(t, e);
 	if (!err)
-		err = to_rtr(t, e);
-	return err ? err : to_rts(t, e);
+		err = check_sizes(t, e);
+	for (unsigned int i = 0; i < t->spec.threads && !err; i++) {
+		struct worker *w = &t->worker[i];
+
+		err = control_post_receives(w, e);
+		for (unsigned int k = 0; k < w->flow_count && !err; k++) {
+			err = flow_post_receives(&w->flow[k], e);
+			if (!err && !t->cm)
+				err = traffic_connect_flow(&w->flow[k], e);
+		}
+		if (!err)
+			err = traffic_connect_control(w, e);
+	}
+	if (!err && t->cm)
+		err = traffic_cm_connect(t, e);
+	if (err)
+		t->mtu = 0;
+	return err;
 }
 
-int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_result *result,
+static void *run_worker(void *arg)
+{
+	const uint64_t one = 1;
+	struct worker *w = arg;
+
+	worker_run(w);
+	atomic_fetch_sub(&w->t->running, 1);
+	(void)!write(w->t->wake_fd, &one, sizeof(one)); /* it only cuts a sleep short */
+	return NULL;
+}
+
+static int start_workers(struct traffic *t, struct err *e)
+{
+	int err = 0;
+
+	t->start_ns = traffic_now_ns();
+	t->end_ns = t->deadline_ns = UINT64_MAX;
+	if (t->spec.duration_ms) {
+		t->end_ns = t->start_ns + t->spec.duration_ms * NS_PER_MS;
+		t->deadline_ns = t->end_ns + TRAFFIC_GRACE_MS * NS_PER_MS;
+	}
+	for (unsigned int i = 0; i < t->spec.threads; i++) {
+		for (unsigned int k = 0; k < t->worker[i].flow_count; k++)
+			flow_aim(&t->worker[i].flow[k]);
+		for (unsigned int k = 0; k < t->spec.class_count; k++)
+			intervals_begin(&t->worker[i].result[k].goodput, t->start_ns);
+	}
+	for (unsigned int i = 0; i < t->spec.threads && !err; i++) {
+		struct worker *w = &t->worker[i];
+
+		atomic_fetch_add(&t->running, 1);
+		err = pthread_create(&w->thread, NULL, run_worker, w);
+		w->started = !err;
+		if (err)
+			atomic_fetch_sub(&t->running, 1);
+	}
+	return err ? err_sys(e, -err, "traffic: thread") : 0;
+}
+
+static void watch(struct traffic *t, const volatile int *stop)
+{
+	struct pollfd fds[] = {
+		{.fd = t->ctx->async_fd, .events = POLLIN},
+		{.fd = t->wake_fd, .events = POLLIN},
+		{.fd = traffic_cm_fd(t), .events = POLLIN}, /* -1: left out */
+	};
+	uint64_t count;
+
+	while (atomic_load(&t->running)) {
+		(void)poll(fds, ARRAY_SIZE(fds), WATCH_MS); /* an error is a shorter sleep */
+		if (fds[0].revents & POLLIN)
+			traffic_take_event(t);
+		if (fds[1].revents & POLLIN)
+			(void)!read(t->wake_fd, &count, sizeof(count));
+		if (fds[2].revents & POLLIN)
+			traffic_cm_take_event(t);
+		if (*stop)
+			atomic_store(&t->stopping, true);
+	}
+}
+
+static void add_class(struct traffic_class_result *to, struct traffic_class_result *from,
+		      uint64_t end_ns)
+{
+	to->messages += from->messages;
+	to->bytes += from->bytes;
+	to->arrived += from->arrived;
+	to->arrived_bytes += from->arrived_bytes;
+	to->checked_bytes += from->checked_bytes;
+	to->mismatches += from->mismatches;
+	to->gaps += from->gaps;
+	to->reordered += from->reordered;
+	to->losses += from->losses;
+	histogram_merge(&to->latency, &from->latency);
+	intervals_end(&from->goodput, end_ns);
+	(void)intervals_merge(&to->goodput, &from->goodput); /* they began together */
+}
+
+static void add_total(struct traffic_result *total, const struct traffic_class_result *class)
+{
+	total->messages += class->messages + class->arrived;
+	total->bytes += class->bytes + class->arrived_bytes;
+	total->checked_bytes += class->checked_bytes;
+	total->mismatches += class->mismatches;
+}
+
+static void gather(struct traffic *t, struct traffic_report *r)
+{
+	uint64_t first = UINT64_MAX, last = 0, now = traffic_now_ns();
+
+	for (unsigned int c = 0; c < r->class_count; c++) {
+		intervals_begin(&r->class[c].goodput, t->start_ns);
+		intervals_end(&r->class[c].goodput, now);
+		for (unsigned int i = 0; i < t->spec.threads; i++)
+			add_class(&r->class[c], &t -> worker[i].result[c], now);
+		add_total(&r->total, &r->class[c]);
+	}
+	for (unsigned int i = 0; i < t->spec.threads; i++) {
+		const struct worker *w = &t->worker[i];
+
+		first = w->first_ns && w->first_ns < first ? w->first_ns : first;
+		last = w->last_ns > last ? w->last_ns : last;
+	}
+	if (last > first)
+		r->total.duration_ns = last - first;
+}
+
+int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_report *report,
 		struct err *e)
 {
-	struct traffic_state s = {.t = t, .stop = stop, .result = result};
+	int err;
 
 	if (!t->mtu)
 		return err_set(e, -ENOTCONN, "%s: traffic was not connected", t->spec.ibdev);
-	memset(result, 0, sizeof(*result));
-	result->mtu = mtu_bytes(mtu_code(t->mtu));
-	s.start_ns = s.heard_ns = traffic_now_ns();
-	s.deadline_ns = s.start_ns + (t->spec.duration_ms + TRAFFIC_GRACE_MS) * UINT64_C(1000000);
-	if (t->spec.role == TRAFFIC_CLIENT)
-		traffic_run_client(&s);
-	else
-		traffic_run_server(&s);
-	if (s.first_ns && s.last_ns > s.first_ns)
-		result->duration_ns = s.last_ns - s.first_ns;
-	return 0;
+	memset(report, 0, sizeof(*report));
+	report->class = calloc(t->spec.class_count, sizeof(*report->class));
+	if (!report->class)
+		return err_sys(e, -ENOMEM, "traffic report");
+	report->class_count = t->spec.class_count;
+	report->total.mtu = t->mtu;
+	t->report = report;
+	err = start_workers(t, e);
+	if (err)
+		atomic_store(&t->failed, true);
+	watch(t, stop);
+	for (unsigned int i = 0; i < t->spec.threads; i++) {
+		if (t->worker[i].started)
+			pthread_join(t->worker[i].thread, NULL);
+	}
+	gather(t, report);
+	t->mtu = 0; /* once */
+	return err;
+}
+
+static uint64_t peek(const uint64_t *number)
+{
+	return __atomic_load_n(number, __ATOMIC_RELAXED);
+}
+
+void traffic_progress(const struct traffic *t, struct traffic_progress *p)
+{
+	memset(p, 0, sizeof(*p));
+	for (unsigned int i = 0; i < t->spec.threads; i++) {
+		for (unsigned int k = 0; k < t->spec.class_count; k++) {
+			const struct traffic_class_result *r = &t->worker[i].result[k];
+
+			p->messages += peek(&r->messages) + peek(&r->arrived);
+			p->bytes += peek(&r->bytes) + peek(&r->arrived_bytes);
+			p->mismatches += peek(&r->mismatches);
+			p->losses += peek(&r->losses);
+		}
+	}
 }

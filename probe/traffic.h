@@ -1,24 +1,74 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RDMA traffic between two hosts: RC WRITE and SEND, every received byte checked, errors told by
- * cause. One struct traffic is one end; what the two ends need from each other (struct
- * traffic_peer) is carried by somebody else. Host memory only.
+ * RDMA traffic between two hosts, in classes: each has a marking, a transport, a verb, a number of
+ * queue pairs, a rate and a way to check what arrived. One struct traffic is one end; what the two
+ * ends need from each other (struct traffic_peer) is carried by somebody else. Both ends are opened
+ * with the same spec but for role, device, port, GID index, and marking. Host memory only.
  */
 #ifndef PROBE_TRAFFIC_H
 #define PROBE_TRAFFIC_H
 
 #include <jansson.h>
 
+#include "probe/histogram.h"
+#include "probe/intervals.h"
 #include "profiles/base.h"
 
+#define TRAFFIC_CLASSES_MAX	16u
+#define TRAFFIC_QPS_MAX		256u /* of all classes */
+#define TRAFFIC_THREADS_MAX	32u
+#define TRAFFIC_FAILURES_MAX	16u
+#define TRAFFIC_MESSAGE_MIN	64u
+#define TRAFFIC_MESSAGE_MAX	(8u << 20)
+#define TRAFFIC_WINDOW_MAX	4096u
+#define TRAFFIC_DURATION_MAX_MS (24u * 3600 * 1000)
+#define TRAFFIC_RATE_MAX	(UINT64_C(1) << 40) /* bytes/s */
+
+/* Which operation the requester posts. An atomic is FETCH_ADD of 8 bytes. */
 enum traffic_verb {
 	TRAFFIC_WRITE,
 	TRAFFIC_SEND,
+	TRAFFIC_WRITE_IMM,
+	TRAFFIC_READ,
+	TRAFFIC_SEND_IMM,
+	TRAFFIC_ATOMIC,
+	TRAFFIC_VERBS,
+};
+
+enum traffic_transport {
+	TRAFFIC_RC,
+	TRAFFIC_UC, /* no READ, no atomics */
+	TRAFFIC_UD, /* SEND of one packet alone */
+	TRAFFIC_XRC,
+	TRAFFIC_TRANSPORTS,
 };
 
 enum traffic_role {
-	TRAFFIC_CLIENT, /* requester: sends data */
-	TRAFFIC_SERVER, /* responder: receives and checks */
+	TRAFFIC_CLIENT, /* what forward starts from */
+	TRAFFIC_SERVER,
+};
+
+enum traffic_direction {
+	TRAFFIC_FORWARD,  /* the client is the requester */
+	TRAFFIC_BACKWARD, /* the server is */
+	TRAFFIC_BOTH,	  /* both are, on each queue pair */
+};
+
+enum traffic_mode {
+	TRAFFIC_OBSERVE, /* RC as in production: loss is repaired and shows in counters */
+	TRAFFIC_STRICT,	 /* RC that never repeats: a lost packet is an event with its time */
+	TRAFFIC_COUNT,	 /* UC and UD: gaps in the sequence are counted */
+};
+
+enum traffic_check {
+	TRAFFIC_CHECK_NONE,    /* bytes are not looked at */
+	TRAFFIC_CHECK_SAMPLED, /* the header of each message, every byte of each 16th */
+	TRAFFIC_CHECK_EVERY,   /* every byte */
+};
+
+enum traffic_bringup {
+	TRAFFIC_RAW, /* queue pair data goes through struct traffic_peer */
+	TRAFFIC_CM,  /* rdma_cm */
 };
 
 /* Why a run ended early. Kept apart because each has another next step. */
@@ -35,70 +85,162 @@ enum traffic_cause {
 	CAUSE_COUNT,
 };
 
+/* Traffic of one kind. Zero is RC WRITE forward, flat out, unchecked; qps and size are needed. */
+struct traffic_class {
+	uint8_t tos; /* traffic class byte of this end's QPs: DSCP << 2 | ECN */
+	uint8_t sl;  /* service level: the priority, for NICs that trust PCP */
+	enum traffic_transport transport;
+	enum traffic_verb verb;
+	enum traffic_direction direction;
+	enum traffic_check check;
+	bool probe; /* latency: one message under way, which the other end sends back */
+	uint32_t qps;
+	uint32_t message_bytes;	   /* an atomic: 8 of them are used */
+	uint32_t window;	   /* messages under way on a QP, a power of two; 0 = chosen */
+	uint64_t rate_bytes_per_s; /* of the class in one direction; 0 = as fast as it goes */
+	uint64_t count;		   /* messages of each QP; 0 = by time */
+};
+
 struct traffic_spec {
 	enum traffic_role role;
-	enum traffic_verb verb;
+	enum traffic_mode mode;
+	enum traffic_bringup bringup;
 	char ibdev[64];
 	uint8_t ib_port;
 	uint16_t gid_index;
-	uint8_t tos;		/* traffic class of this end's QP: DSCP << 2 | ECN */
-	uint32_t message_bytes; /* 64 .. 8 MiB */
-	uint32_t duration_ms;
-	uint64_t rate_bytes_per_s; /* 0 = as fast as it goes */
-	uint64_t seed;		   /* of the pattern; the same on both ends */
-	uint8_t sl;		   /* service level: the priority, for NICs that trust PCP */
-	uint8_t timeout; /* ACK timeout code, 4.096 us * 2^t; 0 = 18 on Soft-RoCE, 16 else */
+	uint32_t
+		duration_ms; /* at the latest; 0 = until stopped, or all classes have their count */
+	uint64_t seed;	     /* of the pattern; the same on both ends */
+	uint16_t mtu_bytes;  /* RDMA MTU of the queue pairs at most; 0 = what both ends have */
+	uint8_t timeout;     /* ACK timeout code, 4.096 us * 2^t; 0 = by mode and driver */
+	uint8_t threads;     /* that move data; QP n belongs to thread n % threads */
+	bool pin;	     /* each thread to a core of the NIC's NUMA node */
+	bool huge_pages;     /* where the system has some free */
+	unsigned int class_count;
+	struct traffic_class class[TRAFFIC_CLASSES_MAX];
 };
 
-/* What one end tells the other. */
-struct traffic_peer {
+/* One queue pair, and the memory behind it. */
+struct traffic_peer_qp {
 	uint32_t qpn, psn;
-	uint8_t gid[16];
-	uint32_t mtu;  /* IB MTU of the end, bytes; the smaller one is used */
-	uint64_t addr; /* ring of slots, for WRITE */
+	uint64_t addr; /* of the slots, for WRITE, READ and atomics; 0 = none */
 	uint32_t rkey;
-	uint32_t slots;
 };
 
+/* What one end tells the other: queue pairs of the classes in their order, then one of each thread
+ * for credits, whose memory is the table that the peer writes. */
+struct traffic_peer {
+	uint8_t gid[16];
+	uint32_t mtu;	  /* IB MTU of the end, bytes; the smaller one is used */
+	uint16_t cm_port; /* the server of rdma_cm listens on it; 0 = none */
+	unsigned int qp_count;
+	struct traffic_peer_qp qp[TRAFFIC_QPS_MAX + TRAFFIC_THREADS_MAX];
+};
+
+/* The sums of all classes. */
 struct traffic_result {
-	uint64_t messages; /* completed (client) or checked (server) */
+	uint64_t messages; /* completed here as requester, and arrived here as responder */
 	uint64_t bytes;
-	uint64_t duration_ns;	/* first post to last completion */
-	uint64_t checked_bytes; /* server: every payload byte compared */
-	uint64_t mismatches;	/* server: messages with a wrong byte, sequence or slot */
+	uint64_t duration_ns;	/* first post or arrival to last completion */
+	uint64_t checked_bytes; /* of them compared */
+	uint64_t mismatches;	/* messages with a wrong byte, sequence or slot */
 	uint32_t mtu;		/* IB MTU in use */
 	enum traffic_cause cause;
 	char detail[160]; /* "RETRY_EXC_ERR after 1.2 s, message 381"; empty when cause is none */
 };
 
+/* What one class did at this end. A READ and an atomic count at the requester alone. */
+struct traffic_class_result {
+	uint64_t messages, bytes;	 /* as requester: completed */
+	uint64_t arrived, arrived_bytes; /* as responder: seen to arrive; plain WRITE: granted */
+	uint64_t checked_bytes, mismatches;
+	uint64_t gaps;	    /* messages of UC and UD that never arrived */
+	uint64_t reordered; /* of UC and UD: that came after a later one */
+	uint64_t losses;    /* strict mode: queue pairs that lost a packet and were made anew */
+	struct intervals goodput; /* of this class at this end */
+	/* A probe: round trips; else from post to completion, of one message in each list. */
+	struct histogram latency;
+};
+
+/* The first error of a queue pair, or a loss in strict mode. */
+struct traffic_failure {
+	unsigned int class, qp; /* the QP's number within the class */
+	enum traffic_cause cause;
+	uint32_t status, vendor_err; /* of the work completion */
+	uint64_t sequence;
+	uint64_t when_ns; /* since the start of the run */
+	bool recovered;	  /* the queue pair was made anew and the run went on */
+};
+
+/* The whole answer of an end. Zero is empty; traffic_report_clear() accepts it. */
+struct traffic_report {
+	struct traffic_result total;
+	unsigned int class_count;
+	struct traffic_class_result *class; /* owned */
+	unsigned int failure_count;	    /* kept below; more are in the classes' numbers */
+	struct traffic_failure failure[TRAFFIC_FAILURES_MAX];
+};
+
+/* While it runs. */
+struct traffic_progress {
+	uint64_t messages, bytes, mismatches, losses;
+};
+
 struct traffic; /* opaque */
 
-/* Opens device, PD, CQ, QP, MR. On failure e names device and step. */
+/* Fills what both ends of one class of one QP have in common: RC, observe, one thread, every byte
+ * checked. The caller sets the rest. */
+void traffic_spec_simple(struct traffic_spec *spec, enum traffic_verb verb, uint32_t message_bytes,
+			 uint32_t duration_ms);
+
+/* -EINVAL: what no generator does (READ over UC, a class without QPs), with the class's number. */
+int traffic_spec_check(const struct traffic_spec *spec, struct err *e);
+
+/* QPs of all classes. */
+unsigned int traffic_spec_qps(const struct traffic_spec *spec);
+
+/* Opens device, PD, CQs, QPs, MRs. On failure e names device and step. */
 int traffic_open(const struct traffic_spec *spec, struct traffic **t, struct err *e);
 void traffic_close(struct traffic *t);
 
 void traffic_self(const struct traffic *t, struct traffic_peer *self);
 
-/* INIT -> RTR -> RTS towards the peer. Server side: receives are posted before it returns. */
+/* INIT -> RTR -> RTS towards the peer. Receives are posted before it returns. */
 int traffic_connect(struct traffic *t, const struct traffic_peer *peer, struct err *e);
 
 /* Runs this end until duration_ms has passed and all is drained, the peer's last message has come,
- * or *stop becomes nonzero. Always fills *result; returns 0 also when result->cause says that
- * traffic failed, -errno only when it could not run at all. Never blocks longer than duration + 10
- * s. */
-int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_result *result,
+ * or *stop becomes nonzero. Always fills *report (the caller clears it); returns 0 also when
+ * report->total.cause says that traffic failed, -errno only when it could not run at all. Never
+ * blocks longer than duration + 10 s. */
+int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_report *report,
 		struct err *e);
 
-const char *traffic_verb_word(enum traffic_verb verb); /* "write" */
-int traffic_verb_take(const json_t *json, const char *key, enum traffic_verb *verb, struct err *e);
-const char *traffic_cause_word(enum traffic_cause cause); /* "retry-exceeded" */
+/* From any thread while traffic_run() is under way; zero before. */
+void traffic_progress(const struct traffic *t, struct traffic_progress *p);
+
+void traffic_report_clear(struct traffic_report *r);
+
+/* The words of the enums, "?" for others. */
+const char *traffic_verb_word(enum traffic_verb verb);		      /* "write_imm" */
+const char *traffic_transport_word(enum traffic_transport transport); /* "rc" */
+const char *traffic_direction_word(enum traffic_direction direction); /* "forward" */
+const char *traffic_check_word(enum traffic_check check);	      /* "sampled" */
+const char *traffic_mode_word(enum traffic_mode mode);		      /* "strict" */
+const char *traffic_cause_word(enum traffic_cause cause);	      /* "retry-exceeded" */
 const char *traffic_cause_advice(enum traffic_cause cause);
 
-json_t *traffic_result_to_json(const struct traffic_result *r);
-int traffic_result_from_json(const json_t *json, struct traffic_result *r, struct err *e);
-json_t *traffic_peer_to_json(const struct traffic_peer *p);
-int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct err *e);
+int traffic_verb_take(const json_t *json, const char *key, enum traffic_verb *verb, struct err *e);
+
+/* JSON. Reading checks type and range of each member and of the whole (traffic_spec_check), and
+ * leaves its output untouched on failure. A result is the head of a report's document: _result_
+ * reads the sums of either. */
 json_t *traffic_spec_to_json(const struct traffic_spec *s);
 int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct err *e);
+json_t *traffic_peer_to_json(const struct traffic_peer *p);
+int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct err *e);
+json_t *traffic_result_to_json(const struct traffic_result *r);
+int traffic_result_from_json(const json_t *json, struct traffic_result *r, struct err *e);
+json_t *traffic_report_to_json(const struct traffic_report *r);
+int traffic_report_from_json(const json_t *json, struct traffic_report *r, struct err *e);
 
 #endif

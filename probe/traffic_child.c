@@ -14,24 +14,29 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "probe/json_take.h"
 #include "probe/traffic.h"
 
-#define LINE_MAX_BYTES 8192
+#define LINE_MAX_BYTES 65536 /* many queue pairs */
 
 struct child {
 	FILE *in, *out;
 	struct traffic *traffic;
+	unsigned int progress_ms; /* 0 = says nothing of it */
 	volatile int stop;
 };
 
 static int answer(struct child *c, json_t *doc)
 {
-	int rc = doc ? json_dumpf(doc, c->out, JSON_COMPACT) : -1;
+	int rc;
 
+	flockfile(c->out); /* progress comes from another thread */
+	rc = doc ? json_dumpf(doc, c->out, JSON_COMPACT) : -1;
+	if (fputc('\n', c->out) == EOF || fflush(c->out))
+		rc = -1;
+	funlockfile(c->out);
 	json_decref(doc);
-	if (rc || fputc('\n', c->out) == EOF || fflush(c->out))
-		return -EPIPE;
-	return 0;
+	return rc ? -EPIPE : 0;
 }
 
 static int answer_error(struct child *c, const struct err *e)
@@ -75,32 +80,55 @@ static int do_connect(struct child *c, const json_t *doc, struct err *e)
 	return err ? err : answer(c, json_pack("{s:b}", "connected", 1));
 }
 
-/* Nothing is sent to us during the run: input that is there is its end. */
+static void tell_progress(struct child *c)
+{
+	struct traffic_progress p;
+
+	traffic_progress(c->traffic, &p);
+	(void)answer(c,
+		     json_pack("{s:{s:I, s:I, s:I, s:I}}", "progress", "messages",
+			       (json_int_t)p.messages, "bytes", (json_int_t)p.bytes, "mismatches",
+			       (json_int_t)p.mismatches, "losses", (json_int_t)p.losses));
+}
+
+/* Nothing but a stop is sent to us during the run: input that is there is one, or its end. */
 static void *watch_input(void *arg)
 {
 	struct child *c = arg;
 	struct pollfd fd = {.fd = fileno(c->in), .events = POLLIN};
+	int n;
 
-	while (poll(&fd, 1, -1) < 0 && errno == EINTR)
-		;
+	do {
+		n = poll(&fd, 1, c->progress_ms ? (int)c->progress_ms : -1);
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+		if (!n)
+			tell_progress(c);
+		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	} while (!n || (n < 0 && errno == EINTR));
 	c->stop = 1;
 	return NULL;
 }
 
 static int do_run(struct child *c, const json_t *doc, struct err *e)
 {
-	struct traffic_result result;
+	struct traffic_report report = {0};
+	uint64_t progress_ms;
 	pthread_t watcher;
-	int err;
+	int err = json_take_uint_or(doc, "progress_ms", 0, 0, 60000, &progress_ms, e);
 
-	(void)doc;
+	if (err)
+		return err;
+	c->progress_ms = (unsigned int)progress_ms;
 	err = pthread_create(&watcher, NULL, watch_input, c);
 	if (err)
 		return err_sys(e, -err, "traffic process: thread");
-	err = traffic_run(c->traffic, &c->stop, &result, e);
+	err = traffic_run(c->traffic, &c->stop, &report, e);
 	pthread_cancel(watcher); /* poll() is where it sits */
 	pthread_join(watcher, NULL);
-	return err ? err : answer(c, json_pack("{s:o}", "result", traffic_result_to_json(&result)));
+	if (!err)
+		err = answer(c, json_pack("{s:o}", "result", traffic_report_to_json(&report)));
+	traffic_report_clear(&report);
+	return err;
 }
 
 static int serve(struct child *c, struct err *e)
@@ -127,6 +155,7 @@ int traffic_child(int in_fd, int out_fd)
 {
 	struct child c = {.in = fdopen(in_fd, "r"), .out = fdopen(out_fd, "w")};
 	struct err e = {0};
+	char line[64];
 	int err = -EBADF;
 
 	/* An agent that is killed cannot kill us. */
@@ -136,6 +165,8 @@ int traffic_child(int in_fd, int out_fd)
 		err = serve(&c, &e);
 		if (err && err != -ENODATA && err != -EPIPE)
 			(void)answer_error(&c, &e);
+		while (!err && fgets(line, sizeof(line), c.in))
+			; /* the queue pairs live until we are told: the peer may still repeat */
 	}
 	traffic_close(c.traffic);
 	return err == -ENODATA ? 0 : err;

@@ -7,8 +7,9 @@
  * Lines on in_fd and the answer to each on out_fd, {"error":{...}} when it failed:
  *   the spec          -> {"peer":{...}}
  *   the other's peer  -> {"connected":true}
- *   {"run":true}      -> {"result":{...}}
- * End of input stops the run and ends the process.
+ *   {"run":true}      -> {"result":{...}}, and {"progress":{...}} before it every progress_ms
+ *   {"stop":true}     in a run: it ends now, and is answered
+ * End of input stops the run, too, and ends the process. Queue pairs live until then.
  */
 #ifndef PROBE_TRAFFIC_CHILD_H
 #define PROBE_TRAFFIC_CHILD_H

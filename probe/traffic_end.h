@@ -1,92 +1,258 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside of struct traffic: one end of an RC connection. For traffic*.c only.
+ * Inside of struct traffic: one end. For traffic*.c only.
  *
- * Both ends have a ring of `slots` messages. Message n lives in slot n % slots of the sender and of
- * the receiver. WRITE goes as RDMA WRITE WITH IMMEDIATE (the immediate is the sequence), so that
- * the receiver is told of each one; SEND lands in the slot through the receive queue. Either way
- * message n consumes the n-th receive. The receiver checks the slot, posts the receive again, and
- * then grants it with a small SEND back (PATTERN_CREDIT, how many messages were checked): only a
- * granted slot is used again, so that a check never races with the next message. PATTERN_END is the
- * client's last message, always a SEND; PATTERN_LAST is the answer.
+ * A flow is one queue pair of a class at this end. Its requester half fills slot n % slots with
+ * message n and posts it; its responder half has slots of its own, in which message n arrives. A
+ * worker is a thread with the flows that are its own, one CQ, one memory region, and one RC queue
+ * pair for control: each end writes a table of cells, one a flow, into the other's memory (WRITE
+ * with immediate, so that it is noticed). A cell says how many messages the responder granted
+ * (arrived, checked, and received for again), how many the requester completed (so that a plain
+ * WRITE can be checked), and whether it has ended. A slot is used again only after it was granted:
+ * a check never races with the next message, and a receive is always there.
+ *
+ * A worker touches nothing of another one while it runs; what they share is written once (the first
+ * failure) or read as a flag.
  */
 #ifndef PROBE_TRAFFIC_END_H
 #define PROBE_TRAFFIC_END_H
 
 #include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdatomic.h>
 
 #include "probe/traffic.h"
+#include "probe/traffic_pace.h"
 
-#define TRAFFIC_MESSAGE_MIN	64u
-#define TRAFFIC_MESSAGE_MAX	(8u << 20)
-#define TRAFFIC_CELL		64u /* bytes of a control message */
-#define TRAFFIC_CREDITS		16u /* control messages under way, at most */
-#define TRAFFIC_SLOTS_MIN	2u
-#define TRAFFIC_SLOTS_MAX	64u
-#define TRAFFIC_GRACE_MS	9000u /* after duration_ms: our own deadline */
-#define TRAFFIC_DURATION_MAX_MS (24u * 3600 * 1000)
-#define TRAFFIC_SILENCE_MS	5000u /* nothing from the peer for so long: it is gone */
+#define TRAFFIC_GRACE_MS   9000u /* after duration_ms: our own deadline */
+#define TRAFFIC_SILENCE_MS 5000u /* nothing from the peer for so long: it is gone */
+#define TRAFFIC_UNIT_MAX   16u	 /* messages of a post list; the last is signaled */
+#define TRAFFIC_GRH_BYTES  40u	 /* ahead of what UD receives */
+#define TRAFFIC_SEEN_BITS  (2 * TRAFFIC_WINDOW_MAX)
+#define NS_PER_MS	   UINT64_C(1000000)
+
+enum cell_flag {
+	CELL_ENDED = 1,	  /* the requester's `completed` is final */
+	CELL_SEEN = 2,	  /* the responder has all of it */
+	CELL_STOP = 4,	  /* this end was told to stop: end your half too */
+	CELL_FAILED = 8,  /* this end gives up */
+	CELL_RESET = 16,  /* strict mode, requester: take your queue pair to `psn` */
+	CELL_RESUME = 32, /* responder: it is there */
+};
+
+/* What one end tells of a flow, in host order of little endian machines as in the memory of both.
+ * The peer's is hostile: each number is compared with what it can be. */
+struct cell {
+	uint64_t granted;
+	uint64_t completed;
+	uint64_t mismatches;
+	uint32_t flags;
+	uint32_t epoch; /* of resets */
+	uint32_t psn;
+	uint32_t unused[7];
+};
+_Static_assert(sizeof(struct cell) == 64, "a cell is a cache line");
+
+enum flow_state {
+	FLOW_LIVE,
+	FLOW_DRAINING, /* strict mode: waits for what the dead queue pair gives back */
+	FLOW_WAITING,  /* for the peer's queue pair */
+};
+
+struct traffic_cm;
+struct worker;
+
+/* The requester half. */
+struct requester {
+	bool on;
+	uint8_t *slot;
+	struct ibv_send_wr *wr; /* `window` of them, linked in a ring */
+	struct ibv_sge *sge;
+	uint64_t *posted_ns; /* of each unit */
+	uint64_t posted, completed, granted;
+	uint64_t limit;	 /* messages to post, UINT64_MAX = by time */
+	bool ended;	 /* nothing more is posted, all is complete, the peer was told */
+	bool seen;	 /* the peer has it all */
+	uint32_t unit;	 /* messages of a post list */
+	bool granting;	 /* `granted` limits what is posted */
+	bool told_stall; /* the peer knows that all was sent and nothing is granted */
+	struct pace pace;
+	uint64_t progress_ns; /* of the last completion, or the first post after it */
+	uint64_t returned;    /* atomics: the number that came back last, + 1 */
+	struct ibv_ah *ah;
+};
+
+/* The responder half. */
+struct responder {
+	bool on;
+	uint8_t *slot;
+	struct ibv_recv_wr *wr; /* `receives` of them, linked in a ring; NULL: none are needed */
+	struct ibv_sge *sge;
+	uint32_t receives; /* a power of two, 0 = the verb consumes none */
+	uint64_t received; /* completions of receives */
+	uint64_t reposted; /* receives posted again */
+	uint64_t arrived;  /* messages; UC and UD: different ones */
+	uint64_t next;	   /* UC and UD: after the highest sequence seen */
+	uint64_t checked;  /* RC: of `arrived` */
+	uint64_t granted;
+	uint64_t last_ns;   /* of an arrival */
+	uint64_t announced; /* completed there, as the peer says */
+	uint64_t announced_ns;
+	bool ended;			       /* announced is final */
+	bool done;			       /* told the peer that all was seen */
+	uint64_t seen[TRAFFIC_SEEN_BITS / 64]; /* UC and UD: bit n % size, of [next - size, next) */
+};
+
+struct flow {
+	struct worker *worker;
+	const struct traffic_class *class;
+	unsigned int class_index, number; /* within the class */
+	uint32_t index;			  /* of all flows: in the pattern */
+	uint32_t at;			  /* within the worker: in wr_id and of the cell */
+	struct ibv_qp *qp;
+	struct traffic_peer_qp self, peer;
+	uint32_t slots, stride, window;
+	enum flow_state state;
+	bool dead; /* an error that is not recovered was noted */
+	uint32_t epoch;
+	uint64_t since_ns; /* of a state but FLOW_LIVE */
+	struct requester tx;
+	struct responder rx;
+	struct traffic_class_result *result; /* of the worker and class */
+};
+
+struct worker {
+	struct traffic *t;
+	unsigned int index;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	uint8_t *memory;
+	size_t memory_bytes;
+	struct ibv_mr *mr;
+	struct flow *flow; /* owned */
+	unsigned int flow_count;
+	struct ibv_qp *control;
+	struct traffic_peer_qp control_self, control_peer;
+	struct cell *out, *in; /* flow_count of each: ours, and what the peer writes */
+	struct ibv_mr *out_mr, *in_mr;
+	uint32_t control_receives;
+	unsigned int control_under_way;
+	bool dirty;			     /* `out` has news */
+	struct traffic_class_result *result; /* owned: of each class */
+	uint64_t now_ns, heard_ns, told_ns;
+	uint64_t next_ns; /* when a paced flow is due */
+	uint64_t first_ns, last_ns;
+	uint64_t progress_ns; /* of a completion, or when nothing was under way */
+	uint64_t stopped_ns;  /* when it was told to stop */
+	bool ending;	      /* no more messages */
+	bool armed, over;
+	pthread_t thread;
+	bool started;
+};
 
 struct traffic {
 	struct traffic_spec spec;
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
-	struct ibv_comp_channel *channel;
-	struct ibv_cq *cq; /* of sends and receives */
-	struct ibv_qp *qp;
-	uint8_t *ring; /* slots of message_bytes */
-	size_t ring_bytes;
-	struct ibv_mr *ring_mr;
-	uint8_t *cells; /* TRAFFIC_CREDITS to send from, then slots or TRAFFIC_CREDITS to receive in
-			 */
-	size_t cells_bytes;
-	struct ibv_mr *cells_mr;
-	uint32_t slots, mtu;
-	struct traffic_peer self, peer;
-	bool soft; /* no hardware behind the device */
+	struct ibv_device_attr limits;
+	struct traffic_peer self;
+	uint8_t peer_gid[16];
+	uint16_t peer_cm_port;
+	struct traffic_cm *cm; /* owned; NULL: connected by raw verbs */
+	uint32_t mtu;	       /* IB MTU in use, bytes; 0 = not connected */
+	bool soft;	       /* no hardware behind the device */
+	struct worker *worker; /* owned: spec.threads of them */
+	uint64_t start_ns, end_ns, deadline_ns;
+	atomic_bool stopping, failed;
+	atomic_uint running;
+	int wake_fd;		       /* a worker that ends writes to it */
+	pthread_mutex_t lock;	       /* of what follows */
+	struct traffic_report *report; /* while it runs */
 };
-
-/* One run of one end. */
-struct traffic_state {
-	struct traffic *t;
-	const volatile int *stop;
-	struct traffic_result *result;
-	uint64_t start_ns, deadline_ns;
-	uint64_t first_ns, last_ns; /* of data: first post or arrival, last completion */
-	uint64_t heard_ns;	    /* last completion of any kind */
-	bool armed;		    /* the CQ will send an event */
-	bool over;
-};
-
-/* Handles one good completion. */
-typedef void traffic_handler(struct traffic_state *s, const struct ibv_wc *wc, void *arg);
 
 uint64_t traffic_now_ns(void);
-uint32_t traffic_slots(uint32_t message_bytes);
-uint8_t *traffic_slot(const struct traffic *t, uint64_t sequence);
-uint8_t *traffic_receive_cell(const struct traffic *t, uint64_t n);
+/* Flow n of all: QP n belongs to worker n % threads, at both ends. */
+struct flow *traffic_flow(const struct traffic *t, unsigned int index);
+uint32_t traffic_mtu_bytes(enum ibv_mtu mtu);
+enum ibv_mtu traffic_mtu_code(uint32_t bytes);
 
-/* Posting; these end the run with a cause when the device refuses. */
-void traffic_post_receive(struct traffic_state *s, uint64_t n);
-void traffic_post_cell(struct traffic_state *s, unsigned int cell, uint64_t sequence,
-		       uint32_t kind);
-void traffic_post_message(struct traffic_state *s, uint64_t sequence, bool end);
+/* Device, port, GID and protection domain; fills self.gid and self.mtu. */
+int traffic_open_device(struct traffic *t, struct err *e);
+/* Memory that is registered, from huge pages when wished and there. */
+int traffic_map(struct traffic *t, size_t bytes, int access, uint8_t **memory, size_t *mapped,
+		struct ibv_mr **mr, struct err *e);
+/* The calling thread on the worker's core of the NIC's node; what cannot be is left. */
+void traffic_pin(const struct traffic *t, unsigned int worker);
 
-/* Receives 0..n-1, before the peer may send. */
-int traffic_post_first(struct traffic *t, struct err *e);
+/* Queue pairs: made, and to RTS towards the peer's. */
+int traffic_open_queues(struct worker *w, struct err *e);
+int traffic_connect_flow(struct flow *f, struct err *e);
+int traffic_connect_control(struct worker *w, struct err *e);
+int traffic_reset_flow(struct flow *f, struct err *e);
+int traffic_kill_flow(struct flow *f, struct err *e); /* to ERROR: all comes back */
 
-/* Ends the run with a cause; the first one counts. */
-void traffic_fail(struct traffic_state *s, enum traffic_cause cause, const char *fmt, ...)
+/* Pure: how a class is laid out. */
+bool class_grants(const struct traffic_class *c);     /* its requester waits for grants */
+bool class_receives(const struct traffic_class *c);   /* its responder posts receives */
+bool class_loses(const struct traffic_class *c);      /* UC or UD */
+uint32_t class_window(const struct traffic_class *c); /* messages under way on a QP */
+uint32_t class_slots(const struct traffic_class *c);  /* a half's memory, in messages */
+uint32_t class_stride(const struct traffic_class *c); /* bytes of a slot */
+uint32_t class_unit(const struct traffic_class *c);   /* messages of a post list */
+bool class_requests(const struct traffic_class *c, enum traffic_role role);
+bool class_responds(const struct traffic_class *c, enum traffic_role role);
+
+/* Layout of a worker's flows in its memory, and their work requests. */
+size_t worker_bytes(const struct worker *w);
+int worker_access(const struct worker *w);
+int flow_prepare(struct flow *f, uint8_t **memory, struct err *e);
+void flow_aim(struct flow *f); /* the peer's address, before anything is posted */
+void flow_clear(struct flow *f);
+
+/* The requester half. */
+void flow_post(struct flow *f);
+void flow_completed(struct flow *f, uint32_t at);
+void flow_take_grant(struct flow *f, const struct cell *in);
+void flow_finish(struct flow *f); /* tells the peer what it needs to go on, and the end */
+
+/* The responder half. */
+int flow_post_receives(struct flow *f, struct err *e); /* the first ones */
+void flow_received(struct flow *f, const struct ibv_wc *wc);
+void flow_announced(struct flow *f, const struct cell *in);
+void flow_grant(struct flow *f);
+
+/* Strict mode: a queue pair that lost a packet is made anew. */
+bool flow_lost(struct flow *f, const struct ibv_wc *wc);
+void flow_drained(struct flow *f);
+void flow_take_reset(struct flow *f, const struct cell *in);
+void flow_check_strict(struct flow *f);
+
+/* Control. */
+int control_prepare(struct worker *w, struct err *e);
+int control_post_receives(struct worker *w, struct err *e);
+void control_taken(struct worker *w, const struct ibv_wc *wc);
+void control_flush(struct worker *w);
+
+#define RETURNED_UNKNOWN UINT64_MAX /* atomics after a loss: it may have been done */
+
+/* wr_id: who it is, and where in the ring. */
+#define WR_CONTROL   UINT32_MAX
+#define WR_ID(at, n) ((uint64_t)(at) << 32 | (uint32_t)(n))
+
+/* Until the worker's flows have ended or the run has failed. */
+void worker_run(struct worker *w);
+bool worker_turn(struct worker *w); /* one round of it; false: nothing had come */
+
+/* The run has a cause; the first one counts. traffic_fail() also ends it. */
+void traffic_blame(struct traffic *t, enum traffic_cause cause, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
-
-/* Takes all completions that are there. */
-void traffic_drain(struct traffic_state *s, traffic_handler *fn, void *arg);
-
-/* Sleeps until a completion, an event of the device, or max_ns (at most 10 ms). Watches *stop and
- * the deadline. */
-void traffic_wait(struct traffic_state *s, uint64_t max_ns);
-
-void traffic_run_client(struct traffic_state *s);
-void traffic_run_server(struct traffic_state *s);
+void traffic_fail(struct traffic *t, enum traffic_cause cause, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+/* Message n of a flow is wrong: counted, and blamed when it is the flow's first. */
+void flow_wrong(struct flow *f, uint64_t n, const char *what, uint64_t offset);
+enum traffic_cause traffic_status_cause(enum ibv_wc_status status, const char **name);
+void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovered);
+void traffic_completion_error(struct worker *w, struct flow *f, const struct ibv_wc *wc);
+void traffic_take_event(struct traffic *t);
 
 #endif

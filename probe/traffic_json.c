@@ -1,73 +1,98 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Traffic structs as JSON, between coordinator, agents and traffic processes, and in run.json; and
- * the words of their enums. Reading checks every member: the other side may be anything.
+ * What traffic ends tell: their queue pairs and their results, as JSON between coordinator, agents
+ * and traffic processes, and in run.json. Reading checks every member: the other side may be
+ * anything.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "probe/json_take.h"
 #include "probe/traffic.h"
-#include "probe/traffic_end.h"
+#include "probe/traffic_words.h"
 
-struct cause_row {
-	const char *word;
-	const char *advice;
+struct number_row {
+	const char *key;
+	uint64_t *value, min, max;
 };
 
-static const struct cause_row causes[CAUSE_COUNT] = {
-	[CAUSE_NONE] = {"none", ""},
-	[CAUSE_RETRY_EXCEEDED] = {"retry-exceeded", "packets or their answers were lost: check the "
-						    "path, PFC and drops at the switch"},
-	[CAUSE_RNR] = {"receiver-not-ready",
-		       "the receiving host was too slow to post buffers: look "
-		       "at that host, not at the fabric"},
-	[CAUSE_REMOTE] = {"remote-error",
-			  "the other end refused the request: look at its kernel log"},
-	[CAUSE_LOCAL] = {"local-error",
-			 "the queue pair of this host failed: look at its kernel log"},
-	[CAUSE_PORT_DOWN] = {"port-down",
-			     "the port lost its link: check cable, optics and switch port"},
-	[CAUSE_PEER_GONE] = {"peer-gone",
-			     "the program or host at the other end vanished: run again"},
-	[CAUSE_DATA] = {"wrong-data",
-			"delivered bytes were wrong though the ICRC was right: suspect "
-			"memory, PCIe or the NIC of the two hosts"},
-	[CAUSE_TIMEOUT] = {"timeout",
-			   "traffic did not finish: check for endless pause on the path"},
-};
-
-static const char *const verb_words[] = {[TRAFFIC_WRITE] = "write", [TRAFFIC_SEND] = "send"};
-static const char *const role_words[] = {[TRAFFIC_CLIENT] = "client", [TRAFFIC_SERVER] = "server"};
-
-const char *traffic_cause_word(enum traffic_cause cause)
+static int take_numbers(const json_t *json, const struct number_row *rows, size_t count,
+			struct err *e)
 {
-	return (unsigned int)cause < CAUSE_COUNT ? causes[cause].word : "?";
-}
+	int err = 0;
 
-const char *traffic_cause_advice(enum traffic_cause cause)
-{
-	return (unsigned int)cause < CAUSE_COUNT ? causes[cause].advice : "";
-}
-
-const char *traffic_verb_word(enum traffic_verb verb)
-{
-	return (unsigned int)verb < ARRAY_SIZE(verb_words) ? verb_words[verb] : "?";
-}
-
-int traffic_verb_take(const json_t *json, const char *key, enum traffic_verb *verb, struct err *e)
-{
-	unsigned int index;
-	int err = json_take_word(json, key, verb_words, ARRAY_SIZE(verb_words), &index, e);
-
-	if (!err)
-		*verb = (enum traffic_verb)index;
+	for (size_t i = 0; i < count && !err; i++)
+		err = json_take_uint(json, rows[i].key, rows[i].min, rows[i].max, rows[i].value, e);
 	return err;
 }
 
 static json_t *number(uint64_t value)
 {
 	return json_integer(value > JSON_UINT_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+json_t *traffic_peer_to_json(const struct traffic_peer *p)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < p->qp_count; i++)
+		json_array_append_new(
+			list, json_pack("{s:I, s:I, s:o, s:I}", "qpn", (json_int_t)p->qp[i].qpn,
+					"psn", (json_int_t)p->qp[i].psn, "addr",
+					number(p->qp[i].addr), "rkey", (json_int_t)p->qp[i].rkey));
+	return json_pack("{s:o, s:I, s:i, s:o}", "gid", json_hex(p->gid, sizeof(p->gid)), "mtu",
+			 (json_int_t)p->mtu, "cm_port", p->cm_port, "qps", list);
+}
+
+static int take_qp(const json_t *json, struct traffic_peer_qp *qp, struct err *e)
+{
+	uint64_t qpn = 0, psn = 0, addr = 0, rkey = 0;
+	const struct number_row numbers[] = {
+		{"qpn", &qpn, 0, 0xffffff},
+		{"psn", &psn, 0, 0xffffff},
+		{"addr", &addr, 0, JSON_UINT_MAX},
+		{"rkey", &rkey, 0, UINT32_MAX},
+	};
+	int err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+
+	if (!err)
+		*qp = (struct traffic_peer_qp){
+			.qpn = (uint32_t)qpn,
+			.psn = (uint32_t)psn,
+			.addr = addr,
+			.rkey = (uint32_t)rkey,
+		};
+	return err;
+}
+
+int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct err *e)
+{
+	uint64_t mtu = 0, cm_port = 0;
+	const struct number_row numbers[] = {
+		{"mtu", &mtu, 256, 4096},
+		{"cm_port", &cm_port, 0, 65535},
+	};
+	const json_t *list = NULL;
+	struct traffic_peer v = {0};
+	int err = json_take_hex(json, "gid", v.gid, sizeof(v.gid), e);
+
+	if (!err)
+		err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	if (!err)
+		err = json_take_array(json, "qps", ARRAY_SIZE(v.qp), &list, e);
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		err = take_qp(json_array_get(list, i), &v.qp[i], e);
+		if (err)
+			err_prefix(e, "'qps' %zu: ", i);
+	}
+	if (err)
+		return err;
+	v.mtu = (uint32_t)mtu;
+	v.cm_port = (uint16_t)cm_port;
+	v.qp_count = (unsigned int)json_array_size(list);
+	*p = v;
+	return 0;
 }
 
 json_t *traffic_result_to_json(const struct traffic_result *r)
@@ -79,42 +104,22 @@ json_t *traffic_result_to_json(const struct traffic_result *r)
 			 traffic_cause_word(r->cause), "detail", r->detail);
 }
 
-static int take_cause(const json_t *json, enum traffic_cause *cause, struct err *e)
-{
-	const char *words[CAUSE_COUNT];
-	unsigned int index;
-	int err;
-
-	for (unsigned int i = 0; i < CAUSE_COUNT; i++)
-		words[i] = causes[i].word;
-	err = json_take_word(json, "cause", words, CAUSE_COUNT, &index, e);
-	if (!err)
-		*cause = (enum traffic_cause)index;
-	return err;
-}
-
 int traffic_result_from_json(const json_t *json, struct traffic_result *r, struct err *e)
 {
 	struct traffic_result v = {0};
 	uint64_t mtu = 0;
-	struct {
-		const char *key;
-		uint64_t *value;
-		uint64_t max;
-	} numbers[] = {
-		{"messages", &v.messages, JSON_UINT_MAX},
-		{"bytes", &v.bytes, JSON_UINT_MAX},
-		{"duration_ns", &v.duration_ns, JSON_UINT_MAX},
-		{"checked_bytes", &v.checked_bytes, JSON_UINT_MAX},
-		{"mismatches", &v.mismatches, JSON_UINT_MAX},
-		{"mtu", &mtu, 65536},
+	const struct number_row numbers[] = {
+		{"messages", &v.messages, 0, JSON_UINT_MAX},
+		{"bytes", &v.bytes, 0, JSON_UINT_MAX},
+		{"duration_ns", &v.duration_ns, 0, JSON_UINT_MAX},
+		{"checked_bytes", &v.checked_bytes, 0, JSON_UINT_MAX},
+		{"mismatches", &v.mismatches, 0, JSON_UINT_MAX},
+		{"mtu", &mtu, 0, 65536},
 	};
-	int err = 0;
+	int err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 
-	for (size_t i = 0; i < ARRAY_SIZE(numbers) && !err; i++)
-		err = json_take_uint(json, numbers[i].key, 0, numbers[i].max, numbers[i].value, e);
 	if (!err)
-		err = take_cause(json, &v.cause, e);
+		err = traffic_cause_take(json, "cause", &v.cause, e);
 	if (!err)
 		err = json_take_text(json, "detail", v.detail, sizeof(v.detail), e);
 	if (err)
@@ -124,96 +129,137 @@ int traffic_result_from_json(const json_t *json, struct traffic_result *r, struc
 	return 0;
 }
 
-json_t *traffic_peer_to_json(const struct traffic_peer *p)
+/* The numbers of a class result, both ways. */
+#define CLASS_NUMBERS(c)                                                                           \
+	{                                                                                          \
+		{"messages", &(c)->messages, 0, JSON_UINT_MAX},                                    \
+			{"bytes", &(c)->bytes, 0, JSON_UINT_MAX},                                  \
+			{"arrived", &(c)->arrived, 0, JSON_UINT_MAX},                              \
+			{"arrived_bytes", &(c)->arrived_bytes, 0, JSON_UINT_MAX},                  \
+			{"checked_bytes", &(c)->checked_bytes, 0, JSON_UINT_MAX},                  \
+			{"mismatches", &(c)->mismatches, 0, JSON_UINT_MAX},                        \
+			{"gaps", &(c)->gaps, 0, JSON_UINT_MAX},                                    \
+			{"reordered", &(c)->reordered, 0, JSON_UINT_MAX},                          \
+			{"losses", &(c)->losses, 0, JSON_UINT_MAX},                                \
+	}
+
+static json_t *class_to_json(const struct traffic_class_result *c)
 {
-	return json_pack("{s:I, s:I, s:o, s:I, s:o, s:I, s:I}", "qpn", (json_int_t)p->qpn, "psn",
-			 (json_int_t)p->psn, "gid", json_hex(p->gid, sizeof(p->gid)), "mtu",
-			 (json_int_t)p->mtu, "addr", number(p->addr), "rkey", (json_int_t)p->rkey,
-			 "slots", (json_int_t)p->slots);
+	struct traffic_class_result v = *c;
+	const struct number_row numbers[] = CLASS_NUMBERS(&v);
+	json_t *json = json_object();
+
+	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
+		json_object_set_new(json, numbers[i].key, number(*numbers[i].value));
+	json_object_set_new(json, "goodput", intervals_to_json(&c->goodput));
+	json_object_set_new(json, "latency", histogram_to_json(&c->latency));
+	return json;
 }
 
-int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct err *e)
+static int take_class(const json_t *json, struct traffic_class_result *c, struct err *e)
 {
-	uint64_t qpn = 0, psn = 0, mtu = 0, addr = 0, rkey = 0, slots = 0;
-	struct {
-		const char *key;
-		uint64_t *value, min, max;
-	} numbers[] = {
-		{"qpn", &qpn, 0, 0xffffff},
-		{"psn", &psn, 0, 0xffffff},
-		{"mtu", &mtu, 256, 4096},
-		{"addr", &addr, 0, JSON_UINT_MAX},
-		{"rkey", &rkey, 0, UINT32_MAX},
-		{"slots", &slots, TRAFFIC_SLOTS_MIN, TRAFFIC_SLOTS_MAX},
-	};
-	struct traffic_peer v = {0};
-	int err = json_take_hex(json, "gid", v.gid, sizeof(v.gid), e);
-
-	for (size_t i = 0; i < ARRAY_SIZE(numbers) && !err; i++)
-		err = json_take_uint(json, numbers[i].key, numbers[i].min, numbers[i].max,
-				     numbers[i].value, e);
-	if (err)
-		return err;
-	v.qpn = (uint32_t)qpn;
-	v.psn = (uint32_t)psn;
-	v.mtu = (uint32_t)mtu;
-	v.addr = addr;
-	v.rkey = (uint32_t)rkey;
-	v.slots = (uint32_t)slots;
-	*p = v;
-	return 0;
-}
-
-json_t *traffic_spec_to_json(const struct traffic_spec *s)
-{
-	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I, s:o, s:o, s:i, s:i}", "role",
-			 role_words[s->role], "verb", verb_words[s->verb], "ibdev", s->ibdev,
-			 "ib_port", s->ib_port, "gid_index", s->gid_index, "tos", s->tos,
-			 "message_bytes", (json_int_t)s->message_bytes, "duration_ms",
-			 (json_int_t)s->duration_ms, "rate_bytes_per_s",
-			 number(s->rate_bytes_per_s), "seed", number(s->seed), "sl", s->sl,
-			 "timeout", s->timeout);
-}
-
-int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct err *e)
-{
-	uint64_t ib_port = 0, gid_index = 0, tos = 0, message = 0, duration = 0, sl = 0,
-		 timeout = 0;
-	struct traffic_spec v = {0};
-	struct {
-		const char *key;
-		uint64_t *value, min, max;
-	} numbers[] = {
-		{"ib_port", &ib_port, 1, 255},
-		{"gid_index", &gid_index, 0, 255},
-		{"tos", &tos, 0, 255},
-		{"message_bytes", &message, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX},
-		{"duration_ms", &duration, 1, TRAFFIC_DURATION_MAX_MS},
-		{"rate_bytes_per_s", &v.rate_bytes_per_s, 0, UINT64_C(1) << 40},
-		{"seed", &v.seed, 0, JSON_UINT_MAX},
-		{"sl", &sl, 0, 7},
-		{"timeout", &timeout, 0, 31},
-	};
-	unsigned int role;
-	int err = json_take_word(json, "role", role_words, ARRAY_SIZE(role_words), &role, e);
+	const struct number_row numbers[] = CLASS_NUMBERS(c);
+	const json_t *goodput, *latency;
+	int err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 
 	if (!err)
-		err = traffic_verb_take(json, "verb", &v.verb, e);
+		err = json_take_object(json, "goodput", &goodput, e);
 	if (!err)
-		err = json_take_text(json, "ibdev", v.ibdev, sizeof(v.ibdev), e);
-	for (size_t i = 0; i < ARRAY_SIZE(numbers) && !err; i++)
-		err = json_take_uint(json, numbers[i].key, numbers[i].min, numbers[i].max,
-				     numbers[i].value, e);
+		err = intervals_from_json(goodput, &c->goodput, e);
+	if (!err)
+		err = json_take_object(json, "latency", &latency, e);
+	return err ? err : histogram_from_json(latency, &c->latency, e);
+}
+
+static json_t *failure_to_json(const struct traffic_failure *f)
+{
+	return json_pack("{s:i, s:i, s:s, s:I, s:I, s:o, s:o, s:b}", "class", (int)f->class, "qp",
+			 (int)f->qp, "cause", traffic_cause_word(f->cause), "status",
+			 (json_int_t)f->status, "vendor_err", (json_int_t)f->vendor_err, "sequence",
+			 number(f->sequence), "when_ns", number(f->when_ns), "recovered",
+			 f->recovered);
+}
+
+static int take_failure(const json_t *json, struct traffic_failure *f, struct err *e)
+{
+	uint64_t class = 0, qp = 0, status = 0, vendor = 0;
+	const struct number_row numbers[] = {
+		{"class", &class, 0, TRAFFIC_CLASSES_MAX - 1},
+		{"qp", &qp, 0, TRAFFIC_QPS_MAX - 1},
+		{"status", &status, 0, UINT32_MAX},
+		{"vendor_err", &vendor, 0, UINT32_MAX},
+		{"sequence", &f->sequence, 0, JSON_UINT_MAX},
+		{"when_ns", &f->when_ns, 0, JSON_UINT_MAX},
+	};
+	int err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+
+	if (!err)
+		err = traffic_cause_take(json, "cause", &f->cause, e);
+	if (!err)
+		err = json_take_bool(json, "recovered", &f->recovered, e);
+	f->class = (unsigned int)class;
+	f->qp = (unsigned int)qp;
+	f->status = (uint32_t)status;
+	f->vendor_err = (uint32_t)vendor;
+	return err;
+}
+
+json_t *traffic_report_to_json(const struct traffic_report *r)
+{
+	json_t *json = traffic_result_to_json(&r->total);
+	json_t *classes = json_array(), *failures = json_array();
+
+	for (unsigned int i = 0; i < r->class_count; i++)
+		json_array_append_new(classes, class_to_json(&r->class[i]));
+	for (unsigned int i = 0; i < r->failure_count; i++)
+		json_array_append_new(failures, failure_to_json(&r->failure[i]));
+	json_object_set_new(json, "classes", classes);
+	json_object_set_new(json, "failures", failures);
+	return json;
+}
+
+static int take_lists(const json_t *json, struct traffic_report *r, struct err *e)
+{
+	const json_t *list = NULL;
+	int err = json_take_array(json, "classes", TRAFFIC_CLASSES_MAX, &list, e);
+
 	if (err)
 		return err;
-	v.role = (enum traffic_role)role;
-	v.ib_port = (uint8_t)ib_port;
-	v.gid_index = (uint16_t)gid_index;
-	v.tos = (uint8_t)tos;
-	v.message_bytes = (uint32_t)message;
-	v.duration_ms = (uint32_t)duration;
-	v.sl = (uint8_t)sl;
-	v.timeout = (uint8_t)timeout;
-	*s = v;
-	return 0;
+	r->class_count = (unsigned int)json_array_size(list);
+	r->class = calloc(r->class_count + 1, sizeof(*r->class));
+	if (!r->class)
+		return err_sys(e, -ENOMEM, "traffic report");
+	for (unsigned int i = 0; i < r->class_count && !err; i++) {
+		err = take_class(json_array_get(list, i), &r->class[i], e);
+		if (err)
+			err_prefix(e, "'classes' %u: ", i);
+	}
+	if (!err)
+		err = json_take_array(json, "failures", TRAFFIC_FAILURES_MAX, &list, e);
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		err = take_failure(json_array_get(list, i), &r->failure[r->failure_count++], e);
+		if (err)
+			err_prefix(e, "'failures' %zu: ", i);
+	}
+	return err;
+}
+
+int traffic_report_from_json(const json_t *json, struct traffic_report *r, struct err *e)
+{
+	struct traffic_report v = {0};
+	int err = traffic_result_from_json(json, &v.total, e);
+
+	if (!err)
+		err = take_lists(json, &v, e);
+	if (err)
+		traffic_report_clear(&v);
+	else
+		*r = v;
+	return err;
+}
+
+void traffic_report_clear(struct traffic_report *r)
+{
+	free(r->class);
+	memset(r, 0, sizeof(*r));
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pattern of traffic messages. Mixing is one multiply a message (splitmix64's finaliser) and an
- * add, a shift and an xor a word: cheap enough to check every byte, and two messages share no word
- * at an index.
+ * The pattern of traffic messages. Mixing is two multiplies a message (splitmix64's finaliser) and
+ * an add, a shift and an xor a word, many words at a time: cheap enough to check every byte, and
+ * two messages share no word at an index. Buffers may stand at any address.
  */
 #include "probe/traffic_pattern.h"
 
@@ -14,17 +14,31 @@
 #define GOLDEN	      UINT64_C(0x9e3779b97f4a7c15)
 
 /*
- *  0      4      8              16             24     28       32       40
- *  | magic| kind | seed         | sequence     | slot | length | check   | words ...
+ *  0      4      8              16             24     28     32       36      40
+ *  | magic| kind | seed         | sequence     | flow | slot | length | check | words ...
  */
 struct pattern_header {
 	uint32_t magic, kind;
 	uint64_t seed, sequence;
-	uint32_t slot, length;
-	uint64_t check; /* mix of what stands before */
+	uint32_t flow, slot, length;
+	uint32_t check; /* mix of what stands before */
 };
 
 _Static_assert(sizeof(struct pattern_header) == PATTERN_HEADER_BYTES, "header has holes");
+
+/* The words of a run of LANES are made side by side: GCC's vectors become whatever the processor
+ * has. Clones for wider registers are chosen when the program starts, where that is possible. */
+#define LANES	    8u
+#define GROUP_BYTES (8u * LANES)
+#define CHUNK	    16u /* groups between two looks at the difference */
+
+typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define WIDE __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define WIDE
+#endif
 
 static uint64_t mix(uint64_t v)
 {
@@ -40,13 +54,15 @@ static uint64_t word(uint64_t base, uint64_t index)
 	return htole64(v ^ v >> 29);
 }
 
-static uint64_t header_check(const struct pattern_header *h)
+/* Odd factors: no change of a single field leaves the sum as it was. */
+static uint32_t header_check(const struct pattern_header *h)
 {
-	uint64_t v = mix(le64toh(h->seed) + GOLDEN);
+	uint64_t v = le64toh(h->seed) * GOLDEN;
 
-	v = mix(v ^ le64toh(h->sequence));
-	v = mix(v ^ ((uint64_t)le32toh(h->slot) << 32 | le32toh(h->length)));
-	return htole64(mix(v ^ le32toh(h->kind)));
+	v += le64toh(h->sequence) * UINT64_C(0xd1b54a32d192ed03);
+	v += ((uint64_t)le32toh(h->slot) << 32 | le32toh(h->length)) * UINT64_C(0xabc98388fb8fac03);
+	v += ((uint64_t)le32toh(h->flow) << 32 | le32toh(h->kind)) * UINT64_C(0x8cb92ba72f3d8dd7);
+	return htole32((uint32_t)(mix(v) >> 32));
 }
 
 static void make_header(struct pattern_header *h, uint32_t length, const struct pattern_id *id)
@@ -55,6 +71,7 @@ static void make_header(struct pattern_header *h, uint32_t length, const struct 
 	h->kind = htole32(id->kind);
 	h->seed = htole64(id->seed);
 	h->sequence = htole64(id->sequence);
+	h->flow = htole32(id->flow);
 	h->slot = htole32(id->slot);
 	h->length = htole32(length);
 	h->check = header_check(h);
@@ -62,27 +79,105 @@ static void make_header(struct pattern_header *h, uint32_t length, const struct 
 
 static uint64_t word_base(const struct pattern_id *id)
 {
-	return mix(mix(id->seed + GOLDEN) ^ id->sequence) ^ id->kind;
+	return mix(mix(id->seed + (id->flow + UINT64_C(1)) * GOLDEN) ^ id->sequence) ^ id->kind;
+}
+
+static inline void lanes_start(lanes *v, uint64_t base)
+{
+	for (unsigned int i = 0; i < LANES; i++)
+		(*v)[i] = base + i * GOLDEN;
+}
+
+/* The words that v stands for, as they are in memory. */
+static inline void lanes_out(const lanes *v, lanes *out)
+{
+	*out = *v ^ *v >> 29;
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+	for (unsigned int i = 0; i < LANES; i++)
+		(*out)[i] = htole64((*out)[i]);
+#endif
+}
+
+/* How many words stand before p is aligned to a group; never more than there are. */
+static uint32_t lead_words(const void *p, uint32_t words)
+{
+	uint32_t lead = (uint32_t)(-(uintptr_t)p % GROUP_BYTES) / 8;
+
+	return lead < words ? lead : words;
+}
+
+/* Whole groups, base is that of the first word. */
+WIDE static void fill_groups(uint8_t *p, uint32_t groups, uint64_t base)
+{
+	lanes v, out;
+
+	lanes_start(&v, base);
+	for (uint32_t i = 0; i < groups; i++, p += GROUP_BYTES) {
+		lanes_out(&v, &out);
+		memcpy(p, &out, sizeof(out));
+		v += LANES * GOLDEN;
+	}
+}
+
+/* How many groups were right before the first chunk with a wrong one, a multiple of CHUNK, or
+ * `groups`: the exact place is looked for elsewhere. */
+WIDE static uint32_t right_groups(const uint8_t *p, uint32_t groups, uint64_t base)
+{
+	lanes v, want, got;
+
+	lanes_start(&v, base);
+	for (uint32_t i = 0; i < groups; i += CHUNK) {
+		uint32_t end = groups - i < CHUNK ? groups - i : CHUNK;
+		lanes wrong = {0};
+		uint64_t any = 0;
+
+		for (uint32_t k = 0; k < end; k++, p += GROUP_BYTES) {
+			memcpy(&got, p, sizeof(got));
+			lanes_out(&v, &want);
+			wrong |= got ^ want;
+			v += LANES * GOLDEN;
+		}
+		for (unsigned int k = 0; k < LANES; k++)
+			any |= wrong[k];
+		if (any)
+			return i;
+	}
+	return groups;
+}
+
+static void fill_words(uint8_t *p, uint32_t from, uint32_t to, uint64_t base)
+{
+	for (uint32_t i = from; i < to; i++) {
+		uint64_t v = word(base, i);
+
+		memcpy(p + 8 * (size_t)i, &v, 8);
+	}
+}
+
+void pattern_fill_header(void *buf, uint32_t length, const struct pattern_id *id)
+{
+	struct pattern_header h;
+
+	make_header(&h, length, id);
+	memcpy(buf, &h, sizeof(h));
 }
 
 void pattern_fill(void *buf, uint32_t length, const struct pattern_id *id)
 {
-	uint8_t *p = buf;
+	uint8_t *p = (uint8_t *)buf + PATTERN_HEADER_BYTES;
 	uint64_t base = word_base(id), last;
 	uint32_t words = (length - PATTERN_HEADER_BYTES) / 8;
 	uint32_t rest = (length - PATTERN_HEADER_BYTES) % 8;
+	uint32_t lead = lead_words(p, words), groups = (words - lead) / LANES;
 	struct pattern_header h;
 
 	make_header(&h, length, id);
-	memcpy(p, &h, sizeof(h));
-	p += sizeof(h);
-	for (uint32_t i = 0; i < words; i++, p += 8) {
-		uint64_t v = word(base, i);
-
-		memcpy(p, &v, 8);
-	}
+	memcpy(buf, &h, sizeof(h));
+	fill_words(p, 0, lead, base);
+	fill_groups(p + 8 * (size_t)lead, groups, base + lead * GOLDEN);
+	fill_words(p, lead + groups * LANES, words, base);
 	last = word(base, words);
-	memcpy(p, &last, rest);
+	memcpy(p + 8 * (size_t)words, &last, rest);
 }
 
 static enum pattern_fault header_fault(const struct pattern_header *got,
@@ -92,6 +187,8 @@ static enum pattern_fault header_fault(const struct pattern_header *got,
 		return PATTERN_FOREIGN;
 	if (got->check != header_check(got))
 		return PATTERN_BYTES;
+	if (got->flow != want->flow)
+		return PATTERN_FLOW;
 	if (got->sequence != want->sequence || got->kind != want->kind)
 		return PATTERN_SEQUENCE;
 	return got->slot != want->slot ? PATTERN_SLOT : PATTERN_BYTES;
@@ -106,17 +203,42 @@ static uint64_t first_difference(const uint8_t *a, const uint8_t *b, uint64_t si
 	return i;
 }
 
-/* Index of the first wrong word at p, `words` when all are right. */
-static uint32_t wrong_word(const uint8_t *p, uint32_t words, uint64_t base)
+/* Index of the first wrong word in [from, to), `to` when all are right. */
+static uint32_t wrong_word(const uint8_t *p, uint32_t from, uint32_t to, uint64_t base)
 {
-	for (uint32_t i = 0; i < words; i++) {
+	for (uint32_t i = from; i < to; i++) {
 		uint64_t got;
 
 		memcpy(&got, p + 8 * (size_t)i, 8);
 		if (got != word(base, i))
 			return i;
 	}
-	return words;
+	return to;
+}
+
+static uint32_t first_wrong(const uint8_t *p, uint32_t words, uint64_t base)
+{
+	uint32_t lead = lead_words(p, words);
+	uint32_t at = wrong_word(p, 0, lead, base);
+
+	if (at < lead)
+		return at;
+	at = lead + LANES * right_groups(p + 8 * (size_t)lead, (words - lead) / LANES,
+					 base + lead * GOLDEN);
+	return wrong_word(p, at, words, base);
+}
+
+enum pattern_fault pattern_check_header(const void *buf, uint32_t length,
+					const struct pattern_id *id, uint64_t *offset)
+{
+	struct pattern_header got, want;
+
+	make_header(&want, length, id);
+	memcpy(&got, buf, sizeof(got));
+	if (!memcmp(&got, &want, sizeof(got)))
+		return PATTERN_OK;
+	*offset = first_difference(buf, (const uint8_t *)&want, sizeof(want));
+	return header_fault(&got, &want);
 }
 
 enum pattern_fault pattern_check(const void *buf, uint32_t length, const struct pattern_id *id,
@@ -126,17 +248,13 @@ enum pattern_fault pattern_check(const void *buf, uint32_t length, const struct 
 	uint32_t words = (length - PATTERN_HEADER_BYTES) / 8;
 	uint32_t rest = (length - PATTERN_HEADER_BYTES) % 8;
 	uint64_t base = word_base(id), expected, at;
-	struct pattern_header got, want;
+	enum pattern_fault fault = pattern_check_header(buf, length, id, offset);
 
-	make_header(&want, length, id);
-	memcpy(&got, p, sizeof(got));
-	if (memcmp(&got, &want, sizeof(got))) {
-		*offset = first_difference(p, (const uint8_t *)&want, sizeof(want));
-		return header_fault(&got, &want);
-	}
-	at = wrong_word(p + sizeof(got), words, base);
+	if (fault)
+		return fault;
+	at = first_wrong(p + PATTERN_HEADER_BYTES, words, base);
 	expected = word(base, at);
-	at = sizeof(got) + 8 * at;
+	at = PATTERN_HEADER_BYTES + 8 * at;
 	if (at + rest == length && !memcmp(p + at, &expected, rest))
 		return PATTERN_OK;
 	*offset = at + first_difference(p + at, (const uint8_t *)&expected, 8);
@@ -155,6 +273,7 @@ int pattern_peek(const void *buf, uint32_t length, uint64_t seed, struct pattern
 		return -EINVAL;
 	id->seed = seed;
 	id->sequence = le64toh(h.sequence);
+	id->flow = le32toh(h.flow);
 	id->slot = le32toh(h.slot);
 	id->kind = le32toh(h.kind);
 	return 0;
@@ -165,6 +284,7 @@ const char *pattern_fault_text(enum pattern_fault fault)
 	static const char *const text[] = {
 		[PATTERN_OK] = "right",
 		[PATTERN_FOREIGN] = "does not hold a message of this run",
+		[PATTERN_FLOW] = "holds a message of another flow",
 		[PATTERN_SEQUENCE] = "holds another message of this run",
 		[PATTERN_SLOT] = "holds the message of another slot",
 		[PATTERN_BYTES] = "has a wrong byte",

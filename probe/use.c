@@ -426,3 +426,13 @@ json_t *use_to_json(const struct port_use *use)
 	}
 	return list;
 }
+
+void use_keep_rdma(struct port_use *use)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < use->count; i++)
+		if (use->use[i].kind != USE_LOGIN && use->use[i].kind != USE_BOND)
+			use->use[kept++] = use->use[i];
+	use->count = kept;
+}

@@ -47,6 +47,9 @@ void use_text(const struct use *use, char *buf, size_t size);
 /* The lines of use_text(). New reference, NULL on -ENOMEM. */
 json_t *use_to_json(const struct port_use *use);
 
+/* Leaves those whose packets are RDMA: a login and a bond are not. */
+void use_keep_rdma(struct port_use *use);
+
 /* Parts of it, for tests. */
 
 /* What one entry of RDMA_NLDEV_CMD_RES_QP_GET says of a queue pair of ib_port. */

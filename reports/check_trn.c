@@ -12,13 +12,13 @@ PORT_CHECK(check_trn_retransmits)
 	uint64_t lost;
 
 	loss_gather(s, &loss, out);
-	lost = loss.gaps + loss.naks + loss.dead;
+	lost = loss.gaps + loss.naks + loss.responses + loss.dead;
 	if (lost)
 		finding_say(out, VERDICT_FAIL,
 			    "packets were lost: %llu gaps received, %llu sequence NAKs, "
-			    "%llu connections died",
+			    "%llu answers missed, %llu connections died",
 			    (unsigned long long)loss.gaps, (unsigned long long)loss.naks,
-			    (unsigned long long)loss.dead);
+			    (unsigned long long)loss.responses, (unsigned long long)loss.dead);
 	else if (loss.suspects)
 		finding_say(out, VERDICT_WARN,
 			    "%llu retries without a sequence error: late answers, or a lost last "

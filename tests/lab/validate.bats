@@ -162,9 +162,11 @@ setup()
 # spec ROLE VERB SEED: of one end, 1 s at 5 MB/s.
 spec()
 {
-	echo '{"role":"'"$1"'","verb":"'"$2"'","ibdev":"rxe0","ib_port":1,"gid_index":1,"tos":106,' \
-		'"message_bytes":4097,"duration_ms":1000,"rate_bytes_per_s":5000000,"seed":'"$3"',' \
-		'"sl":0,"timeout":0}'
+	echo '{"role":"'"$1"'","mode":"observe","bringup":"raw","ibdev":"rxe0","ib_port":1,"gid_index":1,' \
+		'"duration_ms":1000,"seed":'"$3"',"timeout":0,"threads":1,"pin":false,"huge_pages":false,' \
+		'"classes":[{"tos":106,"sl":0,"transport":"rc","verb":"'"$2"'","direction":"forward",' \
+		'"check":"every","probe":false,"qps":1,"message_bytes":4097,"window":0,' \
+		'"rate_bytes_per_s":5000000,"count":0}]}'
 }
 
 # answer FILE LINE: waits for this line of an end's answers.
@@ -205,7 +207,7 @@ ends()
 }
 
 @test "traffic: messages of odd size arrive whole, both verbs" {
-	for verb in write send; do
+	for verb in write_imm send; do
 		ends "$verb" 7 7
 		jq -es '.[2].result | .cause == "none" and .messages > 50' "$BATS_TEST_TMPDIR/c.out"
 		jq -es '.[2].result | .cause == "none" and .messages > 50 and .mismatches == 0 and
@@ -214,7 +216,7 @@ ends()
 }
 
 @test "traffic: bytes that are not the expected ones are wrong data" {
-	for verb in write send; do
+	for verb in write_imm send; do
 		ends "$verb" 7 8
 		jq -es '.[2].result | .cause == "wrong-data"' "$BATS_TEST_TMPDIR/c.out"
 		jq -es '.[2].result | .cause == "wrong-data" and .messages > 0 and

@@ -17,6 +17,7 @@
 
 #include <fcntl.h>
 
+#include "dcb/dcb.h"
 #include "probe/agent_ops.h"
 #include "probe/loop.h"
 
@@ -47,6 +48,7 @@ static void end_agent(struct fixture *f)
 	agent_traffic_stop_all(&f->agent);
 	agent_capture_stop_all(&f->agent);
 	loop_close(f->agent.loop);
+	dcb_close(f->agent.dcb);
 	close(f->read_fd);
 	close(f->config.out_fd);
 }
@@ -113,6 +115,7 @@ static void test_hostile_lines(void **state)
 		{"{\"id\":5,\"op\":\"collect\",\"ports\":[\"0123456789abcdef\"]}", 5},
 		{"{\"id\":6,\"op\":\"counters\"}", 6},
 		{"{\"id\":6,\"op\":\"counters\",\"ports\":{}}", 6},
+		{"{\"id\":6,\"op\":\"counters\",\"ports\":[{\"netdev\":\"lo\",\"users\":1}]}", 6},
 		{"{\"id\":7,\"op\":\"traffic_open\"}", 7},
 		{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":[]}", 7},
 		{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":{}}", 7},
@@ -164,9 +167,12 @@ static void test_deep_nesting(void **state)
 }
 
 static const char spec_line[] =
-	"{\"id\":12,\"op\":\"traffic_open\",\"spec\":{\"role\":\"client\",\"verb\":\"write\","
-	"\"ibdev\":\"nonesuch\",\"ib_port\":1,\"gid_index\":1,\"tos\":106,\"message_bytes\":4096,"
-	"\"duration_ms\":1000,\"rate_bytes_per_s\":0,\"seed\":1,\"sl\":0,\"timeout\":0}}";
+	"{\"id\":12,\"op\":\"traffic_open\",\"spec\":{\"role\":\"client\",\"mode\":\"observe\","
+	"\"bringup\":\"raw\",\"ibdev\":\"nonesuch\",\"ib_port\":1,\"gid_index\":1,"
+	"\"duration_ms\":1000,\"seed\":1,\"timeout\":0,\"mtu_bytes\":0,\"threads\":1,\"pin\":false,"
+	"\"huge_pages\":false,\"classes\":[{\"tos\":106,\"sl\":0,\"transport\":\"rc\","
+	"\"verb\":\"write_imm\",\"direction\":\"forward\",\"check\":\"every\",\"probe\":false,"
+	"\"qps\":1,\"message_bytes\":4096,\"window\":0,\"rate_bytes_per_s\":0,\"count\":0}]}}";
 
 /* A traffic process that cannot be started is an error, and leaves nothing behind. */
 static void test_no_traffic_process(void **state)
@@ -249,6 +255,31 @@ static void test_table(void **state)
 	}
 }
 
+/* Users are told to those who ask. */
+static void test_users(void **state)
+{
+	static const char with[] = "{\"id\":1,\"op\":\"counters\",\"ports\":"
+				   "[{\"netdev\":\"lo\",\"users\":true}]}";
+	static const char without[] =
+		"{\"id\":2,\"op\":\"counters\",\"ports\":[{\"netdev\":\"lo\"}]}";
+	const json_t *one;
+	struct fixture f;
+	json_t *doc;
+
+	(void)state;
+	make_agent(&f);
+	doc = ask(&f, with, strlen(with));
+	one = json_array_get(json_object_get(doc, "ports"), 0);
+	assert_true(json_is_array(json_object_get(one, "users")));
+	json_decref(doc);
+	doc = ask(&f, without, strlen(without));
+	one = json_array_get(json_object_get(doc, "ports"), 0);
+	assert_true(json_is_object(one));
+	assert_null(json_object_get(one, "users"));
+	json_decref(doc);
+	end_agent(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -257,6 +288,7 @@ int main(void)
 		cmocka_unit_test(test_no_traffic_process),
 		cmocka_unit_test(test_strange_traffic_process),
 		cmocka_unit_test(test_good_lines),
+		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_table),
 	};
 

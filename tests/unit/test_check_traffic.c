@@ -210,6 +210,23 @@ static void gaps_beside_rnr_on_hardware(struct fabric_run *f)
 	f->before[1].kind = f->after[1].kind = PORT_ROCE_PF;
 }
 
+/* A queue pair that gave up on a receiver that was not ready, with all that comes of RNRs. */
+static void rnr_to_death(struct fabric_run *f)
+{
+	gaps_of_rnr(f);
+	grow(f, 1, METRIC_RNR_NAK_RX, 0, 3);
+	grow(f, 1, METRIC_SEQ_NAK_RX, 0, 3);
+	grow(f, 1, METRIC_RETRANSMITS, 0, 3);
+	grow(f, 1, METRIC_DUPLICATE_REQUEST, 0, 2);
+	grow(f, 1, METRIC_RETRY_EXCEEDED, 0, 1);
+	grow(f, 1, METRIC_RNR_EXCEEDED, 0, 1);
+}
+
+static void answers_missed(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_RESPONSE_LOST, 0, 2);
+}
+
 static void naks(struct fabric_run *f)
 {
 	grow(f, 1, METRIC_SEQ_NAK_RX, 0, 2);
@@ -345,6 +362,8 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-001", gaps_and_slow, "h2", VERDICT_FAIL, NULL },
 	{ "RC-TRN-001", gaps_of_rnr, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-001", gaps_beside_rnr_on_hardware, "h2", VERDICT_FAIL, NULL },
+	{ "RC-TRN-001", rnr_to_death, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-001", answers_missed, "h2", VERDICT_FAIL, "2 answers missed" },
 	{ "RC-TRN-001", naks, "h2", VERDICT_FAIL, "2 sequence NAKs" },
 	{ "RC-TRN-001", spurious, "h2", VERDICT_WARN, "18 retries" },
 	{ "RC-TRN-001", died, "h2", VERDICT_FAIL, "1 connections died" },

@@ -28,6 +28,7 @@ static void test_metrics(void **state)
 		assert_non_null(info->name);
 		assert_non_null(info->unit);
 		assert_non_null(info->help);
+		assert_in_range(info->class, 0, CLASS_COUNT - 1);
 		for (unsigned int other = 0; other < m; other++)
 			assert_string_not_equal(info->name, metric_table[other].name);
 		for (unsigned int row = 0; row < counter_def_count; row++)
@@ -57,6 +58,22 @@ static void test_rows(void **state)
 				     counter_defs[other].source == def->source &&
 				     !strcmp(counter_defs[other].name, def->name));
 	}
+}
+
+static void test_classes(void **state)
+{
+	(void)state;
+	for (unsigned int class = 0; class < CLASS_COUNT; class ++) {
+		bool used = false;
+
+		assert_string_not_equal(metric_class_word(class), "?");
+		for (unsigned int other = 0; other < class; other++)
+			assert_string_not_equal(metric_class_word(class), metric_class_word(other));
+		for (unsigned int m = 0; m < METRIC_COUNT; m++)
+			used |= metric_table[m].class == class;
+		assert_true(used);
+	}
+	assert_string_equal(metric_class_word(CLASS_COUNT), "?");
 }
 
 static void test_index(void **state)
@@ -210,6 +227,40 @@ static int row_named(enum metric m, enum counter_source source, const char *name
 		    !strcmp(counter_defs[row].name, name))
 			return (int)row;
 	return -1;
+}
+
+/* A driver that writes its numbers to memory once a second is waited for; the sources decide, never
+ * the name of the port. */
+static void test_settle(void **state)
+{
+	static const struct {
+		const char *name;
+		enum metric metric;
+		enum counter_source source;
+		const char *row;
+		unsigned int want;
+	} cases[] = {
+		{"rxe", METRIC_OUT_OF_SEQUENCE, COUNTER_RDMA, "out_of_seq_request", 50},
+		{"mlx5", METRIC_OUT_OF_SEQUENCE, COUNTER_RDMA, "out_of_sequence", 50},
+		{"bnxt_re", METRIC_OUT_OF_SEQUENCE, COUNTER_RDMA, "oos_drop_count", 2100},
+		{"bnxt", METRIC_PRIO_RX_BYTES, COUNTER_ETHTOOL, "rx_bytes_pri%u", 2100},
+		{"ice", METRIC_RX_DISCARDS, COUNTER_ETHTOOL, "rx_dropped.nic", 2100},
+	};
+	struct counters c;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int row = row_named(cases[i].metric, cases[i].source, cases[i].row);
+
+		counters_clear(&c);
+		assert_int_equal(counters_settle_ms(&c), 50);
+		assert_true(row >= 0);
+		c.def[cases[i].metric] = (uint16_t)row;
+		assert_int_equal(counters_settle_ms(&c), 50); /* it did not answer */
+		c.has[cases[i].metric] = 1;
+		if (counters_settle_ms(&c) != cases[i].want)
+			fail_msg("%s: %u ms", cases[i].name, counters_settle_ms(&c));
+	}
 }
 
 /* Where the RDMA device does not count CNPs its netdev may, under the same names: each metric by
@@ -401,7 +452,8 @@ int main(void)
 		cmocka_unit_test(test_delta),	      cmocka_unit_test(test_delta_of_two_sources),
 		cmocka_unit_test(test_json),	      cmocka_unit_test(test_json_hostile),
 		cmocka_unit_test(test_source_text),   cmocka_unit_test(test_take),
-		cmocka_unit_test(test_cnp_by_netdev),
+		cmocka_unit_test(test_cnp_by_netdev), cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_settle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -14,31 +14,49 @@
 
 #include <cmocka.h>
 
-#include "probe/traffic.h"
+#include "probe/traffic_words.h"
 
 static const struct traffic_spec spec = {
 	.role = TRAFFIC_SERVER,
-	.verb = TRAFFIC_SEND,
+	.mode = TRAFFIC_OBSERVE,
+	.bringup = TRAFFIC_RAW,
 	.ibdev = "mlx5_0",
 	.ib_port = 1,
 	.gid_index = 3,
-	.tos = 106,
-	.message_bytes = 65536,
 	.duration_ms = 1500,
-	.rate_bytes_per_s = 625000000,
 	.seed = 0x7edcba9876543210,
-	.sl = 3,
 	.timeout = 14,
+	.threads = 4,
+	.pin = true,
+	.huge_pages = true,
+	.class_count = 2,
+	.class = {{
+			  .tos = 106,
+			  .sl = 3,
+			  .verb = TRAFFIC_SEND,
+			  .check = TRAFFIC_CHECK_SAMPLED,
+			  .qps = 16,
+			  .message_bytes = 65536,
+			  .window = 64,
+			  .rate_bytes_per_s = 625000000,
+		  },
+		  {
+			  .transport = TRAFFIC_UD,
+			  .verb = TRAFFIC_SEND_IMM,
+			  .direction = TRAFFIC_BOTH,
+			  .qps = 1,
+			  .message_bytes = 1024,
+			  .count = 1000000,
+		  }},
 };
 
 static const struct traffic_peer peer = {
-	.qpn = 0xabcdef,
-	.psn = 0x123456,
 	.gid = {[10] = 0xff, [11] = 0xff, [12] = 198, [13] = 18, [15] = 2},
 	.mtu = 4096,
-	.addr = 0x7f0012345000,
-	.rkey = 0xdeadbeef,
-	.slots = 32,
+	.cm_port = 7471,
+	.qp_count = 2,
+	.qp = {{.qpn = 0xabcdef, .psn = 0x123456, .addr = 0x7f0012345000, .rkey = 0xdeadbeef},
+	       {.qpn = 1}},
 };
 
 static const struct traffic_result result = {
@@ -51,6 +69,63 @@ static const struct traffic_result result = {
 	.cause = CAUSE_DATA,
 	.detail = "message 7 has a wrong byte (at byte 4096)",
 };
+
+/* Of one class and one failure; the caller clears it. */
+static void make_report(struct traffic_report *r)
+{
+	memset(r, 0, sizeof(*r));
+	r->total = result;
+	r->class_count = 1;
+	r->class = calloc(1, sizeof(*r->class));
+	assert_non_null(r->class);
+	*r->class = (struct traffic_class_result){
+		.messages = 1,
+		.bytes = 2,
+		.arrived = 3,
+		.arrived_bytes = 4,
+		.checked_bytes = 5,
+		.mismatches = 6,
+		.gaps = 7,
+		.reordered = 8,
+		.losses = 9,
+	};
+	histogram_add(&r->class->latency, 1234567);
+	intervals_begin(&r->class->goodput, 1000);
+	intervals_add(&r->class->goodput, 300000000, 65536);
+	intervals_end(&r->class->goodput, 400000000);
+	r->failure_count = 1;
+	r->failure[0] = (struct traffic_failure){
+		.class = 1,
+		.qp = 15,
+		.cause = CAUSE_RETRY_EXCEEDED,
+		.status = 12,
+		.vendor_err = 0x81,
+		.sequence = 77,
+		.when_ns = 1200000000,
+		.recovered = true,
+	};
+}
+
+static void test_report(void **state)
+{
+	struct traffic_report in, out;
+	struct err e = {0};
+	json_t *json;
+
+	(void)state;
+	make_report(&in);
+	json = traffic_report_to_json(&in);
+	assert_int_equal(traffic_report_from_json(json, &out, &e), 0);
+	assert_memory_equal(&out.total, &in.total, sizeof(in.total));
+	assert_int_equal(out.class_count, 1);
+	assert_memory_equal(out.class, in.class, sizeof(*in.class));
+	assert_int_equal(out.failure_count, 1);
+	assert_memory_equal(&out.failure, &in.failure, sizeof(in.failure));
+	json_decref(json);
+	traffic_report_clear(&in);
+	traffic_report_clear(&out);
+	traffic_report_clear(&out);
+}
 
 static void test_round_trips(void **state)
 {
@@ -96,52 +171,92 @@ static int read_result(const json_t *json, struct err *e)
 	return traffic_result_from_json(json, &r, e);
 }
 
+static int read_report(const json_t *json, struct err *e)
+{
+	struct traffic_report r = {0};
+	int err = traffic_report_from_json(json, &r, e);
+
+	traffic_report_clear(&r);
+	return err;
+}
+
 enum document {
 	SPEC,
 	PEER,
 	RESULT,
+	REPORT,
+	CLASS, /* the rest: the first member of a list of one of these */
+	QP,
+	SUMS,
+	FAILURE,
+	DOCUMENTS,
 };
 
-static int (*const readers[])(const json_t *json, struct err *e) = {read_spec, read_peer,
-								    read_result};
+static const struct {
+	enum document in;
+	const char *list; /* NULL: the document itself */
+	int (*read)(const json_t *json, struct err *e);
+} readers[DOCUMENTS] = {
+	[SPEC] = {SPEC, NULL, read_spec},	   [PEER] = {PEER, NULL, read_peer},
+	[RESULT] = {RESULT, NULL, read_result},	   [REPORT] = {REPORT, NULL, read_report},
+	[CLASS] = {SPEC, "classes", read_spec},	   [QP] = {PEER, "qps", read_peer},
+	[SUMS] = {REPORT, "classes", read_report}, [FAILURE] = {REPORT, "failures", read_report},
+};
 
 static json_t *document(enum document which)
 {
-	switch (which) {
+	struct traffic_report r;
+	json_t *json;
+
+	switch (readers[which].in) {
 	case SPEC:
 		return traffic_spec_to_json(&spec);
 	case PEER:
 		return traffic_peer_to_json(&peer);
 	case RESULT:
 		return traffic_result_to_json(&result);
+	default:
+		make_report(&r);
+		json = traffic_report_to_json(&r);
+		traffic_report_clear(&r);
+		return json;
 	}
-	return NULL;
+}
+
+/* The object within a document that `which` is about; borrowed. */
+static json_t *object(enum document which, json_t *json)
+{
+	const char *list = readers[which].list;
+
+	return list ? json_array_get(json_object_get(json, list), 0) : json;
 }
 
 /* Every member is needed, and none may have another type. */
 static void test_members(void **state)
 {
 	(void)state;
-	for (unsigned int which = SPEC; which <= RESULT; which++) {
+	for (unsigned int which = 0; which < DOCUMENTS; which++) {
 		json_t *whole = document(which), *value;
 		const char *key;
 
-		json_object_foreach (whole, key, value) {
+		json_object_foreach (object(which, whole), key, value) {
 			json_t *other = json_deep_copy(whole);
+			json_t *part = object(which, other);
 			struct err e = {0};
 
-			json_object_del(other, key);
-			assert_int_equal(readers[which](other, &e), -EINVAL);
+			json_object_del(part, key);
+			assert_int_equal(readers[which].read(other, &e), -EINVAL);
 			assert_non_null(strstr(e.text, key));
-			json_object_set_new(other, key, json_array());
-			assert_int_equal(readers[which](other, &e), -EINVAL);
+			json_object_set_new(part, key, json_true());
+			if (!json_is_boolean(value))
+				assert_int_equal(readers[which].read(other, &e), -EINVAL);
+			json_object_set_new(part, key, json_null());
+			assert_int_equal(readers[which].read(other, &e), -EINVAL);
 			assert_non_null(strstr(e.text, key));
-			json_object_set_new(other, key, json_null());
-			assert_int_equal(readers[which](other, &e), -EINVAL);
 			json_decref(other);
 		}
 		json_decref(whole);
-		assert_int_equal(readers[which](NULL, NULL), -EINVAL);
+		assert_int_equal(readers[which].read(NULL, NULL), -EINVAL);
 	}
 }
 
@@ -152,7 +267,19 @@ static void test_ranges(void **state)
 		const char *key, *value;
 	} cases[] = {
 		{SPEC, "role", "\"both\""},
-		{SPEC, "verb", "\"READ\""},
+		{SPEC, "classes", "[]"},
+		{SPEC, "classes", "[7]"},
+		{SPEC, "threads", "0"},
+		{SPEC, "threads", "33"},
+		{SPEC, "mode", "\"strict\""}, /* not with UD */
+		{CLASS, "verb", "\"READ\""},
+		{CLASS, "transport", "\"RC\""},
+		{CLASS, "qps", "0"},
+		{CLASS, "qps", "257"},
+		{CLASS, "qps", "256"}, /* and one of the other class */
+		{CLASS, "window", "3"},
+		{CLASS, "window", "8192"},
+		{CLASS, "count", "-1"},
 		{SPEC, "ibdev", "\"a\\u0007b\""},
 		{SPEC, "ibdev",
 		 "\"0123456789012345678901234567890123456789012345678901234567890123\""},
@@ -160,26 +287,23 @@ static void test_ranges(void **state)
 		{SPEC, "ib_port", "256"},
 		{SPEC, "gid_index", "-1"},
 		{SPEC, "gid_index", "256"},
-		{SPEC, "tos", "256"},
-		{SPEC, "message_bytes", "63"},
-		{SPEC, "message_bytes", "8388609"},
-		{SPEC, "duration_ms", "0"},
+		{CLASS, "tos", "256"},
+		{CLASS, "message_bytes", "63"},
+		{CLASS, "message_bytes", "8388609"},
 		{SPEC, "duration_ms", "86400001"},
-		{SPEC, "rate_bytes_per_s", "-5"},
-		{SPEC, "rate_bytes_per_s", "9223372036854775807"},
-		{SPEC, "sl", "8"},
+		{CLASS, "rate_bytes_per_s", "-5"},
+		{CLASS, "rate_bytes_per_s", "9223372036854775807"},
+		{CLASS, "sl", "8"},
 		{SPEC, "timeout", "32"},
 		{SPEC, "seed", "-1"},
-		{SPEC, "tos", "1.5"},
-		{PEER, "qpn", "16777216"},
-		{PEER, "psn", "-1"},
+		{CLASS, "tos", "1.5"},
+		{QP, "qpn", "16777216"},
+		{QP, "psn", "-1"},
 		{PEER, "mtu", "0"},
 		{PEER, "mtu", "4097"},
-		{PEER, "slots", "0"},
-		{PEER, "slots", "1"},
-		{PEER, "slots", "65"},
-		{PEER, "rkey", "4294967296"},
-		{PEER, "addr", "-1"},
+		{PEER, "cm_port", "65536"},
+		{QP, "rkey", "4294967296"},
+		{QP, "addr", "-1"},
 		{PEER, "gid", "\"\""},
 		{PEER, "gid", "\"0000000000000000000000000000000\""},
 		{PEER, "gid", "\"000000000000000000000000000000000\""},
@@ -188,6 +312,11 @@ static void test_ranges(void **state)
 		{RESULT, "messages", "-1"},
 		{RESULT, "mtu", "65537"},
 		{RESULT, "detail", "\"line\\nbreak\""},
+		{SUMS, "gaps", "-1"},
+		{FAILURE, "class", "16"},
+		{FAILURE, "qp", "256"},
+		{FAILURE, "status", "4294967296"},
+		{REPORT, "failures", "[[]]"},
 	};
 
 	(void)state;
@@ -197,10 +326,46 @@ static void test_ranges(void **state)
 		struct err e = {0};
 
 		assert_non_null(value);
-		json_object_set_new(json, cases[i].key, value);
-		if (readers[cases[i].which](json, &e) != -EINVAL)
+		json_object_set_new(object(cases[i].which, json), cases[i].key, value);
+		if (readers[cases[i].which].read(json, &e) != -EINVAL)
 			fail_msg("%s: %s was taken", cases[i].key, cases[i].value);
 		json_decref(json);
+	}
+}
+
+/* What no generator does, by class and mode. */
+static void test_sense(void **state)
+{
+	static const struct {
+		enum traffic_mode mode;
+		struct traffic_class class;
+		const char *want; /* NULL: it makes sense */
+	} cases[] = {
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_READ}, NULL},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_ATOMIC, .direction = TRAFFIC_BOTH}, NULL},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_READ, .transport = TRAFFIC_UC}, "need RC"},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_WRITE, .transport = TRAFFIC_UD}, "SEND alone"},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_WRITE, .transport = TRAFFIC_UC}, "write_imm"},
+		{TRAFFIC_STRICT, {.verb = TRAFFIC_WRITE}, NULL},
+		{TRAFFIC_STRICT, {.verb = TRAFFIC_SEND}, "strict"},
+		{TRAFFIC_STRICT, {.verb = TRAFFIC_SEND, .transport = TRAFFIC_UC}, "strict"},
+		{TRAFFIC_COUNT, {.verb = TRAFFIC_SEND, .transport = TRAFFIC_UC}, NULL},
+		{TRAFFIC_COUNT, {.verb = TRAFFIC_SEND}, "count"},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_SEND, .probe = true}, NULL},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_READ, .probe = true}, "probe"},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_SEND, .window = 12}, "power of two"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct traffic_spec s = {.mode = cases[i].mode, .class_count = 1};
+		struct err e = {0};
+		int want = cases[i].want ? -EINVAL : 0;
+
+		s.class[0] = cases[i].class;
+		s.class[0].qps = 1;
+		if (traffic_spec_check(&s, &e) != want || (want && !strstr(e.text, cases[i].want)))
+			fail_msg("case %zu: %s", i, e.text);
 	}
 }
 
@@ -214,15 +379,22 @@ static void test_words(void **state)
 			assert_string_not_equal(traffic_cause_word(i), traffic_cause_word(k));
 	}
 	assert_string_equal(traffic_cause_word(CAUSE_COUNT), "?");
+	for (unsigned int which = 0; which < TRAFFIC_ENUMS; which++) {
+		assert_true(traffic_words[which].count >= 2);
+		for (unsigned int i = 0; i < traffic_words[which].count; i++)
+			assert_true(*traffic_word(which, i));
+		assert_string_equal(traffic_word(which, traffic_words[which].count), "?");
+	}
+	assert_int_equal(traffic_words[ENUM_VERB].count, TRAFFIC_VERBS);
+	assert_int_equal(traffic_words[ENUM_TRANSPORT].count, TRAFFIC_TRANSPORTS);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round_trips),
-		cmocka_unit_test(test_members),
-		cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_round_trips), cmocka_unit_test(test_report),
+		cmocka_unit_test(test_members),	    cmocka_unit_test(test_ranges),
+		cmocka_unit_test(test_sense),	    cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,6 +177,22 @@ static void test_above(void **state)
 	dcb_close(dcb);
 }
 
+/* A login and a bond use the port, and none of their packets is RDMA. */
+static void test_keep_rdma(void **state)
+{
+	struct port_use use = {.count = 4,
+			       .use = {{.kind = USE_LOGIN, .name = "10.0.0.1"},
+				       {.kind = USE_QP, .name = "ib_write_bw"},
+				       {.kind = USE_BOND, .name = "bond0"},
+				       {.kind = USE_NFS, .name = "srv"}}};
+
+	(void)state;
+	use_keep_rdma(&use);
+	assert_int_equal(use.count, 2);
+	assert_string_equal(use.use[0].name, "ib_write_bw");
+	assert_string_equal(use.use[1].name, "srv");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +201,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_login, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_above, set_up, tear_down),
+		cmocka_unit_test(test_keep_rdma),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Options into traffic. What a class does not say itself it has from the options beside it.
+ */
+#include "cmd/probe_choice.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/probe.h"
+#include "probe/traffic_words.h"
+#include "profiles/diag.h"
+#include "profiles/units.h"
+
+#define SIZE_DEFAULT   65536u
+#define SIZE_COUNT     1024u /* count mode: one packet, at the MTU of an Ethernet of 1500 */
+#define DURATION_MS    10000u
+#define RATE_MAX_KBPS  (TRAFFIC_RATE_MAX / 125)
+#define CLASS_TEXT_MAX 256
+
+struct probe_choice probe_choice = {
+	.ib_port = PROBE_UNSET,
+	.gid_index = PROBE_UNSET,
+	.peer_gid_index = PROBE_UNSET,
+	.port = PROBE_PORT,
+	.qps = 1,
+	.threads = 1,
+};
+
+#define C probe_choice
+
+const struct opt probe_client_opts[] = {
+	{"port", 'p', OPT_UINT, &C.port, 1, 65535, "PORT", "of the server, 18515", NULL},
+	{"token-file", 0, OPT_STRING, &C.token_file, 0, 0, "FILE",
+	 "the server's token; - reads it from stdin", NULL},
+	{"ib-dev", 'd', OPT_STRING, &C.device, 0, 0, "DEV", "RDMA device or netdev of this host",
+	 NULL},
+	{"peer-dev", 0, OPT_STRING, &C.peer_device, 0, 0, "DEV", "of the server", NULL},
+	{"ib-port", 'i', OPT_UINT, &C.ib_port, 1, 255, "N", "port of this host's device", NULL},
+	{"gid-index", 'x', OPT_UINT, &C.gid_index, 0, 255, "N", "GID of this host", NULL},
+	{"peer-gid-index", 0, OPT_UINT, &C.peer_gid_index, 0, 255, "N", "GID of the server", NULL},
+	{"mtu", 'm', OPT_UINT, &C.mtu, 256, 4096, "BYTES", "RDMA MTU, which both must reach", NULL},
+	{"mode", 0, OPT_STRING, &C.mode, 0, 0, "MODE", "observe (default), strict or count", NULL},
+	{"connection", 'c', OPT_STRING, &C.transport, 0, 0, "TYPE", "RC (default), UC, UD or XRC",
+	 NULL},
+	{"verb", 0, OPT_STRING, &C.verb, 0, 0, "VERB",
+	 "write (default), write_imm, read, send, send_imm or atomic", NULL},
+	{"size", 's', OPT_STRING, &C.size, 0, 0, "BYTES", "of a message: 64KiB", NULL},
+	{"qp", 'q', OPT_UINT, &C.qps, 1, TRAFFIC_QPS_MAX, "N", "queue pairs", NULL},
+	{"tx-depth", 't', OPT_UINT, &C.depth, 1, TRAFFIC_WINDOW_MAX, "N",
+	 "messages under way on a queue pair, a power of two", NULL},
+	{"duration", 'D', OPT_STRING, &C.duration, 0, 0, "TIME",
+	 "10 (seconds), 500ms, 2m; 0 = until Ctrl-C", NULL},
+	{"iters", 'n', OPT_STRING, &C.count, 0, 0, "N", "messages of each queue pair", NULL},
+	{"rate", 0, OPT_STRING, &C.rate, 0, 0, "RATE", "bits per second of a class: 2G", NULL},
+	{"bidirectional", 'b', OPT_FLAG, &C.both_ways, 0, 0, NULL, "both ends send", NULL},
+	{"direction", 0, OPT_STRING, &C.direction, 0, 0, "WAY", "forward, backward or both", NULL},
+	{"tos", 'T', OPT_UINT, &C.tos, 0, 255, "N", "traffic class byte: DSCP * 4 + ECN", NULL},
+	{"sl", 'S', OPT_UINT, &C.sl, 0, 7, "N", "service level: the priority", NULL},
+	{"class", 0, OPT_LIST, &C.classes, 0, 0, "KEY=VALUE,...",
+	 "a class of traffic; may be given again", NULL},
+	{"latency", 0, OPT_FLAG, &C.probe, 0, 0, NULL, "one message at a time, there and back",
+	 NULL},
+	{"check", 0, OPT_STRING, &C.check, 0, 0, "HOW", "none, sampled (default) or every", NULL},
+	{"threads", 0, OPT_UINT, &C.threads, 1, TRAFFIC_THREADS_MAX, "N", "that move data", NULL},
+	{"pin", 0, OPT_FLAG, &C.pin, 0, 0, NULL, "each thread to a core of the NIC's node", NULL},
+	{"use_hugepages", 0, OPT_FLAG, &C.huge_pages, 0, 0, NULL, "buffers in huge pages", NULL},
+	{"rdma_cm", 'R', OPT_FLAG, &C.cm, 0, 0, NULL, "connect by the connection manager", NULL},
+	{"qp-timeout", 'u', OPT_UINT, &C.timeout, 1, 31, "N", "ACK timeout 4.096 us * 2^N", NULL},
+	{"baseline", 0, OPT_STRING, &C.idle, 0, 0, "TIME",
+	 "idle counters before it; as long as the run, 0 = none", NULL},
+	{"out", 0, OPT_STRING, &C.out_dir, 0, 0, "DIR", "keep the record there", NULL},
+	{"explain", 0, OPT_FLAG, &C.explain, 0, 0, NULL, "say what would be measured, send nothing",
+	 NULL},
+	{"CPU-freq", 'F', OPT_FLAG, &C.ignored, 0, 0, NULL, "accepted as perftest's, no effect",
+	 NULL},
+	{"report_gbits", 0, OPT_FLAG, &C.ignored, 0, 0, NULL, "likewise: both units are printed",
+	 NULL},
+	{.name = NULL},
+};
+
+#undef C
+
+/* One of the words of an enum, in either case: perftest writes RC. */
+static int take_word(const char *option, const char *text, enum traffic_enum which, void *value,
+		     struct err *e)
+{
+	const struct traffic_words *words = &traffic_words[which];
+	char list[160] = "", lower[32];
+	size_t used = 0, i;
+
+	for (i = 0; text[i] && i < sizeof(lower) - 1; i++)
+		lower[i] = (char)tolower((unsigned char)text[i]);
+	lower[i] = '\0';
+	for (unsigned int k = 0; k < words->count; k++) {
+		if (!strcmp(words->word[k], lower)) {
+			*(unsigned int *)value = k;
+			return 0;
+		}
+		if (used < sizeof(list))
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+						 k ? ", " : "", words->word[k]);
+	}
+	err_set(e, -EINVAL, "%s: '%s' is not accepted", option, text);
+	return err_hint(e, "write one of %s", list);
+}
+
+static int take_size(const char *option, const char *text, uint32_t *size, struct err *e)
+{
+	uint64_t bytes;
+	int err = units_bytes(text, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX, &bytes, e);
+
+	if (err)
+		return err_prefix(e, "%s", option);
+	*size = (uint32_t)bytes;
+	return 0;
+}
+
+static int take_rate(const char *option, const char *text, uint64_t *rate, struct err *e)
+{
+	uint64_t kbps;
+
+	if (units_rate(text, 1, RATE_MAX_KBPS, &kbps, e))
+		return err_prefix(e, "%s", option);
+	*rate = kbps * 125;
+	return 0;
+}
+
+static int take_number(const char *option, const char *text, uint64_t min, uint64_t max,
+		       uint64_t *value, struct err *e)
+{
+	return units_number(text, min, max, value, e) ? err_prefix(e, "%s", option) : 0;
+}
+
+/* perftest's are bare seconds. */
+static int take_time(const char *option, const char *text, uint32_t *ms, struct err *e)
+{
+	uint64_t value;
+
+	if (text[strspn(text, "0123456789")]) {
+		if (units_duration(text, 0, TRAFFIC_DURATION_MAX_MS, &value, e))
+			return err_prefix(e, "%s", option);
+	} else {
+		if (take_number(option, text, 0, TRAFFIC_DURATION_MAX_MS / 1000, &value, e))
+			return e->code;
+		value *= 1000;
+	}
+	*ms = (uint32_t)value;
+	return 0;
+}
+
+/* Keys of --class. */
+enum class_kind {
+	KEY_WORD,
+	KEY_NUMBER8,
+	KEY_NUMBER32,
+	KEY_NUMBER64,
+	KEY_SIZE,
+	KEY_RATE,
+	KEY_FLAG,
+};
+
+static const struct class_key {
+	const char *name;
+	enum class_kind kind;
+	size_t offset;
+	enum traffic_enum which;
+	uint64_t min, max;
+} class_keys[] = {
+	{"tos", KEY_NUMBER8, offsetof(struct traffic_class, tos), 0, 0, 255},
+	{"sl", KEY_NUMBER8, offsetof(struct traffic_class, sl), 0, 0, 7},
+	{"transport", KEY_WORD, offsetof(struct traffic_class, transport), ENUM_TRANSPORT, 0, 0},
+	{"verb", KEY_WORD, offsetof(struct traffic_class, verb), ENUM_VERB, 0, 0},
+	{"direction", KEY_WORD, offsetof(struct traffic_class, direction), ENUM_DIRECTION, 0, 0},
+	{"check", KEY_WORD, offsetof(struct traffic_class, check), ENUM_CHECK, 0, 0},
+	{"qps", KEY_NUMBER32, offsetof(struct traffic_class, qps), 0, 1, TRAFFIC_QPS_MAX},
+	{"size", KEY_SIZE, offsetof(struct traffic_class, message_bytes), 0, 0, 0},
+	{"depth", KEY_NUMBER32, offsetof(struct traffic_class, window), 0, 1, TRAFFIC_WINDOW_MAX},
+	{"rate", KEY_RATE, offsetof(struct traffic_class, rate_bytes_per_s), 0, 0, 0},
+	{"count", KEY_NUMBER64, offsetof(struct traffic_class, count), 0, 1, INT64_MAX},
+	{"latency", KEY_FLAG, offsetof(struct traffic_class, probe), 0, 0, 0},
+};
+
+static int unknown_key(const char *key, struct err *e)
+{
+	const char *names[ARRAY_SIZE(class_keys) + 1];
+	const char *near;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(class_keys); i++)
+		names[i] = class_keys[i].name;
+	names[i] = NULL;
+	near = diag_nearest(key, names);
+	err_set(e, -EINVAL, "--class: unknown key '%s'", key);
+	if (near)
+		return err_hint(e, "did you mean '%s'?", near);
+	return err_hint(e, "keys: tos sl transport verb direction check qps size depth rate count "
+			   "latency");
+}
+
+static int store_key(const struct class_key *k, const char *value, struct traffic_class *class,
+		     struct err *e)
+{
+	void *at = (char *)class + k->offset;
+	char option[32];
+	uint64_t number;
+
+	snprintf(option, sizeof(option), "--class %s", k->name);
+	switch (k->kind) {
+	case KEY_WORD:
+		return take_word(option, value, k->which, at, e);
+	case KEY_SIZE:
+		return take_size(option, value, at, e);
+	case KEY_RATE:
+		return take_rate(option, value, at, e);
+	case KEY_FLAG:
+		*(bool *)at = true;
+		return 0;
+	default:
+		break;
+	}
+	if (take_number(option, value, k->min, k->max, &number, e))
+		return e->code;
+	if (k->kind == KEY_NUMBER8)
+		*(uint8_t *)at = (uint8_t)number;
+	else if (k->kind == KEY_NUMBER32)
+		*(uint32_t *)at = (uint32_t)number;
+	else
+		*(uint64_t *)at = number;
+	return 0;
+}
+
+static int take_pair(char *pair, struct traffic_class *class, struct err *e)
+{
+	char *value = strchr(pair, '=');
+
+	if (value)
+		*value++ = '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(class_keys); i++) {
+		const struct class_key *k = &class_keys[i];
+
+		if (strcmp(k->name, pair))
+			continue;
+		if (!value != (k->kind == KEY_FLAG))
+			return err_set(e, -EINVAL, "--class: '%s' %s", pair,
+				       value ? "takes no value" : "needs a value");
+		return store_key(k, value, class, e);
+	}
+	return unknown_key(pair, e);
+}
+
+int probe_class_take(const char *text, struct traffic_class *class, struct err *e)
+{
+	struct traffic_class made = *class;
+	char copy[CLASS_TEXT_MAX], *rest = copy, *pair;
+	int err = 0;
+
+	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
+		return err_set(e, -EINVAL, "--class: more than %zu characters", sizeof(copy) - 1);
+	while (!err && (pair = strsep(&rest, ",")))
+		err = *pair ? take_pair(pair, &made, e)
+			    : err_set(e, -EINVAL, "--class: '%s' has an empty part", text);
+	if (!err)
+		*class = made;
+	return err;
+}
+
+/* What the options outside of --class say. */
+static int make_default(const struct probe_choice *c, enum traffic_mode mode,
+			struct traffic_class *class, struct err *e)
+{
+	bool count = mode == TRAFFIC_COUNT; /* needs what is not repeated */
+	int err = 0;
+
+	*class = (struct traffic_class){
+		.tos = (uint8_t)c->tos,
+		.sl = (uint8_t)c->sl,
+		.transport = count ? TRAFFIC_UC : TRAFFIC_RC,
+		.verb = count || (c->transport && !strcasecmp(c->transport, "ud")) ? TRAFFIC_SEND
+										   : TRAFFIC_WRITE,
+		.direction = c->both_ways ? TRAFFIC_BOTH : TRAFFIC_FORWARD,
+		.check = TRAFFIC_CHECK_SAMPLED,
+		.probe = c->probe,
+		.qps = c->qps,
+		.window = c->depth,
+	};
+	if (c->transport)
+		err = take_word("--connection", c->transport, ENUM_TRANSPORT, &class->transport, e);
+	if (!err && c->verb)
+		err = take_word("--verb", c->verb, ENUM_VERB, &class->verb, e);
+	if (!err && c->direction)
+		err = take_word("--direction", c->direction, ENUM_DIRECTION, &class->direction, e);
+	if (!err && c->check)
+		err = take_word("--check", c->check, ENUM_CHECK, &class->check, e);
+	if (!err && c->size)
+		err = take_size("--size", c->size, &class->message_bytes, e);
+	if (!err && c->rate)
+		err = take_rate("--rate", c->rate, &class->rate_bytes_per_s, e);
+	if (!err && c->count)
+		err = take_number("--iters", c->count, 1, INT64_MAX, &class->count, e);
+	return err;
+}
+
+static uint32_t usual_size(const struct traffic_class *class, enum traffic_mode mode)
+{
+	if (class->probe || class->verb == TRAFFIC_ATOMIC)
+		return TRAFFIC_MESSAGE_MIN;
+	return mode == TRAFFIC_COUNT || class->transport == TRAFFIC_UD ? SIZE_COUNT : SIZE_DEFAULT;
+}
+
+static int make_classes(const struct probe_choice *c, struct traffic_spec *spec, struct err *e)
+{
+	struct traffic_class base;
+	int err = make_default(c, spec->mode, &base, e);
+
+	if (c->classes.count > TRAFFIC_CLASSES_MAX)
+		return err_set(e, -EINVAL, "--class: more than %u", TRAFFIC_CLASSES_MAX);
+	spec->class_count = c->classes.count ? c->classes.count : 1;
+	for (unsigned int i = 0; i < spec->class_count && !err; i++) {
+		spec->class[i] = base;
+		if (c->classes.count)
+			err = probe_class_take(c->classes.item[i], &spec->class[i], e);
+		if (!spec->class[i].message_bytes)
+			spec->class[i].message_bytes = usual_size(&spec->class[i], spec -> mode);
+	}
+	return err;
+}
+
+static int make_spec(const struct probe_choice *c, struct traffic_spec *spec, struct err *e)
+{
+	int err = 0;
+
+	*spec = (struct traffic_spec){
+		.bringup = c->cm ? TRAFFIC_CM : TRAFFIC_RAW,
+		.duration_ms = c->count ? 0 : DURATION_MS,
+		.timeout = (uint8_t)c->timeout,
+		.threads = (uint8_t)c->threads,
+		.pin = c->pin,
+		.huge_pages = c->huge_pages,
+	};
+	if (c->mode)
+		err = take_word("--mode", c->mode, ENUM_MODE, &spec->mode, e);
+	if (!err && c->duration)
+		err = take_time("--duration", c->duration, &spec->duration_ms, e);
+	if (!err)
+		err = make_classes(c, spec, e);
+	return err ? err : traffic_spec_check(spec, e);
+}
+
+static int index_or_any(unsigned int value)
+{
+	return value == PROBE_UNSET ? ENDS_ANY : (int)value;
+}
+
+int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, struct err *e)
+{
+	int err = make_spec(c, &w->spec, e);
+
+	if (err)
+		return err;
+	if (c->mtu & (c->mtu - 1))
+		return err_set(e, -EINVAL, "--mtu: %u is none of 256, 512, 1024, 2048, 4096",
+			       c->mtu);
+	w->device[SIDE_CLIENT] = c->device;
+	w->device[SIDE_SERVER] = c->peer_device;
+	w->ib_port[SIDE_CLIENT] = index_or_any(c->ib_port);
+	w->ib_port[SIDE_SERVER] = ENDS_ANY;
+	w->gid_index[SIDE_CLIENT] = index_or_any(c->gid_index);
+	w->gid_index[SIDE_SERVER] = index_or_any(c->peer_gid_index);
+	w->mtu_bytes = w->spec.mtu_bytes = (uint16_t)c->mtu;
+	w->port = c->port;
+	w->idle_ms = w->spec.duration_ms;
+	return c->idle ? take_time("--baseline", c->idle, &w->idle_ms, e) : 0;
+}

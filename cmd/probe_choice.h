@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The options of `probe client`, and what they mean as a spec of traffic. Where perftest has an
+ * option, its letter and name mean the same here.
+ */
+#ifndef CMD_PROBE_CHOICE_H
+#define CMD_PROBE_CHOICE_H
+
+#include "cmd/opts.h"
+#include "probe/two_ended.h"
+
+/* Before options are parsed: what they are when not given. Values point into it. */
+struct probe_choice {
+	const char *device, *peer_device;
+	unsigned int ib_port, gid_index, peer_gid_index; /* PROBE_UNSET */
+	unsigned int port;
+	const char *token_file, *out_dir;
+	const char *mode, *transport, *verb, *direction, *check, *size, *rate, *duration, *count;
+	unsigned int qps, depth, tos, sl, mtu, timeout, threads;
+	bool both_ways, cm, huge_pages, pin, probe, explain, ignored;
+	const char *idle;
+	struct opt_list classes;
+};
+
+#define PROBE_UNSET 0xffffffffu
+
+extern struct probe_choice probe_choice;
+extern const struct opt probe_client_opts[];
+
+/* Device, GID, MTU, baseline and spec of the wish. -EINVAL names the option and what is accepted.
+ */
+int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, struct err *e);
+
+/* One --class "tos=104,qps=4,verb=write,rate=2G" over what the other options say. */
+int probe_class_take(const char *text, struct traffic_class *class, struct err *e);
+
+#endif

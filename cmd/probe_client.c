@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck probe client: traffic to a `probe server`, the counters of both ends around it, and
+ * what came out. Ctrl-C ends the traffic and tells what there is; a second one ends the program.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/probe.h"
+#include "cmd/probe_choice.h"
+#include "cmd/probe_text.h"
+#include "probe/json_file.h"
+#include "reports/two_ended_verdict.h"
+
+static volatile int stop; /* set by a signal */
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	stop = 1;
+}
+
+static void catch_signals(void)
+{
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* From a person, without showing it. */
+static int ask_token(char token[GATE_TOKEN_MAX + 1], struct err *e)
+{
+	struct termios old, quiet;
+	int err;
+
+	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &old)) {
+		err_set(e, -EINVAL, "the token of the server is needed");
+		return err_hint(e, "--token-file FILE, or %s in the environment",
+				PROBE_TOKEN_VARIABLE);
+	}
+	fputs("token of the server: ", stderr);
+	quiet = old;
+	quiet.c_lflag &= ~(tcflag_t)ECHO;
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
+	err = gate_token_load("-", token, e);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &old);
+	fputc('\n', stderr);
+	return err;
+}
+
+/* What is on the terminal. */
+struct talk {
+	bool on, line;
+	struct probe_pace pace;
+};
+
+static void clear_line(struct talk *t)
+{
+	if (t->line)
+		fputs("\r\033[K", stderr);
+	t->line = false;
+}
+
+static void say(const char *line, void *arg)
+{
+	clear_line(arg);
+	fprintf(stderr, "rocecheck probe: %s\n", line);
+}
+
+static void show_live(const struct two_ended_live *live, void *arg)
+{
+	struct talk *t = arg;
+	char line[160];
+
+	probe_live_text(live, &t->pace, line, sizeof(line));
+	fprintf(stderr, "\r%s\033[K", line);
+	t->line = true;
+}
+
+static int exit_for_verdict(enum verdict v)
+{
+	static const int codes[] = {
+		[VERDICT_PASS] = EXIT_OK,
+		[VERDICT_WARN] = EXIT_OK,
+		[VERDICT_FAIL] = EXIT_FINDINGS,
+		[VERDICT_INCONCLUSIVE] = EXIT_INCOMPLETE,
+	};
+
+	return (unsigned int)v < ARRAY_SIZE(codes) ? codes[v] : EXIT_INCOMPLETE;
+}
+
+/* What came out, judged when traffic was begun. */
+struct outcome {
+	const struct two_ended *t;
+	struct two_ended_verdict *verdict; /* NULL: there was nothing to judge */
+	int code;
+};
+
+static void judge(struct outcome *o, int err, const struct err *why)
+{
+	struct err e = {0};
+
+	if (err)
+		o->code = o->t->partial || err == -EINTR || err == -EPIPE
+				  ? EXIT_INCOMPLETE
+				  : cmd_exit_for(why, EXIT_ENVIRONMENT);
+	if (!o->t->ran)
+		return;
+	o->verdict = calloc(1, sizeof(*o->verdict));
+	if (!o->verdict)
+		err_sys(&e, -ENOMEM, "verdict");
+	else
+		(void)two_ended_judge(o->t, o->verdict, &e);
+	if (!e.code) {
+		o->code = cmd_worse(o->code, exit_for_verdict(o->verdict->v.verdict));
+		return;
+	}
+	free(o->verdict);
+	o->verdict = NULL;
+	o->code = cmd_worse(o->code, cmd_fail(EXIT_ENVIRONMENT, &e));
+}
+
+static json_t *document(const struct outcome *o)
+{
+	json_t *doc = two_ended_to_json(o->t);
+	json_t *verdict = o->verdict ? traffic_verdict_to_json(&o->verdict->v, &o->verdict->in)
+				     : json_null();
+
+	if (doc && (json_object_set_new(doc, "verdict", verdict) ||
+		    json_object_set_new(doc, "exit", json_integer(o->code)))) {
+		json_decref(doc);
+		return NULL;
+	}
+	return doc;
+}
+
+static int save(const struct outcome *o)
+{
+	int code = o->code;
+	char path[PATH_MAX];
+	struct err e = {0};
+	int err;
+
+	if (!probe_choice.out_dir)
+		return code;
+	err = run_save(&o->t->run, probe_choice.out_dir, &e);
+	if (!err && snprintf(path, sizeof(path), "%s/probe.json", probe_choice.out_dir) >=
+			    (int)sizeof(path))
+		err = err_sys(&e, -ENAMETOOLONG, "%s", probe_choice.out_dir);
+	if (!err)
+		err = json_file_save(document(o), path, &e);
+	if (err)
+		return cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, &e));
+	if (!globals->quiet)
+		fprintf(stderr, "rocecheck probe: record: %s\n", probe_choice.out_dir);
+	return code;
+}
+
+/* The product first: a full disk costs the record, not the result. */
+static int tell(const struct two_ended *t, int err, const struct err *e)
+{
+	struct outcome o = {.t = t};
+	int code;
+
+	judge(&o, err, e);
+	if (err)
+		cmd_fail(o.code, e);
+	if (globals->json) {
+		o.code = cmd_worse(o.code, cmd_print_json(document(&o)));
+	} else {
+		probe_print(t, stdout);
+		if (o.verdict)
+			probe_print_verdict(&o.verdict->v, stdout);
+	}
+	code = save(&o);
+	free(o.verdict);
+	return code;
+}
+
+static int run_probe(struct two_ended_wish *w)
+{
+	bool terminal = isatty(STDERR_FILENO);
+	struct talk talk = {0};
+	struct two_ended *t = calloc(1, sizeof(*t));
+	struct err e = {0};
+	int err, code;
+
+	if (!t) {
+		err_sys(&e, -ENOMEM, "probe");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	w->say = !globals->quiet && (terminal || globals->verbose) ? say : NULL;
+	w->live = !globals->quiet && terminal ? show_live : NULL;
+	w->arg = &talk;
+	w->stop = &stop;
+	catch_signals();
+	err = two_ended_run(w, t, &e);
+	clear_line(&talk);
+	code = tell(t, err, &e);
+	two_ended_clear(t);
+	free(t);
+	return code;
+}
+
+static int find_token(char token[GATE_TOKEN_MAX + 1], struct err *e)
+{
+	int err = probe_token_find(probe_choice.token_file, token, e);
+
+	return err || token[0] ? err : ask_token(token, e);
+}
+
+static int run_client(int argc, char **argv)
+{
+	char token[GATE_TOKEN_MAX + 1], self[PATH_MAX];
+	struct two_ended_wish w = {.token = token, .self = self};
+	struct err e = {0};
+
+	if (probe_choice_make(&probe_choice, &w, &e))
+		return cmd_fail(EXIT_USAGE, &e);
+	if (argc > 1)
+		return cmd_usage(&cmd_probe_client, "unexpected argument '%s'", argv[1]);
+	if (probe_choice.explain) {
+		probe_explain(&w, stdout);
+		return EXIT_OK;
+	}
+	if (!argc)
+		return cmd_usage(&cmd_probe_client, "the host of the server is needed");
+	w.host = argv[0];
+	if (find_token(token, &e))
+		return cmd_fail(EXIT_USAGE, &e);
+	probe_self(self, sizeof(self));
+	return run_probe(&w);
+}
+
+const struct command cmd_probe_client = {
+	.name = "probe client",
+	.args = "HOST",
+	.help = "send traffic to a probe server, and say what became of it",
+	.opts = probe_client_opts,
+	.run = run_client,
+};

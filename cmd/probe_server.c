@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck probe server: the far end of one probe. It lets one client in, the one that shows the
+ * token, does what that client's probe asks of this host, and ends.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "cmd/probe.h"
+#include "probe/agent.h"
+
+#define WAIT_MS 600000u /* for the client */
+
+static unsigned int port = PROBE_PORT, wait_ms = WAIT_MS;
+static const char *listen_address, *token_file;
+static volatile int stop; /* set by a signal */
+
+static const struct opt server_opts[] = {
+	{.name = "port",
+	 .letter = 'p',
+	 .kind = OPT_UINT,
+	 .value = &port,
+	 .max = 65535,
+	 .arg = "PORT",
+	 .help = "TCP port to listen on, 18515; 0 takes a free one"},
+	{.name = "listen",
+	 .kind = OPT_STRING,
+	 .value = &listen_address,
+	 .arg = "ADDRESS",
+	 .help = "this address alone, not all of the host"},
+	{.name = "token-file",
+	 .kind = OPT_STRING,
+	 .value = &token_file,
+	 .arg = "FILE",
+	 .help = "the token, in place of one made here; - reads it from stdin"},
+	{.name = "wait",
+	 .kind = OPT_DURATION,
+	 .value = &wait_ms,
+	 .arg = "TIME",
+	 .help = "end when no client came for so long, 10m"},
+	{.name = NULL},
+};
+
+void probe_self(char *buf, size_t size)
+{
+	ssize_t length = readlink("/proc/self/exe", buf, size - 1);
+
+	if (length > 0)
+		buf[length] = '\0';
+	else
+		snprintf(buf, size, "rocecheck");
+}
+
+int probe_token_find(const char *file, char token[GATE_TOKEN_MAX + 1], struct err *e)
+{
+	const char *variable = getenv(PROBE_TOKEN_VARIABLE);
+	int err;
+
+	token[0] = '\0';
+	if (file)
+		return gate_token_load(file, token, e);
+	if (!variable || !*variable)
+		return 0;
+	err = gate_token_check(variable, PROBE_TOKEN_VARIABLE, e);
+	if (!err)
+		strcpy(token, variable);
+	return err;
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	stop = 1;
+}
+
+/* While it waits; during a run a signal ends the process, and the traffic with it. */
+static void catch_signals(bool on)
+{
+	struct sigaction action = {.sa_handler = on ? on_signal : SIG_DFL};
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+}
+
+/* made: the token is ours, and nobody else knows it. */
+static int announce(unsigned int bound, const char *token, bool made)
+{
+	int code = EXIT_OK;
+
+	if (globals->json) {
+		code = cmd_print_json(json_pack("{s:s, s:s?, s:i, s:s?, s:i}", "schema",
+						"rocecheck.probe-server/1", "address",
+						listen_address, "port", (int)bound, "token",
+						made ? token : NULL, "pid", (int)getpid()));
+	} else {
+		printf("listening on %s port %u, for one client\n",
+		       listen_address ? listen_address : "all addresses", bound);
+		if (made)
+			printf("token %s\n", token);
+		printf("at the other host: rocecheck probe client -p %u ADDRESS-OF-THIS-HOST\n",
+		       bound);
+	}
+	return fflush(stdout) ? EXIT_ENVIRONMENT : code;
+}
+
+static void on_refused(const char *peer, const char *why, void *arg)
+{
+	(void)arg;
+	if (!globals->quiet)
+		fprintf(stderr, "rocecheck probe server: %s: refused: %s\n", peer, why);
+}
+
+/* The last word of the traffic: what there is to tell when the client is lost. */
+struct tale {
+	uint64_t messages, bytes, mismatches;
+	bool any, ended;
+};
+
+static void on_passing(const char *key, const json_t *doc, void *arg)
+{
+	struct tale *t = arg;
+
+	t->any = true;
+	t->ended = !strcmp(key, "result");
+	t->messages = (uint64_t)json_integer_value(json_object_get(doc, "messages"));
+	t->bytes = (uint64_t)json_integer_value(json_object_get(doc, "bytes"));
+	t->mismatches = (uint64_t)json_integer_value(json_object_get(doc, "mismatches"));
+}
+
+static const struct {
+	enum agent_end end;
+	int code;
+	const char *text;
+} ends[] = {
+	{AGENT_QUIT, EXIT_OK, "done"},
+	{AGENT_INPUT_ENDED, EXIT_INCOMPLETE, "it closed the connection before the probe was over"},
+	{AGENT_SILENCE, EXIT_INCOMPLETE, "nothing heard of it for 3 s"},
+	{AGENT_UNHEARD, EXIT_INCOMPLETE, "it does not read what it asked for"},
+};
+
+static int tell_end(const char *peer, enum agent_end end, const struct tale *t)
+{
+	size_t row = 0;
+
+	while (row + 1 < ARRAY_SIZE(ends) && ends[row].end != end)
+		row++;
+	if (t->any && !globals->quiet)
+		fprintf(stderr,
+			"rocecheck probe server: %s%" PRIu64 " messages, %" PRIu64
+			" bytes, %" PRIu64 " mismatches at this end\n",
+			t->ended ? "" : "partial: ", t->messages, t->bytes, t->mismatches);
+	if (!globals->quiet || ends[row].code)
+		fprintf(stderr, "rocecheck probe server: %s: %s\n", peer, ends[row].text);
+	return ends[row].code;
+}
+
+static int serve(int fd, const char *peer)
+{
+	enum agent_end end = AGENT_INPUT_ENDED;
+	struct tale tale = {0};
+	char self[4096];
+	struct agent_config config = {
+		.build = ROCECHECK_VERSION,
+		.self = self,
+		.in_fd = fd,
+		.out_fd = fd,
+		.probe_only = true,
+		.lease_ms = PROBE_LEASE_MS,
+		.alive_ms = PROBE_ALIVE_MS,
+		.passing = on_passing,
+		.arg = &tale,
+	};
+	struct err e = {0};
+
+	probe_self(self, sizeof(self));
+	if (!globals->quiet)
+		fprintf(stderr, "rocecheck probe server: %s: connected\n", peer);
+	if (agent_run(&config, &end, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	return tell_end(peer, end, &tale);
+}
+
+static int wait_and_serve(int listen_fd, const char *token)
+{
+	struct gate gate = {.listen_fd = listen_fd,
+			    .token = token,
+			    .wait_ms = wait_ms,
+			    .stop = &stop,
+			    .refused = on_refused};
+	struct err e = {0};
+	char peer[64];
+	int fd, err;
+
+	catch_signals(true);
+	err = gate_wait(&gate, &fd, peer, &e);
+	catch_signals(false);
+	close(listen_fd);
+	if (err)
+		return cmd_fail(err == -EINTR ? EXIT_INCOMPLETE : EXIT_ENVIRONMENT, &e);
+	return serve(fd, peer); /* the socket ends with the process */
+}
+
+static int run_server(int argc, char **argv)
+{
+	char token[GATE_TOKEN_MAX + 1];
+	struct err e = {0};
+	unsigned int bound;
+	bool made;
+	int fd, code;
+
+	if (argc)
+		return cmd_usage(&cmd_probe_server, "unexpected argument '%s'", argv[0]);
+	if (probe_token_find(token_file, token, &e))
+		return cmd_fail(EXIT_USAGE, &e);
+	made = !token[0];
+	if (made && gate_token_make(token, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (gate_listen(listen_address, port, &fd, &bound, &e))
+		return cmd_fail(e.code == -EINVAL ? EXIT_USAGE : EXIT_ENVIRONMENT, &e);
+	code = announce(bound, token, made);
+	if (code) {
+		close(fd);
+		return code;
+	}
+	return wait_and_serve(fd, token);
+}
+
+const struct command cmd_probe_server = {
+	.name = "probe server",
+	.args = "",
+	.help = "be the far end of one probe",
+	.opts = server_opts,
+	.run = run_server,
+};

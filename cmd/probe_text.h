@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A two-ended probe in words: what is asked, what both ends are, what came out; and the line of
+ * progress.
+ */
+#ifndef CMD_PROBE_TEXT_H
+#define CMD_PROBE_TEXT_H
+
+#include <stdio.h>
+
+#include "probe/two_ended.h"
+
+/* "RC WRITE, 4 QPs, 64 KiB, flat out, ToS 104 (DSCP 26), sampled" */
+void probe_class_text(const struct traffic_class *c, char *buf, size_t size);
+
+/* "1.5 MB", "64 KiB"; decimal for traffic, binary for sizes of messages. */
+void probe_bytes_text(uint64_t bytes, char *buf, size_t size);
+void probe_size_text(uint64_t bytes, char *buf, size_t size);
+
+/* "64.2 Mb/s" */
+void probe_rate_text(double bytes_per_s, char *buf, size_t size);
+
+/* "12.3 us" */
+void probe_time_text(uint64_t ns, char *buf, size_t size);
+
+/* "[####      ] 40 %, 38.1 MB/s, 5810 messages, 0 wrong, 6 s left". The rate is that since the last
+ * line (before: bytes and time of it, updated). */
+struct probe_pace {
+	uint64_t bytes, ms, rate;
+};
+void probe_live_text(const struct two_ended_live *live, struct probe_pace *before, char *buf,
+		     size_t size);
+
+/* All of the record but the verdict. */
+void probe_print(const struct two_ended *t, FILE *out);
+
+struct traffic_verdict;
+void probe_print_verdict(const struct traffic_verdict *v, FILE *out);
+
+/* What would be measured: each word of the spec with its meaning. */
+void probe_explain(const struct two_ended_wish *w, FILE *out);
+
+/* Meaning of a word of the options ("strict", "baseline"), NULL when there is none; and the words.
+ */
+struct probe_word {
+	const char *word, *meaning;
+};
+extern const struct probe_word probe_words[]; /* ends with a row without word */
+const char *probe_word_meaning(const char *word);
+
+#endif

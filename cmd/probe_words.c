@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the words of `probe` mean: for `probe client --explain`, which picks those of a run, and for
+ * `explain`, which is asked for one.
+ */
+#include <string.h>
+#include <strings.h>
+
+#include "cmd/probe_text.h"
+
+const struct probe_word probe_words[] = {
+	{"observe",
+	 "RC as applications use it: what is lost is sent again by the NIC. Loss shows in the "
+	 "counters of both ends (sequence gaps, NAKs, timeouts), not in the bandwidth"},
+	{"strict",
+	 "RC that repeats nothing (retry count 0): the first lost packet ends its queue pair "
+	 "with a time. Only verbs that need no receive, so that a slow receiver cannot look "
+	 "like loss; a lost ACK in mid-stream is covered by the next one and stays unseen"},
+	{"count", "UC or UD SENDs of one packet, each with a sequence number: the receiver counts "
+		  "exactly what is missing and what came out of order. Nothing is repeated"},
+	{"rc",
+	 "reliable connection: acknowledged, repeated by the NIC, one queue pair at each end"},
+	{"uc", "unreliable connection: no acknowledgement, no repetition"},
+	{"ud", "unreliable datagram: a SEND of at most one MTU, to an address handle"},
+	{"xrc",
+	 "extended reliable connection: RC whose receives are shared by the queue pairs of a "
+	 "host; not every device has it"},
+	{"write",
+	 "RDMA WRITE: lands in the peer's memory, its CPU is not told. The peer reads it after "
+	 "it was granted"},
+	{"write_imm",
+	 "RDMA WRITE WITH IMMEDIATE: as WRITE, and a completion at the peer that takes a "
+	 "receive of it"},
+	{"read",
+	 "RDMA READ: the data comes in the responses; loss of those is found by the requester"},
+	{"send",
+	 "SEND: takes a receive of the peer; one that is not posted is an RNR, which is the host "
+	 "and not the fabric"},
+	{"send_imm", "SEND WITH IMMEDIATE: as SEND, with 4 bytes more in the completion"},
+	{"atomic", "FETCH AND ADD of 8 bytes in the peer's memory, answered with the old value"},
+	{"none",
+	 "bytes are neither made nor looked at: speed alone, which says nothing of identity"},
+	{"sampled",
+	 "the header of each message (run, flow, slot, sequence, CRC), and every byte of each "
+	 "16th"},
+	{"every", "every byte of every message"},
+	{"raw",
+	 "queue pairs are connected by hand with numbers that go over the control connection; the "
+	 "ToS is that of the queue pair"},
+	{"cm",
+	 "queue pairs are connected by rdma_cm, as most programs do; the ToS takes another way "
+	 "there, and ToS defaults of the device's configfs count"},
+	{"forward", "the client sends"},
+	{"backward", "the server sends"},
+	{"both", "both send, on each queue pair"},
+	{"latency",
+	 "one message under way, sent back by the peer: the time of the round trip, from its "
+	 "intended start, no sample left out"},
+	{"flat out", "as fast as it goes: no pace"},
+	{"paced", "a token bucket holds the class to its rate; what it could not reach is said"},
+	{"memory", "host memory, registered once before the run and released after it; the time of "
+		   "registration is not in the figures. R_Keys live for the run and cover the test "
+		   "buffers alone"},
+	{"baseline",
+	 "the counters of both ends while nothing is sent, for as long as the run: what moves "
+	 "then is somebody else's"},
+	{.word = NULL},
+};
+
+const char *probe_word_meaning(const char *word)
+{
+	for (const struct probe_word *w = probe_words; w->word; w++)
+		if (!strcasecmp(w->word, word))
+			return w->meaning;
+	return NULL;
+}
+
+/* Each word once. */
+struct told {
+	const char *word[16];
+	unsigned int count;
+	FILE *out;
+};
+
+static void tell(struct told *t, const char *word)
+{
+	const char *meaning = probe_word_meaning(word);
+
+	for (unsigned int i = 0; i < t->count; i++)
+		if (!strcmp(t->word[i], word))
+			return;
+	if (!meaning || t->count == ARRAY_SIZE(t->word))
+		return;
+	t->word[t->count++] = word;
+	fprintf(t->out, "  %-10s %s.\n", word, meaning);
+}
+
+static void explain_class(struct told *t, const struct traffic_class *c)
+{
+	tell(t, traffic_transport_word(c->transport));
+	tell(t, traffic_verb_word(c->verb));
+	tell(t, traffic_direction_word(c->direction));
+	if (c->probe)
+		tell(t, "latency");
+	else
+		tell(t, c->rate_bytes_per_s ? "paced" : "flat out");
+	tell(t, traffic_check_word(c->check));
+}
+
+void probe_explain(const struct two_ended_wish *w, FILE *out)
+{
+	struct told t = {.out = out};
+
+	fprintf(out, "mode %s, %s, %u thread%s at each end", traffic_mode_word(w->spec.mode),
+		w->spec.bringup == TRAFFIC_CM ? "rdma_cm" : "raw verbs", w->spec.threads,
+		w->spec.threads == 1 ? "" : "s");
+	if (w->spec.duration_ms)
+		fprintf(out, ", %.1f s", w->spec.duration_ms / 1e3);
+	fputc('\n', out);
+	for (unsigned int i = 0; i < w->spec.class_count; i++) {
+		char text[200];
+
+		probe_class_text(&w->spec.class[i], text, sizeof(text));
+		fprintf(out, "class %u  %s\n", i, text);
+	}
+	fputs("\n", out);
+	tell(&t, traffic_mode_word(w->spec.mode));
+	tell(&t, w->spec.bringup == TRAFFIC_CM ? "cm" : "raw");
+	for (unsigned int i = 0; i < w->spec.class_count; i++)
+		explain_class(&t, &w->spec.class[i]);
+	tell(&t, "memory");
+	if (w->idle_ms)
+		tell(&t, "baseline");
+}

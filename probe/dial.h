@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Connecting to a `probe server` by TCP.
+ */
+#ifndef PROBE_DIAL_H
+#define PROBE_DIAL_H
+
+#include "profiles/base.h"
+
+/* Tries every address of host, all of them within timeout_ms. *fd is connected, without delay of
+ * small writes. own and peer get the numeric addresses of the connection. -EINTR when *stop. */
+int dial(const char *host, unsigned int port, unsigned int timeout_ms, const volatile int *stop,
+	 int *fd, char own[64], char peer[64], struct err *e);
+
+/* Numeric text of a socket address, without port; an IPv4 address inside IPv6 as IPv4. */
+struct sockaddr;
+void address_text(const struct sockaddr *address, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a class is laid out on a queue pair (pure), and a flow's memory and work requests, which are
+ * made once: the data path links and posts them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/traffic_end.h"
+#include "probe/traffic_pattern.h"
+
+#define FLIGHT_BYTES   (2u << 20) /* wished under way on a QP: 160 us of 100 Gbit/s */
+#define UNIT_BYTES     (256u << 10)
+#define CHECKED_WINDOW 512u
+#define FREE_WINDOW    128u
+#define READ_WINDOW    32u /* devices have 16 under way */
+#define ATOMIC_BYTES   8u
+#define PROBE_RECEIVES 8u
+#define GRH_ROOM       64u	       /* the GRH is at its end, so that what follows is aligned */
+#define UNIT_NS	       (2 * NS_PER_MS) /* of the rate, in one post */
+#define BURST_MESSAGES 4u
+#define BURST_PER_S    50u /* or 20 ms of the rate: sleeps are not exact */
+#define BURST_SOFT     10u /* 100 ms where the sender shares a core with the kernel's work */
+
+static bool is_send(const struct traffic_class *c)
+{
+	return c->verb == TRAFFIC_SEND || c->verb == TRAFFIC_SEND_IMM;
+}
+
+static uint32_t bytes_of(const struct traffic_class *c)
+{
+	return c->verb == TRAFFIC_ATOMIC ? ATOMIC_BYTES : c->message_bytes;
+}
+
+bool class_loses(const struct traffic_class *c)
+{
+	return c->transport == TRAFFIC_UC || c->transport == TRAFFIC_UD;
+}
+
+bool class_receives(const struct traffic_class *c)
+{
+	return is_send(c) || c->verb == TRAFFIC_WRITE_IMM || c->probe;
+}
+
+bool class_grants(const struct traffic_class *c)
+{
+	if (c->probe)
+		return false;
+	return class_receives(c) || (c->verb == TRAFFIC_WRITE && c->check != TRAFFIC_CHECK_NONE);
+}
+
+bool class_requests(const struct traffic_class *c, enum traffic_role role)
+{
+	return c->probe || c->direction == TRAFFIC_BOTH ||
+	       (c->direction == TRAFFIC_FORWARD) == (role == TRAFFIC_CLIENT);
+}
+
+bool class_responds(const struct traffic_class *c, enum traffic_role role)
+{
+	return c->probe || c->direction == TRAFFIC_BOTH || !class_requests(c, role);
+}
+
+static uint32_t power_below(uint32_t value, uint32_t most)
+{
+	uint32_t n = 1;
+
+	while (2 * n <= value && 2 * n <= most)
+		n *= 2;
+	return n;
+}
+
+uint32_t class_window(const struct traffic_class *c)
+{
+	bool free = c->check == TRAFFIC_CHECK_NONE && !class_loses(c);
+	uint32_t most = free ? FREE_WINDOW : CHECKED_WINDOW;
+	uint32_t window;
+
+	if (c->probe)
+		return 2;
+	if (c->window)
+		return c->window < TRAFFIC_WINDOW_MAX ? c->window : TRAFFIC_WINDOW_MAX;
+	if (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC)
+		most = READ_WINDOW;
+	window = power_below(FLIGHT_BYTES / bytes_of(c), most);
+	return window > 2 ? window : 2;
+}
+
+uint32_t class_slots(const struct traffic_class *c)
+{
+	bool alike = c->check == TRAFFIC_CHECK_NONE && !class_loses(c) && !c->probe;
+
+	return alike ? 1 : class_window(c);
+}
+
+uint32_t class_stride(const struct traffic_class *c)
+{
+	return (bytes_of(c) + 63) / 64 * 64;
+}
+
+/* Not more at once than 2 ms of the rate, or the pace is one of bursts. */
+uint32_t class_unit(const struct traffic_class *c)
+{
+	uint32_t window = class_window(c), most = TRAFFIC_UNIT_MAX;
+	uint64_t rate = c->qps ? c->rate_bytes_per_s / c->qps : 0;
+	uint64_t due = rate * UNIT_NS / 1000000000 / bytes_of(c);
+
+	if (most > window / 4)
+		most = window / 4;
+	if (most > UNIT_BYTES / bytes_of(c))
+		most = UNIT_BYTES / bytes_of(c);
+	if (c->rate_bytes_per_s && due < most)
+		most = (uint32_t)due;
+	return power_below(most, TRAFFIC_UNIT_MAX);
+}
+
+static uint32_t receives_of(const struct traffic_class *c)
+{
+	if (!class_receives(c))
+		return 0;
+	if (c->probe)
+		return PROBE_RECEIVES;
+	return class_loses(c) ? 2 * class_window(c) : class_window(c);
+}
+
+/* SENDs land by receives, all else by slot. */
+static uint32_t arrival_slots(const struct flow *f)
+{
+	return class_loses(f->class) && is_send(f->class) ? receives_of(f->class) : f->slots;
+}
+
+static uint32_t arrival_stride(const struct flow *f)
+{
+	return f->stride + (f->class->transport == TRAFFIC_UD ? GRH_ROOM : 0);
+}
+
+static size_t flow_bytes(const struct flow *f)
+{
+	size_t bytes = f->tx.on ? (size_t)f->slots * f->stride : 0;
+
+	return bytes + (f->rx.on ? (size_t)arrival_slots(f) * arrival_stride(f) : 0);
+}
+
+size_t worker_bytes(const struct worker *w)
+{
+	size_t bytes = 0;
+
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		bytes += flow_bytes(&w->flow[i]);
+	return bytes ? bytes : 64;
+}
+
+/* Remote access only where a verb needs it. */
+int worker_access(const struct worker *w)
+{
+	static const int needs[TRAFFIC_VERBS] = {
+		[TRAFFIC_WRITE] = IBV_ACCESS_REMOTE_WRITE,
+		[TRAFFIC_WRITE_IMM] = IBV_ACCESS_REMOTE_WRITE,
+		[TRAFFIC_READ] = IBV_ACCESS_REMOTE_READ,
+		[TRAFFIC_ATOMIC] = IBV_ACCESS_REMOTE_ATOMIC,
+	};
+	int access = IBV_ACCESS_LOCAL_WRITE;
+
+	for (unsigned int i = 0; i < w->flow_count; i++) {
+		if (w->flow[i].rx.on)
+			access |= needs[w->flow[i].class->verb];
+	}
+	return access;
+}
+
+static const enum ibv_wr_opcode opcodes[TRAFFIC_VERBS] = {
+	[TRAFFIC_WRITE] = IBV_WR_RDMA_WRITE,	   [TRAFFIC_WRITE_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
+	[TRAFFIC_READ] = IBV_WR_RDMA_READ,	   [TRAFFIC_SEND] = IBV_WR_SEND,
+	[TRAFFIC_SEND_IMM] = IBV_WR_SEND_WITH_IMM, [TRAFFIC_ATOMIC] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+};
+
+/* A probe is told of what arrives, also where the verb alone would not. */
+static enum ibv_wr_opcode opcode_of(const struct traffic_class *c)
+{
+	return c->probe && c->verb == TRAFFIC_WRITE ? IBV_WR_RDMA_WRITE_WITH_IMM : opcodes[c->verb];
+}
+
+static int prepare_requester(struct flow *f, struct err *e)
+{
+	struct requester *x = &f->tx;
+
+	x->unit = class_unit(f->class);
+	x->granting = class_grants(f->class);
+	x->limit = f->class->count ? f->class->count : UINT64_MAX;
+	x->wr = calloc(f->window, sizeof(*x->wr));
+	x->sge = calloc(f->window, sizeof(*x->sge));
+	x->posted_ns = calloc(f->window, sizeof(*x->posted_ns));
+	if (!x->wr || !x->sge || !x->posted_ns)
+		return err_sys(e, -ENOMEM, "traffic");
+	for (uint32_t i = 0; i < f->window; i++) {
+		bool last = i % x->unit == x->unit - 1;
+
+		x->sge[i] = (struct ibv_sge){
+			.addr = (uintptr_t)(x->slot + (size_t)(i % f->slots) * f->stride),
+			.length = bytes_of(f->class),
+			.lkey = f->worker->mr->lkey,
+		};
+		x->wr[i] = (struct ibv_send_wr){
+			.wr_id = WR_ID(f->at, i),
+			.next = &x->wr[(i + 1) % f->window],
+			.sg_list = &x->sge[i],
+			.num_sge = 1,
+			.opcode = opcode_of(f->class),
+			.send_flags = last ? IBV_SEND_SIGNALED : 0,
+		};
+	}
+	return 0;
+}
+
+static int prepare_responder(struct flow *f, struct err *e)
+{
+	struct responder *x = &f->rx;
+	uint32_t stride = arrival_stride(f), head = stride > f->stride ? TRAFFIC_GRH_BYTES : 0;
+	uint32_t skip = head ? GRH_ROOM - head : 0;
+
+	x->receives = receives_of(f->class);
+	if (!x->receives)
+		return 0;
+	x->wr = calloc(x->receives, sizeof(*x->wr));
+	x->sge = calloc(x->receives, sizeof(*x->sge));
+	if (!x->wr || !x->sge)
+		return err_sys(e, -ENOMEM, "traffic");
+	for (uint32_t i = 0; i < x->receives; i++) {
+		size_t at = (size_t)(i % arrival_slots(f)) * stride + skip;
+
+		x->sge[i] = (struct ibv_sge){
+			.addr = (uintptr_t)(x->slot + at),
+			.length = bytes_of(f->class) + head,
+			.lkey = f->worker->mr->lkey,
+		};
+		x->wr[i] = (struct ibv_recv_wr){
+			.wr_id = WR_ID(f->at, i),
+			.next = &x->wr[(i + 1) % x->receives],
+			.sg_list = &x->sge[i],
+			.num_sge = is_send(f->class) ? 1 : 0,
+		};
+	}
+	return 0;
+}
+
+/* What a READ finds: message n of slot n, for good. */
+static void fill_target(struct flow *f)
+{
+	for (uint32_t i = 0; i < f->slots; i++) {
+		const struct pattern_id id = {f->worker->t->spec.seed, i, i, PATTERN_DATA,
+					      f->index};
+
+		pattern_fill(f->rx.slot + (size_t)i * f->stride, f->class->message_bytes, &id);
+	}
+}
+
+int flow_prepare(struct flow *f, uint8_t **memory, struct err *e)
+{
+	int err = 0;
+
+	if (f->tx.on) {
+		f->tx.slot = *memory;
+		*memory += (size_t)f->slots * f->stride;
+		err = prepare_requester(f, e);
+	}
+	if (!err && f->rx.on) {
+		f->rx.slot = *memory;
+		*memory += (size_t)arrival_slots(f) * arrival_stride(f);
+		f->self.addr = (uintptr_t)f->rx.slot;
+		f->self.rkey = f->worker->mr->rkey;
+		err = prepare_responder(f, e);
+	}
+	if (!err && f->rx.on && f->class->verb == TRAFFIC_READ)
+		fill_target(f);
+	return err;
+}
+
+/* The atomics of a QP all go to one counter: each returns what the one before left. */
+static void aim(struct flow *f, struct ibv_send_wr *wr, uint64_t addr)
+{
+	if (f->class->verb == TRAFFIC_ATOMIC) {
+		wr->wr.atomic.remote_addr = f->peer.addr;
+		wr->wr.atomic.rkey = f->peer.rkey;
+		wr->wr.atomic.compare_add = 1;
+	} else if (f->class->transport == TRAFFIC_UD) {
+		wr->wr.ud.ah = f->tx.ah;
+		wr->wr.ud.remote_qpn = f->peer.qpn;
+		wr->wr.ud.remote_qkey = (uint32_t)f->worker->t->spec.seed & 0x7fffffff;
+	} else {
+		wr->wr.rdma.remote_addr = addr;
+		wr->wr.rdma.rkey = f->peer.rkey;
+	}
+}
+
+void flow_aim(struct flow *f)
+{
+	const struct traffic_class *c = f->class;
+	uint64_t burst = (uint64_t)BURST_MESSAGES * bytes_of(c);
+	unsigned int per_s = f->worker->t->soft ? BURST_SOFT : BURST_PER_S;
+	uint64_t rate = c->rate_bytes_per_s / c->qps, now = f->worker->t->start_ns;
+
+	if (burst < rate / per_s)
+		burst = rate / per_s;
+	for (uint32_t i = 0; f->tx.on && i < f->window; i++)
+		aim(f, &f->tx.wr[i], f->peer.addr + (uint64_t)(i % f->slots) * f->stride);
+	pace_init(&f->tx.pace, rate, burst, now);
+}
+
+void flow_clear(struct flow *f)
+{
+	free(f->tx.wr);
+	free(f->tx.sge);
+	free(f->tx.posted_ns);
+	free(f->rx.wr);
+	free(f->rx.sge);
+}

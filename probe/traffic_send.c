@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The requester half of a flow: fills slots, posts lists of prebuilt work requests, takes
+ * completions. Only the last of a list is signaled.
+ */
+#include <endian.h>
+#include <string.h>
+
+#include "probe/traffic_end.h"
+#include "probe/traffic_pattern.h"
+
+#define SAMPLE 16u
+#define POISON UINT64_C(0xa5a5a5a5a5a5a5a5)
+
+static uint32_t bytes_of(const struct traffic_class *c)
+{
+	return c->verb == TRAFFIC_ATOMIC ? 8 : c->message_bytes;
+}
+
+/* What must not be there already when a READ or an atomic comes back. */
+static void poison(struct flow *f, uint8_t *slot)
+{
+	uint32_t last = f->class->verb == TRAFFIC_ATOMIC ? 0 : f->class->message_bytes - 8;
+	const uint64_t word = POISON;
+
+	memcpy(slot, &word, 8);
+	memcpy(slot + last, &word, 8);
+}
+
+static void fill(struct flow *f, uint64_t n)
+{
+	const struct traffic_class *c = f->class;
+	uint32_t slot = (uint32_t)(n % f->slots);
+	uint8_t *p = f->tx.slot + (size_t)slot * f->stride;
+	struct pattern_id id = {f->worker->t->spec.seed, n, slot, PATTERN_DATA, f->index};
+
+	if (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC)
+		poison(f, p);
+	else if (c->check == TRAFFIC_CHECK_EVERY ||
+		 (c->check == TRAFFIC_CHECK_SAMPLED && !(n % SAMPLE)))
+		pattern_fill(p, c->message_bytes, &id);
+	else
+		pattern_fill_header(p, c->message_bytes, &id);
+}
+
+static void fill_unit(struct flow *f, uint64_t from, uint32_t n)
+{
+	bool filled = f->class->check != TRAFFIC_CHECK_NONE || class_loses(f->class);
+	bool numbered = f->class->verb == TRAFFIC_WRITE_IMM || f->class->verb == TRAFFIC_SEND_IMM ||
+			f->class->probe;
+
+	for (uint64_t i = from; i < from + n && filled; i++)
+		fill(f, i);
+	for (uint64_t i = from; i < from + n && numbered; i++)
+		f->tx.wr[i & (f->window - 1)].imm_data = htobe32((uint32_t)i);
+}
+
+static void post_unit(struct flow *f, uint32_t n)
+{
+	struct requester *x = &f->tx;
+	struct worker *w = f->worker;
+	struct ibv_send_wr *first = &x->wr[x->posted & (f->window - 1)];
+	struct ibv_send_wr *last = &x->wr[(x->posted + n - 1) & (f->window - 1)];
+	struct ibv_send_wr *next = last->next, *bad;
+	int rc;
+
+	fill_unit(f, x->posted, n);
+	if (x->posted == x->completed)
+		x->progress_ns = w->now_ns;
+	if (!w->first_ns)
+		w->first_ns = w->now_ns;
+	/* The intended time counts: a message that waits for its turn is late. */
+	x->posted_ns[(x->posted + n - 1) & (f->window - 1)] =
+		x->pace.rate_bytes_per_s && x->pace.next_ns < w->now_ns ? x->pace.next_ns
+									: w->now_ns;
+	last->next = NULL;
+	last->send_flags |= IBV_SEND_SIGNALED;
+	rc = ibv_post_send(f->qp, first, &bad);
+	last->next = next;
+	x->posted += n;
+	if (rc)
+		traffic_fail(w->t, CAUSE_LOCAL, "class %u QP %u, posting message %llu: %s",
+			     f->class_index, f->number, (unsigned long long)x->posted - n,
+			     strerror(rc));
+}
+
+/* How many may go as one list, 0 = none now. A part of a list goes at the end alone. */
+static uint32_t next_unit(const struct flow *f)
+{
+	const struct requester *x = &f->tx;
+	uint64_t freed = x->granting && x->granted < x->completed ? x->granted : x->completed;
+	uint64_t room = f->window - (x->posted - freed), left = x->limit - x->posted;
+	uint32_t want = left < x->unit ? (uint32_t)left : x->unit;
+
+	return room >= want ? want : 0;
+}
+
+/* A probe posts its next when the last one is back. */
+static bool probe_waits(const struct flow *f)
+{
+	return f->class->probe && f->worker->t->spec.role == TRAFFIC_CLIENT &&
+	       f->tx.posted > f->rx.arrived;
+}
+
+/* The answering end of a probe owes one message for each that came. */
+static bool probe_owes(const struct flow *f)
+{
+	return !f->class->probe || f->worker->t->spec.role == TRAFFIC_CLIENT ||
+	       f->tx.posted < f->rx.arrived;
+}
+
+void flow_post(struct flow *f)
+{
+	struct requester *x = &f->tx;
+	struct worker *w = f->worker;
+	bool answers = f->class->probe && w->t->spec.role == TRAFFIC_SERVER;
+
+	while (f->state == FLOW_LIVE && (!w->ending || answers) && !probe_waits(f) &&
+	       probe_owes(f)) {
+		uint32_t n = next_unit(f);
+		uint64_t wait = answers ? 0 : pace_wait_ns(&x->pace, w->now_ns);
+
+		if (!n)
+			return;
+		if (wait) {
+			if (w->now_ns + wait < w->next_ns)
+				w->next_ns = w->now_ns + wait;
+			return;
+		}
+		post_unit(f, n);
+		for (uint32_t i = 0; i < n; i++)
+			pace_take(&x->pace, f->class->message_bytes, w->now_ns);
+	}
+}
+
+/* READ: what came is what stands in that slot of the other end. */
+static void check_read(struct flow *f, uint64_t n)
+{
+	const struct traffic_class *c = f->class;
+	uint32_t slot = (uint32_t)(n % f->slots);
+	const uint8_t *p = f->tx.slot + (size_t)slot * f->stride;
+	struct pattern_id id = {f->worker->t->spec.seed, slot, slot, PATTERN_DATA, f->index};
+	bool whole = c->check == TRAFFIC_CHECK_EVERY || !(n % SAMPLE);
+	enum pattern_fault fault;
+	uint64_t offset = 0;
+
+	fault = whole ? pattern_check(p, c->message_bytes, &id, &offset)
+		      : pattern_check_header(p, c->message_bytes, &id, &offset);
+	f->result->checked_bytes += whole ? c->message_bytes : PATTERN_HEADER_BYTES;
+	if (fault != PATTERN_OK)
+		flow_wrong(f, n, pattern_fault_text(fault), offset);
+}
+
+/* Each FETCH_ADD of 1 returns how many there were: none is missing and none was done twice. */
+static void check_atomic(struct flow *f, uint64_t n)
+{
+	uint64_t got;
+
+	memcpy(&got, f->tx.slot + (size_t)(n % f->slots) * f->stride, sizeof(got));
+	f->result->checked_bytes += sizeof(got);
+	if (got != f->tx.returned && f->tx.returned != RETURNED_UNKNOWN)
+		flow_wrong(f, n, "found another counter than the one before left", got);
+	f->tx.returned = got + 1;
+}
+
+void flow_completed(struct flow *f, uint32_t at)
+{
+	struct requester *x = &f->tx;
+	struct worker *w = f->worker;
+	uint64_t from = x->completed;
+	uint32_t n = ((at - (uint32_t)from) & (f->window - 1)) + 1;
+
+	x->completed += n;
+	x->progress_ns = w->now_ns;
+	f->result->messages += n;
+	f->result->bytes += (uint64_t)n * bytes_of(f->class);
+	w->last_ns = w->progress_ns = w->now_ns;
+	if (!f->class->probe) {
+		intervals_add(&f->result->goodput, w->now_ns, (uint64_t)n * bytes_of(f->class));
+		histogram_add(&f->result->latency, w->now_ns - x->posted_ns[at]);
+	}
+	if (f->class->check == TRAFFIC_CHECK_NONE)
+		return;
+	if (f->class->verb == TRAFFIC_READ)
+		for (uint64_t i = from; i < x->completed; i++)
+			check_read(f, i);
+	else if (f->class->verb == TRAFFIC_ATOMIC)
+		for (uint64_t i = from; i < x->completed; i++)
+			check_atomic(f, i);
+}
+
+/* The peer's numbers may be anything: a grant is of what was completed here, and never taken back.
+ * It may be ahead of our own completions, which come by another way. */
+void flow_take_grant(struct flow *f, const struct cell *in)
+{
+	struct requester *x = &f->tx;
+
+	if (x->granting && (in->granted < x->granted || in->granted > x->posted)) {
+		traffic_fail(f->worker->t, CAUSE_DATA,
+			     "class %u QP %u: the other end grants %llu messages of %llu",
+			     f->class_index, f->number, (unsigned long long)in->granted,
+			     (unsigned long long)x->posted);
+		return;
+	}
+	if (in->granted > x->granted)
+		x->told_stall = false;
+	x->granted = in->granted;
+	if (!x->ended || !(in->flags & CELL_SEEN))
+		return;
+	x->seen = true;
+	if (in->mismatches)
+		traffic_blame(f->worker->t, CAUSE_DATA,
+			      "class %u QP %u: the other end found %llu messages wrong",
+			      f->class_index, f->number, (unsigned long long)in->mismatches);
+}
+
+/* Tells what was completed: a plain WRITE can be checked up to there, and what is missing of UC and
+ * UD is lost. */
+static void announce(struct flow *f)
+{
+	struct cell *out = &f->worker->out[f->at];
+	struct requester *x = &f->tx;
+	bool checked = f->class->verb == TRAFFIC_WRITE && x->granting;
+	uint64_t step = f->window / 4 ? f->window / 4 : 1;
+
+	if (checked && x->completed - out->completed >= step) {
+		out->completed = x->completed;
+		f->worker->dirty = true;
+	}
+	if (class_loses(f->class) && !x->told_stall && x->completed == x->posted &&
+	    x->completed > x->granted && !next_unit(f)) {
+		out->completed = x->completed;
+		x->told_stall = f->worker->dirty = true;
+	}
+}
+
+static bool answered(const struct flow *f)
+{
+	const struct responder *x = &f->rx;
+
+	if (f->worker->t->spec.role == TRAFFIC_CLIENT)
+		return x->arrived == f->tx.posted;
+	return x->ended && x->arrived == x->announced && f->tx.posted == x->arrived;
+}
+
+static bool may_end(const struct flow *f)
+{
+	const struct requester *x = &f->tx;
+	bool answers = f->class->probe && f->worker->t->spec.role == TRAFFIC_SERVER;
+
+	if (f->state != FLOW_LIVE || x->completed != x->posted || (f->class->probe && !answered(f)))
+		return false;
+	return answers || f->worker->ending || x->posted == x->limit;
+}
+
+void flow_finish(struct flow *f)
+{
+	struct cell *out = &f->worker->out[f->at];
+
+	if (f->tx.on)
+		announce(f);
+	if (!f->tx.on || f->tx.ended || !may_end(f))
+		return;
+	f->tx.ended = true;
+	out->completed = f->tx.completed;
+	out->flags |= CELL_ENDED;
+	f->worker->dirty = true;
+}

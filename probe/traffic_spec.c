@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What traffic is asked for: whether it makes sense, and as JSON.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "probe/json_take.h"
+#include "probe/traffic.h"
+#include "probe/traffic_words.h"
+
+void traffic_spec_simple(struct traffic_spec *spec, enum traffic_verb verb, uint32_t message_bytes,
+			 uint32_t duration_ms)
+{
+	memset(spec, 0, sizeof(*spec));
+	spec->duration_ms = duration_ms;
+	spec->threads = 1;
+	spec->class_count = 1;
+	spec->class[0] = (struct traffic_class){
+		.verb = verb,
+		.check = TRAFFIC_CHECK_EVERY,
+		.qps = 1,
+		.message_bytes = message_bytes,
+	};
+}
+
+unsigned int traffic_spec_qps(const struct traffic_spec *spec)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < spec->class_count; i++)
+		n += spec->class[i].qps;
+	return n;
+}
+
+static bool one_sided(enum traffic_verb verb)
+{
+	return verb == TRAFFIC_WRITE || verb == TRAFFIC_READ || verb == TRAFFIC_ATOMIC;
+}
+
+static bool is_send(enum traffic_verb verb)
+{
+	return verb == TRAFFIC_SEND || verb == TRAFFIC_SEND_IMM;
+}
+
+/* What is wrong with a class in this mode, NULL when nothing is. */
+static const char *class_fault(const struct traffic_class *c, enum traffic_mode mode)
+{
+	bool unreliable = c->transport == TRAFFIC_UC || c->transport == TRAFFIC_UD;
+
+	if (c->transport == TRAFFIC_UD && !is_send(c->verb))
+		return "UD carries SEND alone";
+	if (unreliable && (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC))
+		return "READ and atomics need RC";
+	if (unreliable && c->verb == TRAFFIC_WRITE)
+		return "nobody would see what of an UC WRITE is lost: take send or write_imm";
+	if (mode == TRAFFIC_STRICT && (unreliable || !one_sided(c->verb)))
+		return "strict mode is for RC WRITE, READ and atomics: a receiver that is not "
+		       "ready would look like loss";
+	if (mode == TRAFFIC_STRICT && c->direction == TRAFFIC_BOTH)
+		return "strict mode goes one way on a queue pair";
+	if (mode == TRAFFIC_COUNT && (!unreliable || !is_send(c->verb)))
+		return "count mode is for UC and UD SEND";
+	if (c->probe && (unreliable || (c->verb != TRAFFIC_SEND && c->verb != TRAFFIC_WRITE_IMM &&
+					c->verb != TRAFFIC_WRITE)))
+		return "a latency probe is RC write, write_imm or send";
+	if (c->probe && c->direction == TRAFFIC_BOTH)
+		return "a latency probe starts at one end: both ways it goes anyway";
+	return c->window & (c->window - 1) ? "the window is no power of two" : NULL;
+}
+
+int traffic_spec_check(const struct traffic_spec *spec, struct err *e)
+{
+	if (!spec->class_count || spec->class_count > TRAFFIC_CLASSES_MAX)
+		return err_set(e, -EINVAL, "%u traffic classes: must be 1 to %u", spec->class_count,
+			       TRAFFIC_CLASSES_MAX);
+	for (unsigned int i = 0; i < spec->class_count; i++) {
+		const char *fault = class_fault(&spec->class[i], spec -> mode);
+
+		if (!fault && spec->bringup == TRAFFIC_CM &&
+		    (spec->class[i].transport != TRAFFIC_RC || spec->mode == TRAFFIC_STRICT))
+			fault = "rdma_cm connects RC alone, and not in strict mode";
+		if (fault)
+			return err_set(e, -EINVAL, "traffic class %u: %s", i, fault);
+	}
+	if (traffic_spec_qps(spec) > TRAFFIC_QPS_MAX)
+		return err_set(e, -EINVAL, "%u queue pairs: more than %u", traffic_spec_qps(spec),
+			       TRAFFIC_QPS_MAX);
+	return 0;
+}
+
+static json_t *number(uint64_t value)
+{
+	return json_integer(value > JSON_UINT_MAX ? INT64_MAX : (json_int_t)value);
+}
+
+static json_t *class_to_json(const struct traffic_class *c)
+{
+	return json_pack(
+		"{s:i, s:i, s:s, s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:o, s:o}", "tos", c->tos, "sl",
+		c->sl, "transport", traffic_transport_word(c->transport), "verb",
+		traffic_verb_word(c->verb), "direction", traffic_direction_word(c->direction),
+		"check", traffic_check_word(c->check), "probe", c->probe, "qps", (json_int_t)c->qps,
+		"message_bytes", (json_int_t)c->message_bytes, "window", (json_int_t)c->window,
+		"rate_bytes_per_s", number(c->rate_bytes_per_s), "count", number(c->count));
+}
+
+json_t *traffic_spec_to_json(const struct traffic_spec *s)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < s->class_count; i++)
+		json_array_append_new(list, class_to_json(&s->class[i]));
+	return json_pack(
+		"{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:i, s:b, s:b, s:o}", "role",
+		traffic_word(ENUM_ROLE, s->role), "mode", traffic_mode_word(s->mode), "bringup",
+		traffic_word(ENUM_BRINGUP, s->bringup), "ibdev", s->ibdev, "ib_port", s->ib_port,
+		"gid_index", s->gid_index, "duration_ms", (json_int_t)s->duration_ms, "seed",
+		number(s->seed), "timeout", s->timeout, "mtu_bytes", s->mtu_bytes, "threads",
+		s->threads, "pin", s->pin, "huge_pages", s->huge_pages, "classes", list);
+}
+
+struct number_row {
+	const char *key;
+	uint64_t *value, min, max;
+};
+
+static int take_numbers(const json_t *json, const struct number_row *rows, size_t count,
+			struct err *e)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = json_take_uint(json, rows[i].key, rows[i].min, rows[i].max, rows[i].value, e);
+	return err;
+}
+
+struct word_row {
+	const char *key;
+	enum traffic_enum which;
+	unsigned int *value;
+};
+
+static int take_words(const json_t *json, const struct word_row *rows, size_t count, struct err *e)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++)
+		err = traffic_word_take(json, rows[i].key, rows[i].which, rows[i].value, e);
+	return err;
+}
+
+static int take_class(const json_t *json, struct traffic_class *c, struct err *e)
+{
+	uint64_t tos = 0, sl = 0, qps = 0, message = 0, window = 0, rate = 0, messages = 0;
+	unsigned int transport = 0, verb = 0, direction = 0, check = 0;
+	const struct number_row numbers[] = {
+		{"tos", &tos, 0, 255},
+		{"sl", &sl, 0, 7},
+		{"qps", &qps, 1, TRAFFIC_QPS_MAX},
+		{"message_bytes", &message, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX},
+		{"window", &window, 0, TRAFFIC_WINDOW_MAX},
+		{"rate_bytes_per_s", &rate, 0, TRAFFIC_RATE_MAX},
+		{"count", &messages, 0, JSON_UINT_MAX},
+	};
+	const struct word_row words[] = {
+		{"transport", ENUM_TRANSPORT, &transport},
+		{"verb", ENUM_VERB, &verb},
+		{"direction", ENUM_DIRECTION, &direction},
+		{"check", ENUM_CHECK, &check},
+	};
+	bool probe = false;
+	int err = take_words(json, words, ARRAY_SIZE(words), e);
+
+	if (!err)
+		err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	if (!err)
+		err = json_take_bool(json, "probe", &probe, e);
+	if (err)
+		return err;
+	*c = (struct traffic_class){
+		.tos = (uint8_t)tos,
+		.sl = (uint8_t)sl,
+		.transport = (enum traffic_transport)transport,
+		.verb = (enum traffic_verb)verb,
+		.direction = (enum traffic_direction)direction,
+		.check = (enum traffic_check)check,
+		.probe = probe,
+		.qps = (uint32_t)qps,
+		.message_bytes = (uint32_t)message,
+		.window = (uint32_t)window,
+		.rate_bytes_per_s = rate,
+		.count = messages,
+	};
+	return 0;
+}
+
+static int take_classes(const json_t *json, struct traffic_spec *s, struct err *e)
+{
+	const json_t *list = NULL;
+	int err = json_take_array(json, "classes", TRAFFIC_CLASSES_MAX, &list, e);
+
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		err = take_class(json_array_get(list, i), &s->class[i], e);
+		if (err)
+			err_prefix(e, "'classes' %zu: ", i);
+	}
+	s->class_count = (unsigned int)json_array_size(list);
+	return err;
+}
+
+static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
+{
+	unsigned int role = 0, mode = 0, bringup = 0;
+	uint64_t ib_port = 0, gid_index = 0, duration = 0, timeout = 0, threads = 0, mtu = 0;
+	const struct number_row numbers[] = {
+		{"ib_port", &ib_port, 1, 255},
+		{"gid_index", &gid_index, 0, 255},
+		{"duration_ms", &duration, 0, TRAFFIC_DURATION_MAX_MS},
+		{"seed", &s->seed, 0, JSON_UINT_MAX},
+		{"timeout", &timeout, 0, 31},
+		{"mtu_bytes", &mtu, 0, 4096},
+		{"threads", &threads, 1, TRAFFIC_THREADS_MAX},
+	};
+	const struct word_row words[] = {
+		{"role", ENUM_ROLE, &role},
+		{"mode", ENUM_MODE, &mode},
+		{"bringup", ENUM_BRINGUP, &bringup},
+	};
+	int err = take_words(json, words, ARRAY_SIZE(words), e);
+
+	if (!err)
+		err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	if (!err && mtu && mtu < 256)
+		err = err_set(e, -EINVAL, "'mtu_bytes': %u is less than 256", (unsigned int)mtu);
+	if (!err)
+		err = json_take_text(json, "ibdev", s->ibdev, sizeof(s->ibdev), e);
+	if (!err)
+		err = json_take_bool(json, "pin", &s->pin, e);
+	if (!err)
+		err = json_take_bool(json, "huge_pages", &s->huge_pages, e);
+	s->role = (enum traffic_role)role;
+	s->mode = (enum traffic_mode)mode;
+	s->bringup = (enum traffic_bringup)bringup;
+	s->ib_port = (uint8_t)ib_port;
+	s->gid_index = (uint16_t)gid_index;
+	s->duration_ms = (uint32_t)duration;
+	s->timeout = (uint8_t)timeout;
+	s->mtu_bytes = (uint16_t)mtu;
+	s->threads = (uint8_t)threads;
+	return err;
+}
+
+int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct err *e)
+{
+	struct traffic_spec v = {0};
+	int err = take_head(json, &v, e);
+
+	if (!err)
+		err = take_classes(json, &v, e);
+	if (!err)
+		err = traffic_spec_check(&v, e);
+	if (!err)
+		*s = v;
+	return err;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The loop of a worker: completions, posts, grants. On hardware it polls; on Soft-RoCE polling
+ * starves the kernel that does the work, so it sleeps until an event, but never trusts one to come:
+ * Linux 6.12 can lose it, so the CQ is looked at every 10 ms.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe/traffic_end.h"
+
+#define BATCH	    32
+#define WAIT_MAX_NS (10 * NS_PER_MS)
+#define STOP_NS	    (2000 * NS_PER_MS)	/* after a stop: what is not over is left */
+#define STALL_NS    (5000 * NS_PER_MS)	/* nothing completes */
+#define STALL_RATE  4000000u		/* bytes/s at least, on top of it */
+#define VERDICT_NS  (60000 * NS_PER_MS) /* a NIC has given up by then */
+#define FAREWELLS   100			/* of 1 ms */
+
+static void take(struct worker *w, const struct ibv_wc *wc)
+{
+	uint32_t at = (uint32_t)(wc->wr_id >> 32);
+	struct flow *f = at < w->flow_count ? &w->flow[at] : NULL;
+
+	if (wc->status != IBV_WC_SUCCESS) {
+		if (!f || w->t->spec.mode != TRAFFIC_STRICT || !flow_lost(f, wc))
+			traffic_completion_error(w, f, wc);
+	} else if (!f) {
+		control_taken(w, wc);
+	} else if (wc->opcode & IBV_WC_RECV) {
+		w->heard_ns = w->now_ns;
+		flow_received(f, wc);
+	} else {
+		flow_completed(f, (uint32_t)wc->wr_id);
+	}
+}
+
+static bool flow_is_over(const struct flow *f)
+{
+	return (!f->tx.on || f->tx.seen) && (!f->rx.on || f->rx.done);
+}
+
+static void check_end(struct worker *w)
+{
+	for (unsigned int i = 0; i < w->flow_count; i++) {
+		if (!flow_is_over(&w->flow[i]))
+			return;
+	}
+	w->over = !w->dirty && !w->control_under_way;
+}
+
+/* Once: the cells of all flows say it. */
+static void flag_all(struct worker *w, enum cell_flag flag)
+{
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		w->out[i].flags |= flag;
+	w->dirty = true;
+}
+
+/* Requests that the NIC will give a verdict on. */
+static bool is_waiting(const struct worker *w)
+{
+	bool waits = false;
+
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		waits |= w->flow[i].tx.on && w->flow[i].tx.posted > w->flow[i].tx.completed;
+	return waits;
+}
+
+/* A program that says nothing is gone. While requests of ours are under way the NIC knows better:
+ * that nothing is acknowledged any more is another cause. */
+static void check_silence(struct worker *w)
+{
+	uint64_t quiet_ns = w->now_ns - w->heard_ns;
+
+	if (quiet_ns <= TRAFFIC_SILENCE_MS * NS_PER_MS || !w->flow_count)
+		return;
+	if (quiet_ns > VERDICT_NS || !is_waiting(w))
+		traffic_fail(w->t, CAUSE_PEER_GONE, "nothing came from the other end for %.1f s",
+			     (double)quiet_ns / 1e9);
+}
+
+static void check_time(struct worker *w)
+{
+	struct traffic *t = w->t;
+
+	if (w->now_ns >= t->end_ns)
+		w->ending = true;
+	if (atomic_load_explicit(&t->stopping, memory_order_relaxed) && !w->stopped_ns) {
+		w->stopped_ns = w->now_ns;
+		w->ending = true;
+		flag_all(w, CELL_STOP);
+	}
+	if (w->stopped_ns && w->now_ns - w->stopped_ns > STOP_NS)
+		w->over = true;
+	check_silence(w);
+	if (w->now_ns >= t->deadline_ns)
+		traffic_fail(t, CAUSE_TIMEOUT, "not finished %u s after its time",
+			     TRAFFIC_GRACE_MS / 1000);
+	if (atomic_load_explicit(&t->failed, memory_order_relaxed))
+		w->over = true;
+}
+
+/* The other end answers, but nothing of ours arrives: a pause without end, or a kernel that tries
+ * for ever (rxe of Linux 6.1 after the MTU was lowered). */
+static void check_progress(struct worker *w)
+{
+	uint64_t limit_ns = STALL_NS;
+
+	if (w->now_ns - w->progress_ns <= STALL_NS)
+		return;
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		limit_ns += w->flow[i].class->message_bytes * UINT64_C(1000000000) / STALL_RATE;
+	if (!is_waiting(w))
+		w->progress_ns = w->now_ns;
+	else if (w->now_ns - w->progress_ns > limit_ns &&
+		 w->now_ns - w->heard_ns < TRAFFIC_SILENCE_MS / 2 * NS_PER_MS)
+		traffic_fail(w->t, CAUSE_TIMEOUT,
+			     "nothing was completed for %.1f s, though the other end answers",
+			     (double)limit_ns / 1e9);
+}
+
+bool worker_turn(struct worker *w)
+{
+	struct ibv_wc wc[BATCH];
+	int n = ibv_poll_cq(w->cq, BATCH, wc);
+
+	if (n < 0)
+		traffic_fail(w->t, CAUSE_LOCAL, "cannot read the completion queue");
+	w->now_ns = traffic_now_ns();
+	w->next_ns = UINT64_MAX;
+	for (int i = 0; i < n; i++)
+		take(w, &wc[i]);
+	for (unsigned int i = 0; i < w->flow_count; i++) {
+		struct flow *f = &w->flow[i];
+
+		flow_grant(f);
+		if (f->tx.on)
+			flow_post(f);
+		flow_finish(f);
+		if (w->t->spec.mode == TRAFFIC_STRICT)
+			flow_check_strict(f);
+	}
+	control_flush(w);
+	check_time(w);
+	if (n <= 0)
+		check_progress(w);
+	if (!w->over)
+		check_end(w);
+	return n > 0;
+}
+
+static void sleep_for(struct worker *w, uint64_t max_ns)
+{
+	struct pollfd fd = {.fd = w->channel->fd, .events = POLLIN};
+	struct timespec ts = {.tv_nsec = (long)max_ns};
+	struct ibv_cq *cq;
+	void *context;
+
+	if (ppoll(&fd, 1, &ts, NULL) < 0 && errno != EINTR)
+		traffic_fail(w->t, CAUSE_LOCAL, "poll: %s", strerror(errno));
+	if (fd.revents & POLLIN && !ibv_get_cq_event(w->channel, &cq, &context)) {
+		ibv_ack_cq_events(cq, 1);
+		w->armed = false;
+	}
+}
+
+/* Nothing to do. The CQ is armed first and looked at once more, then slept on. */
+static void idle(struct worker *w)
+{
+	uint64_t wait = WAIT_MAX_NS;
+
+	if (!w->t->soft)
+		return;
+	if (!w->armed) {
+		if (ibv_req_notify_cq(w->cq, 0))
+			traffic_fail(w->t, CAUSE_LOCAL, "cannot ask for completion events");
+		w->armed = true;
+		return;
+	}
+	if (w->next_ns <= w->now_ns)
+		return;
+	if (w->next_ns - w->now_ns < wait)
+		wait = w->next_ns - w->now_ns;
+	sleep_for(w, wait);
+}
+
+/* So that the other end need not wait for our silence. */
+static void say_farewell(struct worker *w)
+{
+	const struct timespec moment = {.tv_nsec = 1000000};
+	struct ibv_wc wc;
+
+	flag_all(w, CELL_FAILED);
+	w->control_under_way = 0;
+	control_flush(w);
+	for (unsigned int i = 0; i < FAREWELLS && w->control_under_way; i++) {
+		while (ibv_poll_cq(w->cq, 1, &wc) > 0) {
+			if ((uint32_t)(wc.wr_id >> 32) == WR_CONTROL && !(wc.opcode & IBV_WC_RECV))
+				w->control_under_way = 0;
+		}
+		nanosleep(&moment, NULL);
+	}
+}
+
+void worker_run(struct worker *w)
+{
+	traffic_pin(w->t, w->index);
+	w->heard_ns = w->told_ns = w->progress_ns = w->t->start_ns;
+	while (!w->over) {
+		if (!worker_turn(w) && !w->over)
+			idle(w);
+	}
+	if (atomic_load(&w->t->failed))
+		say_farewell(w);
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The probe between two hosts: an agent of our own on this one and that of a `probe server` on the
+ * other. Facts of both, an idle baseline, counters around one run of traffic, and both ends'
+ * reports. The record is a struct run of two hosts with a port each, so that what judges a fabric
+ * run can judge it, and beside it what a run of classes has more.
+ */
+#ifndef PROBE_TWO_ENDED_H
+#define PROBE_TWO_ENDED_H
+
+#include "probe/ends.h"
+#include "probe/observe.h"
+#include "probe/run.h"
+
+enum two_ended_side {
+	SIDE_CLIENT,
+	SIDE_SERVER,
+	SIDES,
+};
+
+/* While traffic runs. */
+struct two_ended_live {
+	uint64_t started_ms, now_ms; /* of monotonic_ms() */
+	uint32_t duration_ms;	     /* 0 = until stopped, or all was sent */
+	struct traffic_progress side[SIDES];
+};
+
+struct two_ended_wish {
+	const char *host; /* of the server */
+	unsigned int port;
+	const char *token;
+	const char *self;		      /* path of this binary, for the agent of this host */
+	const char *device[SIDES];	      /* NULL = any */
+	int ib_port[SIDES], gid_index[SIDES]; /* ENDS_ANY */
+	uint32_t mtu_bytes;		      /* 0 = the one both have */
+	uint32_t idle_ms;		      /* quiet baseline, 0 = none */
+	struct traffic_spec spec;	      /* without role, device, port, GID and seed */
+	const volatile int *stop;
+	run_progress *say; /* may be NULL, as the next */
+	void (*live)(const struct two_ended_live *live, void *arg);
+	void *arg;
+};
+
+struct two_ended {
+	struct run run; /* host[side], each with port[0] once the ends are chosen; pair[0] */
+	bool chosen;
+	struct ends ends; /* borrowed from run.host[].before */
+	struct traffic_spec spec[SIDES];
+	struct observation seen[SIDES];
+	bool ran; /* traffic was begun */
+	bool has_report[SIDES];
+	struct traffic_report report[SIDES]; /* owned */
+	bool stopped;			     /* by the user, also when that was to end it */
+	bool partial;			     /* it ended before its time: stopped, or an end lost */
+	char why[640];			     /* what ended it */
+};
+
+/* Fills *t, which the caller clears in any case. 0 when traffic ran to its end, whatever it found;
+ * -EINTR when stopped and -EPIPE when an end was lost, both with what had been gathered until then;
+ * else -errno with the host and the next step: nothing was sent. */
+int two_ended_run(const struct two_ended_wish *w, struct two_ended *t, struct err *e);
+void two_ended_clear(struct two_ended *t);
+
+/* "client" and "server". */
+const char *two_ended_side_word(enum two_ended_side side);
+
+/* rocecheck.probe/1 without its verdict: {"schema", "id", "started_unix_ns", "ended_unix_ns",
+ * "partial", "why", "ends": [...]}. NULL on -ENOMEM. */
+#define PROBE_SCHEMA "rocecheck.probe/1"
+json_t *two_ended_to_json(const struct two_ended *t);
+
+#endif

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inside of the two-ended probe, for two_ended*.c.
+ */
+#ifndef PROBE_TWO_ENDED_INSIDE_H
+#define PROBE_TWO_ENDED_INSIDE_H
+
+#include "probe/run_phases.h"
+#include "probe/two_ended.h"
+
+struct duo {
+	const struct two_ended_wish *w;
+	struct two_ended *t;
+	struct coordinator c;	 /* its hosts are the sides */
+	char address[SIDES][64]; /* of the control connection */
+	uint64_t handle[SIDES];	 /* of the traffic there */
+	bool open[SIDES];
+	struct two_ended_live live;
+};
+
+/* The reply of a side to what was asked last; NULL with its error in e: -EPIPE when it was lost. */
+const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e);
+
+/* Counters of both ports, and who uses them, into this reading. */
+void duo_counters(struct duo *d, enum run_reading reading);
+uint64_t duo_settle_ms(const struct duo *d);
+
+/* Opens, connects and runs the traffic of both sides, and takes the reports that come. */
+int duo_traffic(struct duo *d, struct err *e);
+
+/* Queue pairs live until then: what is still repeated is counted before. */
+void duo_close_traffic(struct duo *d);
+
+#endif

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The traffic of a two-ended probe. The server is asked first in each step: its receives are posted
+ * before anything is sent. A stop, or an end that is lost, stops the other one, whose report counts
+ * all the same.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/json_take.h"
+#include "probe/two_ended_inside.h"
+
+#define OPEN_MS	      15000
+#define RUN_MARGIN_MS 15000 /* after the duration: the agent's watchdog comes first */
+#define STOP_MS	      5000  /* for the report of a run that was stopped */
+#define PROGRESS_MS   500
+
+static const enum two_ended_side order[SIDES] = {SIDE_SERVER, SIDE_CLIENT};
+
+static int open_both(struct duo *d, struct traffic_peer self[SIDES], struct err *e)
+{
+	for (unsigned int i = 0; i < SIDES; i++)
+		link_ask(&d->c.link[order[i]], "traffic_open",
+			 json_pack("{s:o}", "spec", traffic_spec_to_json(&d->t->spec[order[i]])),
+			 OPEN_MS);
+	phase_wait(&d->c);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		enum two_ended_side side = order[i];
+		const json_t *reply = duo_reply(d, side, e);
+
+		if (!reply)
+			return e->code;
+		if (json_take_uint(reply, "handle", 0, INT32_MAX, &d->handle[side], e) ||
+		    traffic_peer_from_json(json_object_get(reply, "peer"), &self[side], e))
+			return err_prefix(e, "%s", d->t->run.host[side].name);
+		d->open[side] = true;
+	}
+	return 0;
+}
+
+static int connect_both(struct duo *d, const struct traffic_peer self[SIDES], struct err *e)
+{
+	for (unsigned int i = 0; i < SIDES; i++) {
+		enum two_ended_side side = order[i];
+
+		link_ask(&d->c.link[side], "traffic_connect",
+			 json_pack("{s:I, s:o}", "handle", (json_int_t)d->handle[side], "peer",
+				   traffic_peer_to_json(&self[!side])),
+			 OPEN_MS);
+	}
+	phase_wait(&d->c);
+	for (unsigned int i = 0; i < SIDES; i++)
+		if (!duo_reply(d, order[i], e))
+			return e->code;
+	return 0;
+}
+
+static bool any_busy(const struct duo *d)
+{
+	return link_busy(&d->c.link[SIDE_CLIENT]) || link_busy(&d->c.link[SIDE_SERVER]);
+}
+
+static bool run_over(void *arg)
+{
+	const struct duo *d = arg;
+
+	for (unsigned int i = 0; i < SIDES; i++)
+		if (d->c.link[i].state != LINK_READY)
+			return true;
+	return phase_stopped(&d->c) || !any_busy(d);
+}
+
+struct stopping {
+	struct duo *d;
+	uint64_t end_ms;
+};
+
+static bool stopped(void *arg)
+{
+	const struct stopping *s = arg;
+
+	return !any_busy(s->d) || loop_now_ms(s->d->c.loop) >= s->end_ms;
+}
+
+static void stop_both(struct duo *d)
+{
+	struct stopping s = {d, loop_now_ms(d->c.loop) + STOP_MS};
+
+	for (unsigned int i = 0; i < SIDES; i++)
+		if (link_busy(&d->c.link[i]))
+			link_tell(&d->c.link[i], "traffic_stop",
+				  json_pack("{s:I}", "handle", (json_int_t)d->handle[i]));
+	loop_run_until(d->c.loop, stopped, &s);
+}
+
+/* Then a stop is the end that was meant. */
+static bool until_stopped(const struct traffic_spec *spec)
+{
+	for (unsigned int i = 0; i < spec->class_count; i++)
+		if (spec->class[i].count)
+			return false;
+	return !spec->duration_ms;
+}
+
+/* A lost end is worth more than a stop, and both are worth more than what the other end says of it.
+ */
+static int take_reports(struct duo *d, bool was_stopped, struct err *e)
+{
+	struct run_pair *pair = &d->t->run.pair[0];
+	int err = 0;
+
+	for (unsigned int i = 0; i < SIDES; i++) {
+		enum two_ended_side side = order[i];
+		struct err one = {0};
+		const json_t *reply = duo_reply(d, side, &one);
+
+		if (reply && !traffic_report_from_json(json_object_get(reply, "result"),
+						       &d->t->report[side], &one)) {
+			d->t->has_report[side] = true;
+			continue;
+		}
+		if (reply)
+			err_prefix(&one, "%s", d->t->run.host[side].name);
+		if (!err || one.code == -EPIPE) {
+			*e = one;
+			err = one.code;
+		}
+	}
+	pair->ran = d->t->has_report[SIDE_CLIENT] && d->t->has_report[SIDE_SERVER];
+	pair->client = d->t->report[SIDE_CLIENT].total;
+	pair->server = d->t->report[SIDE_SERVER].total;
+	d->t->stopped = was_stopped;
+	if (!was_stopped || err == -EPIPE || (!err && until_stopped(&d->w->spec)))
+		return err;
+	return err_set(e, -EINTR, "stopped");
+}
+
+static uint32_t run_ms(const struct duo *d)
+{
+	uint32_t ms = d->w->spec.duration_ms;
+
+	return (ms ? ms : TRAFFIC_DURATION_MAX_MS) + RUN_MARGIN_MS;
+}
+
+static int run_both(struct duo *d, struct err *e)
+{
+	bool was_stopped;
+
+	d->t->ran = true;
+	d->live.started_ms = d->live.now_ms = monotonic_ms();
+	d->live.duration_ms = d->w->spec.duration_ms;
+	for (unsigned int i = 0; i < SIDES; i++)
+		link_ask(&d->c.link[order[i]], "traffic_run",
+			 json_pack("{s:I, s:i}", "handle", (json_int_t)d->handle[order[i]],
+				   "progress_ms", PROGRESS_MS),
+			 run_ms(d));
+	loop_run_until(d->c.loop, run_over, d);
+	was_stopped = phase_stopped(&d->c);
+	if (any_busy(d))
+		stop_both(d);
+	return take_reports(d, was_stopped, e);
+}
+
+static void fill_pair(struct duo *d)
+{
+	const struct traffic_class *first = &d->t->spec[SIDE_CLIENT].class[0];
+	struct run_pair *pair = &d->t->run.pair[0];
+
+	pair->client_host = SIDE_CLIENT;
+	pair->server_host = SIDE_SERVER;
+	pair->verb = first->verb;
+	pair->client_tos = first->tos;
+	pair->server_tos = d->t->spec[SIDE_SERVER].class[0].tos;
+	for (unsigned int i = 0; i < d->t->spec[SIDE_CLIENT].class_count; i++)
+		pair->asked_bytes_per_s += d->t->spec[SIDE_CLIENT].class[i].rate_bytes_per_s;
+}
+
+int duo_traffic(struct duo *d, struct err *e)
+{
+	struct traffic_peer *self = calloc(SIDES, sizeof(*self));
+	int err = self ? open_both(d, self, e) : err_sys(e, -ENOMEM, "probe");
+
+	fill_pair(d);
+	if (!err)
+		err = connect_both(d, self, e);
+	if (!err)
+		phase_say(&d->c, "traffic");
+	if (!err)
+		err = run_both(d, e);
+	free(self);
+	return err;
+}
+
+void duo_close_traffic(struct duo *d)
+{
+	for (unsigned int i = 0; i < SIDES; i++)
+		if (d->open[i])
+			link_tell(&d->c.link[i], "traffic_close",
+				  json_pack("{s:I}", "handle", (json_int_t)d->handle[i]));
+}

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the ends of each pair report themselves. Losses of strict mode and gaps of count mode are
+ * events, not statistics: one is enough. What an RNR, a full receive queue, a dead peer or this
+ * host's own dropping explains is not the fabric's.
+ */
+#include "reports/judge.h"
+
+#define LL(n) ((unsigned long long)(n))
+
+static uint64_t without(uint64_t value, uint64_t explained)
+{
+	return value > explained ? value - explained : 0;
+}
+
+/* A loss towards `receiver`, unless its sender could not even send. */
+static void say_lost(struct judge *j, unsigned int sender, unsigned int receiver, int class,
+		     const char *what)
+{
+	const struct judged_end *from = &j->end[sender];
+
+	if (from->unsent)
+		judge_say(j, REASON_LOST_IN_SENDER, (int)sender, class,
+			  "%s -> %s: %s; %s itself failed to send %llu times",
+			  judge_host(j, sender), judge_host(j, receiver), what,
+			  judge_host(j, sender), LL(from->unsent));
+	else
+		judge_say(j, REASON_LOST, (int)receiver, class, "%s -> %s: %s",
+			  judge_host(j, sender), judge_host(j, receiver), what);
+}
+
+/* rdma_rxe ends a queue pair that may not repeat on an RNR as well: what comes behind the RNR is
+ * out of sequence (seen on Linux 6.1 and 6.12). */
+static uint64_t rnr_losses(const struct judge *j, const struct verdict_pair *pair)
+{
+	const struct judged_end *a = &j->end[pair->client], *b = &j->end[pair->server];
+
+	return a->seen->soft ? a->loss.rnr + b->loss.rnr : 0;
+}
+
+static void judge_strict(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+			 unsigned int class, const struct traffic_class_result *r)
+{
+	uint64_t lost = without(r->losses, rnr_losses(j, pair));
+	char what[120];
+
+	if (!lost || judge_peer_gone(pair))
+		return;
+	snprintf(what, sizeof(what), "%llu packets of class %u were lost without repeat (strict)",
+		 LL(lost), class);
+	say_lost(j, end, judge_other(pair, end), (int)class, what);
+}
+
+/* Datagrams that found no receive buffer, or died in the receiving host, are not the fabric's. */
+static void judge_gaps(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+		       unsigned int class, const struct traffic_class_result *r)
+{
+	const struct judged_end *at = &j->end[end];
+	uint64_t no_buffer = judge_grown(at, METRIC_OUT_OF_BUFFER, 0xff);
+	uint64_t lost = without(r->gaps, no_buffer + at->discarded + at->corrupted);
+	char what[120];
+
+	if (r->reordered)
+		judge_say(j, REASON_REORDERED, (int)end, (int)class,
+			  "%s: %llu messages of class %u came after a later one",
+			  judge_host(j, end), LL(r->reordered), class);
+	if (r->gaps && no_buffer)
+		judge_say(j, REASON_RNR, (int)end, (int)class,
+			  "%s: %llu messages of class %u are missing, and %llu packets found no "
+			  "receive buffer",
+			  judge_host(j, end), LL(r->gaps), class, LL(no_buffer));
+	if (!lost || judge_peer_gone(pair))
+		return;
+	snprintf(what, sizeof(what), "%llu messages of class %u never arrived (counted)", LL(lost),
+		 class);
+	say_lost(j, judge_other(pair, end), end, (int)class, what);
+}
+
+static void judge_classes(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+			  const struct traffic_report *report)
+{
+	for (unsigned int i = 0; i < report->class_count; i++) {
+		const struct traffic_class_result *r = &report->class[i];
+
+		if (r->mismatches)
+			judge_say(j, REASON_WRONG_DATA, (int)end, (int)i,
+				  "%s: %llu messages of class %u arrived with wrong contents",
+				  judge_host(j, end), LL(r->mismatches), i);
+		judge_strict(j, pair, end, i, r);
+		judge_gaps(j, pair, end, i, r);
+	}
+}
+
+/* Why the run ended early, by what the end says. NOWHERE in the table: handled in code. */
+static const struct {
+	bool said;     /* the row is a reason of its own */
+	bool by_death; /* the death of the peer explains it */
+	enum reason_kind kind;
+} by_cause[CAUSE_COUNT] = {
+	[CAUSE_RETRY_EXCEEDED] = {true, true, REASON_LOST},
+	[CAUSE_RNR] = {true, true, REASON_RNR_DIED},
+	[CAUSE_REMOTE] = {true, true, REASON_QP_FAILED},
+	[CAUSE_LOCAL] = {true, true, REASON_QP_FAILED},
+	[CAUSE_PORT_DOWN] = {true, false, REASON_LINK_DOWN},
+	[CAUSE_PEER_GONE] = {true, false, REASON_PEER_GONE},
+	[CAUSE_DATA] = {true, false, REASON_WRONG_DATA},
+	[CAUSE_TIMEOUT] = {true, false, REASON_STALLED},
+};
+
+static uint64_t mismatches(const struct traffic_report *report)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < report->class_count; i++)
+		sum += report->class[i].mismatches;
+	return sum;
+}
+
+static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+			const struct traffic_report *report)
+{
+	enum traffic_cause cause = report->total.cause;
+	enum reason_kind kind;
+
+	if ((unsigned int)cause >= CAUSE_COUNT || !by_cause[cause].said ||
+	    (by_cause[cause].by_death && judge_peer_gone(pair)))
+		return;
+	if (cause == CAUSE_DATA && mismatches(report))
+		return; /* said by class */
+	kind = by_cause[cause].kind;
+	if (kind == REASON_LOST && rnr_losses(j, pair) && pair->spec->mode == TRAFFIC_STRICT)
+		kind = REASON_RNR_DIED;
+	if (kind == REASON_LOST || (kind == REASON_QP_FAILED && j->end[end].unsent)) {
+		/* rdma_rxe of Linux 6.12 kills the queue pair when the host cannot send. */
+		say_lost(j, end, judge_other(pair, end), VERDICT_NOWHERE,
+			 report->total.detail[0] ? report->total.detail
+						 : traffic_cause_word(cause));
+		return;
+	}
+	judge_say(j, kind, (int)end, VERDICT_NOWHERE, "%s: %s", judge_host(j, end),
+		  report->total.detail[0] ? report->total.detail : traffic_cause_word(cause));
+}
+
+static void judge_report(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+			 const struct traffic_report *report)
+{
+	if (!report) {
+		judge_say(j, REASON_PEER_GONE, (int)end, VERDICT_NOWHERE, "%s gave no result",
+			  judge_host(j, end));
+		return;
+	}
+	judge_classes(j, pair, end, report);
+	judge_cause(j, pair, end, report);
+}
+
+static void judge_arrival(struct judge *j, unsigned int end, const struct prio_arrival *a)
+{
+	for (unsigned int i = 0; i < a->class_count; i++) {
+		if (a->class[i].arrival != ARRIVAL_WRONG)
+			continue;
+		judge_say(j, REASON_WRONG_PRIORITY, (int)end, (int)i, "%s: %s", judge_host(j, end),
+			  a->text);
+		return;
+	}
+	if (a->known && a->text[0])
+		judge_say(j, REASON_ALIKE, (int)end, VERDICT_NOWHERE, "%s: %s", judge_host(j, end),
+			  a->text);
+}
+
+void judge_reports(struct judge *j)
+{
+	for (unsigned int i = 0; i < j->in->pair_count; i++) {
+		const struct verdict_pair *pair = &j->in->pair[i];
+
+		judge_report(j, pair, pair->client, pair->client_report);
+		judge_report(j, pair, pair->server, pair->server_report);
+	}
+	for (unsigned int i = 0; j->in->arrival && i < j->in->end_count; i++)
+		if (j->in->arrival[i])
+			judge_arrival(j, i, j->in->arrival[i]);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Did each class arrive in the priority it was sent for? Pure, over the growth of a port's counters
+ * by priority and what each class moved: four classes at once show four priorities, and two that
+ * are swapped are named.
+ */
+#ifndef REPORTS_PRIO_ARRIVAL_H
+#define REPORTS_PRIO_ARRIVAL_H
+
+#include "probe/counters.h"
+#include "probe/traffic.h"
+
+/* What one class moved through the port in the judged direction. */
+struct prio_flow {
+	int prio; /* the one it belongs to, by the port's own map; negative: not known */
+	uint8_t dscp;
+	uint64_t bytes;	  /* payload */
+	uint64_t packets; /* at least: messages by MTU */
+};
+
+enum arrival {
+	ARRIVAL_UNKNOWN, /* no counter by priority, or nothing was sent */
+	ARRIVAL_RIGHT,
+	ARRIVAL_WRONG,
+};
+
+struct prio_class {
+	enum arrival arrival;
+	int found; /* where it was instead; negative: nowhere, or that cannot be told */
+};
+
+struct prio_arrival {
+	bool known;		    /* the port counts this traffic by priority */
+	bool packets;		    /* judged by packets, not by bytes */
+	uint64_t there[QOS_PRIOS];  /* growth */
+	uint64_t wanted[QOS_PRIOS]; /* what the classes must have caused there, at least */
+	unsigned int class_count;
+	struct prio_class class[TRAFFIC_CLASSES_MAX];
+	int swapped[2]; /* two priorities that took each other's traffic; negative: none */
+	char text[200]; /* what is wrong, for people; empty: nothing */
+};
+
+/* rx: the receiving side of the port (else its sending side). growth: around the load, what the
+ * baseline explains taken out. */
+void prio_arrival_check(const struct counters *growth, bool rx, const struct prio_flow *flow,
+			unsigned int count, struct prio_arrival *a);
+
+/* The packets a class of a port makes, at least. */
+uint64_t prio_packets(uint64_t messages, uint32_t message_bytes, uint32_t mtu);
+
+#endif

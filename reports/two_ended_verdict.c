@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a probe moved through each of its two ports, by the priority in which it was sent.
+ */
+#include "reports/two_ended_verdict.h"
+
+#include <string.h>
+
+static int prio_by(const struct qos *q, const struct traffic_class *class)
+{
+	if (qos_has(q, QOS_TRUST) && q->trust == QOS_TRUST_PCP)
+		return class->sl;
+	return qos_dscp_to_prio(q, class->tos >> 2);
+}
+
+/* The priority in which a class has to come to a side: the one it was sent in, by the sender's map.
+ * The receiver's own would agree with whatever it does. */
+static int prio_at(const struct two_ended *t, unsigned int side, unsigned int i)
+{
+	const struct traffic_class *class = &t->spec[!side].class[i];
+	int sent = prio_by(&t->ends.port[!side]->qos, class);
+
+	return sent >= 0 ? sent : prio_by(&t->ends.port[side]->qos, class);
+}
+
+/* Through the port inwards: what arrived at a responder, and what a READ brought. */
+static void flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
+		    struct prio_flow *flow)
+{
+	const struct traffic_class *class = &t->spec[!side].class[i];
+	const struct traffic_report *r = &t->report[side];
+	uint64_t messages = 0;
+
+	*flow = (struct prio_flow){.prio = prio_at(t, side, i), .dscp = class->tos >> 2};
+	if (!t->has_report[side] || i >= r->class_count)
+		return;
+	messages = r->class[i].arrived;
+	flow->bytes = r->class[i].arrived_bytes;
+	if (class->verb == TRAFFIC_READ) {
+		messages = r->class[i].messages;
+		flow->bytes = r->class[i].bytes;
+	}
+	flow->packets = prio_packets(messages, class->message_bytes, r->total.mtu);
+}
+
+/* Priorities of all classes at both ports; 0 when one is not known. */
+static uint8_t lossless_of(const struct two_ended *t)
+{
+	uint8_t prios = 0;
+
+	for (unsigned int side = 0; side < SIDES; side++)
+		for (unsigned int i = 0; i < t->spec[side].class_count; i++) {
+			int prio = prio_at(t, side, i);
+
+			if (prio < 0 || prio >= QOS_PRIOS)
+				return 0;
+			prios |= (uint8_t)(1u << prio);
+		}
+	return prios;
+}
+
+static void judge_arrival(const struct two_ended *t, unsigned int side,
+			  struct two_ended_verdict *out)
+{
+	struct prio_flow flow[TRAFFIC_CLASSES_MAX];
+	unsigned int count = t->spec[side].class_count;
+	struct counters net;
+
+	if (!observe_net(&t->seen[side], &net))
+		return;
+	for (unsigned int i = 0; i < count; i++)
+		flow_in(t, side, i, &flow[i]);
+	prio_arrival_check(&net, true, flow, count, &out->arrival[side]);
+	out->arrivals[side] = &out->arrival[side];
+}
+
+int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, struct err *e)
+{
+	const struct traffic_report *report[SIDES];
+	bool alone = true;
+
+	memset(out, 0, sizeof(*out));
+	for (unsigned int i = 0; i < SIDES; i++) {
+		report[i] = t->has_report[i] ? &t->report[i] : NULL;
+		out->end[i] = &t->seen[i];
+		alone = alone && !t->seen[i].user_count;
+		judge_arrival(t, i, out);
+	}
+	out->pair = (struct verdict_pair){
+		.spec = &t->spec[SIDE_CLIENT],
+		.client = SIDE_CLIENT,
+		.server = SIDE_SERVER,
+		.client_report = report[SIDE_CLIENT],
+		.server_report = report[SIDE_SERVER],
+	};
+	out->in = (struct verdict_input){
+		.end = out->end,
+		.end_count = SIDES,
+		.arrival = out->arrivals,
+		.pair = &out->pair,
+		.pair_count = 1,
+		.lossless = lossless_of(t),
+		.aborted = t->partial,
+		.accountable = alone && !t->partial && !t->stopped,
+	};
+	return traffic_verdict_make(&out->in, &out->v, e);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The verdict of a two-ended probe: its record as the input of traffic_verdict_make(). Pure.
+ */
+#ifndef REPORTS_TWO_ENDED_VERDICT_H
+#define REPORTS_TWO_ENDED_VERDICT_H
+
+#include "probe/two_ended.h"
+#include "reports/traffic_verdict.h"
+
+/* Holds pointers into itself and into the record: not to be copied, and not to outlive it. */
+struct two_ended_verdict {
+	struct verdict_input in;
+	const struct observation *end[SIDES];
+	struct prio_arrival arrival[SIDES];
+	const struct prio_arrival *arrivals[SIDES];
+	struct verdict_pair pair;
+	struct traffic_verdict v;
+};
+
+/* For a record whose traffic was begun (t->ran). */
+int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, struct err *e);
+
+#endif

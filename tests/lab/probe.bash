@@ -1,0 +1,41 @@
+# shellcheck shell=bash disable=SC2154,SC2016
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A probe from h1 to h2, for bats files that have loaded guests.
+
+token=0123456789abcdef0123
+
+# sh_on HOST TEXT: a script in a guest.
+sh_on()
+{
+	on "$1" sh -c "$2"
+}
+
+# serve: a server on h2; its output and, at its end, its exit code are in /tmp/probe.out.
+serve()
+{
+	sh_on h2 "umask 077; echo $token >/tmp/token; rm -f /tmp/probe.out
+		(setsid rocecheck probe server --token-file /tmp/token; echo exit \$?) </dev/null >/tmp/probe.out 2>&1 &
+		for i in \$(seq 100); do grep -q listening /tmp/probe.out && exit; sleep 0.1; done; exit 1"
+}
+
+# probe OPTIONS...: from h1 to it, as a document in $output, with what it said in $stderr.
+probe()
+{
+	sh_on h1 "umask 077; echo $token >/tmp/token; cd /tmp
+		rocecheck probe client 198.18.0.2 --token-file /tmp/token --json --baseline 500ms $*"
+}
+
+# served CODE: the server has ended so, within 10 s, and no process is left on either host.
+served()
+{
+	sh_on h2 "for i in \$(seq 100); do grep -q '^exit' /tmp/probe.out && break; sleep 0.1; done
+		cat /tmp/probe.out; grep -q '^exit $1' /tmp/probe.out"
+	sh_on h2 'for i in $(seq 50); do pgrep -x rocecheck >/dev/null || exit 0; sleep 0.1; done; pgrep -a rocecheck; exit 1'
+	sh_on h1 'for i in $(seq 50); do pgrep -x rocecheck >/dev/null || exit 0; sleep 0.1; done; pgrep -a rocecheck; exit 1'
+}
+
+# is FILTER: true of the document.
+is()
+{
+	jq -e "$1" <<<"$output" >/dev/null || { jq -c '{why, verdict, exit}, (.ends[].report | del(.classes[]?.goodput, .classes[]?.latency)), [.ends[].growth[] | select(.load > 0) | {metric, load}]' <<<"$output"; return 1; }
+}

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A libibverbs of one process, in place of the real one: two ends of traffic in two threads, whose
+ * requests are done at once by copying. It loses, repeats and spoils what it is told to. What is
+ * not as on a device: there is no time between a post and its completion.
+ */
+#ifndef TESTS_FAKE_VERBS_H
+#define TESTS_FAKE_VERBS_H
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#undef ibv_reg_mr
+#undef ibv_query_port
+#undef ibv_get_device_list
+
+#define FAKE_QPS	 1024
+#define FAKE_FIRST_QPN	 16
+#define FAKE_MTU	 4096
+#define FAKE_RECEIVE_MAX 8192
+
+struct fake_cq {
+	struct ibv_cq cq;
+	struct ibv_wc *wc;
+	uint64_t head, tail, size;
+	bool armed;
+};
+
+struct fake_receive {
+	uint64_t wr_id;
+	struct ibv_sge sge;
+};
+
+struct fake_qp {
+	struct ibv_qp qp;
+	struct fake_cq *cq;
+	bool in_use;
+	uint32_t peer_qpn;
+	uint8_t retries;
+	struct fake_receive *receive;
+	uint64_t receive_head, receive_tail;
+	uint64_t sent; /* messages, in all its lives */
+	bool waiting;  /* for an answer that does not come */
+	uint64_t waiting_id;
+};
+
+/* What the test wants, and what it may ask afterwards. */
+static struct {
+	pthread_mutex_t lock;
+	struct fake_qp qp[FAKE_QPS];
+	unsigned int qps, mrs, cqs; /* that are there now */
+	/* Of data: message number `lose_at` of each queue pair that is no WRITE with immediate on
+	 * RC, and each lose_every-th one after it; UINT64_MAX: none. */
+	uint64_t lose_at, lose_every, lost;
+	uint64_t spoil_at; /* a byte of this message is flipped */
+	uint64_t kill_at;  /* data of RC: lost with all its repetitions */
+	uint64_t down_at;  /* the port goes down with this message of a queue pair */
+	bool down;
+	uint64_t repeat_at;	/* UC and UD: comes twice */
+	uint64_t swap_at;	/* UC and UD: comes after the next one */
+	bool silent;		/* nothing tells of a loss, and there is no timer */
+	unsigned int not_ready; /* messages that found no receive */
+	uint64_t posts, post_lists;
+	bool no_inline;
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void fake_reset(void)
+{
+	fake.lose_at = fake.spoil_at = fake.repeat_at = fake.swap_at = fake.kill_at = UINT64_MAX;
+	fake.lose_every = fake.lost = fake.posts = fake.post_lists = 0;
+	fake.not_ready = 0;
+	fake.no_inline = fake.silent = fake.down = false;
+	fake.down_at = UINT64_MAX;
+}
+
+static int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+{
+	struct fake_cq *c = (struct fake_cq *)cq;
+	int i = 0;
+
+	pthread_mutex_lock(&fake.lock);
+	for (; i < n && c->tail < c->head; i++)
+		wc[i] = c->wc[c->tail++ % c->size];
+	pthread_mutex_unlock(&fake.lock);
+	return i;
+}
+
+static int fake_notify(struct ibv_cq *cq, int solicited)
+{
+	(void)solicited;
+	pthread_mutex_lock(&fake.lock);
+	((struct fake_cq *)cq)->armed = true;
+	pthread_mutex_unlock(&fake.lock);
+	return 0;
+}
+
+static void fake_push(struct fake_qp *q, uint64_t wr_id, enum ibv_wc_status status,
+		      enum ibv_wc_opcode opcode, uint32_t bytes, __be32 imm, bool with_imm)
+{
+	const uint64_t one = 1;
+	struct fake_cq *c = q->cq;
+
+	if (c->head - c->tail >= c->size)
+		abort(); /* a completion queue that overruns is an error of the program */
+	c->wc[c->head++ % c->size] = (struct ibv_wc){
+		.wr_id = wr_id,
+		.status = status,
+		.opcode = opcode,
+		.byte_len = bytes,
+		.imm_data = imm,
+		.wc_flags = with_imm ? IBV_WC_WITH_IMM : 0,
+		.qp_num = q->qp.qp_num,
+	};
+	if (c->armed && write(c->cq.channel->fd, &one, sizeof(one)) == sizeof(one))
+		c->armed = false;
+}
+
+static struct fake_qp *fake_find(uint32_t qpn)
+{
+	uint32_t i = qpn - FAKE_FIRST_QPN;
+
+	return i < FAKE_QPS && fake.qp[i].in_use ? &fake.qp[i] : NULL;
+}
+
+static uint32_t fake_bytes(const struct ibv_send_wr *wr)
+{
+	return wr->num_sge ? wr->sg_list[0].length : 0;
+}
+
+/* Through a receive of the peer; -1: there is none. */
+static int fake_deliver(struct fake_qp *to, const struct ibv_send_wr *wr)
+{
+	bool write = wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	bool with_imm = write || wr->opcode == IBV_WR_SEND_WITH_IMM;
+	uint32_t head = to->qp.qp_type == IBV_QPT_UD ? 40 : 0, bytes = fake_bytes(wr);
+	struct fake_receive *r;
+
+	if (to->receive_tail == to->receive_head)
+		return -1;
+	r = &to->receive[to->receive_tail++ % FAKE_RECEIVE_MAX];
+	if (!write)
+		memcpy((uint8_t *)(uintptr_t)r->sge.addr + head,
+		       (void *)(uintptr_t)wr->sg_list[0].addr, bytes);
+	fake_push(to, r->wr_id, IBV_WC_SUCCESS, write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV,
+		  bytes + head, wr->imm_data, with_imm);
+	return 0;
+}
+
+static bool fake_spoils(uint64_t n)
+{
+	return n != UINT64_MAX && n == fake.spoil_at;
+}
+
+static void fake_write(const struct ibv_send_wr *wr, uint64_t n)
+{
+	uint8_t *to = (uint8_t *)(uintptr_t)wr->wr.rdma.remote_addr;
+
+	memcpy(to, (void *)(uintptr_t)wr->sg_list[0].addr, wr->sg_list[0].length);
+	if (fake_spoils(n))
+		to[wr->sg_list[0].length / 2] ^= 1;
+}
+
+static void fake_fetch(const struct ibv_send_wr *wr, uint64_t n)
+{
+	uint64_t *at = (uint64_t *)(uintptr_t)wr->wr.atomic.remote_addr;
+	uint64_t *to = (uint64_t *)(uintptr_t)wr->sg_list[0].addr;
+
+	*to = *at + (fake_spoils(n));
+	*at += wr->wr.atomic.compare_add;
+}
+
+static int fake_do(struct fake_qp *to, const struct ibv_send_wr *wr, uint64_t n)
+{
+	uint8_t *here = (uint8_t *)(uintptr_t)wr->sg_list[0].addr;
+
+	switch (wr->opcode) {
+	case IBV_WR_RDMA_WRITE:
+		fake_write(wr, n);
+		return 0;
+	case IBV_WR_RDMA_READ:
+		memcpy(here, (void *)(uintptr_t)wr->wr.rdma.remote_addr, fake_bytes(wr));
+		here[fake_bytes(wr) / 2] ^= fake_spoils(n);
+		return 0;
+	case IBV_WR_ATOMIC_FETCH_AND_ADD:
+		fake_fetch(wr, n);
+		return 0;
+	case IBV_WR_RDMA_WRITE_WITH_IMM:
+		fake_write(wr, to->qp.qp_type == IBV_QPT_RC && fake_bytes(wr) % 64 == 0 ? UINT64_MAX
+											: n);
+		return fake_deliver(to, wr);
+	default:
+		if (fake_spoils(n))
+			here[fake_bytes(wr) / 2] ^= 1;
+		return fake_deliver(to, wr);
+	}
+}
+
+static bool fake_loses(const struct fake_qp *q, const struct ibv_send_wr *wr, uint64_t n)
+{
+	bool control = q->qp.qp_type == IBV_QPT_RC && wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+	bool lost = n == fake.lose_at || (fake.lose_every && n > fake.lose_at &&
+					  !((n - fake.lose_at) % fake.lose_every));
+
+	if (control || !lost)
+		return false;
+	fake.lost++;
+	return true;
+}
+
+/* The status of one request. */
+static enum ibv_wc_status fake_one(struct fake_qp *q, struct ibv_send_wr *wr)
+{
+	bool reliable = q->qp.qp_type == IBV_QPT_RC;
+	uint32_t qpn = q->qp.qp_type == IBV_QPT_UD ? wr->wr.ud.remote_qpn : q->peer_qpn;
+	struct fake_qp *to = fake_find(qpn);
+	uint64_t n = q->sent++;
+
+	if (n == fake.down_at)
+		fake.down = true;
+	if (fake.down && q->qp.state != IBV_QPS_ERR)
+		return IBV_WC_LOC_QP_OP_ERR;
+	if (q->qp.state == IBV_QPS_ERR)
+		return IBV_WC_WR_FLUSH_ERR;
+	if (wr->opcode != IBV_WR_RDMA_WRITE_WITH_IMM && n == fake.kill_at)
+		return IBV_WC_RETRY_EXC_ERR;
+	if (!to || to->qp.state < IBV_QPS_RTR || (fake_loses(q, wr, n) && !q->retries))
+		return reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS;
+	if (fake_do(to, wr, n)) {
+		fake.not_ready++;
+		return reliable ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_SUCCESS;
+	}
+	if (!reliable && n == fake.repeat_at)
+		(void)fake_do(to, wr, UINT64_MAX);
+	return IBV_WC_SUCCESS;
+}
+
+static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct fake_qp *q = (struct fake_qp *)qp;
+	enum ibv_wc_status status;
+
+	(void)bad;
+	pthread_mutex_lock(&fake.lock);
+	fake.post_lists++;
+	for (; wr; wr = wr->next) {
+		fake.posts++;
+		if (qp->qp_type != IBV_QPT_RC && q->sent == fake.swap_at && wr->next) {
+			struct ibv_send_wr *second = wr->next;
+
+			(void)fake_one(q, second);
+			fake.swap_at = UINT64_MAX;
+			(void)fake_one(q, wr);
+			if (second->send_flags & IBV_SEND_SIGNALED)
+				fake_push(q, second->wr_id, IBV_WC_SUCCESS, IBV_WC_SEND, 0, 0,
+					  false);
+			wr = second;
+			continue;
+		}
+		status = fake_one(q, wr);
+		if (status == IBV_WC_RETRY_EXC_ERR && fake.silent) {
+			q->waiting = true;
+			q->waiting_id = wr->wr_id;
+			continue;
+		}
+		if (status != IBV_WC_SUCCESS)
+			q->qp.state = IBV_QPS_ERR;
+		if (status != IBV_WC_SUCCESS || wr->send_flags & IBV_SEND_SIGNALED)
+			fake_push(q, wr->wr_id, status, IBV_WC_SEND, 0, 0, false);
+	}
+	pthread_mutex_unlock(&fake.lock);
+	return 0;
+}
+
+static int fake_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	struct fake_qp *q = (struct fake_qp *)qp;
+
+	(void)bad;
+	pthread_mutex_lock(&fake.lock);
+	for (; wr; wr = wr->next) {
+		struct fake_receive *r = &q->receive[q->receive_head++ % FAKE_RECEIVE_MAX];
+
+		r->wr_id = wr->wr_id;
+		if (wr->num_sge)
+			r->sge = wr->sg_list[0];
+	}
+	pthread_mutex_unlock(&fake.lock);
+	return 0;
+}
+
+#endif

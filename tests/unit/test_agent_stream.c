@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Both ends of an agent behind a socket: the coordinator's against scripts that are good, silent,
+ * slow or liars, the agent's against a coordinator that goes away in each way there is.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probe/agent.h"
+#include "probe/agent_link.h"
+#include "probe/traffic.h"
+
+#define HELLO "read token; echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
+#define ALIVE "{\"event\":\"alive\"}"
+
+struct scene {
+	struct loop *loop;
+	struct agent_link link;
+	pid_t pid;
+	unsigned int events;
+};
+
+static void on_event(struct agent_link *k, const json_t *doc, void *arg)
+{
+	struct scene *s = arg;
+
+	assert_ptr_equal(k, &s->link);
+	assert_true(json_is_object(doc));
+	s->events++;
+}
+
+static void open_scene(struct scene *s, const char *script, unsigned int silence_ms)
+{
+	struct err e = {0};
+	int fd[2];
+
+	memset(s, 0, sizeof(*s));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd), 0);
+	s->pid = fork();
+	if (!s->pid) {
+		dup2(fd[1], 0);
+		dup2(fd[1], 1);
+		execl("/bin/sh", "sh", "-c", script, NULL);
+		_exit(127);
+	}
+	close(fd[1]);
+	assert_int_equal(loop_open(&s->loop, &e), 0);
+	link_open_stream(&s->link, s->loop, "h2", fd[0], "token\n", 1500, silence_ms);
+	s->link.event = on_event;
+	s->link.event_arg = s;
+	links_wait(s->loop, &s->link, 1, NULL);
+}
+
+static void end_scene(struct scene *s)
+{
+	link_close(&s->link);
+	link_close(&s->link);
+	loop_close(s->loop);
+	kill(s->pid, SIGKILL);
+	waitpid(s->pid, NULL, 0);
+}
+
+static void test_connecting(void **state)
+{
+	static const struct {
+		const char *name, *script, *text, *hint;
+		enum link_state want;
+	} cases[] = {
+		{"good", HELLO "exec cat", "", "", LINK_READY},
+		{"door stays closed",
+		 "read x; echo '{\"error\":{\"code\":-13,\"text\":\"wrong token\",\"hint\":\"copy "
+		 "it\"}}'; sleep 5",
+		 "wrong token", "copy it", LINK_LOST},
+		{"error that says nothing", "echo '{\"error\":[]}'; sleep 5", "failed", "",
+		 LINK_LOST},
+		{"closes", "exit 0", "closed the connection before", "", LINK_LOST},
+		{"another service", "echo SSH-2.0-OpenSSH; sleep 5", "sent 'SSH-2.0",
+		 "probe server", LINK_LOST},
+		{"another document", "echo '{\"hello\":\"other/1\"}'; sleep 5", "no agent",
+		 "probe server", LINK_LOST},
+		{"silent", "exec sleep 60", "no answer to the connection", "", LINK_LOST},
+		{"endless line", "exec tr '\\0' x </dev/zero", "too long a line", "", LINK_LOST},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct scene s;
+
+		open_scene(&s, cases[i].script, 10000);
+		if (s.link.state != cases[i].want || !strstr(s.link.err.text, cases[i].text) ||
+		    !strstr(s.link.err.hint, cases[i].hint))
+			fail_msg("%s: state %d: %s (%s)", cases[i].name, s.link.state,
+				 s.link.err.text, s.link.err.hint);
+		end_scene(&s);
+	}
+}
+
+static void test_asking(void **state)
+{
+	static const struct {
+		const char *name, *script, *text;
+		enum link_state want;
+		bool answered;
+		unsigned int events;
+	} cases[] = {
+		{"good", "read x; echo '{\"id\":1,\"ok\":true}'; cat", "", LINK_READY, true, 0},
+		{"slow, but it lives",
+		 "read x; for i in 1 2 3 4 5 6; do sleep 0.2; echo '" ALIVE
+		 "'; done; echo '{\"id\":1,\"ok\":true}'; cat",
+		 "", LINK_READY, true, 6},
+		{"silent", "read x; exec sleep 60", "nothing heard for 1 s during collect",
+		 LINK_LOST, false, 0},
+		{"lives, but does not answer", "read x; while sleep 0.2; do echo '" ALIVE "'; done",
+		 "no answer to collect", LINK_LOST, false, 0},
+		{"closes", "read x; exit 0", "closed the connection during collect", LINK_LOST,
+		 false, 0},
+		{"answers what nobody asked", "read x; echo '{\"id\":9,\"ok\":true}'; cat",
+		 "nobody asked", LINK_LOST, false, 0},
+		{"no JSON", "read x; printf '\\377\\n'; cat", "the agent sent", LINK_LOST, false,
+		 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct scene s;
+		char script[512];
+
+		snprintf(script, sizeof(script), HELLO "%s", cases[i].script);
+		open_scene(&s, script, 600);
+		assert_int_equal(s.link.state, LINK_READY);
+		link_ask(&s.link, "collect", NULL, 1700);
+		links_wait(s.loop, &s.link, 1, NULL);
+		if (s.link.state != cases[i].want || !strstr(s.link.err.text, cases[i].text) ||
+		    !!s.link.reply != cases[i].answered)
+			fail_msg("%s: state %d: %s", cases[i].name, s.link.state, s.link.err.text);
+		if (cases[i].events && s.events != cases[i].events)
+			fail_msg("%s: %u events", cases[i].name, s.events);
+		end_scene(&s);
+	}
+}
+
+static bool is_lost(void *arg)
+{
+	return ((struct agent_link *)arg)->state == LINK_LOST;
+}
+
+/* Between two questions too. */
+static void test_silence_when_idle(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, HELLO "exec sleep 60", 300);
+	loop_run_until(s.loop, is_lost, &s.link);
+	assert_non_null(strstr(s.link.err.text, "nothing heard"));
+	assert_int_equal(s.link.err.code, -ETIMEDOUT);
+	end_scene(&s);
+}
+
+/* What is told beside a question needs no answer, and an answer to it is none to the question. */
+static void test_telling(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	open_scene(&s,
+		   HELLO "read a; read b; echo '{\"id\":0,\"ok\":true}'; case $b in *'\"id\":0'*) "
+			 "echo '{\"id\":1,\"ok\":true}';; esac; cat",
+		   5000);
+	link_ask(&s.link, "traffic_run", NULL, 3000);
+	link_tell(&s.link, "traffic_stop", json_pack("{s:i}", "handle", 0));
+	links_wait(s.loop, &s.link, 1, NULL);
+	assert_non_null(s.link.reply);
+	end_scene(&s);
+}
+
+/* An agent in a process of its own, which exits with how it ended. */
+static pid_t start_agent_of(const char *self, int *fd, unsigned int lease_ms, unsigned int alive_ms)
+{
+	int pair[2];
+	pid_t pid;
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	pid = fork();
+	if (!pid) {
+		struct agent_config config = {.build = "test",
+					      .self = self,
+					      .in_fd = pair[1],
+					      .out_fd = pair[1],
+					      .probe_only = true,
+					      .lease_ms = lease_ms,
+					      .alive_ms = alive_ms};
+		enum agent_end end = AGENT_UNHEARD;
+		struct err e = {0};
+
+		close(pair[0]);
+		_exit(agent_run(&config, &end, &e) ? 99 : 10 + (int)end);
+	}
+	close(pair[1]);
+	*fd = pair[0];
+	return pid;
+}
+
+static pid_t start_agent(int *fd, unsigned int lease_ms, unsigned int alive_ms)
+{
+	return start_agent_of("/nonexistent", fd, lease_ms, alive_ms);
+}
+
+static int exit_of(pid_t pid)
+{
+	int status = 0;
+
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Reads until the text has come. */
+static bool heard(int fd, const char *text)
+{
+	char buf[8192] = "";
+	size_t used = 0;
+
+	while (used < sizeof(buf) - 1) {
+		ssize_t n = read(fd, buf + used, sizeof(buf) - 1 - used);
+
+		if (n <= 0)
+			return false;
+		used += (size_t)n;
+		buf[used] = '\0';
+		if (strstr(buf, text))
+			return true;
+	}
+	return false;
+}
+
+static void put(int fd, const char *text)
+{
+	assert_true(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
+}
+
+static void test_agent_ends(void **state)
+{
+	int fd;
+	pid_t pid = start_agent(&fd, 20000, 0);
+
+	(void)state;
+	assert_true(heard(fd, AGENT_HELLO));
+	put(fd, "{\"id\":1,\"op\":\"quit\"}\n");
+	assert_true(heard(fd, "\"ok\":true"));
+	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
+	close(fd);
+
+	pid = start_agent(&fd, 20000, 0);
+	assert_true(heard(fd, AGENT_HELLO));
+	close(fd);
+	assert_int_equal(exit_of(pid), 10 + AGENT_INPUT_ENDED);
+
+	pid = start_agent(&fd, 300, 0); /* from the start on, without a ping */
+	assert_true(heard(fd, AGENT_HELLO));
+	assert_int_equal(exit_of(pid), 10 + AGENT_SILENCE);
+	close(fd);
+}
+
+static void test_agent_lives(void **state)
+{
+	int fd;
+	pid_t pid = start_agent(&fd, 20000, 50);
+
+	(void)state;
+	assert_true(heard(fd, AGENT_HELLO));
+	for (unsigned int i = 0; i < 3; i++)
+		assert_true(heard(fd, ALIVE));
+	close(fd);
+	assert_int_equal(exit_of(pid), 10 + AGENT_INPUT_ENDED);
+}
+
+static void test_agent_serves_probes_alone(void **state)
+{
+	static const char *const refused[] = {"plan",	      "apply",	      "confirm",
+					      "rollback",     "transactions", "capture_start",
+					      "capture_stop", "capture_read"};
+	int fd;
+	pid_t pid = start_agent(&fd, 20000, 0);
+
+	(void)state;
+	assert_true(heard(fd, AGENT_HELLO));
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		char line[128];
+
+		snprintf(line, sizeof(line), "{\"id\":1,\"op\":\"%s\"}\n", refused[i]);
+		put(fd, line);
+		assert_true(heard(fd, "not for a peer of"));
+	}
+	put(fd, "{\"id\":2,\"op\":\"counters\",\"ports\":[]}\n");
+	assert_true(heard(fd, "\"ok\":true"));
+	put(fd, "{\"id\":3,\"op\":\"quit\"}\n");
+	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
+	close(fd);
+}
+
+/* A traffic process that tells its progress, and its result when it gets a second line after the
+ * run began; it must still be there then. */
+static const char traffic_script[] =
+	"#!/bin/sh\n"
+	"read spec; echo '{\"peer\":{}}'; read peer; echo '{\"connected\":true}'; read run\n"
+	"echo '{\"progress\":{\"messages\":7}}'; read stop || exit 9\n"
+	"echo \"{\\\"result\\\":{\\\"told\\\":$stop}}\"; read end; echo gone >\"$0.gone\"\n";
+
+static void send_doc(int fd, json_t *doc)
+{
+	char *text = json_dumps(doc, JSON_COMPACT);
+
+	assert_non_null(text);
+	put(fd, text);
+	put(fd, "\n");
+	free(text);
+	json_decref(doc);
+}
+
+static void run_traffic(int fd)
+{
+	struct traffic_peer peer = {.mtu = 1024, .qp_count = 2};
+	struct traffic_spec spec;
+
+	traffic_spec_simple(&spec, TRAFFIC_SEND, 4096, 10000);
+	snprintf(spec.ibdev, sizeof(spec.ibdev), "rxe0");
+	spec.ib_port = 1;
+	send_doc(fd, json_pack("{s:i, s:s, s:o}", "id", 1, "op", "traffic_open", "spec",
+			       traffic_spec_to_json(&spec)));
+	assert_true(heard(fd, "\"handle\":0"));
+	send_doc(fd, json_pack("{s:i, s:s, s:i, s:o}", "id", 2, "op", "traffic_connect", "handle",
+			       0, "peer", traffic_peer_to_json(&peer)));
+	assert_true(heard(fd, "\"id\":2,\"ok\":true"));
+	put(fd, "{\"id\":3,\"op\":\"traffic_run\",\"handle\":0,\"progress_ms\":100}\n");
+	assert_true(heard(fd, "\"event\":\"progress\""));
+}
+
+/* A stop is a word: the run answers, and the process stays until it is closed. */
+static void test_agent_stops_traffic(void **state)
+{
+	char path[] = "/tmp/test-agent-XXXXXX", gone[64];
+	int fd, file = mkstemp(path);
+	pid_t pid;
+
+	(void)state;
+	assert_true(file >= 0);
+	assert_true(write(file, traffic_script, sizeof(traffic_script) - 1) > 0);
+	assert_int_equal(fchmod(file, 0700), 0);
+	close(file);
+	snprintf(gone, sizeof(gone), "%s.gone", path);
+	pid = start_agent_of(path, &fd, 20000, 0);
+	assert_true(heard(fd, AGENT_HELLO));
+	run_traffic(fd);
+	put(fd, "{\"id\":0,\"op\":\"traffic_stop\",\"handle\":0}\n");
+	assert_true(heard(fd, "\"result\":{\"told\":{\"stop\":true}}"));
+	put(fd, "{\"id\":4,\"op\":\"traffic_stop\",\"handle\":0}\n"); /* over: no error */
+	assert_true(heard(fd, "\"id\":4,\"ok\":true"));
+	assert_int_not_equal(access(gone, F_OK), 0);
+	put(fd, "{\"id\":5,\"op\":\"quit\"}\n");
+	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
+	close(fd);
+	unlink(path);
+	unlink(gone);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_connecting),
+		cmocka_unit_test(test_asking),
+		cmocka_unit_test(test_silence_when_idle),
+		cmocka_unit_test(test_telling),
+		cmocka_unit_test(test_agent_ends),
+		cmocka_unit_test(test_agent_lives),
+		cmocka_unit_test(test_agent_serves_probes_alone),
+		cmocka_unit_test(test_agent_stops_traffic),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The choice of the two ports and GIDs of a probe, on snapshots made by hand.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/ends.h"
+
+struct host {
+	struct snapshot snapshot;
+	struct port port[4];
+};
+
+static struct port *add_port(struct host *h, const char *ibdev, const char *cidr)
+{
+	struct port *p = &h->port[h->snapshot.port_count++];
+
+	h->snapshot.port = h->port;
+	memset(p, 0, sizeof(*p));
+	snprintf(p->ibdev, sizeof(p->ibdev), "%s", ibdev);
+	snprintf(p->netdev, sizeof(p->netdev), "eth%u", h->snapshot.port_count - 1);
+	p->ib_port = 1;
+	p->ib_active = true;
+	p->active_mtu = 4096;
+	if (cidr) {
+		snprintf(p->seat.subnet[0].cidr, sizeof(p->seat.subnet[0].cidr), "%s", cidr);
+		p->seat.subnet_count = 1;
+	}
+	return p;
+}
+
+static void add_gid(struct port *p, uint8_t type, const char *address)
+{
+	struct gid *g = &p->gid[p->gid_count];
+
+	memset(g, 0, sizeof(*g));
+	g->index = p->gid_count++;
+	g->type = type;
+	if (inet_pton(AF_INET6, address, g->raw) != 1) {
+		g->raw[10] = g->raw[11] = 0xff;
+		assert_int_equal(inet_pton(AF_INET, address, g->raw + 12), 1);
+	}
+}
+
+static struct ends_wish any(const char *name)
+{
+	return (struct ends_wish){
+		.name = name, .ib_port = ENDS_ANY, .gid_index = ENDS_ANY, .address = ""};
+}
+
+static int choose(const struct host *a, const struct host *b, const struct ends_wish wish[2],
+		  struct ends *ends, struct err *e)
+{
+	const struct snapshot *snapshot[2] = {&a->snapshot, &b->snapshot};
+
+	memset(e, 0, sizeof(*e));
+	return ends_choose(snapshot, wish, ends, e);
+}
+
+/* As a NIC has it: v1 and v2 of the link-local and of the IPv4 address. */
+static void usual(struct host *h, const char *ibdev, const char *address, const char *cidr)
+{
+	struct port *p = add_port(h, ibdev, cidr);
+
+	add_gid(p, GID_ROCE_V1, "fe80::1");
+	add_gid(p, GID_ROCE_V2, "fe80::1");
+	add_gid(p, GID_ROCE_V1, address);
+	add_gid(p, GID_ROCE_V2, address);
+}
+
+static void test_usual(void **state)
+{
+	struct host a = {0}, b = {0};
+	struct ends_wish wish[2] = {any("a"), any("b")};
+	struct ends ends;
+	struct err e;
+
+	(void)state;
+	usual(&a, "mlx5_0", "198.18.0.1", "198.18.0.0/24");
+	usual(&b, "mlx5_0", "198.18.0.2", "198.18.0.0/24");
+	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
+	assert_int_equal(ends.match, ENDS_SUBNET);
+	assert_int_equal(ends.gid[0]->index, 3); /* never 0, and no v1 */
+	assert_int_equal(ends.gid[1]->index, 3);
+	assert_int_equal(ends_check(&ends, wish, 0, &e), 0);
+}
+
+static void test_rails(void **state)
+{
+	static const struct {
+		const char *device0, *device1, *control0, *control1;
+		const char *want0, *want1;
+		enum ends_match match;
+	} cases[] = {
+		{NULL, NULL, "", "", "mlx5_0", "bnxt_0", ENDS_SUBNET},
+		{"mlx5_1", NULL, "", "", "mlx5_1", "bnxt_1", ENDS_SUBNET},
+		{"eth1", NULL, "", "", "mlx5_1", "bnxt_1", ENDS_SUBNET},
+		{NULL, "bnxt_1", "", "", "mlx5_1", "bnxt_1", ENDS_SUBNET},
+		{"mlx5_0", "bnxt_1", "", "", "mlx5_0", "bnxt_1", ENDS_ROUTED},
+		{NULL, NULL, "10.1.0.1", "10.1.0.2", "mlx5_1", "bnxt_1", ENDS_CONTROL},
+		{NULL, NULL, "192.0.2.1", "192.0.2.2", "mlx5_0", "bnxt_0", ENDS_SUBNET},
+	};
+	struct host a = {0}, b = {0};
+
+	(void)state;
+	usual(&a, "mlx5_0", "10.0.0.1", "10.0.0.0/16");
+	usual(&a, "mlx5_1", "10.1.0.1", "10.1.0.0/16");
+	usual(&b, "bnxt_0", "10.0.0.2", "10.0.0.0/16");
+	usual(&b, "bnxt_1", "10.1.0.2", "10.1.0.0/16");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct ends_wish wish[2] = {any("a"), any("b")};
+		struct ends ends;
+		struct err e;
+
+		wish[0].device = cases[i].device0;
+		wish[1].device = cases[i].device1;
+		wish[0].address = cases[i].control0;
+		wish[1].address = cases[i].control1;
+		if (choose(&a, &b, wish, &ends, &e))
+			fail_msg("%zu: %s", i, e.text);
+		if (strcmp(ends.port[0]->ibdev, cases[i].want0) ||
+		    strcmp(ends.port[1]->ibdev, cases[i].want1) || ends.match != cases[i].match)
+			fail_msg("%zu: %s, %s, %s", i, ends.port[0]->ibdev, ends.port[1]->ibdev,
+				 ends_match_word(ends.match));
+	}
+}
+
+static void test_families_and_routes(void **state)
+{
+	struct host a = {0}, b = {0};
+	struct ends_wish wish[2] = {any("a"), any("b")};
+	struct ends ends;
+	struct err e;
+
+	(void)state;
+	add_gid(add_port(&a, "x0", NULL), GID_ROCE_V2, "2001:db8::1");
+	add_gid(&a.port[0], GID_ROCE_V2, "10.0.0.1");
+	add_gid(add_port(&b, "y0", NULL), GID_ROCE_V2, "10.9.0.1");
+	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
+	assert_int_equal(ends.match, ENDS_ROUTED);
+	assert_int_equal(ends.gid[0]->index, 1);
+
+	add_gid(&b.port[0], GID_ROCE_V2, "2001:db8::2");
+	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
+	assert_int_equal(ends.match, ENDS_SUBNET);
+	assert_int_equal(ends.gid[0]->index, 0);
+	assert_int_equal(ends.gid[1]->index, 1);
+
+	wish[1].gid_index = 0; /* then only one family is left */
+	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
+	assert_int_equal(ends.gid[0]->index, 1);
+}
+
+/* A link-local GID only when its index is given, and only to another one. */
+static void test_link_local(void **state)
+{
+	struct host a = {0}, b = {0};
+	struct ends_wish wish[2] = {any("a"), any("b")};
+	struct ends ends;
+	struct err e;
+
+	(void)state;
+	usual(&a, "x", "10.0.0.1", "10.0.0.0/8");
+	usual(&b, "y", "10.0.0.2", "10.0.0.0/8");
+	wish[0].gid_index = wish[1].gid_index = 1;
+	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
+	assert_int_equal(ends.match, ENDS_SUBNET);
+	wish[1].gid_index = ENDS_ANY;
+	assert_int_equal(choose(&a, &b, wish, &ends, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "one family"));
+}
+
+static void test_errors(void **state)
+{
+	struct host empty = {0}, good = {0}, down = {0}, bare = {0}, many = {0};
+	const struct {
+		const char *name;
+		const struct host *a, *b;
+		const char *device;
+		int ib_port, gid_index, want;
+		const char *text, *hint;
+	} cases[] = {
+		{"no device here", &empty, &good, NULL, ENDS_ANY, ENDS_ANY, -ENODEV,
+		 "a: no RDMA device", "doctor"},
+		{"no device there", &good, &empty, NULL, ENDS_ANY, ENDS_ANY, -ENODEV,
+		 "b: no RDMA device", "rxe"},
+		{"no such device", &good, &good, "mlx5_9", ENDS_ANY, ENDS_ANY, -ENODEV,
+		 "a: no RDMA device mlx5_9", "mlx5_0 port 1 (eth0)"},
+		{"no such port", &good, &good, "mlx5_0", 2, ENDS_ANY, -ENODEV, "no port 2",
+		 "mlx5_0 port 1"},
+		{"down", &good, &down, NULL, ENDS_ANY, ENDS_ANY, -ENETDOWN,
+		 "b: mlx5_0 port 1 is not active", "ip link set eth0 up"},
+		{"no address", &good, &bare, NULL, ENDS_ANY, ENDS_ANY, -ENOENT,
+		 "b: mlx5_0 port 1: no RoCE v2 GID", "0 v1 10.0.0.9, 1 v2 fe80::9"},
+		{"no such GID", &good, &good, NULL, ENDS_ANY, 7, -ENOENT, "no GID at index 7",
+		 "3 v2 10.0.0.1"},
+		{"which?", &many, &good, NULL, ENDS_ANY, ENDS_ANY, -ENOTUNIQ, "which two",
+		 "--peer-dev"},
+	};
+
+	(void)state;
+	usual(&good, "mlx5_0", "10.0.0.1", "10.0.0.0/24");
+	usual(&down, "mlx5_0", "10.0.0.2", "10.0.0.0/24");
+	down.port[0].ib_active = false;
+	add_gid(add_port(&bare, "mlx5_0", NULL), GID_ROCE_V1, "10.0.0.9");
+	add_gid(&bare.port[0], GID_ROCE_V2, "fe80::9");
+	usual(&many, "x0", "172.16.0.1", "172.16.0.0/24");
+	usual(&many, "x1", "172.17.0.1", "172.17.0.0/24");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct ends_wish wish[2] = {any("a"), any("b")};
+		struct ends ends;
+		struct err e;
+
+		wish[0].device = cases[i].device;
+		wish[0].ib_port = cases[i].ib_port;
+		wish[0].gid_index = cases[i].gid_index;
+		if (choose(cases[i].a, cases[i].b, wish, &ends, &e) != cases[i].want ||
+		    !strstr(e.text, cases[i].text) || !strstr(e.hint, cases[i].hint))
+			fail_msg("%s: %s (%s)", cases[i].name, e.text, e.hint);
+	}
+}
+
+static void test_mtus(void **state)
+{
+	struct host a = {0}, b = {0};
+	struct ends_wish wish[2] = {any("a"), any("b")};
+	struct ends ends;
+	struct err e;
+
+	(void)state;
+	usual(&a, "x", "10.0.0.1", "10.0.0.0/8");
+	usual(&b, "y", "10.0.0.2", "10.0.0.0/8");
+	b.port[0].active_mtu = 1024;
+	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
+	assert_int_equal(ends_check(&ends, wish, 0, &e), -EMSGSIZE);
+	assert_non_null(strstr(e.text, "a x has 4096, b y has 1024"));
+	assert_non_null(strstr(e.hint, "-m 1024"));
+	assert_int_equal(ends_check(&ends, wish, 1024, &e), 0);
+	assert_int_equal(ends_check(&ends, wish, 2048, &e), -EMSGSIZE);
+	assert_non_null(strstr(e.text, "b: y"));
+	b.port[0].active_mtu = 0; /* not known */
+	assert_int_equal(ends_check(&ends, wish, 0, &e), 0);
+}
+
+/* A subnet comes from the other host: nothing it says may do harm. */
+static void test_hostile_subnets(void **state)
+{
+	static const char *const subnets[] = {"",
+					      "/",
+					      "10.0.0.0",
+					      "10.0.0.0/0",
+					      "10.0.0.0/33",
+					      "10.0.0.0/-1",
+					      "x/8",
+					      "10.0.0.0/99999999999"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(subnets); i++) {
+		struct host a = {0}, b = {0};
+		struct ends_wish wish[2] = {any("a"), any("b")};
+		struct ends ends;
+		struct err e;
+
+		usual(&a, "x", "10.0.0.1", subnets[i]);
+		usual(&b, "y", "10.0.0.2", subnets[i]);
+		assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
+		assert_int_equal(ends.match, ENDS_ROUTED);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_usual),
+		cmocka_unit_test(test_rails),
+		cmocka_unit_test(test_families_and_routes),
+		cmocka_unit_test(test_link_local),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_mtus),
+		cmocka_unit_test(test_hostile_subnets),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Observations: what can be attributed to a run, how long to wait for its numbers, JSON both ways.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/observe.h"
+
+static uint16_t row_named(enum metric m, const char *name)
+{
+	for (unsigned int row = 0; row < counter_def_count; row++)
+		if (counter_defs[row].metric == m && !strcmp(counter_defs[row].name, name))
+			return (uint16_t)row;
+	fail_msg("%s: no such row", name);
+	return 0;
+}
+
+static void count(struct counters *c, enum metric m, const char *row, uint64_t value)
+{
+	c->has[m] |= 1;
+	c->def[m] = row_named(m, row);
+	c->value[m][0] = value;
+}
+
+/* Readings at 0 s, 10 s (idle), 11 s and 31 s (load). */
+static void sample(struct observation *o, const uint64_t gaps[READ_COUNT])
+{
+	static const uint64_t seconds[READ_COUNT] = {0, 10, 11, 31};
+	struct port p = {.netdev = "roce0",
+			 .ibdev = "rxe0",
+			 .ib_port = 1,
+			 .kind = PORT_SOFT_ROCE,
+			 .driver = "virtio_net",
+			 .rdma_driver = "rxe",
+			 .speed_mbps = 10000};
+
+	observe_port(o, "h1", &p);
+	for (unsigned int r = 0; r < READ_COUNT; r++) {
+		struct counters c;
+
+		counters_clear(&c);
+		c.when_ns = seconds[r] * UINT64_C(1000000000);
+		count(&c, METRIC_OUT_OF_SEQUENCE, "out_of_seq_request", gaps[r]);
+		count(&c, METRIC_RX_BYTES, "statistics/rx_bytes", 1000 * gaps[r]);
+		observe_put(o, r, &c);
+	}
+}
+
+static void test_net(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t gaps[READ_COUNT];
+		uint64_t net;
+	} cases[] = {
+		{"quiet before", {5, 5, 5, 8}, 3},
+		{"as many while idle", {0, 5, 5, 15}, 0},
+		{"more than while idle", {0, 5, 5, 16}, 1},
+		{"fewer than while idle", {0, 5, 5, 6}, 0},
+		{"nothing at all", {7, 7, 7, 7}, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct observation o;
+		struct counters net;
+
+		sample(&o, cases[i].gaps);
+		assert_true(observe_net(&o, &net));
+		if (net.value[METRIC_OUT_OF_SEQUENCE][0] != cases[i].net)
+			fail_msg("%s: %llu", cases[i].name,
+				 (unsigned long long)net.value[METRIC_OUT_OF_SEQUENCE][0]);
+	}
+}
+
+static void test_missing_readings(void **state)
+{
+	static const uint64_t gaps[READ_COUNT] = {0, 5, 5, 15};
+	struct observation o;
+	struct counters net;
+
+	(void)state;
+	sample(&o, gaps);
+	o.has &= ~(1u << READ_QUIET_AFTER);
+	assert_true(observe_net(&o, &net)); /* no baseline: all of it */
+	assert_int_equal(net.value[METRIC_OUT_OF_SEQUENCE][0], 10);
+	assert_false(observe_delta(&o, READ_QUIET_BEFORE, &net, NULL));
+	o.has &= ~(1u << READ_LOAD_AFTER);
+	assert_false(observe_net(&o, &net));
+}
+
+static void test_settle(void **state)
+{
+	static const uint64_t gaps[READ_COUNT] = {0, 0, 0, 0};
+	struct observation o;
+
+	(void)state;
+	sample(&o, gaps);
+	assert_int_equal(observe_settle_ms(&o), 50);
+	/* Soft-RoCE on a NIC that refreshes its own numbers each second. */
+	count(&o.reading[READ_LOAD_BEFORE], METRIC_RX_CRC_ERRORS, "rx_fcs_err_frames", 0);
+	assert_int_equal(observe_settle_ms(&o), 2100);
+	sample(&o, gaps);
+	o.soft = false;
+	assert_int_equal(observe_settle_ms(&o), 2200);
+	o.soft = true;
+	o.has = 0; /* nothing known: the longest */
+	assert_int_equal(observe_settle_ms(&o), 2200);
+}
+
+static void test_json(void **state)
+{
+	static const uint64_t gaps[READ_COUNT] = {1, 2, 3, 9};
+	struct observation o, back;
+	struct err e = {0};
+	json_t *json, *users = json_pack("[s, s, s, s, s]", "a", "b", "c", "d", "e");
+
+	(void)state;
+	sample(&o, gaps);
+	assert_int_equal(observe_put_users(&o, users, &e), 0);
+	assert_int_equal(o.user_count, 5);
+	json_decref(users);
+	json = observe_to_json(&o);
+	assert_non_null(json);
+	assert_int_equal(observe_from_json(json, &back, &e), 0);
+	assert_memory_equal(&o, &back, sizeof(o));
+	json_decref(json);
+	o.has &= ~(1u << READ_LOAD_BEFORE);
+	json = observe_to_json(&o);
+	assert_int_equal(observe_from_json(json, &back, &e), 0);
+	assert_int_equal(back.has, o.has);
+	json_decref(json);
+}
+
+static void test_json_hostile(void **state)
+{
+	static const struct {
+		const char *key, *value;
+	} cases[] = {
+		{"host", "7"},
+		{"netdev", "\"a-name-that-is-far-too-long\""},
+		{"soft", "1"},
+		{"ib_port", "256"},
+		{"speed_mbps", "-1"},
+		{"users", "{}"},
+		{"users", "[1]"},
+		{"idle_before", "[]"},
+		{"load_after", "{}"},
+		{"load_after", "{\"when_ns\": -1}"},
+		{"driver", "\"\\u0007\""},
+	};
+	static const uint64_t gaps[READ_COUNT] = {1, 2, 3, 9};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct observation o, back = {.speed_mbps = 4711};
+		struct err e = {0};
+		json_t *json;
+
+		sample(&o, gaps);
+		json = observe_to_json(&o);
+		json_object_set_new(json, cases[i].key,
+				    json_loads(cases[i].value, JSON_DECODE_ANY, NULL));
+		if (observe_from_json(json, &back, &e) != -EINVAL || !e.text[0])
+			fail_msg("%s: %s is taken", cases[i].key, cases[i].value);
+		assert_int_equal(back.speed_mbps, 4711);
+		json_decref(json);
+	}
+}
+
+static void test_growth(void **state)
+{
+	static const uint64_t gaps[READ_COUNT] = {1, 2, 3, 9};
+	struct observation o;
+	json_t *list, *one;
+
+	(void)state;
+	sample(&o, gaps);
+	list = observe_growth_to_json(&o);
+	assert_int_equal(json_array_size(list), 2);
+	one = json_array_get(list, 1);
+	assert_string_equal(json_string_value(json_object_get(one, "metric")), "out_of_sequence");
+	assert_string_equal(json_string_value(json_object_get(one, "class")), "loss-request");
+	assert_string_equal(json_string_value(json_object_get(one, "source")),
+			    "rdma out_of_seq_request");
+	assert_int_equal(json_integer_value(json_object_get(one, "idle")), 1);
+	assert_int_equal(json_integer_value(json_object_get(one, "load")), 6);
+	json_decref(list);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_net),    cmocka_unit_test(test_missing_readings),
+		cmocka_unit_test(test_settle), cmocka_unit_test(test_json),
+		cmocka_unit_test(test_growth), cmocka_unit_test(test_json_hostile),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

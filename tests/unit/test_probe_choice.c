@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Options of `probe client` into a spec of traffic, its words, and its line of progress.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cmd/probe.h"
+#include "cmd/probe_choice.h"
+#include "cmd/probe_text.h"
+
+static const struct probe_choice none = {
+	.ib_port = PROBE_UNSET,
+	.gid_index = PROBE_UNSET,
+	.peer_gid_index = PROBE_UNSET,
+	.port = PROBE_PORT,
+	.qps = 1,
+	.threads = 1,
+};
+
+/* A command line as the user writes it, through the option table. */
+static int parse(const char *line, struct two_ended_wish *w, struct err *e)
+{
+	static char copy[512]; /* options point into it */
+	char *words[40] = {(char[]){"client"}}, *rest = copy, *word;
+	int count = 1;
+
+	probe_choice = none;
+	memset(w, 0, sizeof(*w));
+	memset(e, 0, sizeof(*e));
+	snprintf(copy, sizeof(copy), "%s", line);
+	while ((word = strsep(&rest, " ")))
+		if (*word)
+			words[count++] = word;
+	words[count] = NULL;
+	if (opts_parse(probe_client_opts, &count, words, false, e))
+		return e->code;
+	return probe_choice_make(&probe_choice, w, e);
+}
+
+static void test_usual(void **state)
+{
+	struct two_ended_wish w;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(parse("", &w, &e), 0);
+	assert_int_equal(w.port, 18515);
+	assert_int_equal(w.gid_index[SIDE_CLIENT], ENDS_ANY);
+	assert_int_equal(w.spec.duration_ms, 10000);
+	assert_int_equal(w.idle_ms, 10000);
+	assert_int_equal(w.spec.class_count, 1);
+	assert_int_equal(w.spec.class[0].verb, TRAFFIC_WRITE);
+	assert_int_equal(w.spec.class[0].transport, TRAFFIC_RC);
+	assert_int_equal(w.spec.class[0].message_bytes, 65536);
+	assert_int_equal(w.spec.class[0].check, TRAFFIC_CHECK_SAMPLED);
+}
+
+/* As a user of perftest writes it. */
+static void test_perftest_words(void **state)
+{
+	struct two_ended_wish w;
+	struct err e;
+
+	(void)state;
+	if (parse("-d mlx5_0 -i 2 -x 3 -s 4096 -D 30 -q 4 -t 64 -b -T 104 -S 3 -m 1024 -c RC -F "
+		  "--report_gbits -p 19000 -u 16 -R --use_hugepages",
+		  &w, &e))
+		fail_msg("%s", e.text);
+	assert_string_equal(w.device[SIDE_CLIENT], "mlx5_0");
+	assert_null(w.device[SIDE_SERVER]);
+	assert_int_equal(w.ib_port[SIDE_CLIENT], 2);
+	assert_int_equal(w.gid_index[SIDE_CLIENT], 3);
+	assert_int_equal(w.gid_index[SIDE_SERVER], ENDS_ANY);
+	assert_int_equal(w.mtu_bytes, 1024);
+	assert_int_equal(w.spec.mtu_bytes, 1024);
+	assert_int_equal(w.port, 19000);
+	assert_int_equal(w.spec.duration_ms, 30000);
+	assert_int_equal(w.spec.timeout, 16);
+	assert_int_equal(w.spec.bringup, TRAFFIC_CM);
+	assert_true(w.spec.huge_pages);
+	assert_int_equal(w.spec.class[0].message_bytes, 4096);
+	assert_int_equal(w.spec.class[0].qps, 4);
+	assert_int_equal(w.spec.class[0].window, 64);
+	assert_int_equal(w.spec.class[0].direction, TRAFFIC_BOTH);
+	assert_int_equal(w.spec.class[0].tos, 104);
+	assert_int_equal(w.spec.class[0].sl, 3);
+	assert_int_equal(parse("-n 5000", &w, &e), 0); /* until they are sent */
+	assert_int_equal(w.spec.class[0].count, 5000);
+	assert_int_equal(w.spec.duration_ms, 0);
+	assert_int_equal(w.idle_ms, 0);
+}
+
+static void test_modes(void **state)
+{
+	struct two_ended_wish w;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(parse("--mode count", &w, &e), 0);
+	assert_int_equal(w.spec.class[0].transport, TRAFFIC_UC);
+	assert_int_equal(w.spec.class[0].verb, TRAFFIC_SEND);
+	assert_int_equal(w.spec.class[0].message_bytes, 1024);
+	assert_int_equal(parse("--mode strict", &w, &e), 0);
+	assert_int_equal(w.spec.class[0].verb, TRAFFIC_WRITE);
+	assert_int_equal(parse("-c UD", &w, &e), 0);
+	assert_int_equal(w.spec.class[0].verb, TRAFFIC_SEND);
+	assert_int_equal(w.spec.class[0].message_bytes, 1024);
+	assert_int_equal(parse("--latency", &w, &e), 0);
+	assert_int_equal(w.spec.class[0].message_bytes, 64);
+	assert_int_equal(parse("-D 0 --baseline 500ms", &w, &e), 0);
+	assert_int_equal(w.spec.duration_ms, 0);
+	assert_int_equal(w.idle_ms, 500);
+}
+
+static void test_classes(void **state)
+{
+	const struct traffic_class *c;
+	struct two_ended_wish w;
+	struct err e;
+
+	(void)state;
+	if (parse("-s 1MiB -T 8 --class tos=104,qps=4,verb=read,rate=2G,check=every "
+		  "--class latency,verb=send,sl=5 --class "
+		  "direction=backward,count=7,depth=2,size=128",
+		  &w, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(w.spec.class_count, 3);
+	c = w.spec.class;
+	assert_int_equal(c[0].tos, 104);
+	assert_int_equal(c[0].qps, 4);
+	assert_int_equal(c[0].verb, TRAFFIC_READ);
+	assert_int_equal(c[0].rate_bytes_per_s, 250000000);
+	assert_int_equal(c[0].check, TRAFFIC_CHECK_EVERY);
+	assert_int_equal(c[0].message_bytes, 1 << 20);
+	assert_true(c[1].probe);
+	assert_int_equal(c[1].sl, 5);
+	assert_int_equal(c[1].tos, 8);
+	assert_int_equal(c[2].direction, TRAFFIC_BACKWARD);
+	assert_int_equal(c[2].count, 7);
+	assert_int_equal(c[2].window, 2);
+	assert_int_equal(c[2].message_bytes, 128);
+	assert_int_equal(parse("--class latency,verb=send", &w, &e), 0);
+	assert_int_equal(w.spec.class[0].message_bytes, 64);
+}
+
+static void test_errors(void **state)
+{
+	static const struct {
+		const char *line, *text, *hint;
+	} cases[] = {
+		{"--mode stric", "--mode: 'stric'", "strict"},
+		{"-c DC", "--connection: 'DC'", "xrc"},
+		{"--verb writ", "--verb: 'writ'", "write_imm"},
+		{"-s 63", "--size", "64"},
+		{"-s 16MiB", "--size", ""},
+		{"-s 0x100", "--size", ""},
+		{"-D 10x", "--duration", ""},
+		{"-D -5", "--duration", ""},
+		{"-D 99999999999", "--duration", ""},
+		{"-n 0", "--iters", ""},
+		{"-q 257", "--qp: 257", ""},
+		{"-T 256", "--tos", ""},
+		{"-m 1500", "--mtu: 1500", ""},
+		{"-t 3", "power of two", ""},
+		{"--rate fast", "--rate", ""},
+		{"--rate 99999T", "--rate", ""},
+		{"--class", "--class needs a value", ""},
+		{"--class tos", "'tos' needs a value", ""},
+		{"--class latency=1", "'latency' takes no value", ""},
+		{"--class tos=1,,sl=2", "empty part", ""},
+		{"--class tps=1", "unknown key 'tps'", "'tos'"},
+		{"--class quality=1", "unknown key 'quality'", "keys: tos"},
+		{"--class tos=x", "--class tos", ""},
+		{"--class qps=0", "--class qps", ""},
+		{"--class verb=push", "--class verb: 'push'", "write"},
+		{"--mode strict --verb send", "strict", ""},
+		{"--mode count -c RC", "count mode", ""},
+		{"-c UD --verb write", "UD", ""},
+		{"--class qps=200 --class qps=200", "400 queue pairs", ""},
+		{"--ib-dv x", "unknown option", "--ib-dev"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct two_ended_wish w;
+		struct err e;
+
+		if (parse(cases[i].line, &w, &e) != -EINVAL || !strstr(e.text, cases[i].text) ||
+		    !strstr(e.hint, cases[i].hint))
+			if (e.code != -ERANGE)
+				fail_msg("%s: %d: %s (%s)", cases[i].line, e.code, e.text, e.hint);
+	}
+}
+
+/* A class that fails leaves what was there, and a long one does not get cut. */
+static void test_class_alone(void **state)
+{
+	struct traffic_class class = {.tos = 1}, before = class;
+	char text[1024];
+	struct err e;
+
+	(void)state;
+	assert_int_equal(probe_class_take("tos=5,sl=9", &class, &e), -ERANGE);
+	assert_memory_equal(&class, &before, sizeof(class));
+	memset(text, ',', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	assert_int_equal(probe_class_take(text, &class, &e), -EINVAL);
+}
+
+static void test_class_text(void **state)
+{
+	struct two_ended_wish w;
+	char text[200];
+	struct err e;
+
+	(void)state;
+	assert_int_equal(parse("--class tos=104,qps=4,rate=2G", &w, &e), 0);
+	probe_class_text(&w.spec.class[0], text, sizeof(text));
+	assert_string_equal(text, "RC WRITE, 4 QPs, 64 KiB, 2 Gb/s, ToS 104 (DSCP 26), "
+				  "check: sampled");
+	assert_int_equal(parse("--class latency,verb=write_imm", &w, &e), 0);
+	probe_class_text(&w.spec.class[0], text, sizeof(text));
+	assert_string_equal(text,
+			    "latency, RC WRITE IMM, 1 QP, 64 B, one at a time, ToS 0 (DSCP 0), "
+			    "check: sampled");
+}
+
+static void test_live(void **state)
+{
+	struct two_ended_live live = {.started_ms = 1000, .now_ms = 3000, .duration_ms = 8000};
+	struct probe_pace pace = {0};
+	char text[160];
+
+	(void)state;
+	live.side[SIDE_CLIENT] = (struct traffic_progress){.messages = 10, .bytes = 20000000};
+	live.side[SIDE_SERVER] = (struct traffic_progress){.mismatches = 2, .losses = 1};
+	probe_live_text(&live, &pace, text, sizeof(text));
+	assert_string_equal(text,
+			    "[#####               ] 10.00 MB/s, 10 messages, 2 wrong, 1 lost, "
+			    "6 s left");
+	live.now_ms = 3500; /* since the last line, not since the start */
+	live.side[SIDE_CLIENT].bytes = 21000000;
+	probe_live_text(&live, &pace, text, sizeof(text));
+	assert_non_null(strstr(text, " 2.00 MB/s"));
+	live.now_ms = 3510; /* the other end's line: too soon for a rate */
+	live.side[SIDE_CLIENT].bytes = 99000000;
+	probe_live_text(&live, &pace, text, sizeof(text));
+	assert_non_null(strstr(text, " 2.00 MB/s"));
+	live.now_ms = 30000;
+	probe_live_text(&live, &pace, text, sizeof(text));
+	assert_non_null(strstr(text, "[####################]"));
+	assert_non_null(strstr(text, "0 s left"));
+	live.duration_ms = 0;
+	probe_live_text(&live, &pace, text, sizeof(text));
+	assert_null(strchr(text, '['));
+	assert_non_null(strstr(text, ", 29 s"));
+}
+
+/* Every word a run can be described by has a meaning. */
+static void test_words(void **state)
+{
+	static const char *const lines[] = {
+		"",
+		"--mode strict",
+		"--mode count -c UD",
+		"-c XRC --verb send_imm --check every -b",
+		"-R",
+		"--verb read --check none --direction backward --rate 1G",
+		"--verb atomic",
+		"--latency --verb write_imm",
+	};
+
+	(void)state;
+	for (const struct probe_word *w = probe_words; w->word; w++) {
+		assert_ptr_equal(probe_word_meaning(w->word), w->meaning);
+		assert_true(strlen(w->meaning) > 10 && w->meaning[strlen(w->meaning) - 1] != '.');
+	}
+	assert_null(probe_word_meaning("nothing of it"));
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct two_ended_wish w;
+		char *text = NULL;
+		size_t size = 0;
+		FILE *out = open_memstream(&text, &size);
+		struct err e;
+
+		if (parse(lines[i], &w, &e))
+			fail_msg("%s: %s", lines[i], e.text);
+		probe_explain(&w, out);
+		fclose(out);
+		assert_non_null(strstr(text, "\n  memory"));
+		assert_null(strstr(text, "?"));
+		free(text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_usual),	   cmocka_unit_test(test_perftest_words),
+		cmocka_unit_test(test_modes),	   cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_errors),	   cmocka_unit_test(test_class_alone),
+		cmocka_unit_test(test_class_text), cmocka_unit_test(test_live),
+		cmocka_unit_test(test_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

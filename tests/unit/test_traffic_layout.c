@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How classes are laid out on queue pairs, and what a peer's cell may not say.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/traffic_end.h"
+
+/* Slots that are looked at are as many as what is under way; else one is enough. A list is a whole
+ * part of the window, is no more than 256 KiB, and no more than 2 ms of the rate. */
+static void test_layout(void **state)
+{
+	static const struct {
+		struct traffic_class class;
+		uint32_t window, slots, stride, unit;
+	} cases[] = {
+		{{.verb = TRAFFIC_WRITE, .message_bytes = 65536}, 32, 1, 65536, 4},
+		{{.verb = TRAFFIC_WRITE, .message_bytes = 64}, 128, 1, 64, 16},
+		{{.verb = TRAFFIC_WRITE, .message_bytes = 8 << 20}, 2, 1, 8 << 20, 1},
+		{{.verb = TRAFFIC_WRITE, .message_bytes = 65536, .check = TRAFFIC_CHECK_EVERY},
+		 32,
+		 32,
+		 65536,
+		 4},
+		{{.verb = TRAFFIC_SEND, .message_bytes = 65, .check = TRAFFIC_CHECK_SAMPLED},
+		 512,
+		 512,
+		 128,
+		 16},
+		{{.verb = TRAFFIC_READ, .message_bytes = 4096}, 32, 1, 4096, 8},
+		{{.verb = TRAFFIC_ATOMIC, .message_bytes = 4096, .check = TRAFFIC_CHECK_EVERY},
+		 32,
+		 32,
+		 64,
+		 8},
+		{{.verb = TRAFFIC_SEND, .transport = TRAFFIC_UD, .message_bytes = 1024},
+		 512,
+		 512,
+		 1024,
+		 16},
+		{{.verb = TRAFFIC_SEND, .message_bytes = 64, .probe = true}, 2, 2, 64, 1},
+		{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .window = 8}, 8, 1, 4096, 2},
+		{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .window = 1}, 1, 1, 4096, 1},
+		{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .rate_bytes_per_s = 4096000},
+		 128,
+		 1,
+		 4096,
+		 2},
+		{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .rate_bytes_per_s = 1},
+		 128,
+		 1,
+		 4096,
+		 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct traffic_class c = cases[i].class;
+
+		c.qps = 1;
+		if (class_window(&c) != cases[i].window || class_slots(&c) != cases[i].slots ||
+		    class_stride(&c) != cases[i].stride || class_unit(&c) != cases[i].unit)
+			fail_msg("case %zu: window %u, %u slots of %u, lists of %u", i,
+				 class_window(&c), class_slots(&c), class_stride(&c),
+				 class_unit(&c));
+	}
+}
+
+/* Whatever is asked for: nothing is 0, all are powers of two that divide the window. */
+static void test_all_sizes(void **state)
+{
+	(void)state;
+	for (unsigned int verb = 0; verb < TRAFFIC_VERBS; verb++) {
+		for (uint32_t bytes = TRAFFIC_MESSAGE_MIN; bytes <= TRAFFIC_MESSAGE_MAX;
+		     bytes = bytes * 5 / 4) {
+			struct traffic_class c = {
+				.verb = (enum traffic_verb)verb,
+				.message_bytes = bytes,
+				.qps = 1 + bytes % 7,
+				.check = (enum traffic_check)(bytes % 3),
+				.rate_bytes_per_s = bytes % 2 ? bytes * UINT64_C(100) : 0,
+			};
+			uint32_t window = class_window(&c), unit = class_unit(&c);
+
+			assert_true(window && unit && !(window & (window - 1)));
+			assert_int_equal(window % unit, 0);
+			assert_int_equal(window % class_slots(&c), 0);
+			assert_true(class_stride(&c) % 64 == 0 && class_stride(&c) >= 8);
+		}
+	}
+}
+
+static void test_halves(void **state)
+{
+	static const struct {
+		enum traffic_direction direction;
+		bool probe, client_requests, server_requests;
+	} cases[] = {
+		{TRAFFIC_FORWARD, false, true, false},
+		{TRAFFIC_BACKWARD, false, false, true},
+		{TRAFFIC_BOTH, false, true, true},
+		{TRAFFIC_FORWARD, true, true, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct traffic_class c = {.direction = cases[i].direction, .probe = cases[i].probe};
+
+		assert_int_equal(class_requests(&c, TRAFFIC_CLIENT), cases[i].client_requests);
+		assert_int_equal(class_responds(&c, TRAFFIC_SERVER), cases[i].client_requests);
+		assert_int_equal(class_requests(&c, TRAFFIC_SERVER), cases[i].server_requests);
+		assert_int_equal(class_responds(&c, TRAFFIC_CLIENT), cases[i].server_requests);
+	}
+}
+
+/* An end in the middle of a run: 100 posted, 90 complete, 80 granted. */
+struct scene {
+	struct traffic t;
+	struct traffic_report report;
+	struct worker worker;
+	struct cell out;
+	struct traffic_class class;
+	struct traffic_class_result result;
+	struct flow flow;
+};
+
+static struct scene *make_scene(enum traffic_verb verb, enum traffic_transport transport)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+
+	assert_non_null(s);
+	pthread_mutex_init(&s->t.lock, NULL);
+	s->t.report = &s->report;
+	s->worker = (struct worker){.t = &s->t, .out = &s->out, .now_ns = 1000 * NS_PER_MS};
+	s->class = (struct traffic_class){.verb = verb,
+					  .transport = transport,
+					  .check = TRAFFIC_CHECK_EVERY,
+					  .message_bytes = 64,
+					  .qps = 1};
+	s->flow = (struct flow){
+		.worker = &s->worker,
+		.class = &s->class,
+		.result = &s->result,
+		.window = 32,
+		.slots = 32,
+		.tx = {.on = true, .posted = 100, .completed = 90, .granted = 80, .granting = true},
+		.rx = {.on = true, .announced = 50, .arrived = 50, .granted = 50, .next = 50},
+	};
+	return s;
+}
+
+static void test_hostile_cells(void **state)
+{
+	static const struct {
+		enum traffic_verb verb;
+		enum traffic_transport transport;
+		struct cell in;
+		bool bad;
+	} cases[] = {
+		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = 80, .completed = 50}, false},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = 100, .completed = 50}, false},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = 101, .completed = 50}, true},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = 79, .completed = 50}, true},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = UINT64_MAX, .completed = 50}, true},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = 80, .completed = 49}, true},
+		{TRAFFIC_WRITE, TRAFFIC_RC, {.granted = 80, .completed = 83}, true},
+		{TRAFFIC_WRITE, TRAFFIC_RC, {.granted = 80, .completed = UINT64_MAX}, true},
+		{TRAFFIC_SEND, TRAFFIC_UC, {.granted = 80, .completed = 82}, false},
+		{TRAFFIC_SEND, TRAFFIC_UC, {.granted = 80, .completed = 83}, true},
+		{TRAFFIC_SEND, TRAFFIC_UD, {.granted = 80, .completed = UINT64_MAX}, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct scene *s = make_scene(cases[i].verb, cases[i].transport);
+
+		flow_take_grant(&s->flow, &cases[i].in);
+		flow_announced(&s->flow, &cases[i].in);
+		if (atomic_load(&s->t.failed) != cases[i].bad)
+			fail_msg("case %zu: '%s'", i, s->report.total.detail);
+		assert_int_equal(s->report.total.cause, cases[i].bad ? CAUSE_DATA : CAUSE_NONE);
+		free(s);
+	}
+}
+
+/* An end is not believed before this end has ended its own half. */
+static void test_early_end(void **state)
+{
+	struct scene *s = make_scene(TRAFFIC_SEND, TRAFFIC_RC);
+	const struct cell in = {.granted = 100, .completed = 50, .flags = CELL_SEEN};
+
+	(void)state;
+	flow_take_grant(&s->flow, &in);
+	assert_false(s->flow.tx.seen);
+	s->flow.tx.ended = true;
+	flow_take_grant(&s->flow, &in);
+	assert_true(s->flow.tx.seen);
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_layout),	  cmocka_unit_test(test_all_sizes),
+		cmocka_unit_test(test_halves),	  cmocka_unit_test(test_hostile_cells),
+		cmocka_unit_test(test_early_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
