@@ -163,7 +163,7 @@ setup()
 spec()
 {
 	echo '{"role":"'"$1"'","mode":"observe","bringup":"raw","ibdev":"rxe0","ib_port":1,"gid_index":1,' \
-		'"duration_ms":1000,"seed":'"$3"',"timeout":0,"threads":1,"pin":false,"huge_pages":false,' \
+		'"duration_ms":1000,"seed":'"$3"',"timeout":0,"mtu_bytes":0,"threads":1,"pin":false,"huge_pages":false,' \
 		'"classes":[{"tos":106,"sl":0,"transport":"rc","verb":"'"$2"'","direction":"forward",' \
 		'"check":"every","probe":false,"qps":1,"message_bytes":4097,"window":0,' \
 		'"rate_bytes_per_s":5000000,"count":0}]}'
