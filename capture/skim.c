@@ -33,7 +33,9 @@
 
 typedef uint64_t head_word __attribute__((vector_size(16)));
 
-#define HEAD_WORDS (SKIM_HEAD_BYTES / sizeof(head_word))
+#define CACHE_LINE   64
+#define FETCH_BEYOND 1024 /* batches are not of the same size */
+#define HEAD_WORDS   (SKIM_HEAD_BYTES / sizeof(head_word))
 
 /*
  * The bytes of a head that stand for its headers and for the flow and its path. The others change
@@ -181,10 +183,33 @@ static inline void find(const struct flow_table *t, struct skim *k)
 		__builtin_prefetch(run + i, 1);
 }
 
+/* Where the next batch lies in a file, when it is like this one: its bytes come from memory while
+ * this one is looked at. Nothing is read from there, so it may be anywhere. */
+static size_t next_batch(const struct skim_batch *b)
+{
+	const struct record *first = &b->record[0], *last = &b->record[b->count - 1];
+
+	return (size_t)((uintptr_t)last->data + last->cap_len - (uintptr_t)first->data) +
+	       FETCH_BEYOND;
+}
+
+static inline void fetch(uintptr_t at, uint32_t len)
+{
+	__builtin_prefetch((const void *)at);
+	__builtin_prefetch((const void *)(at + CACHE_LINE));
+	__builtin_prefetch((const void *)(at + 2 * CACHE_LINE));
+	for (uint32_t i = 3 * CACHE_LINE; i < len; i += CACHE_LINE)
+		__builtin_prefetch((const void *)(at + i));
+}
+
 void skim_guess(struct skim_batch *b)
 {
-	for (unsigned int i = 0; i < b->count; i++)
+	size_t ahead = b->count ? next_batch(b) : 0;
+
+	for (unsigned int i = 0; i < b->count; i++) {
+		fetch((uintptr_t)b->record[i].data + ahead, b->record[i].cap_len);
 		look(b, &b->record[i], &b->skim[i]);
+	}
 }
 
 /* In steps, so that frames do not wait for each other's memory. */
