@@ -170,6 +170,17 @@ static inline void look(const struct skim_batch *b, const struct record *r, stru
 		k->needs |= TAKES_NEVER;
 }
 
+/* What take_read() needs beside the run. */
+static void fetch_reads(const struct stream *s)
+{
+	const uint8_t *to = (const uint8_t *)&s->read[STREAM_READS];
+
+	__builtin_prefetch(&s->psn, 1);
+	__builtin_prefetch(&s->read_count, 1);
+	__builtin_prefetch(&s->read[0], 1);
+	__builtin_prefetch(to - 1, 1);
+}
+
 static inline void find(const struct flow_table *t, struct skim *k)
 {
 	uint32_t at = (uint32_t)k->hash & t->slot_mask;
@@ -179,8 +190,10 @@ static inline void find(const struct flow_table *t, struct skim *k)
 		at = (at + 1) & t->slot_mask;
 	k->id = t->slot[at].id;
 	run = (const uint8_t *)&t->run[k->id ? k->id - 1 : 0];
-	for (unsigned int i = 0; i < sizeof(struct flow_run); i += 64)
+	for (unsigned int i = 0; i < sizeof(struct flow_run); i += CACHE_LINE)
 		__builtin_prefetch(run + i, 1);
+	if (k->id && k->needs & TAKES_READ)
+		fetch_reads(&t->entry[k->id - 1].stream);
 }
 
 /* Where the next batch lies in a file, when it is like this one: its bytes come from memory while
@@ -255,9 +268,10 @@ static bool may_be_held(const struct flow_table *t, const struct flow_run *run)
 static inline bool take_request(struct flow_table *t, struct flow_run *run, const struct record *r,
 				const struct skim *k)
 {
+	bool odd_full = (k->needs / TAKES_FULL & 1) & (k->payload_len != run->pmtu);
 	uint32_t span = 1;
 
-	if (k->psn != run->expected || (k->needs & TAKES_FULL && k->payload_len != run->pmtu))
+	if ((k->psn != run->expected) | odd_full)
 		return false;
 	if (k->needs & TAKES_READ) {
 		span = take_read(&t->entry[run - t->run].stream, bth_of(run->layout), r, k);
