@@ -14,7 +14,7 @@
 
 #define FLOWS_MAX_DEFAULT 65536U
 #define ENTRIES_FIRST	  64U
-#define SLOTS_EACH	  4U /* most are found in the first place */
+#define SLOTS_EACH	  8U /* most are found in the first place */
 #define ROOM_SMALL	  4096U
 #define HUGE_PAGE	  ((size_t)2 << 20)
 

@@ -186,7 +186,8 @@ static inline void find(const struct flow_table *t, struct skim *k)
 	uint32_t at = (uint32_t)k->hash & t->slot_mask;
 	const uint8_t *run;
 
-	while (t->slot[at].id && t->slot[at].tag != (uint32_t)(k->hash >> 32))
+	/* A free one may have the tag of none. */
+	while (t->slot[at].tag != (uint32_t)(k->hash >> 32) && t->slot[at].id)
 		at = (at + 1) & t->slot_mask;
 	k->id = t->slot[at].id;
 	run = (const uint8_t *)&t->run[k->id ? k->id - 1 : 0];
