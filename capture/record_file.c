@@ -51,11 +51,9 @@ struct record_file {
 	bool statistics;       /* were there */
 	bool part;	       /* records stay where they are, and no more is read than is needed */
 	bool ended;	       /* nothing comes after what is in buf */
-	bool torn;	       /* a window of a part was */
 	off_t at;	       /* of what comes after it */
 	struct window *window; /* NULL: parts of the file are copied into own[] */
 	const uint8_t *buf;    /* of the window, or own[] */
-	size_t shown;	       /* bytes of it */
 	size_t have, used;
 	uint8_t own[BUFFER_BYTES + RECORD_SLACK];
 };
@@ -76,35 +74,19 @@ static uint16_t u16_at(const uint8_t *p)
 	return v;
 }
 
-/* Of a part what was shown stays where it is, and is given out as it is needed. */
-static void extend(struct record_file *r, size_t need)
-{
-	size_t have = r->used + need < r->shown ? r->used + need : r->shown;
-
-	if (have > r->have) {
-		r->at += (off_t)(have - r->have);
-		r->have = have;
-	}
-	r->ended = r->have == r->shown && r->shown < BUFFER_BYTES;
-}
-
 static bool show(struct record_file *r)
 {
 	uint64_t at = record_file_at(r);
-	size_t want = r->part ? BUFFER_BYTES : WINDOW_BYTES, have;
-	const uint8_t *buf = window_show(r->window, at, want, r->part ? PIECE_BYTES : want, &have);
+	size_t have;
+	const uint8_t *buf = window_show(r->window, at, WINDOW_BYTES, WINDOW_BYTES, &have);
 
 	if (!buf)
 		return false;
 	r->buf = buf;
-	r->have = r->shown = have;
+	r->have = have;
 	r->used = 0;
-	r->ended = have < want;
-	if (r->part && have > PIECE_BYTES) {
-		r->have = PIECE_BYTES;
-		r->ended = false;
-	}
-	r->at = (off_t)(at + r->have);
+	r->ended = have < WINDOW_BYTES;
+	r->at = (off_t)(at + have);
 	return true;
 }
 
@@ -122,10 +104,6 @@ static void leave_window(struct record_file *r)
 /* Reads until `need` bytes are there, or the end. */
 static void fill(struct record_file *r, size_t need)
 {
-	if (r->window && r->part && r->shown) {
-		extend(r, need);
-		return;
-	}
 	if (r->window && show(r))
 		return;
 	if (r->window)
@@ -390,14 +368,15 @@ struct record_file *record_file_part(const struct record_file *r)
 	memcpy(part, r, offsetof(struct record_file, own));
 	part->part = true;
 	part->buf = part->own;
-	part->window = r->window ? window_new(r->fd, BUFFER_BYTES) : NULL;
+	/* Threads that map, and unmap, wait for each other: that costs more than to copy. */
+	part->window = NULL;
 	return part;
 }
 
 void record_file_seek(struct record_file *r, uint64_t at)
 {
 	r->at = (off_t)at;
-	r->have = r->used = r->shown = 0;
+	r->have = r->used = 0;
 	r->ended = false;
 }
 
@@ -421,7 +400,6 @@ bool record_file_begin(struct record_file *part, uint64_t at)
 void record_file_add_statistics(struct record_file *r, const struct record_file *part)
 {
 	r->statistics |= part->statistics;
-	r->torn |= part->window && window_is_torn(part->window);
 }
 
 void record_file_close(struct record_file *r)
@@ -447,7 +425,7 @@ enum record_got record_file_batch(struct record_file *r, struct record *out, uns
 {
 	enum record_got got = r->batch(r, out, max, count);
 
-	if (!r->torn && !(r->window && window_is_torn(r->window)))
+	if (!r->window || !window_is_torn(r->window))
 		return got;
 	*count = 0;
 	return RECORD_ODD;
