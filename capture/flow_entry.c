@@ -9,23 +9,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 
 #define FLOWS_MAX_DEFAULT 65536U
 #define ENTRIES_FIRST	  64U
-#define SLOTS_EACH	  4U /* most are found in the first place */
-
-void flow_table_free(struct flow_table *t)
-{
-	if (!t)
-		return;
-	free(t->entry);
-	free(t->run);
-	free(t->slot);
-	pair_table_free(t->pairs);
-	connect_table_free(t->connections);
-	free(t);
-}
+#define SLOTS_EACH	  8U /* most are found in the first place */
+#define ROOM_SMALL	  4096U
+#define HUGE_PAGE	  ((size_t)2 << 20)
 
 static void put_slot(struct flow_table *t, uint64_t hash, uint32_t id)
 {
@@ -46,14 +37,47 @@ static void fill_slots(struct flow_table *t)
 		put_slot(t, t->entry[i].hash, i);
 }
 
-/* As realloc(), on the edge of a cache line. */
-static struct flow_run *grow_runs(const struct flow_table *t, uint32_t room)
+/* Memory that costs nothing until it is used, and then comes in large pages. NULL: there is none.
+ */
+static void *reserve(size_t bytes)
 {
-	struct flow_run *run = aligned_alloc(__alignof__(*run), room * sizeof(*run));
+	uint8_t *p, *begin;
 
-	if (run && t->count)
-		memcpy(run, t->run, t->count * sizeof(*run));
-	return run;
+	p = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (p == MAP_FAILED)
+		return NULL;
+	begin = (uint8_t *)(((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+	if (begin > p)
+		munmap(p, (size_t)(begin - p));
+	if (begin < p + HUGE_PAGE)
+		munmap(begin + bytes, (size_t)(p + HUGE_PAGE - begin));
+	(void)madvise(begin, bytes, MADV_HUGEPAGE); /* only faster */
+	return begin;
+}
+
+static size_t pages_of(uint32_t room, size_t each)
+{
+	return (room * each + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+}
+
+/* On the edge of a cache line, with what was in `old`. */
+static void *more(const struct flow_table *t, const void *old, uint32_t room, size_t each)
+{
+	size_t line = __alignof__(struct flow_run), bytes = (room * each + line - 1) / line * line;
+	void *p = room > ROOM_SMALL ? reserve(pages_of(room, each)) : aligned_alloc(line, bytes);
+
+	if (p && t->count)
+		memcpy(p, old, t->count * each);
+	return p;
+}
+
+static void release(void *p, uint32_t room, size_t each)
+{
+	if (p && room > ROOM_SMALL)
+		munmap(p, pages_of(room, each));
+	else
+		free(p);
 }
 
 static int grow(struct flow_table *t, uint32_t room)
@@ -66,15 +90,17 @@ static int grow(struct flow_table *t, uint32_t room)
 	while (slots < SLOTS_EACH * room)
 		slots *= 2;
 	slot = calloc(slots, sizeof(*slot));
-	run = grow_runs(t, room);
-	entry = slot && run ? realloc(t->entry, room * sizeof(*entry)) : NULL;
-	if (!entry) {
+	run = more(t, t->run, room, sizeof(*run));
+	entry = more(t, t->entry, room, sizeof(*entry));
+	if (!slot || !run || !entry) {
 		free(slot);
-		free(run);
+		release(run, room, sizeof(*run));
+		release(entry, room, sizeof(*entry));
 		return -ENOMEM;
 	}
 	free(t->slot);
-	free(t->run);
+	release(t->run, t->room, sizeof(*run));
+	release(t->entry, t->room, sizeof(*entry));
 	t->entry = entry;
 	t->run = run;
 	t->slot = slot;
@@ -82,6 +108,18 @@ static int grow(struct flow_table *t, uint32_t room)
 	t->slot_mask = slots - 1;
 	fill_slots(t);
 	return 0;
+}
+
+void flow_table_free(struct flow_table *t)
+{
+	if (!t)
+		return;
+	release(t->entry, t->room, sizeof(*t->entry));
+	release(t->run, t->room, sizeof(*t->run));
+	free(t->slot);
+	pair_table_free(t->pairs);
+	connect_table_free(t->connections);
+	free(t);
 }
 
 struct flow_table *flow_table_new(unsigned int max_flows)
@@ -210,7 +248,12 @@ static int make_room(struct flow_table *t)
 
 	if (t->count < t->room)
 		return 0;
-	return t->room < t->max ? grow(t, room) : evict(t);
+	if (t->room == t->max)
+		return evict(t);
+	/* What is not used costs nothing, but would have to be moved once more. */
+	if (room > ROOM_SMALL && !grow(t, t->max))
+		return 0;
+	return grow(t, room);
 }
 
 static bool is_flow_of(const struct flow_entry *e, uint64_t hash, const uint8_t src[16],

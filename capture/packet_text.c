@@ -35,12 +35,26 @@ static void line_add(struct line *l, const char *fmt, ...)
 		l->used += (size_t)n;
 }
 
+/* inet_ntop() writes this by sprintf(). */
+static void ipv4_text(const uint8_t a[4], char *buf)
+{
+	for (unsigned int i = 0; i < 4; i++) {
+		if (a[i] >= 100)
+			*buf++ = (char)('0' + a[i] / 100);
+		if (a[i] >= 10)
+			*buf++ = (char)('0' + a[i] / 10 % 10);
+		*buf++ = (char)('0' + a[i] % 10);
+		*buf++ = i < 3 ? '.' : '\0';
+	}
+}
+
 void packet_addr_text(const uint8_t gid[16], char *buf, size_t size)
 {
 	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-	bool v4 = memcmp(gid, mapped, sizeof(mapped)) == 0;
 
-	if (!inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? gid + 12 : gid, buf, (socklen_t)size) && size)
+	if (size >= INET_ADDRSTRLEN && memcmp(gid, mapped, sizeof(mapped)) == 0)
+		ipv4_text(gid + 12, buf);
+	else if (!inet_ntop(AF_INET6, gid, buf, (socklen_t)size) && size)
 		buf[0] = '\0';
 }
 

@@ -16,8 +16,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/window.h"
+
 #define PIECE_BYTES  RECORD_PIECE_BYTES
 #define BUFFER_BYTES (2 * PIECE_BYTES + 64)
+#define WINDOW_BYTES (16U << 20) /* mapping costs less in large parts; counts as memory in use */
 
 #define MAGIC_MICRO	 0xa1b2c3d4U
 #define MAGIC_NANO	 0xa1b23c4dU
@@ -44,13 +47,15 @@ struct record_file {
 	uint32_t snap;
 	enum record_got (*batch)(struct record_file *r, struct record *out, unsigned int max,
 				 unsigned int *count);
-	uint32_t unit_ns; /* of the time's fraction */
-	bool statistics;  /* were there */
-	bool part;	  /* records stay where they are, and no more is read than is needed */
-	bool ended;	  /* nothing comes after what is in buf */
-	off_t at;	  /* of what comes after it */
+	uint32_t unit_ns;      /* of the time's fraction */
+	bool statistics;       /* were there */
+	bool part;	       /* records stay where they are, and no more is read than is needed */
+	bool ended;	       /* nothing comes after what is in buf */
+	off_t at;	       /* of what comes after it */
+	struct window *window; /* NULL: parts of the file are copied into own[] */
+	const uint8_t *buf;    /* of the window, or own[] */
 	size_t have, used;
-	uint8_t buf[BUFFER_BYTES + RECORD_SLACK];
+	uint8_t own[BUFFER_BYTES + RECORD_SLACK];
 };
 
 static uint32_t u32_at(const uint8_t *p)
@@ -69,18 +74,49 @@ static uint16_t u16_at(const uint8_t *p)
 	return v;
 }
 
+static bool show(struct record_file *r)
+{
+	uint64_t at = record_file_at(r);
+	size_t have;
+	const uint8_t *buf = window_show(r->window, at, WINDOW_BYTES, WINDOW_BYTES, &have);
+
+	if (!buf)
+		return false;
+	r->buf = buf;
+	r->have = have;
+	r->used = 0;
+	r->ended = have < WINDOW_BYTES;
+	r->at = (off_t)(at + have);
+	return true;
+}
+
+/* The file cannot be shown any more: what comes is read. */
+static void leave_window(struct record_file *r)
+{
+	uint64_t at = record_file_at(r);
+
+	window_free(r->window);
+	r->window = NULL;
+	r->buf = r->own;
+	record_file_seek(r, at);
+}
+
 /* Reads until `need` bytes are there, or the end. */
 static void fill(struct record_file *r, size_t need)
 {
+	if (r->window && show(r))
+		return;
+	if (r->window)
+		leave_window(r);
 	if (!r->part) {
-		memmove(r->buf, r->buf + r->used, r->have - r->used);
+		memmove(r->own, r->own + r->used, r->have - r->used);
 		r->have -= r->used;
 		r->used = 0;
 	}
 	need += r->used;
 	while (r->have < need && !r->ended) {
 		size_t room = r->part ? need - r->have : BUFFER_BYTES - r->have;
-		ssize_t n = pread(r->fd, r->buf + r->have, room < PIECE_BYTES ? room : PIECE_BYTES,
+		ssize_t n = pread(r->fd, r->own + r->have, room < PIECE_BYTES ? room : PIECE_BYTES,
 				  r->at);
 
 		if (n < 0 && errno == EINTR)
@@ -310,14 +346,16 @@ struct record_file *record_file_open(int fd, uint32_t snap)
 
 	if (!r)
 		return NULL;
-	memset(r, 0, offsetof(struct record_file, buf));
+	memset(r, 0, offsetof(struct record_file, own));
+	r->buf = r->own;
+	r->window = window_new(fd, WINDOW_BYTES);
 	r->fd = fd;
 	r->snap = snap;
 	magic = peek(r, 4);
 	for (unsigned int i = 0; magic && i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (u32_at(magic) == formats[i].magic && formats[i].begin(r))
 			return r;
-	free(r);
+	record_file_close(r);
 	return NULL;
 }
 
@@ -327,8 +365,11 @@ struct record_file *record_file_part(const struct record_file *r)
 
 	if (!part)
 		return NULL;
-	memcpy(part, r, offsetof(struct record_file, buf));
+	memcpy(part, r, offsetof(struct record_file, own));
 	part->part = true;
+	part->buf = part->own;
+	/* Threads that map, and unmap, wait for each other: that costs more than to copy. */
+	part->window = NULL;
 	return part;
 }
 
@@ -363,6 +404,9 @@ void record_file_add_statistics(struct record_file *r, const struct record_file 
 
 void record_file_close(struct record_file *r)
 {
+	if (!r)
+		return;
+	window_free(r->window);
 	free(r);
 }
 
@@ -379,12 +423,17 @@ uint64_t record_file_at(const struct record_file *r)
 enum record_got record_file_batch(struct record_file *r, struct record *out, unsigned int max,
 				  unsigned int *count)
 {
-	return r->batch(r, out, max, count);
+	enum record_got got = r->batch(r, out, max, count);
+
+	if (!r->window || !window_is_torn(r->window))
+		return got;
+	*count = 0;
+	return RECORD_ODD;
 }
 
 enum record_got record_file_next(struct record_file *r, struct record *out)
 {
 	unsigned int count;
 
-	return r->batch(r, out, 1, &count);
+	return record_file_batch(r, out, 1, &count);
 }

@@ -33,7 +33,9 @@
 
 typedef uint64_t head_word __attribute__((vector_size(16)));
 
-#define HEAD_WORDS (SKIM_HEAD_BYTES / sizeof(head_word))
+#define CACHE_LINE   64
+#define FETCH_BEYOND 1024 /* batches are not of the same size */
+#define HEAD_WORDS   (SKIM_HEAD_BYTES / sizeof(head_word))
 
 /*
  * The bytes of a head that stand for its headers and for the flow and its path. The others change
@@ -168,23 +170,60 @@ static inline void look(const struct skim_batch *b, const struct record *r, stru
 		k->needs |= TAKES_NEVER;
 }
 
+/* What take_read() needs beside the run. */
+static void fetch_reads(const struct stream *s)
+{
+	const uint8_t *to = (const uint8_t *)&s->read[STREAM_READS];
+
+	__builtin_prefetch(&s->psn, 1);
+	__builtin_prefetch(&s->read_count, 1);
+	__builtin_prefetch(&s->read[0], 1);
+	__builtin_prefetch(to - 1, 1);
+}
+
 static inline void find(const struct flow_table *t, struct skim *k)
 {
 	uint32_t at = (uint32_t)k->hash & t->slot_mask;
 	const uint8_t *run;
 
-	while (t->slot[at].id && t->slot[at].tag != (uint32_t)(k->hash >> 32))
+	/* A free one may have the tag of none. */
+	while (t->slot[at].tag != (uint32_t)(k->hash >> 32) && t->slot[at].id)
 		at = (at + 1) & t->slot_mask;
 	k->id = t->slot[at].id;
 	run = (const uint8_t *)&t->run[k->id ? k->id - 1 : 0];
-	for (unsigned int i = 0; i < sizeof(struct flow_run); i += 64)
+	for (unsigned int i = 0; i < sizeof(struct flow_run); i += CACHE_LINE)
 		__builtin_prefetch(run + i, 1);
+	if (k->id && k->needs & TAKES_READ)
+		fetch_reads(&t->entry[k->id - 1].stream);
+}
+
+/* Where the next batch lies in a file, when it is like this one: its bytes come from memory while
+ * this one is looked at. Nothing is read from there, so it may be anywhere. */
+static size_t next_batch(const struct skim_batch *b)
+{
+	const struct record *first = &b->record[0], *last = &b->record[b->count - 1];
+
+	return (size_t)((uintptr_t)last->data + last->cap_len - (uintptr_t)first->data) +
+	       FETCH_BEYOND;
+}
+
+static inline void fetch(uintptr_t at, uint32_t len)
+{
+	__builtin_prefetch((const void *)at);
+	__builtin_prefetch((const void *)(at + CACHE_LINE));
+	__builtin_prefetch((const void *)(at + 2 * CACHE_LINE));
+	for (uint32_t i = 3 * CACHE_LINE; i < len; i += CACHE_LINE)
+		__builtin_prefetch((const void *)(at + i));
 }
 
 void skim_guess(struct skim_batch *b)
 {
-	for (unsigned int i = 0; i < b->count; i++)
+	size_t ahead = b->count ? next_batch(b) : 0;
+
+	for (unsigned int i = 0; i < b->count; i++) {
+		fetch((uintptr_t)b->record[i].data + ahead, b->record[i].cap_len);
 		look(b, &b->record[i], &b->skim[i]);
+	}
 }
 
 /* In steps, so that frames do not wait for each other's memory. */
@@ -230,9 +269,10 @@ static bool may_be_held(const struct flow_table *t, const struct flow_run *run)
 static inline bool take_request(struct flow_table *t, struct flow_run *run, const struct record *r,
 				const struct skim *k)
 {
+	bool odd_full = (k->needs / TAKES_FULL & 1) & (k->payload_len != run->pmtu);
 	uint32_t span = 1;
 
-	if (k->psn != run->expected || (k->needs & TAKES_FULL && k->payload_len != run->pmtu))
+	if ((k->psn != run->expected) | odd_full)
 		return false;
 	if (k->needs & TAKES_READ) {
 		span = take_read(&t->entry[run - t->run].stream, bth_of(run->layout), r, k);

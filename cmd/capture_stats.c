@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "capture/reader.h"
 #include "cmd/capture_by.h"
@@ -55,42 +56,142 @@ static void print_totals(const struct capture_totals *t)
 	printf("malformed    %" PRIu64 "\n", t->malformed);
 }
 
-/* "26,48" */
-static void dscp_text(const struct flow *f, char *buf, size_t size)
-{
-	size_t used = 0;
+/* A line that is put together without printf(), which for many flows takes most of the time. It
+ * holds the longest that there can be. */
+struct line {
+	size_t len;
+	char text[1024];
+};
 
-	buf[0] = '\0';
-	for (unsigned int i = 0; i < ARRAY_SIZE(f->dscp) && used < size; i++)
-		if (f->dscp[i])
-			used += (size_t)snprintf(buf + used, size - used, "%s%u", used ? "," : "",
-						 i);
+static void put_text(struct line *l, const char *text, size_t width)
+{
+	size_t len = strlen(text);
+
+	memcpy(l->text + l->len, text, len);
+	l->len += len;
+	for (; len < width; len++)
+		l->text[l->len++] = ' ';
+}
+
+/* To the right of the column. */
+static void put_number(struct line *l, uint64_t value, size_t width)
+{
+	char digits[21], *d = digits + sizeof(digits) - 1;
+
+	*d = '\0';
+	do
+		*--d = (char)('0' + value % 10);
+	while (value /= 10);
+	for (size_t len = (size_t)(digits + sizeof(digits) - 1 - d); len < width; len++)
+		l->text[l->len++] = ' ';
+	put_text(l, d, 0);
+}
+
+static void put_qpn(struct line *l, uint32_t qpn)
+{
+	put_text(l, "0x", 0);
+	for (int shift = 20; shift >= 0; shift -= 4)
+		l->text[l->len++] = "0123456789abcdef"[qpn >> shift & 0xf];
+}
+
+/* "1/0/7" */
+static void put_icrc(struct line *l, const struct flow *f)
+{
+	size_t begin = l->len;
+
+	put_number(l, f->icrc_good, 0);
+	put_text(l, "/", 0);
+	put_number(l, f->icrc_bad, 0);
+	put_text(l, "/", 0);
+	put_number(l, f->icrc_unverifiable, 0);
+	put_text(l, "", begin + 15 > l->len ? begin + 15 - l->len : 0);
+}
+
+/* "26,48" */
+static void put_dscp(struct line *l, const struct flow *f)
+{
+	const char *between = "";
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(f->dscp); i++) {
+		if (!f->dscp[i])
+			continue;
+		put_text(l, between, 0);
+		put_number(l, i, 0);
+		between = ",";
+	}
 }
 
 static void print_flow(const struct flow *f)
 {
-	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], dscp[256], icrc[80];
+	const struct {
+		uint64_t value;
+		size_t width;
+	} counts[] = {
+		{f->packets, 10},    {f->naks_seq + f->naks_other, 7},
+		{f->rnr, 7},	     {f->cnp, 7},
+		{f->ecn[3], 7},	     {f->psn_gaps, 7},
+		{f->psn_missing, 8}, {f->duplicates, 8},
+	};
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
+	struct line l;
 
+	l.len = 0; /* not all of it: it is long */
 	packet_addr_text(f->src, src, sizeof(src));
 	packet_addr_text(f->dst, dst, sizeof(dst));
-	dscp_text(f, dscp, sizeof(dscp));
-	snprintf(icrc, sizeof(icrc), "%" PRIu64 "/%" PRIu64 "/%" PRIu64, f->icrc_good, f->icrc_bad,
-		 f->icrc_unverifiable);
-	printf("%-15s %-15s 0x%06x %9" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64 " %6" PRIu64
-	       " %6" PRIu64 " %7" PRIu64 " %7" PRIu64 " %-15s %s\n",
-	       src, dst, f->dest_qpn, f->packets, f->naks_seq + f->naks_other, f->rnr, f->cnp,
-	       f->ecn[3], f->psn_gaps, f->psn_missing, f->duplicates, icrc, dscp);
+	put_text(&l, src, 15);
+	put_text(&l, " ", 0);
+	put_text(&l, dst, 15);
+	put_text(&l, " ", 0);
+	put_qpn(&l, f->dest_qpn);
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		put_text(&l, " ", 0);
+		put_number(&l, counts[i].value, counts[i].width - 1);
+	}
+	put_text(&l, " ", 0);
+	put_icrc(&l, f);
+	put_text(&l, " ", 0);
+	put_dscp(&l, f);
+	put_text(&l, "\n", 0);
+	fwrite(l.text, 1, l.len, stdout);
 }
 
-static void print_flows(const struct capture_summary *s)
+static bool is_all_bad(const struct flow *f)
 {
-	if (!s->flow_count)
-		return;
-	printf("\n%-15s %-15s %-8s %9s %6s %6s %6s %6s %6s %7s %7s %-15s %s\n", "src", "dst", "qpn",
-	       "packets", "NAK", "RNR", "CNP", "CE", "gaps", "missing", "retrans", "icrc ok/bad/?",
-	       "dscp");
-	for (unsigned int i = 0; i < s->flow_count; i++)
-		print_flow(&s->flow[i]);
+	return f->icrc_bad > 1 && !f->icrc_good;
+}
+
+/* One at a time: copies of all take as long as to read the file. Returns how many are all bad. */
+static unsigned int print_flows(const struct flow_table *t)
+{
+	unsigned int bad = 0;
+	struct flow f;
+
+	if (flow_table_count(t))
+		printf("\n%-15s %-15s %-8s %9s %6s %6s %6s %6s %6s %7s %7s %-15s %s\n", "src",
+		       "dst", "qpn", "packets", "NAK", "RNR", "CNP", "CE", "gaps", "missing",
+		       "retrans", "icrc ok/bad/?", "dscp");
+	for (unsigned int i = 0; i < flow_table_count(t); i++) {
+		flow_table_get(t, i, &f);
+		print_flow(&f);
+		bad += is_all_bad(&f);
+	}
+	return bad;
+}
+
+/* `bad`: how many of them there are. */
+static void print_bad(const struct flow_table *t, unsigned int bad)
+{
+	struct flow f;
+
+	for (unsigned int i = 0; bad && i < flow_table_count(t); i++) {
+		flow_table_get(t, i, &f);
+		if (!is_all_bad(&f))
+			continue;
+		printf("note         qpn 0x%06x: every ICRC is bad: the capture or a rewritten "
+		       "header, rather than corruption\n",
+		       f.dest_qpn);
+		bad--;
+	}
 }
 
 static void print_peer(const struct lldp_peer *p)
@@ -107,11 +208,10 @@ static void print_peer(const struct lldp_peer *p)
 }
 
 /* How far the numbers above can be believed. */
-static void print_honesty(const struct capture_summary *s)
+static void print_honesty(const struct capture_totals *t, enum capture_drops drops,
+			  uint64_t dropped)
 {
-	const struct capture_totals *t = &s->totals;
-
-	switch (s->drops) {
+	switch (drops) {
 	case DROPS_UNKNOWN:
 		puts("\ndrops        not recorded in this file: a PSN gap may be a packet that the "
 		     "capture missed");
@@ -122,7 +222,7 @@ static void print_honesty(const struct capture_summary *s)
 	case DROPS_SOME:
 		printf("\ndrops        %" PRIu64
 		       " lost by the capture itself: PSN gaps prove no loss in the network\n",
-		       s->dropped);
+		       dropped);
 		break;
 	}
 	if (!t->roce)
@@ -134,14 +234,6 @@ static void print_honesty(const struct capture_summary *s)
 	if (t->evicted_flows)
 		printf("note         %" PRIu64 " idle flows were forgotten: too many at once\n",
 		       t->evicted_flows);
-	for (unsigned int i = 0; i < s->flow_count; i++) {
-		const struct flow *f = &s->flow[i];
-
-		if (f->icrc_bad > 1 && !f->icrc_good)
-			printf("note         qpn 0x%06x: every ICRC is bad: the capture or a "
-			       "rewritten header, rather than corruption\n",
-			       f->dest_qpn);
-	}
 }
 
 static int print_document(const struct capture_summary *s)
@@ -157,15 +249,17 @@ static int print_document(const struct capture_summary *s)
 	return cmd_print_json(doc);
 }
 
-static int print_stats(const struct capture_summary *s)
+static void print_text(struct reader *r)
 {
-	if (globals->json)
-		return print_document(s);
-	print_totals(&s->totals);
-	print_flows(s);
-	print_peer(&s->peer);
-	print_honesty(s);
-	return EXIT_OK;
+	uint64_t dropped = 0;
+	enum capture_drops drops = source_drops(r->source, &dropped);
+	unsigned int bad;
+
+	print_totals(flow_table_totals(r->flows));
+	bad = print_flows(r->flows);
+	print_peer(&r->peer);
+	print_honesty(flow_table_totals(r->flows), drops, dropped);
+	print_bad(r->flows, bad);
 }
 
 /* What reader_next() said at the end. */
@@ -203,11 +297,15 @@ static int print_summary(struct reader *r)
 	struct err e = {0};
 	int code;
 
+	if (!globals->json) {
+		print_text(r);
+		return EXIT_OK;
+	}
 	if (reader_summary(r, &summary)) {
 		err_set(&e, -ENOMEM, "out of memory");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	code = print_stats(&summary);
+	code = print_document(&summary);
 	capture_summary_clear(&summary);
 	return code;
 }

@@ -333,7 +333,7 @@ static void many_flows(void **state)
 /* A scan over QPNs must not push out the flow that is busy. */
 static void eviction(void **state)
 {
-	static const unsigned int limits[] = {1, 2, 8, 100, 1000};
+	static const unsigned int limits[] = {1, 2, 8, 100, 1000, 4500};
 	unsigned int i, k;
 
 	(void)state;

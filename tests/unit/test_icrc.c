@@ -54,7 +54,9 @@ static void real_frames(void **state)
 	assert_true(p.migreq);
 }
 
-/* The state after the eight bytes that stand for the LRH is a constant of icrc.c. */
+/* The state after the eight bytes that stand for the LRH is the first constant of icrc.c. The
+ * others are of packets whose lengths differ by less than sixteen bytes; every_payload_length() has
+ * them by fours, as all lengths are that make sense, odd_lengths() the rest. */
 static void start_value(void **state)
 {
 	static const uint8_t ones[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
@@ -86,6 +88,26 @@ static void every_payload_length(void **state)
 	}
 }
 
+/* Of lengths that no packet has, but its headers may state. */
+static void odd_lengths(void **state)
+{
+	struct frame_spec s = {.opcode = 0x04, .headers = "", .psn = 5, .payload = 200};
+	static const uint8_t ones[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
+	uint8_t copy[512];
+	struct frame f;
+
+	(void)state;
+	frame_build(&s, &f);
+	/* As masked, the head stays as it is. */
+	memcpy(copy, f.bytes + f.l3, f.len - f.l3);
+	copy[1] = copy[8] = copy[10] = copy[11] = copy[26] = copy[27] = copy[32] = 0xff;
+	for (uint32_t len = 40; len < f.len - 4 - f.l3; len++) {
+		uint32_t crc = libdeflate_crc32(libdeflate_crc32(0, ones, 8), copy, len);
+
+		assert_true(icrc_compute(ENCAP_ROCE_V2_IPV4, copy, 28, len) == crc);
+	}
+}
+
 /* What a router and a congested switch rewrite must not change the verdict. */
 static void routed_and_marked(void **state)
 {
@@ -114,9 +136,8 @@ static void routed_and_marked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(real_frames),
-		cmocka_unit_test(start_value),
-		cmocka_unit_test(every_payload_length),
+		cmocka_unit_test(real_frames),		cmocka_unit_test(start_value),
+		cmocka_unit_test(every_payload_length), cmocka_unit_test(odd_lengths),
 		cmocka_unit_test(routed_and_marked),
 	};
 

@@ -2,6 +2,7 @@
 /*
  * The line and the JSON object of a packet: terminated at every buffer size, and the promised keys.
  */
+#include <arpa/inet.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -211,12 +212,35 @@ static void times(void **state)
 	}
 }
 
+/* As inet_ntop() has them. */
+static void addresses(void **state)
+{
+	uint8_t gid[16] = {[10] = 0xff, [11] = 0xff};
+	char got[INET6_ADDRSTRLEN], want[INET6_ADDRSTRLEN];
+
+	(void)state;
+	for (unsigned int i = 0; i < 256; i++) {
+		for (unsigned int k = 0; k < 4; k++)
+			gid[12 + k] = (uint8_t)(i * (k + 1) + k);
+		assert_non_null(inet_ntop(AF_INET, gid + 12, want, sizeof(want)));
+		packet_addr_text(gid, got, sizeof(got));
+		assert_string_equal(got, want);
+	}
+	gid[0] = 0x20;
+	assert_non_null(inet_ntop(AF_INET6, gid, want, sizeof(want)));
+	packet_addr_text(gid, got, sizeof(got));
+	assert_string_equal(got, want);
+	packet_addr_text(gid, got, 4);
+	assert_string_equal(got, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_and_json),     cmocka_unit_test(text_of_naks),
 		cmocka_unit_test(text_of_headers),   cmocka_unit_test(unknown_opcodes),
 		cmocka_unit_test(objects_of_others), cmocka_unit_test(times),
+		cmocka_unit_test(addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

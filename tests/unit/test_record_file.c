@@ -3,6 +3,7 @@
  * Files read past libpcap, against libpcap itself, which standard input always goes through: every
  * frame, and how it ends, of files that are whole, cut at every length, and broken in every byte.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -208,13 +209,45 @@ static void test_ordinary_is_taken(void **state)
 	close(fd);
 }
 
+/* The file loses all but its beginning while it is read: what was read is not to be trusted. */
+static void test_cut_while_read(void **state)
+{
+	const struct capgen_options o = {
+		.seed = 5, .requesters = 4, .frames = 30000, .pmtu = 1024, .snap = 128};
+	char path[64];
+	int fd = make_path(path);
+
+	(void)state;
+	for (unsigned int pcapng = 0; pcapng < 2; pcapng++) {
+		uint32_t cap_len, wire_len;
+		struct capgen_truth truth;
+		uint64_t time_ns, frames;
+		struct err e = {0};
+		const uint8_t *data;
+		struct source *s;
+		int got;
+
+		assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
+		assert_int_equal(source_open_file(path, &s, &e), 0);
+		for (frames = 0;
+		     (got = source_next(s, -1, &data, &cap_len, &wire_len, &time_ns, &e)) > 0;
+		     frames++)
+			if (frames == 2000)
+				assert_int_equal(truncate(path, 100000), 0);
+		assert_int_equal(got, -EPROTO);
+		assert_true(frames < truth.frames);
+		capgen_truth_clear(&truth);
+		source_close(s);
+	}
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pcap_as_libpcap),
-		cmocka_unit_test(test_pcapng_as_libpcap),
-		cmocka_unit_test(test_long_files),
-		cmocka_unit_test(test_ordinary_is_taken),
+		cmocka_unit_test(test_pcap_as_libpcap), cmocka_unit_test(test_pcapng_as_libpcap),
+		cmocka_unit_test(test_long_files),	cmocka_unit_test(test_ordinary_is_taken),
+		cmocka_unit_test(test_cut_while_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
