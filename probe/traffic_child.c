@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -26,6 +27,7 @@ struct child {
 	struct traffic *traffic;
 	struct echo *echo;	  /* in its place */
 	unsigned int progress_ms; /* 0 = says nothing of it */
+	int over_fd;		  /* tells the watcher that the run is over */
 	volatile int stop;
 };
 
@@ -121,17 +123,19 @@ static void tell_progress(struct child *c)
 static void *watch_input(void *arg)
 {
 	struct child *c = arg;
-	struct pollfd fd = {.fd = fileno(c->in), .events = POLLIN};
+	struct pollfd fd[] = {
+		{.fd = fileno(c->in), .events = POLLIN},
+		{.fd = c->over_fd, .events = POLLIN},
+	};
 	int n;
 
 	do {
-		n = poll(&fd, 1, c->progress_ms ? (int)c->progress_ms : -1);
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+		n = poll(fd, ARRAY_SIZE(fd), c->progress_ms ? (int)c->progress_ms : -1);
 		if (!n)
 			tell_progress(c);
-		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	} while (!n || (n < 0 && errno == EINTR));
-	c->stop = 1;
+	if (!fd[1].revents)
+		c->stop = 1;
 	return NULL;
 }
 
@@ -157,22 +161,38 @@ static int run_echo(struct child *c, json_t **result, struct err *e)
 	return err;
 }
 
+static int run_watched(struct child *c, json_t **result, struct err *e)
+{
+	const uint64_t one = 1;
+	pthread_t watcher;
+	int err;
+
+	c->over_fd = eventfd(0, EFD_CLOEXEC);
+	if (c->over_fd < 0)
+		return err_sys(e, -errno, "traffic process: eventfd");
+	err = -pthread_create(&watcher, NULL, watch_input, c);
+	if (err) {
+		err_sys(e, err, "traffic process: thread");
+	} else {
+		err = c->echo ? run_echo(c, result, e) : run_traffic(c, result, e);
+		while (write(c->over_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+			;
+		pthread_join(watcher, NULL);
+	}
+	close(c->over_fd);
+	return err;
+}
+
 static int do_run(struct child *c, const json_t *doc, struct err *e)
 {
 	uint64_t progress_ms;
 	json_t *result = NULL;
-	pthread_t watcher;
 	int err = json_take_uint_or(doc, "progress_ms", 0, 0, 60000, &progress_ms, e);
 
 	if (err)
 		return err;
 	c->progress_ms = c->echo ? 0 : (unsigned int)progress_ms; /* an echo is short */
-	err = pthread_create(&watcher, NULL, watch_input, c);
-	if (err)
-		return err_sys(e, -err, "traffic process: thread");
-	err = c->echo ? run_echo(c, &result, e) : run_traffic(c, &result, e);
-	pthread_cancel(watcher); /* poll() is where it sits */
-	pthread_join(watcher, NULL);
+	err = run_watched(c, &result, e);
 	return err ? err : answer(c, json_pack("{s:o}", "result", result));
 }
 
