@@ -14,8 +14,8 @@
 #include "probe/traffic_pattern.h"
 
 #define WINDOW	     32u
-#define ANSWER_MS    100u /* without any answer: what is under way is lost */
-#define LINGER_MS    500u /* after the last one */
+#define ANSWER_MS    100u  /* without any answer: what is under way is lost */
+#define LINGER_MS    1000u /* after the last one: a host may stand still for a while */
 #define IDLE_US	     50u
 #define POLL_AT_ONCE 16
 
