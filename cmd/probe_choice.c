@@ -70,6 +70,10 @@ const struct opt probe_client_opts[] = {
 	{"use_hugepages", 0, OPT_FLAG, &C.huge_pages, 0, 0, NULL, "buffers in huge pages", NULL},
 	{"rdma_cm", 'R', OPT_FLAG, &C.cm, 0, 0, NULL, "connect by the connection manager", NULL},
 	{"qp-timeout", 'u', OPT_UINT, &C.timeout, 1, 31, "N", "ACK timeout 4.096 us * 2^N", NULL},
+	{"marking", 0, OPT_FLAG, &C.marking, 0, 0, NULL,
+	 "after it: DSCP, ECN bits and MTU as they arrive, both ways", NULL},
+	{"sweep", 0, OPT_UINT, &C.sweep, 2, ECHO_PATHS_MAX, "N",
+	 "the same from N UDP source ports, each with its verdict", NULL},
 	{"baseline", 0, OPT_STRING, &C.idle, 0, 0, "TIME",
 	 "idle counters before it; as long as the run, 0 = none", NULL},
 	{"out", 0, OPT_STRING, &C.out_dir, 0, 0, "DIR", "keep the record there", NULL},
@@ -372,6 +376,8 @@ int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, st
 	w->gid_index[SIDE_SERVER] = index_or_any(c->peer_gid_index);
 	w->mtu_bytes = w->spec.mtu_bytes = (uint16_t)c->mtu;
 	w->port = c->port;
+	w->marking = c->marking;
+	w->sweep = c->sweep;
 	w->idle_ms = w->spec.duration_ms;
 	return c->idle ? take_time("--baseline", c->idle, &w->idle_ms, e) : 0;
 }

@@ -16,8 +16,8 @@ struct probe_choice {
 	unsigned int port;
 	const char *token_file, *out_dir;
 	const char *mode, *transport, *verb, *direction, *check, *size, *rate, *duration, *count;
-	unsigned int qps, depth, tos, sl, mtu, timeout, threads;
-	bool both_ways, cm, huge_pages, pin, probe, explain, ignored;
+	unsigned int qps, depth, tos, sl, mtu, timeout, threads, sweep;
+	bool marking, both_ways, cm, huge_pages, pin, probe, explain, ignored;
 	const char *idle;
 	struct opt_list classes;
 };

@@ -297,6 +297,7 @@ void probe_print(const struct two_ended *t, FILE *out)
 		print_failures(t, (enum two_ended_side)k, out);
 	if (t->run.traffic)
 		print_counters(t, out);
+	probe_print_marking(t->echo, out);
 	if (t->partial)
 		fprintf(out, "partial: %s\n", t->why);
 }

@@ -34,6 +34,9 @@ void probe_live_text(const struct two_ended_live *live, struct probe_pace *befor
 /* All of the record but the verdict. */
 void probe_print(const struct two_ended *t, FILE *out);
 
+/* What a marking echo found; nothing without one. */
+void probe_print_marking(const struct two_ended_echo *x, FILE *out);
+
 struct traffic_verdict;
 void probe_print_verdict(const struct traffic_verdict *v, FILE *out);
 

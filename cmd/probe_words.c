@@ -64,6 +64,14 @@ const struct probe_word probe_words[] = {
 	{"baseline",
 	 "the counters of both ends while nothing is sent, for as long as the run: what moves "
 	 "then is somebody else's"},
+	{"marking",
+	 "UD datagrams of each class, after the traffic: the receiver's NIC hands out the IP "
+	 "header "
+	 "as it arrived, and answers tell it back. DSCP rewritten, ECT cleared, CE set and loss "
+	 "are "
+	 "named by direction, class and UDP source port; the way of answers is that of ACKs"},
+	{"sweep", "the marking echo of the first class from many UDP source ports: a port that "
+		  "always loses lies on a bad member of a link or path group"},
 	{.word = NULL},
 };
 
@@ -77,7 +85,7 @@ const char *probe_word_meaning(const char *word)
 
 /* Each word once. */
 struct told {
-	const char *word[16];
+	const char *word[20];
 	unsigned int count;
 	FILE *out;
 };
@@ -131,4 +139,8 @@ void probe_explain(const struct two_ended_wish *w, FILE *out)
 	tell(&t, "memory");
 	if (w->idle_ms)
 		tell(&t, "baseline");
+	if (w->marking || w->sweep)
+		tell(&t, "marking");
+	if (w->sweep)
+		tell(&t, "sweep");
 }

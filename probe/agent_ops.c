@@ -25,6 +25,8 @@ const struct agent_op_row agent_ops[] = {
 	{"counters", agent_counters,
 	 "ports: [{netdev, ibdev, ib_port, users}]; a reading of each, and who uses it", true},
 	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know", true},
+	{"echo_open", agent_echo_open, "spec of a marking echo; goes on as traffic_open does",
+	 true},
 	{"traffic_connect", agent_traffic_connect, "handle, peer", true},
 	{"traffic_run", agent_traffic_run,
 	 "handle, progress_ms: events so often; the result, when it is over", true},

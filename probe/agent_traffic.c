@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/agent_ops.h"
+#include "probe/echo.h"
 #include "probe/json_take.h"
 #include "probe/loop.h"
 #include "probe/traffic.h"
@@ -41,6 +42,7 @@ struct agent_traffic {
 	struct loop_timer *watchdog;
 	enum traffic_step step;
 	uint32_t duration_ms;
+	bool echo;   /* a marking echo, which is nobody's traffic */
 	uint64_t id; /* of the request that waits for an answer */
 	bool waiting;
 };
@@ -113,7 +115,8 @@ static void pass(const struct agent_traffic *t, const char *key, const json_t *d
 static void take_result(struct agent_traffic *t, json_t *doc)
 {
 	t->step = STEP_DONE;
-	pass(t, "result", doc);
+	if (!t->echo)
+		pass(t, "result", doc);
 	answer(t, json_pack("{s:O}", "result", json_object_get(doc, "result")));
 }
 
@@ -269,6 +272,32 @@ int agent_traffic_open(struct agent *a, uint64_t id, const json_t *request, json
 		return err;
 	t->duration_ms = spec.duration_ms ? spec.duration_ms : TRAFFIC_DURATION_MAX_MS;
 	err = ask(t, id, json, STEP_OPENING, ANSWER_MS, e);
+	if (err < 0)
+		free_traffic(t);
+	return err;
+}
+
+int agent_echo_open(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		    struct err *e)
+{
+	struct agent_traffic *t = NULL;
+	const json_t *json = NULL;
+	struct echo_spec spec;
+	json_t *line;
+	int err = json_take_object(request, "spec", &json, e);
+
+	(void)reply;
+	if (!err)
+		err = echo_spec_from_json(json, &spec, e);
+	if (!err)
+		err = new_traffic(a, &t, e);
+	if (err)
+		return err;
+	t->echo = true;
+	t->duration_ms = spec.duration_ms;
+	line = json_pack("{s:O}", "echo", json);
+	err = ask(t, id, line, STEP_OPENING, ANSWER_MS, e);
+	json_decref(line);
 	if (err < 0)
 		free_traffic(t);
 	return err;

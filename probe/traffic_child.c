@@ -10,10 +10,13 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "probe/echo.h"
 #include "probe/json_take.h"
 #include "probe/traffic.h"
 
@@ -22,7 +25,9 @@
 struct child {
 	FILE *in, *out;
 	struct traffic *traffic;
+	struct echo *echo;	  /* in its place */
 	unsigned int progress_ms; /* 0 = says nothing of it */
+	int over_fd;		  /* tells the watcher that the run is over */
 	volatile int stop;
 };
 
@@ -56,17 +61,39 @@ static int take_line(struct child *c, json_t **doc, struct err *e)
 	return *doc ? 0 : err_set(e, -EINVAL, "traffic process: no JSON");
 }
 
-static int do_open(struct child *c, const json_t *doc, struct err *e)
+static int open_traffic(struct child *c, const json_t *doc, struct traffic_peer *self,
+			struct err *e)
 {
 	struct traffic_spec spec;
-	struct traffic_peer self;
 	int err = traffic_spec_from_json(doc, &spec, e);
 
 	if (!err)
 		err = traffic_open(&spec, &c->traffic, e);
+	if (!err)
+		traffic_self(c->traffic, self);
+	return err;
+}
+
+static int open_echo(struct child *c, const json_t *doc, struct traffic_peer *self, struct err *e)
+{
+	struct echo_spec spec;
+	int err = echo_spec_from_json(doc, &spec, e);
+
+	if (!err)
+		err = echo_open(&spec, &c->echo, e);
+	if (!err)
+		echo_self(c->echo, self);
+	return err;
+}
+
+static int do_open(struct child *c, const json_t *doc, struct err *e)
+{
+	const json_t *echo = json_object_get(doc, "echo");
+	struct traffic_peer self;
+	int err = echo ? open_echo(c, echo, &self, e) : open_traffic(c, doc, &self, e);
+
 	if (err)
 		return err;
-	traffic_self(c->traffic, &self);
 	return answer(c, json_pack("{s:o}", "peer", traffic_peer_to_json(&self)));
 }
 
@@ -76,7 +103,8 @@ static int do_connect(struct child *c, const json_t *doc, struct err *e)
 	int err = traffic_peer_from_json(doc, &peer, e);
 
 	if (!err)
-		err = traffic_connect(c->traffic, &peer, e);
+		err = c->echo ? echo_connect(c->echo, &peer, e)
+			      : traffic_connect(c->traffic, &peer, e);
 	return err ? err : answer(c, json_pack("{s:b}", "connected", 1));
 }
 
@@ -95,40 +123,77 @@ static void tell_progress(struct child *c)
 static void *watch_input(void *arg)
 {
 	struct child *c = arg;
-	struct pollfd fd = {.fd = fileno(c->in), .events = POLLIN};
+	struct pollfd fd[] = {
+		{.fd = fileno(c->in), .events = POLLIN},
+		{.fd = c->over_fd, .events = POLLIN},
+	};
 	int n;
 
 	do {
-		n = poll(&fd, 1, c->progress_ms ? (int)c->progress_ms : -1);
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+		n = poll(fd, ARRAY_SIZE(fd), c->progress_ms ? (int)c->progress_ms : -1);
 		if (!n)
 			tell_progress(c);
-		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	} while (!n || (n < 0 && errno == EINTR));
-	c->stop = 1;
+	if (!fd[1].revents)
+		c->stop = 1;
 	return NULL;
+}
+
+static int run_traffic(struct child *c, json_t **result, struct err *e)
+{
+	struct traffic_report report = {0};
+	int err = traffic_run(c->traffic, &c->stop, &report, e);
+
+	if (!err)
+		*result = traffic_report_to_json(&report);
+	traffic_report_clear(&report);
+	return err;
+}
+
+static int run_echo(struct child *c, json_t **result, struct err *e)
+{
+	struct echo_result *r = calloc(1, sizeof(*r));
+	int err = r ? echo_run(c->echo, &c->stop, r, e) : err_sys(e, -ENOMEM, "marking echo");
+
+	if (!err)
+		*result = echo_result_to_json(r);
+	free(r);
+	return err;
+}
+
+static int run_watched(struct child *c, json_t **result, struct err *e)
+{
+	const uint64_t one = 1;
+	pthread_t watcher;
+	int err;
+
+	c->over_fd = eventfd(0, EFD_CLOEXEC);
+	if (c->over_fd < 0)
+		return err_sys(e, -errno, "traffic process: eventfd");
+	err = -pthread_create(&watcher, NULL, watch_input, c);
+	if (err) {
+		err_sys(e, err, "traffic process: thread");
+	} else {
+		err = c->echo ? run_echo(c, result, e) : run_traffic(c, result, e);
+		while (write(c->over_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+			;
+		pthread_join(watcher, NULL);
+	}
+	close(c->over_fd);
+	return err;
 }
 
 static int do_run(struct child *c, const json_t *doc, struct err *e)
 {
-	struct traffic_report report = {0};
 	uint64_t progress_ms;
-	pthread_t watcher;
+	json_t *result = NULL;
 	int err = json_take_uint_or(doc, "progress_ms", 0, 0, 60000, &progress_ms, e);
 
 	if (err)
 		return err;
-	c->progress_ms = (unsigned int)progress_ms;
-	err = pthread_create(&watcher, NULL, watch_input, c);
-	if (err)
-		return err_sys(e, -err, "traffic process: thread");
-	err = traffic_run(c->traffic, &c->stop, &report, e);
-	pthread_cancel(watcher); /* poll() is where it sits */
-	pthread_join(watcher, NULL);
-	if (!err)
-		err = answer(c, json_pack("{s:o}", "result", traffic_report_to_json(&report)));
-	traffic_report_clear(&report);
-	return err;
+	c->progress_ms = c->echo ? 0 : (unsigned int)progress_ms; /* an echo is short */
+	err = run_watched(c, &result, e);
+	return err ? err : answer(c, json_pack("{s:o}", "result", result));
 }
 
 static int serve(struct child *c, struct err *e)
@@ -169,5 +234,6 @@ int traffic_child(int in_fd, int out_fd)
 			; /* the queue pairs live until we are told: the peer may still repeat */
 	}
 	traffic_close(c.traffic);
+	echo_close(c.echo);
 	return err == -ENODATA ? 0 : err;
 }

@@ -5,7 +5,7 @@
  * killed, not the agent.
  *
  * Lines on in_fd and the answer to each on out_fd, {"error":{...}} when it failed:
- *   the spec          -> {"peer":{...}}
+ *   the spec          -> {"peer":{...}}; {"echo":{...}} is that of a marking echo
  *   the other's peer  -> {"connected":true}
  *   {"run":true}      -> {"result":{...}}, and {"progress":{...}} before it every progress_ms
  *   {"stop":true}     in a run: it ends now, and is answered

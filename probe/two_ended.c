@@ -298,6 +298,7 @@ static int run_phases(struct duo *d, struct err *e)
 	phase_pause(&d->c, duo_settle_ms(d));
 	duo_counters(d, READ_LOAD_AFTER);
 	duo_close_traffic(d);
+	duo_echo(d);
 	return err;
 }
 
@@ -374,5 +375,6 @@ void two_ended_clear(struct two_ended *t)
 	for (unsigned int i = 0; i < SIDES; i++)
 		traffic_report_clear(&t->report[i]);
 	run_clear(&t->run);
+	free(t->echo);
 	memset(t, 0, sizeof(*t));
 }

@@ -11,6 +11,7 @@
 #include "probe/ends.h"
 #include "probe/observe.h"
 #include "probe/run.h"
+#include "probe/two_ended_echo.h"
 
 enum two_ended_side {
 	SIDE_CLIENT,
@@ -35,6 +36,8 @@ struct two_ended_wish {
 	uint32_t mtu_bytes;		      /* 0 = the one both have */
 	uint32_t idle_ms;		      /* quiet baseline, 0 = none */
 	struct traffic_spec spec;	      /* without role, device, port, GID and seed */
+	bool marking;			      /* a marking echo after it */
+	unsigned int sweep;		      /* with so many UDP source ports; 0 = no sweep */
 	const volatile int *stop;
 	run_progress *say; /* may be NULL, as the next */
 	void (*live)(const struct two_ended_live *live, void *arg);
@@ -50,6 +53,7 @@ struct two_ended {
 	bool ran; /* traffic was begun */
 	bool has_report[SIDES];
 	struct traffic_report report[SIDES]; /* owned */
+	struct two_ended_echo *echo;	     /* owned; NULL: not wished, or not come to */
 	bool stopped;			     /* by the user, also when that was to end it */
 	bool partial;			     /* it ended before its time: stopped, or an end lost */
 	char why[640];			     /* what ended it */
@@ -65,7 +69,7 @@ void two_ended_clear(struct two_ended *t);
 const char *two_ended_side_word(enum two_ended_side side);
 
 /* rocecheck.probe/1 without its verdict: {"schema", "id", "started_unix_ns", "ended_unix_ns",
- * "partial", "why", "ends": [...]}. NULL on -ENOMEM. */
+ * "partial", "why", "ends": [...], "marking": {...}}. NULL on -ENOMEM. */
 #define PROBE_SCHEMA "rocecheck.probe/1"
 json_t *two_ended_to_json(const struct two_ended *t);
 

@@ -25,6 +25,18 @@ const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e);
 void duo_counters(struct duo *d, enum run_reading reading);
 uint64_t duo_settle_ms(const struct duo *d);
 
+/* Opens traffic of both sides by this operation, with specs that it takes; self: what each tells
+ * of itself. Then connects them. */
+int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
+	     struct traffic_peer self[SIDES], struct err *e);
+int duo_connect(struct duo *d, const struct traffic_peer self[SIDES], struct err *e);
+
+/* Stops what runs, and waits so long for what it says. */
+void duo_stop(struct duo *d, unsigned int wait_ms);
+
+/* The marking echo, when it is wished. */
+void duo_echo(struct duo *d);
+
 /* Opens, connects and runs the traffic of both sides, and takes the reports that come. */
 int duo_traffic(struct duo *d, struct err *e);
 

@@ -62,8 +62,9 @@ json_t *two_ended_to_json(const struct two_ended *t)
 			json_decref(ends);
 			return NULL;
 		}
-	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:o}", "schema", PROBE_SCHEMA, "id",
+	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:o, s:o}", "schema", PROBE_SCHEMA, "id",
 			 t->run.id, "started_unix_ns", (json_int_t)t->run.started_unix_ns,
 			 "ended_unix_ns", (json_int_t)t->run.ended_unix_ns, "partial", t->partial,
-			 "why", text_or_null(t->why), "ends", ends);
+			 "why", text_or_null(t->why), "ends", ends, "marking",
+			 two_ended_echo_to_json(t->echo));
 }

@@ -18,11 +18,11 @@
 
 static const enum two_ended_side order[SIDES] = {SIDE_SERVER, SIDE_CLIENT};
 
-static int open_both(struct duo *d, struct traffic_peer self[SIDES], struct err *e)
+int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
+	     struct traffic_peer self[SIDES], struct err *e)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
-		link_ask(&d->c.link[order[i]], "traffic_open",
-			 json_pack("{s:o}", "spec", traffic_spec_to_json(&d->t->spec[order[i]])),
+		link_ask(&d->c.link[order[i]], op, json_pack("{s:o}", "spec", spec[order[i]]),
 			 OPEN_MS);
 	phase_wait(&d->c);
 	for (unsigned int i = 0; i < SIDES; i++) {
@@ -39,7 +39,16 @@ static int open_both(struct duo *d, struct traffic_peer self[SIDES], struct err 
 	return 0;
 }
 
-static int connect_both(struct duo *d, const struct traffic_peer self[SIDES], struct err *e)
+static int open_both(struct duo *d, struct traffic_peer self[SIDES], struct err *e)
+{
+	json_t *spec[SIDES];
+
+	for (unsigned int i = 0; i < SIDES; i++)
+		spec[i] = traffic_spec_to_json(&d->t->spec[i]);
+	return duo_open(d, "traffic_open", spec, self, e);
+}
+
+int duo_connect(struct duo *d, const struct traffic_peer self[SIDES], struct err *e)
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
 		enum two_ended_side side = order[i];
@@ -83,9 +92,9 @@ static bool stopped(void *arg)
 	return !any_busy(s->d) || loop_now_ms(s->d->c.loop) >= s->end_ms;
 }
 
-static void stop_both(struct duo *d)
+void duo_stop(struct duo *d, unsigned int wait_ms)
 {
-	struct stopping s = {d, loop_now_ms(d->c.loop) + STOP_MS};
+	struct stopping s = {d, loop_now_ms(d->c.loop) + wait_ms};
 
 	for (unsigned int i = 0; i < SIDES; i++)
 		if (link_busy(&d->c.link[i]))
@@ -158,7 +167,7 @@ static int run_both(struct duo *d, struct err *e)
 	loop_run_until(d->c.loop, run_over, d);
 	was_stopped = phase_stopped(&d->c);
 	if (any_busy(d))
-		stop_both(d);
+		duo_stop(d, STOP_MS);
 	return take_reports(d, was_stopped, e);
 }
 
@@ -183,7 +192,7 @@ int duo_traffic(struct duo *d, struct err *e)
 
 	fill_pair(d);
 	if (!err)
-		err = connect_both(d, self, e);
+		err = duo_connect(d, self, e);
 	if (!err)
 		phase_say(&d->c, "traffic");
 	if (!err)
@@ -194,8 +203,10 @@ int duo_traffic(struct duo *d, struct err *e)
 
 void duo_close_traffic(struct duo *d)
 {
-	for (unsigned int i = 0; i < SIDES; i++)
+	for (unsigned int i = 0; i < SIDES; i++) {
 		if (d->open[i])
 			link_tell(&d->c.link[i], "traffic_close",
 				  json_pack("{s:I}", "handle", (json_int_t)d->handle[i]));
+		d->open[i] = false;
+	}
 }

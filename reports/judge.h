@@ -56,6 +56,8 @@ void judge_reports(struct judge *j);
 void judge_counters(struct judge *j);
 /* Retries that no gap explains. */
 void judge_retries(struct judge *j);
+/* What the marking echo found on the way. */
+void judge_marking(struct judge *j);
 /* Whether the evidence allows a pass at all. */
 void judge_evidence(struct judge *j);
 /* Steadiness, latency, and speed. */

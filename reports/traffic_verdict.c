@@ -39,6 +39,11 @@ const struct reason_info reason_table[REASON_COUNT] = {
 			     "RC-TRN-004", FIND_HOST},
 	[REASON_STALLED] = {"stalled", "stall", VERDICT_FAIL, NULL,
 			    "check for endless pause on the path"},
+	[REASON_REMARKED] = {"marking-changed", "wrong-marking", VERDICT_FAIL, NULL,
+			     "make the hops of that way trust DSCP and keep DSCP and ECN bits"},
+	[REASON_WAY_LOSES] = {"datagrams-lost", "fabric-loss", VERDICT_FAIL, NULL, FIND_DROP},
+	[REASON_WAY_MTU] = {"path-mtu", "path-mtu", VERDICT_FAIL, NULL,
+			    "raise the MTU of every hop, or lower that of both ports"},
 	[REASON_RNR] = {"receiver-not-ready", "receiver-not-ready", VERDICT_WARN, "RC-TRN-004",
 			FIND_HOST},
 	[REASON_SPURIOUS_PAUSE] = {"timeouts-under-pause", "spurious-timeout", VERDICT_WARN,
@@ -72,6 +77,8 @@ const struct reason_info reason_table[REASON_COUNT] = {
 			 "look at pauses, retries and power states"},
 	[REASON_SLOW] = {"slow", "speed", VERDICT_WARN, "RC-META-002",
 			 "look at PCIe, memory and the number of queue pairs"},
+	[REASON_CE_IDLE] = {"marked-while-idle", "congestion-control", VERDICT_WARN, NULL,
+			    "look for other traffic, or a hop that marks too early"},
 	[REASON_PRESSURE] = {"host-pressure", "host-discard", VERDICT_WARN, NULL, FIND_HOST},
 	[REASON_NO_COUNTERS] = {"counters-absent", "evidence", VERDICT_INCONCLUSIVE, "RC-META-001",
 				"run in strict or count mode, which need no counters"},
@@ -91,6 +98,8 @@ const struct reason_info reason_table[REASON_COUNT] = {
 			      "the program or host at the other end vanished: run again"},
 	[REASON_ABORTED] = {"aborted", "evidence", VERDICT_INCONCLUSIVE, NULL,
 			    "let it run to its end"},
+	[REASON_UNSEEN] = {"marking-unseen", "evidence", VERDICT_INCONCLUSIVE, NULL,
+			   "capture at the receiver instead, or run again"},
 	[REASON_ACCOUNTED] = {"retries-accounted", "spurious-timeout", VERDICT_PASS, NULL, ""},
 	[REASON_USERS] = {"other-users", "foreign-traffic", VERDICT_PASS, NULL, ""},
 };
@@ -283,6 +292,7 @@ int traffic_verdict_make(const struct verdict_input *in, struct traffic_verdict 
 	judge_reports(&j);
 	judge_counters(&j);
 	judge_retries(&j);
+	judge_marking(&j);
 	judge_evidence(&j);
 	judge_shape(&j);
 	order(v);

@@ -9,6 +9,7 @@
 #ifndef REPORTS_TRAFFIC_VERDICT_H
 #define REPORTS_TRAFFIC_VERDICT_H
 
+#include "probe/echo_judge.h"
 #include "probe/observe.h"
 #include "probe/traffic.h"
 #include "reports/prio_arrival.h"
@@ -30,6 +31,9 @@ enum reason_kind {
 	REASON_WRONG_PRIORITY, /* arrived in another priority than it was sent for */
 	REASON_RNR_DIED,       /* a queue pair gave up on a receiver that was not ready */
 	REASON_STALLED,	       /* our own deadline passed */
+	REASON_REMARKED,       /* DSCP or ECN bits were changed on the way */
+	REASON_WAY_LOSES,      /* datagrams of the marking echo did not come */
+	REASON_WAY_MTU,	       /* the way has a smaller MTU than both ports */
 	/* worth a look */
 	REASON_RNR,	       /* the receiver was not ready */
 	REASON_SPURIOUS_PAUSE, /* retries while the port was paused, nothing out of sequence */
@@ -48,6 +52,7 @@ enum reason_kind {
 	REASON_UNSTEADY,
 	REASON_TAIL,
 	REASON_SLOW,	 /* below the link's speed, flat out */
+	REASON_CE_IDLE,	 /* marked CE while nothing of ours was loading the way */
 	REASON_PRESSURE, /* receive buffers or PCIe were nearly full */
 	/* cannot be told */
 	REASON_NO_COUNTERS,
@@ -59,6 +64,7 @@ enum reason_kind {
 	REASON_NOTHING, /* no byte moved */
 	REASON_PEER_GONE,
 	REASON_ABORTED,
+	REASON_UNSEEN, /* the marking as it arrived could not be read */
 	/* said, and no more */
 	REASON_ACCOUNTED, /* retries, but every packet sent is known to have come */
 	REASON_USERS,	  /* others used the port */
@@ -93,6 +99,8 @@ struct verdict_pair {
 	const struct traffic_spec *spec;
 	unsigned int client, server; /* indices of ends */
 	const struct traffic_report *client_report, *server_report;
+	const struct echo_findings *echo; /* NULL: no marking echo, or none to judge */
+	const char *echo_failed;	  /* why it was not done; NULL = it was, or not wished */
 };
 
 /* Borrowed for the call. */

@@ -74,6 +74,26 @@ static void judge_arrival(const struct two_ended *t, unsigned int side,
 	out->arrivals[side] = &out->arrival[side];
 }
 
+/* Without a result of the client there is nothing to look at; what it lacks of the server is not
+ * judged. */
+static void judge_echo(const struct two_ended *t, struct two_ended_verdict *out)
+{
+	const struct two_ended_echo *x = t->echo;
+	struct echo_ends ends;
+	struct err e = {0};
+
+	if (!x)
+		return;
+	out->pair.echo_failed = x->why[0] ? x->why : NULL;
+	two_ended_echo_ends(x, &ends);
+	if (!x->has_result[SIDE_CLIENT])
+		return;
+	if (echo_judge(&ends, &out->echo, &e))
+		out->pair.echo_failed = "the ends do not agree on what was sent";
+	else
+		out->pair.echo = &out->echo;
+}
+
 int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, struct err *e)
 {
 	const struct traffic_report *report[SIDES];
@@ -93,6 +113,7 @@ int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, st
 		.client_report = report[SIDE_CLIENT],
 		.server_report = report[SIDE_SERVER],
 	};
+	judge_echo(t, out);
 	out->in = (struct verdict_input){
 		.end = out->end,
 		.end_count = SIDES,

@@ -15,6 +15,7 @@ struct two_ended_verdict {
 	struct prio_arrival arrival[SIDES];
 	const struct prio_arrival *arrivals[SIDES];
 	struct verdict_pair pair;
+	struct echo_findings echo;
 	struct traffic_verdict v;
 };
 

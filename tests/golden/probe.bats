@@ -44,11 +44,12 @@ ended() {
 }
 
 @test "explain: what would be measured, without a peer" {
-	run -0 "$rc" probe client --explain --mode strict --class tos=104,qps=4,rate=2G --class latency,verb=write
+	run -0 "$rc" probe client --explain --mode strict --class tos=104,qps=4,rate=2G --class latency,verb=write \
+		--sweep 64
 	[[ $output == *"RC WRITE, 4 QPs, 64 KiB, 2 Gb/s, ToS 104 (DSCP 26)"* ]]
 	[[ $output == *"strict"*"retry count 0"* ]]
 	told=$output
-	for word in strict rc write paced sampled latency memory baseline raw; do
+	for word in strict rc write paced sampled latency memory baseline raw marking sweep; do
 		grep -q "^  $word " <<<"$told"
 		run -0 "$rc" explain "$word"
 		[[ $output == "$word (probe): "* ]]

@@ -232,15 +232,17 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
-	struct ibv_ah *ah = calloc(1, sizeof(*ah));
+	struct fake_ah *ah = calloc(1, sizeof(*ah));
 
-	(void)attr;
-	ah->pd = pd;
-	return ah;
+	ah->ah.pd = pd;
+	ah->attr = *attr;
+	fake.ahs++;
+	return &ah->ah;
 }
 
 int ibv_destroy_ah(struct ibv_ah *ah)
 {
+	fake.ahs--;
 	free(ah);
 	return 0;
 }

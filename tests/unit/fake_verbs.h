@@ -25,6 +25,12 @@
 #define FAKE_MTU	 4096
 #define FAKE_RECEIVE_MAX 8192
 
+/* An address handle, with what it was made of. */
+struct fake_ah {
+	struct ibv_ah ah;
+	struct ibv_ah_attr attr;
+};
+
 struct fake_cq {
 	struct ibv_cq cq;
 	struct ibv_wc *wc;
@@ -54,7 +60,7 @@ struct fake_qp {
 static struct {
 	pthread_mutex_t lock;
 	struct fake_qp qp[FAKE_QPS];
-	unsigned int qps, mrs, cqs; /* that are there now */
+	unsigned int qps, mrs, cqs, ahs; /* that are there now */
 	/* Of data: message number `lose_at` of each queue pair that is no WRITE with immediate on
 	 * RC, and each lose_every-th one after it; UINT64_MAX: none. */
 	uint64_t lose_at, lose_every, lost;
@@ -68,6 +74,9 @@ static struct {
 	unsigned int not_ready; /* messages that found no receive */
 	uint64_t posts, post_lists;
 	bool no_inline;
+	/* UD: makes the 40 bytes ahead of a datagram; false: it is lost. NULL: they are left. */
+	bool (*way)(const struct ibv_ah_attr *ah, uint32_t from_qpn, uint32_t bytes,
+		    uint8_t head[40]);
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void fake_reset(void)
@@ -77,6 +86,7 @@ static void fake_reset(void)
 	fake.not_ready = 0;
 	fake.no_inline = fake.silent = fake.down = false;
 	fake.down_at = UINT64_MAX;
+	fake.way = NULL;
 }
 
 static int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
@@ -117,7 +127,7 @@ static void fake_push(struct fake_qp *q, uint64_t wr_id, enum ibv_wc_status stat
 		.wc_flags = with_imm ? IBV_WC_WITH_IMM : 0,
 		.qp_num = q->qp.qp_num,
 	};
-	if (c->armed && write(c->cq.channel->fd, &one, sizeof(one)) == sizeof(one))
+	if (c->armed && c->cq.channel && write(c->cq.channel->fd, &one, sizeof(one)) == sizeof(one))
 		c->armed = false;
 }
 
@@ -133,17 +143,31 @@ static uint32_t fake_bytes(const struct ibv_send_wr *wr)
 	return wr->num_sge ? wr->sg_list[0].length : 0;
 }
 
+/* What the way to a UD queue pair makes of a datagram; false: it is lost. */
+static bool fake_passes(const struct fake_qp *from, const struct ibv_send_wr *wr, uint8_t head[40])
+{
+	const struct fake_ah *ah = (const struct fake_ah *)wr->wr.ud.ah;
+
+	return fake.way(&ah->attr, from->qp.qp_num, fake_bytes(wr), head);
+}
+
 /* Through a receive of the peer; -1: there is none. */
-static int fake_deliver(struct fake_qp *to, const struct ibv_send_wr *wr)
+static int fake_deliver(const struct fake_qp *from, struct fake_qp *to,
+			const struct ibv_send_wr *wr)
 {
 	bool write = wr->opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 	bool with_imm = write || wr->opcode == IBV_WR_SEND_WITH_IMM;
 	uint32_t head = to->qp.qp_type == IBV_QPT_UD ? 40 : 0, bytes = fake_bytes(wr);
+	uint8_t way[40] = {0};
 	struct fake_receive *r;
 
+	if (head && fake.way && !fake_passes(from, wr, way))
+		return 0;
 	if (to->receive_tail == to->receive_head)
 		return -1;
 	r = &to->receive[to->receive_tail++ % FAKE_RECEIVE_MAX];
+	if (head && fake.way)
+		memcpy((uint8_t *)(uintptr_t)r->sge.addr, way, sizeof(way));
 	if (!write)
 		memcpy((uint8_t *)(uintptr_t)r->sge.addr + head,
 		       (void *)(uintptr_t)wr->sg_list[0].addr, bytes);
@@ -175,7 +199,8 @@ static void fake_fetch(const struct ibv_send_wr *wr, uint64_t n)
 	*at += wr->wr.atomic.compare_add;
 }
 
-static int fake_do(struct fake_qp *to, const struct ibv_send_wr *wr, uint64_t n)
+static int fake_do(const struct fake_qp *from, struct fake_qp *to, const struct ibv_send_wr *wr,
+		   uint64_t n)
 {
 	uint8_t *here = (uint8_t *)(uintptr_t)wr->sg_list[0].addr;
 
@@ -193,11 +218,11 @@ static int fake_do(struct fake_qp *to, const struct ibv_send_wr *wr, uint64_t n)
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
 		fake_write(wr, to->qp.qp_type == IBV_QPT_RC && fake_bytes(wr) % 64 == 0 ? UINT64_MAX
 											: n);
-		return fake_deliver(to, wr);
+		return fake_deliver(from, to, wr);
 	default:
 		if (fake_spoils(n))
 			here[fake_bytes(wr) / 2] ^= 1;
-		return fake_deliver(to, wr);
+		return fake_deliver(from, to, wr);
 	}
 }
 
@@ -231,12 +256,12 @@ static enum ibv_wc_status fake_one(struct fake_qp *q, struct ibv_send_wr *wr)
 		return IBV_WC_RETRY_EXC_ERR;
 	if (!to || to->qp.state < IBV_QPS_RTR || (fake_loses(q, wr, n) && !q->retries))
 		return reliable ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS;
-	if (fake_do(to, wr, n)) {
+	if (fake_do(q, to, wr, n)) {
 		fake.not_ready++;
 		return reliable ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_SUCCESS;
 	}
 	if (!reliable && n == fake.repeat_at)
-		(void)fake_do(to, wr, UINT64_MAX);
+		(void)fake_do(q, to, wr, UINT64_MAX);
 	return IBV_WC_SUCCESS;
 }
 

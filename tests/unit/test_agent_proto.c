@@ -119,6 +119,8 @@ static void test_hostile_lines(void **state)
 		{"{\"id\":7,\"op\":\"traffic_open\"}", 7},
 		{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":[]}", 7},
 		{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":{}}", 7},
+		{"{\"id\":7,\"op\":\"echo_open\"}", 7},
+		{"{\"id\":7,\"op\":\"echo_open\",\"spec\":{\"role\":\"client\"}}", 7},
 		{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":0}", 8},
 		{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":64}", 8},
 		{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":-1}", 8},
@@ -174,6 +176,11 @@ static const char spec_line[] =
 	"\"verb\":\"write_imm\",\"direction\":\"forward\",\"check\":\"every\",\"probe\":false,"
 	"\"qps\":1,\"message_bytes\":4096,\"window\":0,\"rate_bytes_per_s\":0,\"count\":0}]}}";
 
+static const char echo_line[] =
+	"{\"id\":12,\"op\":\"echo_open\",\"spec\":{\"role\":\"client\",\"ibdev\":\"nonesuch\","
+	"\"ib_port\":1,\"gid_index\":1,\"seed\":1,\"duration_ms\":1000,\"count\":8,\"paths\":4,"
+	"\"sweep\":0,\"gap_us\":0,\"sizes\":true,\"classes\":[{\"tos\":106,\"sl\":3}]}}";
+
 /* A traffic process that cannot be started is an error, and leaves nothing behind. */
 static void test_no_traffic_process(void **state)
 {
@@ -181,8 +188,10 @@ static void test_no_traffic_process(void **state)
 
 	(void)state;
 	make_agent(&f);
-	for (unsigned int i = 0; i < 2 * AGENT_TRAFFIC_MAX; i++)
+	for (unsigned int i = 0; i < 2 * AGENT_TRAFFIC_MAX; i++) {
 		expect_error(&f, spec_line, strlen(spec_line), 12);
+		expect_error(&f, echo_line, strlen(echo_line), 12);
+	}
 	for (unsigned int i = 0; i < AGENT_TRAFFIC_MAX; i++)
 		assert_null(f.agent.traffic[i]);
 	end_agent(&f);
@@ -208,12 +217,14 @@ static void test_strange_traffic_process(void **state)
 	};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t k = 0; k < 2 * ARRAY_SIZE(cases); k++) {
+		const char *line = k % 2 ? echo_line : spec_line;
+		size_t i = k / 2;
 		struct fixture f;
 
 		make_agent(&f);
 		f.config.self = cases[i].self;
-		agent_line(&f.agent, spec_line, strlen(spec_line));
+		agent_line(&f.agent, line, strlen(line));
 		loop_run_until(f.agent.loop, has_answer, &f);
 		assert_non_null(strstr(f.answer, "\"id\":12"));
 		if (!strstr(f.answer, cases[i].want))

@@ -57,6 +57,13 @@ static void test_usual(void **state)
 	assert_int_equal(w.gid_index[SIDE_CLIENT], ENDS_ANY);
 	assert_int_equal(w.spec.duration_ms, 10000);
 	assert_int_equal(w.idle_ms, 10000);
+	assert_false(w.marking || w.sweep);
+	assert_int_equal(parse("--marking", &w, &e), 0);
+	assert_true(w.marking && !w.sweep);
+	assert_int_equal(parse("--sweep 64", &w, &e), 0);
+	assert_int_equal(w.sweep, 64);
+	assert_int_not_equal(parse("--sweep 257", &w, &e), 0);
+	assert_int_equal(parse("", &w, &e), 0);
 	assert_int_equal(w.spec.class_count, 1);
 	assert_int_equal(w.spec.class[0].verb, TRAFFIC_WRITE);
 	assert_int_equal(w.spec.class[0].transport, TRAFFIC_RC);

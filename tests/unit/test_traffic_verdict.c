@@ -117,7 +117,12 @@ static void make_scene(struct scene *s, enum traffic_mode mode, bool soft)
 	grow(&s->end[1], METRIC_RDMA_RX_PACKETS, 0, 24416);
 	grow(&s->end[1], METRIC_RDMA_TX_PACKETS, 0, 3000);
 	grow(&s->end[0], METRIC_RDMA_RX_PACKETS, 0, 3000);
-	s->pair = (struct verdict_pair){&s->spec, 0, 1, &s->report[0], &s->report[1]};
+	s->pair = (struct verdict_pair){
+		.spec = &s->spec,
+		.server = 1,
+		.client_report = &s->report[0],
+		.server_report = &s->report[1],
+	};
 	s->in = (struct verdict_input){.end = s->ends,
 				       .end_count = 2,
 				       .pair = &s->pair,
@@ -663,6 +668,75 @@ static void classes_alike(struct scene *s)
 	s->in.arrival = s->arrivals;
 }
 
+/* A marking echo beside it. */
+static void echo_found(struct scene *s, struct echo_finding f)
+{
+	static struct echo_findings found;
+
+	found = (struct echo_findings){.count = 1, .finding = {f}};
+	s->pair.echo = &found;
+}
+
+static void echo_dscp(struct scene *s)
+{
+	echo_found(s, (struct echo_finding){.kind = ECHO_DSCP,
+					    .way = ECHO_BACK,
+					    .from = 26,
+					    .count = 64,
+					    .of = 64,
+					    .ports = 4,
+					    .ports_of = 4});
+}
+
+static void echo_ect(struct scene *s)
+{
+	echo_found(s, (struct echo_finding){
+			      .kind = ECHO_ECT_CLEARED, .from = 2, .count = 1, .of = 64});
+}
+
+static void echo_ce(struct scene *s)
+{
+	echo_found(s, (struct echo_finding){
+			      .kind = ECHO_CE, .from = 2, .to = 3, .count = 1, .of = 64});
+}
+
+static void echo_lost(struct scene *s)
+{
+	echo_found(s, (struct echo_finding){.kind = ECHO_LOST,
+					    .count = 16,
+					    .of = 64,
+					    .ports = 1,
+					    .ports_of = 4,
+					    .whole = 1,
+					    .named = {0xc03e}});
+}
+
+static void echo_deaf(struct scene *s)
+{
+	echo_found(s, (struct echo_finding){.kind = ECHO_DEAF, .count = 64, .of = 64});
+}
+
+static void echo_wrong(struct scene *s)
+{
+	echo_found(s, (struct echo_finding){.kind = ECHO_WRONG, .count = 1, .of = 64});
+}
+
+static void echo_mtu(struct scene *s)
+{
+	echo_found(s,
+		   (struct echo_finding){.kind = ECHO_MTU, .bytes = 1024, .expected_bytes = 4096});
+}
+
+static void echo_unread(struct scene *s)
+{
+	echo_found(s, (struct echo_finding){.kind = ECHO_UNREAD, .count = 64, .of = 64});
+}
+
+static void echo_failed(struct scene *s)
+{
+	s->pair.echo_failed = "h2: lost";
+}
+
 #define OBSERVE TRAFFIC_OBSERVE
 #define SOFT	true
 #define DEVICE	false
@@ -727,6 +801,15 @@ static const struct fault_row fault_rows[] = {
 	{"below the link", OBSERVE, DEVICE, flat_out, VERDICT_WARN, REASON_SLOW, "1250.0"},
 	{"below the link, Soft-RoCE", OBSERVE, SOFT, flat_out, VERDICT_PASS, NO_REASON, NULL},
 	{"wrong priority", OBSERVE, SOFT, wrong_priority, VERDICT_FAIL, REASON_WRONG_PRIORITY, "priority 5"},
+	{"DSCP rewritten", OBSERVE, SOFT, echo_dscp, VERDICT_FAIL, REASON_REMARKED, "DSCP 26 arrives as 0"},
+	{"ECT cleared", OBSERVE, SOFT, echo_ect, VERDICT_FAIL, REASON_REMARKED, "Not-ECT"},
+	{"CE while idle", OBSERVE, SOFT, echo_ce, VERDICT_WARN, REASON_CE_IDLE, "as CE"},
+	{"a source port loses", OBSERVE, SOFT, echo_lost, VERDICT_FAIL, REASON_WAY_LOSES, "always these: 0xc03e"},
+	{"datagrams do not arrive", OBSERVE, SOFT, echo_deaf, VERDICT_FAIL, REASON_WAY_LOSES, "nothing arrives"},
+	{"datagrams are wrong", OBSERVE, SOFT, echo_wrong, VERDICT_FAIL, REASON_WRONG_DATA, "1 of 64"},
+	{"path MTU", OBSERVE, SOFT, echo_mtu, VERDICT_FAIL, REASON_WAY_MTU, "1024"},
+	{"no IP header", OBSERVE, SOFT, echo_unread, VERDICT_INCONCLUSIVE, REASON_UNSEEN, "no IP header"},
+	{"no marking echo", OBSERVE, SOFT, echo_failed, VERDICT_INCONCLUSIVE, REASON_UNSEEN, "h2: lost"},
 	{"classes alike", OBSERVE, SOFT, classes_alike, VERDICT_INCONCLUSIVE, REASON_ALIKE, "3 and 4"},
 };
 /* clang-format on */

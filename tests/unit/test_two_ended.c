@@ -303,10 +303,117 @@ static void test_text(void **state)
 	free(s);
 }
 
+/* A marking echo in which all came, and DSCP 26 became 0 from server to client. */
+static void make_echo(struct scene *s)
+{
+	struct two_ended_echo *x = calloc(1, sizeof(*x));
+	struct echo_flow flow[ECHO_FLOWS_MAX];
+
+	s->t.echo = x;
+	two_ended_echo_specs(&s->t, 8, x->spec);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		struct echo_result *r = &x->result[i];
+
+		x->has_result[i] = true;
+		r->mtu = 4096;
+		r->path_count = echo_paths(&x->spec[i]);
+		r->flow_count = echo_flows(&x->spec[i], flow);
+		for (unsigned int k = 0; k < r->flow_count; k++) {
+			struct echo_record *here = &r->flow[k].here;
+
+			r->flow[k].sent = here->arrived = flow[k].count;
+			here->seen_count = 1;
+			here->seen[0] = (struct echo_seen){i == SIDE_CLIENT ? 2 : 106, 64,
+							   flow[k].count};
+		}
+	}
+}
+
+static void test_marking_specs(void **state)
+{
+	struct scene *s = malloc(sizeof(*s));
+	struct echo_spec spec[SIDES];
+	struct err e = {0};
+
+	(void)state;
+	make_scene(s);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		struct traffic_spec *t = &s->t.spec[i];
+
+		t->class_count = 4;
+		t->class[1] = t->class[2] = t->class[3] = t->class[0];
+		t->class[1].sl = 3;
+		t->class[2].tos = 105; /* says ECT(1) itself */
+		t->class[3].tos = 106; /* what class 0 becomes */
+	}
+	s->t.spec[SIDE_SERVER].class[0].tos = 40;
+	two_ended_echo_specs(&s->t, 64, spec);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		assert_int_equal(echo_spec_check(&spec[i], &e), 0);
+		assert_int_equal(spec[i].class_count, 3);
+		assert_int_equal(spec[i].class[0].tos, i ? 42 : 106);
+		assert_int_equal(spec[i].class[1].sl, 3);
+		assert_int_equal(spec[i].class[2].tos, 105);
+		assert_int_equal(spec[i].sweep, 64);
+		assert_int_equal(spec[i].role, i ? TRAFFIC_SERVER : TRAFFIC_CLIENT);
+		assert_string_equal(spec[i].ibdev, "rxe0");
+	}
+	free(s);
+}
+
+static void test_marking(void **state)
+{
+	static const char *const lines[] = {
+		"marking  1 class, 8 UDP source ports, 16 datagrams of each",
+		"client to server: all arrived as it was sent",
+		"server to client, class 0: DSCP 26 arrives as 0 (128 of 128), on all 8 source",
+		"client to server: datagrams of 4096 bytes arrive; the ports have 4096 and 4096",
+		"sweep    client to server: 8 of 8 source ports arrived",
+		"sweep    server to client: 0 of 8 source ports arrived",
+		"0x0000  marked: 16 of 16 arrived, 16 marked otherwise",
+	};
+	struct scene *s = malloc(sizeof(*s));
+	char *text = NULL;
+	json_t *doc, *whole;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	make_scene(s);
+	doc = two_ended_to_json(&s->t);
+	assert_true(json_is_null(json_object_get(doc, "marking")));
+	json_decref(doc);
+	make_echo(s);
+	assert_int_equal(judge(s), VERDICT_FAIL);
+	assert_true(has(s, REASON_REMARKED));
+	out = open_memstream(&text, &size);
+	probe_print(&s->t, out);
+	fclose(out);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		if (!strstr(text, lines[i]))
+			fail_msg("no '%s' in\n%s", lines[i], text);
+	free(text);
+	whole = two_ended_to_json(&s->t);
+	doc = json_object_get(whole, "marking");
+	assert_int_equal(json_array_size(json_object_get(doc, "findings")), 1);
+	assert_int_equal(json_array_size(json_object_get(doc, "ends")), SIDES);
+	assert_int_equal(json_array_size(json_array_get(json_object_get(doc, "ports"), 1)), 8);
+	json_decref(whole);
+	/* An end that gave nothing: what is known is judged, and nothing passes. */
+	s->t.echo->has_result[SIDE_CLIENT] = false;
+	snprintf(s->t.echo->why, sizeof(s->t.echo->why), "h1: lost");
+	assert_int_equal(judge(s), VERDICT_INCONCLUSIVE);
+	assert_true(has(s, REASON_UNSEEN));
+	free(s->t.echo);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_good),
+		cmocka_unit_test(test_marking_specs),
+		cmocka_unit_test(test_marking),
 		cmocka_unit_test(test_lost),
 		cmocka_unit_test(test_wrong_priority),
 		cmocka_unit_test(test_read_arrives_at_the_client),
