@@ -18,7 +18,10 @@
 #define ECHO_PATHS_MAX	     256u /* of the swept class */
 #define ECHO_CLASS_PATHS_MAX 16u  /* of each other one */
 #define ECHO_SIZES	     5u	  /* RDMA MTUs: 256 to 4096 */
-#define ECHO_FLOWS_MAX	     (ECHO_CLASSES_MAX * ECHO_CLASS_PATHS_MAX + ECHO_PATHS_MAX + 2 * ECHO_SIZES)
+#define ECHO_SIZE_PATHS	     4u	  /* source ports that the sizes go by, at most */
+#define ECHO_FLOWS_MAX                                                                             \
+	(ECHO_CLASSES_MAX * ECHO_CLASS_PATHS_MAX + ECHO_PATHS_MAX +                                \
+	 2 * ECHO_SIZES * ECHO_SIZE_PATHS)
 #define ECHO_COUNT_MAX	     256u
 #define ECHO_DURATION_MAX_MS 120000u
 #define ECHO_SEEN_MAX	     4u
@@ -75,7 +78,7 @@ struct echo_flow_result {
 	struct echo_record there; /* at the client: what answers say of the requests */
 };
 
-/* What an end has to tell, 50 KiB. */
+/* What an end has to tell, 60 KiB. */
 struct echo_result {
 	char detail[160]; /* why it ended early; "" = it did not */
 	uint32_t mtu;	  /* active RDMA MTU of the port, bytes */

@@ -197,42 +197,63 @@ static void look_at_class(struct sight *s, enum echo_way way, unsigned int class
 	look(s, f, count_unread);
 }
 
-static uint32_t sized_mtu(const struct echo_ends *ends, const struct echo_flow *flow,
-			  unsigned int count, enum echo_way way)
-{
-	uint32_t most = 0;
+/* What is known of the sizes of one source port, one way. */
+struct path_sizes {
+	uint16_t port;
+	bool known;    /* its small datagrams all came: what is missing is missing for its size */
+	bool sent;     /* the size in question, 0 = any, was: without a request nothing answers */
+	uint32_t most; /* bytes that arrived */
+};
 
+static void find_sizes(const struct echo_ends *ends, enum echo_way way, unsigned int path,
+		       uint32_t size, struct path_sizes *out)
+{
+	struct echo_flow flow[ECHO_FLOWS_MAX];
+	unsigned int count = echo_flows(ends->spec[TRAFFIC_CLIENT], flow);
+	struct lane l;
+
+	find_lane(ends, way, path, &flow[path], &l); /* class 0 comes first */
+	*out = (struct path_sizes){
+		.port = l.port,
+		.known = l.record && l.record->arrived &&
+			 (!l.sent_known || l.record->arrived >= l.sent),
+	};
 	for (unsigned int i = 0; i < count; i++) {
 		uint32_t bytes = flow[i].bytes[way == ECHO_BACK];
-		struct lane l;
 
+		bool came;
+
+		if (!flow[i].sized || flow[i].path != path ||
+		    flow[i].bytes[way == ECHO_FORTH] != ECHO_BYTES)
+			continue;
 		find_lane(ends, way, i, &flow[i], &l);
-		if (flow[i].sized && flow[i].bytes[way == ECHO_FORTH] == ECHO_BYTES && l.record &&
-		    l.record->arrived && bytes > most)
-			most = bytes;
+		came = l.record && l.record->arrived;
+		if (came && bytes > out->most)
+			out->most = bytes;
+		if (!size || bytes == size)
+			out->sent |= came || l.sent;
 	}
-	return most;
+}
+
+static unsigned int size_paths(const struct echo_spec *s)
+{
+	if (!s->sizes)
+		return 0;
+	return s->paths < ECHO_SIZE_PATHS ? s->paths : ECHO_SIZE_PATHS;
 }
 
 uint32_t echo_path_mtu(const struct echo_ends *ends, enum echo_way way)
 {
-	struct echo_flow flow[ECHO_FLOWS_MAX];
+	uint32_t least = UINT32_MAX;
 
-	return sized_mtu(ends, flow, echo_flows(ends->spec[TRAFFIC_CLIENT], flow), way);
-}
+	for (unsigned int p = 0; p < size_paths(ends->spec[TRAFFIC_CLIENT]); p++) {
+		struct path_sizes s;
 
-/* A size is missed when it was sent: without a request no answer of that size is made. */
-static bool any_sent(const struct sight *s, enum echo_way way, uint32_t bytes)
-{
-	for (unsigned int i = 0; i < s->flow_count; i++) {
-		struct lane l;
-
-		find_lane(s->ends, way, i, &s->flow[i], &l);
-		if (s->flow[i].sized && s->flow[i].bytes[way == ECHO_BACK] == bytes && l.sent &&
-		    l.sent_known)
-			return true;
+		find_sizes(ends, way, p, 0, &s);
+		if (s.known && s.sent && s.most < least)
+			least = s.most;
 	}
-	return false;
+	return least == UINT32_MAX ? 0 : least;
 }
 
 static void look_at_mtu(struct sight *s, enum echo_way way)
@@ -242,9 +263,22 @@ static void look_at_mtu(struct sight *s, enum echo_way way)
 
 	if (!r[0] || !r[1])
 		return;
-	f.bytes = sized_mtu(s->ends, s->flow, s->flow_count, way);
-	f.expected_bytes = r[0]->mtu < r[1]->mtu ? r[0]->mtu : r[1]->mtu;
-	if (f.bytes < f.expected_bytes && any_sent(s, way, f.expected_bytes))
+	f.bytes = f.expected_bytes = r[0]->mtu < r[1]->mtu ? r[0]->mtu : r[1]->mtu;
+	for (unsigned int p = 0; p < size_paths(s->ends->spec[TRAFFIC_CLIENT]); p++) {
+		struct path_sizes path;
+
+		find_sizes(s->ends, way, p, f.expected_bytes, &path);
+		if (!path.known || !path.sent)
+			continue;
+		f.ports_of++;
+		if (path.most >= f.expected_bytes)
+			continue;
+		if (path.most < f.bytes)
+			f.bytes = path.most;
+		f.named[f.ports++] = path.port;
+		f.whole++;
+	}
+	if (f.ports)
 		add(s, &f);
 }
 

@@ -36,20 +36,23 @@ unsigned int echo_paths(const struct echo_spec *s)
 	return s->sweep > s->paths ? s->sweep : s->paths;
 }
 
+/* By several source ports: one of them may lose all there is, and one may be smaller. */
 static unsigned int add_sizes(const struct echo_spec *s, struct echo_flow *flow)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; s->sizes && i < 2 * ECHO_SIZES; i++) {
-		struct echo_flow *f = &flow[n++];
+	for (unsigned int p = 0; s->sizes && p < s->paths && p < ECHO_SIZE_PATHS; p++)
+		for (unsigned int i = 0; i < 2 * ECHO_SIZES; i++) {
+			struct echo_flow *f = &flow[n++];
 
-		*f = (struct echo_flow){
-			.sized = true,
-			.count = SIZE_COUNT,
-			.bytes = {ECHO_BYTES, ECHO_BYTES},
-		};
-		f->bytes[i / ECHO_SIZES] = 256u << i % ECHO_SIZES;
-	}
+			*f = (struct echo_flow){
+				.sized = true,
+				.path = (uint16_t)p,
+				.count = SIZE_COUNT,
+				.bytes = {ECHO_BYTES, ECHO_BYTES},
+			};
+			f->bytes[i / ECHO_SIZES] = 256u << i % ECHO_SIZES;
+		}
 	return n;
 }
 

@@ -62,16 +62,16 @@ void echo_finding_text(const struct echo_finding *f, char *buf, size_t size)
 {
 	char what[64], ports[160];
 
+	ports_text(f, ports, sizeof(ports));
 	if (f->kind == ECHO_MTU) {
 		snprintf(buf, size,
 			 "%s: no datagram of %" PRIu32
 			 " bytes arrives, the RDMA MTU of both ports; "
-			 "the largest that does is %" PRIu32,
-			 echo_way_word(f->way), f->expected_bytes, f->bytes);
+			 "the largest that does is %" PRIu32 "%s",
+			 echo_way_word(f->way), f->expected_bytes, f->bytes, ports);
 		return;
 	}
 	what_text(f, what, sizeof(what));
-	ports_text(f, ports, sizeof(ports));
 	snprintf(buf, size, "%s, class %u: %s (%" PRIu32 " of %" PRIu32 ")%s",
 		 echo_way_word(f->way), f->class, what, f->count, f->of, ports);
 }

@@ -234,8 +234,9 @@ static void test_sizes(void **state)
 	spec.sizes = true;
 	way.longest = 1024;
 	b = run_both(spec);
-	for (unsigned int i = 0; i < ECHO_SIZES; i++) {
-		unsigned int at = 8 + i, fits = i < 3;
+	for (unsigned int i = 0; i < 4 * ECHO_SIZES; i++) { /* on each path */
+		unsigned int at = 8 + i / ECHO_SIZES * 2 * ECHO_SIZES + i % ECHO_SIZES;
+		unsigned int fits = i % ECHO_SIZES < 3;
 
 		assert_int_equal(b->result[0].flow[at].sent, 4);
 		assert_int_equal(b->result[1].flow[at].here.arrived, fits ? 4 : 0);
@@ -250,24 +251,31 @@ static void test_sizes(void **state)
  * is nobody's. Neither counts as arrived. */
 static void test_spoilt(void **state)
 {
-	uint32_t wrong = 0, sent = 0, came = 0;
-	struct echo_spec spec = base;
-	struct both *b;
+	static const struct {
+		uint64_t at; /* on each path: requests of both classes, then of the sizes */
+		uint32_t wrong, foreign;
+	} cases[] = {{1, 0, 4}, {3, 4, 0}};
 
 	(void)state;
-	reset();
-	spec.sizes = true;
-	fake.spoil_at = 3; /* on the first path: a request of 512 bytes */
-	b = run_both(spec);
-	for (unsigned int i = 0; i < b->result[0].flow_count; i++) {
-		wrong += b->result[1].flow[i].here.wrong;
-		sent += b->result[0].flow[i].sent;
-		came += b->result[1].flow[i].here.arrived;
+	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+		uint32_t wrong = 0, sent = 0, came = 0;
+		struct echo_spec spec = base;
+		struct both *b;
+
+		reset();
+		spec.sizes = true;
+		fake.spoil_at = cases[k].at;
+		b = run_both(spec);
+		for (unsigned int i = 0; i < b->result[0].flow_count; i++) {
+			wrong += b->result[1].flow[i].here.wrong;
+			sent += b->result[0].flow[i].sent;
+			came += b->result[1].flow[i].here.arrived;
+		}
+		assert_int_equal(wrong, cases[k].wrong);
+		assert_int_equal(b->result[1].foreign, cases[k].foreign);
+		assert_int_equal(sent - came, 4);
+		free(b);
 	}
-	assert_int_equal(wrong, 1);
-	assert_int_equal(b->result[1].foreign, 3); /* of the other paths */
-	assert_int_equal(sent - came, 4);
-	free(b);
 }
 
 static void test_header(void **state)

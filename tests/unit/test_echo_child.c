@@ -113,7 +113,7 @@ static void test_two(void **state)
 		finish(&c[i]);
 		json_decref(peer[i]);
 		assert_string_equal(r[i].detail, "");
-		assert_int_equal(r[i].flow_count, 2 + 2 * ECHO_SIZES);
+		assert_int_equal(r[i].flow_count, 2 + 2 * 2 * ECHO_SIZES);
 		assert_int_equal(r[i].flow[0].here.arrived, 8);
 		assert_int_equal(r[i].flow[11].here.arrived, 4);
 	}
