@@ -86,6 +86,8 @@ static void test_frame_faults(void **state)
 {
 	static const struct frame_case cases[] = {
 		{"\"kind\":\"drop\",\"every\":10,\"direction\":\"in\"", 90, .hits = 10},
+		{"\"kind\":\"drop\",\"every\":10,\"times\":3,\"direction\":\"in\"", 97, .hits = 3},
+		{"\"kind\":\"drop\",\"times\":1,\"direction\":\"in\"", 99, .hits = 1},
 		{"\"kind\":\"drop\",\"port\":\"p2\",\"direction\":\"out\"", 0, .hits = 100},
 		{"\"kind\":\"drop\",\"port\":\"p3\"", 100, .hits = 0},
 		{"\"kind\":\"drop\",\"prio\":[3],\"port\":\"s1/p1\"", 0, .hits = 100},

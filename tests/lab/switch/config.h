@@ -118,6 +118,7 @@ struct fault {
 	uint8_t prios;		    /* bitmap, 0: any */
 	unsigned int opcode, sport; /* FAULT_ANY */
 	unsigned int every;	    /* 1 in so many */
+	unsigned int times;	    /* hits at most; 0: no end */
 	unsigned int value;	    /* DSCP, MTU in bytes */
 	unsigned int window;	    /* of reorder: frames that overtake; 0: by time alone */
 	uint8_t tlvs;		    /* bitmap of enum tlv_kind; 0: what the kind is about */

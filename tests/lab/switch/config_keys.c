@@ -360,6 +360,8 @@ static const struct schema_row fault_rows[] = {
 	 .help = "UDP or TCP source port"},
 	{.path = "every", .kind = SCHEMA_UINT, .min = 1, .max = 1u << 30, AT(fault, every),
 	 .help = "1 in so many of the frames that match; default 1"},
+	{.path = "times", .kind = SCHEMA_UINT, .max = 1u << 30, AT(fault, times),
+	 .help = "hits at most; default 0, no end"},
 	{.path = "value", .kind = SCHEMA_UINT, .max = 9600, AT(fault, value),
 	 .help = "DSCP of dscp, bytes of mtu (without Ethernet header)"},
 	{.path = "window", .kind = SCHEMA_UINT, .max = 10000, AT(fault, window),

@@ -203,7 +203,7 @@ enum fault_effect fault_apply(struct lab *lab, struct port *p, enum fault_direct
 		    !fault_matches(fault, p->config.name, box, direction, f))
 			continue;
 		overtake(lab, i);
-		if (++fault->seen % fault->every)
+		if (++fault->seen % fault->every || (fault->times && fault->hits >= fault->times))
 			continue;
 		m.fault = fault;
 		effect = frame_faults[fault->kind].meet(&m);
