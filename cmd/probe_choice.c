@@ -18,6 +18,8 @@
 #define SIZE_DEFAULT   65536u
 #define SIZE_COUNT     1024u /* count mode: one packet, at the MTU of an Ethernet of 1500 */
 #define DURATION_MS    10000u
+#define SIZE_RUN_MS    1000u  /* of a sweep, each size */
+#define SIZE_COUNT_MS  10000u /* the same with --iters, at the latest */
 #define RATE_MAX_KBPS  (TRAFFIC_RATE_MAX / 125)
 #define CLASS_TEXT_MAX 256
 
@@ -49,6 +51,9 @@ const struct opt probe_client_opts[] = {
 	{"verb", 0, OPT_STRING, &C.verb, 0, 0, "VERB",
 	 "write (default), write_imm, read, send, send_imm or atomic", NULL},
 	{"size", 's', OPT_STRING, &C.size, 0, 0, "BYTES", "of a message: 64KiB", NULL},
+	{"all", 'a', OPT_FLAG, &C.all_sizes, 0, 0, NULL,
+	 "a run with each size from 2 to 2^23 bytes, with a verdict each", NULL},
+	{"sizes", 0, OPT_STRING, &C.sizes, 0, 0, "A-B", "the same with sizes from A to B", NULL},
 	{"qp", 'q', OPT_UINT, &C.qps, 1, TRAFFIC_QPS_MAX, "N", "queue pairs", NULL},
 	{"tx-depth", 't', OPT_UINT, &C.depth, 1, TRAFFIC_WINDOW_MAX, "N",
 	 "messages under way on a queue pair, a power of two", NULL},
@@ -311,7 +316,7 @@ static int make_default(const struct probe_choice *c, enum traffic_mode mode,
 static uint32_t usual_size(const struct traffic_class *class, enum traffic_mode mode)
 {
 	if (class->probe || class->verb == TRAFFIC_ATOMIC)
-		return TRAFFIC_MESSAGE_MIN;
+		return TRAFFIC_CHECKED_MIN;
 	return mode == TRAFFIC_COUNT || class->transport == TRAFFIC_UD ? SIZE_COUNT : SIZE_DEFAULT;
 }
 
@@ -333,13 +338,20 @@ static int make_classes(const struct probe_choice *c, struct traffic_spec *spec,
 	return err;
 }
 
+static uint32_t usual_duration(const struct probe_choice *c)
+{
+	if (c->all_sizes || c->sizes)
+		return c->count ? SIZE_COUNT_MS : SIZE_RUN_MS;
+	return c->count ? 0 : DURATION_MS;
+}
+
 static int make_spec(const struct probe_choice *c, struct traffic_spec *spec, struct err *e)
 {
 	int err = 0;
 
 	*spec = (struct traffic_spec){
 		.bringup = c->cm ? TRAFFIC_CM : TRAFFIC_RAW,
-		.duration_ms = c->count ? 0 : DURATION_MS,
+		.duration_ms = usual_duration(c),
 		.timeout = (uint8_t)c->timeout,
 		.threads = (uint8_t)c->threads,
 		.pin = c->pin,
@@ -354,6 +366,54 @@ static int make_spec(const struct probe_choice *c, struct traffic_spec *spec, st
 	return err ? err : traffic_spec_check(spec, e);
 }
 
+/* "64-1MiB" */
+static int take_sizes(const char *text, uint32_t least, struct two_ended_wish *w, struct err *e)
+{
+	const char *dash = strchr(text, '-');
+	char from[32];
+	uint64_t a = 0, b = 0;
+
+	if (!dash ||
+	    snprintf(from, sizeof(from), "%.*s", (int)(dash - text), text) >= (int)sizeof(from)) {
+		err_set(e, -EINVAL, "--sizes: '%s' is no range", text);
+		return err_hint(e, "write it as 64-1MiB");
+	}
+	if (units_bytes(from, least, TRAFFIC_MESSAGE_MAX, &a, e) ||
+	    units_bytes(dash + 1, a, TRAFFIC_MESSAGE_MAX, &b, e))
+		return err_prefix(e, "--sizes");
+	w->size_from = (uint32_t)a;
+	w->size_to = (uint32_t)b;
+	return 0;
+}
+
+/* Each size is a run of its own, which has to end by itself. */
+static int make_sizes(const struct probe_choice *c, struct two_ended_wish *w, struct err *e)
+{
+	const char *option = c->sizes ? "--sizes" : "--all";
+	struct traffic_class *class = &w->spec.class[0];
+	bool loses = class->transport == TRAFFIC_UC || class->transport == TRAFFIC_UD;
+	uint32_t least = loses ? TRAFFIC_CHECKED_MIN : TRAFFIC_MESSAGE_MIN;
+
+	if (!c->sizes && !c->all_sizes)
+		return 0;
+	if (c->size || (c->sizes && c->all_sizes))
+		return err_set(e, -EINVAL, "%s: %s says another size", option,
+			       c->size ? "--size" : "--all");
+	if (c->classes.count)
+		return err_set(e, -EINVAL,
+			       "%s: the sizes are those of one class: leave --class out", option);
+	if (class->verb == TRAFFIC_ATOMIC)
+		return err_set(e, -EINVAL, "%s: an atomic has one size, 8 bytes", option);
+	if (!w->spec.duration_ms)
+		return err_set(e, -EINVAL,
+			       "%s: without an end of the first size there is no "
+			       "second one: --duration 0 is not accepted",
+			       option);
+	w->size_from = least;
+	w->size_to = TRAFFIC_MESSAGE_MAX;
+	return c->sizes ? take_sizes(c->sizes, least, w, e) : 0;
+}
+
 static int index_or_any(unsigned int value)
 {
 	return value == PROBE_UNSET ? ENDS_ANY : (int)value;
@@ -363,6 +423,8 @@ int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, st
 {
 	int err = make_spec(c, &w->spec, e);
 
+	if (!err)
+		err = make_sizes(c, w, e);
 	if (err)
 		return err;
 	if (c->mtu & (c->mtu - 1))

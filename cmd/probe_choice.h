@@ -15,9 +15,10 @@ struct probe_choice {
 	unsigned int ib_port, gid_index, peer_gid_index; /* PROBE_UNSET */
 	unsigned int port;
 	const char *token_file, *out_dir;
-	const char *mode, *transport, *verb, *direction, *check, *size, *rate, *duration, *count;
+	const char *mode, *transport, *verb, *direction, *check, *size, *sizes, *rate, *duration,
+		*count;
 	unsigned int qps, depth, tos, sl, mtu, timeout, threads, sweep;
-	bool marking, both_ways, cm, huge_pages, pin, probe, explain, ignored;
+	bool marking, both_ways, cm, huge_pages, pin, probe, explain, ignored, all_sizes;
 	const char *idle;
 	struct opt_list classes;
 };

@@ -17,7 +17,7 @@
 #include "cmd/probe_choice.h"
 #include "cmd/probe_text.h"
 #include "probe/json_file.h"
-#include "reports/two_ended_verdict.h"
+#include "reports/size_verdict.h"
 
 static volatile int stop; /* set by a signal */
 
@@ -100,9 +100,33 @@ static int exit_for_verdict(enum verdict v)
 /* What came out, judged when traffic was begun. */
 struct outcome {
 	const struct two_ended *t;
-	struct two_ended_verdict *verdict; /* NULL: there was nothing to judge */
+	struct two_ended_verdict *verdict; /* NULL: there was nothing to judge, as the next */
+	struct size_verdicts *sizes;	   /* of a sweep, in its place */
 	int code;
 };
+
+static int judge_traffic(struct outcome *o, struct err *e)
+{
+	o->verdict = calloc(1, sizeof(*o->verdict));
+	if (!o->verdict)
+		return err_sys(e, -ENOMEM, "verdict");
+	if (two_ended_judge(o->t, o->verdict, e)) {
+		free(o->verdict);
+		o->verdict = NULL;
+		return e->code;
+	}
+	o->code = cmd_worse(o->code, exit_for_verdict(o->verdict->v.verdict));
+	return 0;
+}
+
+static int judge_sizes(struct outcome *o, struct err *e)
+{
+	int err = size_verdicts_make(o->t, &o->sizes, e);
+
+	if (!err)
+		o->code = cmd_worse(o->code, exit_for_verdict(o->sizes->verdict));
+	return err;
+}
 
 static void judge(struct outcome *o, int err, const struct err *why)
 {
@@ -112,27 +136,21 @@ static void judge(struct outcome *o, int err, const struct err *why)
 		o->code = o->t->partial || err == -EINTR || err == -EPIPE
 				  ? EXIT_INCOMPLETE
 				  : cmd_exit_for(why, EXIT_ENVIRONMENT);
-	if (!o->t->ran)
-		return;
-	o->verdict = calloc(1, sizeof(*o->verdict));
-	if (!o->verdict)
-		err_sys(&e, -ENOMEM, "verdict");
-	else
-		(void)two_ended_judge(o->t, o->verdict, &e);
-	if (!e.code) {
-		o->code = cmd_worse(o->code, exit_for_verdict(o->verdict->v.verdict));
-		return;
-	}
-	free(o->verdict);
-	o->verdict = NULL;
-	o->code = cmd_worse(o->code, cmd_fail(EXIT_ENVIRONMENT, &e));
+	if (o->t->ran && (o->t->size ? judge_sizes(o, &e) : judge_traffic(o, &e)))
+		o->code = cmd_worse(o->code, cmd_fail(EXIT_ENVIRONMENT, &e));
+}
+
+static json_t *verdict_to_json(const struct outcome *o, json_t *doc)
+{
+	if (o->sizes)
+		return size_verdicts_to_json(o->sizes, json_object_get(doc, "sizes"));
+	return o->verdict ? traffic_verdict_to_json(&o->verdict->v, &o->verdict->in) : json_null();
 }
 
 static json_t *document(const struct outcome *o)
 {
 	json_t *doc = two_ended_to_json(o->t);
-	json_t *verdict = o->verdict ? traffic_verdict_to_json(&o->verdict->v, &o->verdict->in)
-				     : json_null();
+	json_t *verdict = verdict_to_json(o, doc);
 
 	if (doc && (json_object_set_new(doc, "verdict", verdict) ||
 		    json_object_set_new(doc, "exit", json_integer(o->code)))) {
@@ -177,11 +195,14 @@ static int tell(const struct two_ended *t, int err, const struct err *e)
 		o.code = cmd_worse(o.code, cmd_print_json(document(&o)));
 	} else {
 		probe_print(t, stdout);
+		if (t->size)
+			probe_print_sizes(t, o.sizes, stdout);
 		if (o.verdict)
 			probe_print_verdict(&o.verdict->v, stdout);
 	}
 	code = save(&o);
 	free(o.verdict);
+	size_verdicts_free(o.sizes);
 	return code;
 }
 

@@ -285,7 +285,7 @@ void probe_print(const struct two_ended *t, FILE *out)
 		return;
 	for (unsigned int i = 0; i < SIDES; i++)
 		print_side(t, (enum two_ended_side)i, out);
-	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].class_count; i++) {
+	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].class_count && !t->size; i++) {
 		char text[200];
 
 		probe_class_text(&t->spec[SIDE_CLIENT].class[i], text, sizeof(text));
@@ -295,11 +295,20 @@ void probe_print(const struct two_ended *t, FILE *out)
 	}
 	for (unsigned int k = 0; k < SIDES; k++)
 		print_failures(t, (enum two_ended_side)k, out);
-	if (t->run.traffic)
+	if (t->run.traffic && !t->size) /* else those of the last size */
 		print_counters(t, out);
 	probe_print_marking(t->echo, out);
 	if (t->partial)
 		fprintf(out, "partial: %s\n", t->why);
+}
+
+void probe_print_reason(const struct verdict_reason *r, bool advice, FILE *out)
+{
+	const struct reason_info *info = &reason_table[r->kind];
+
+	fprintf(out, "  %-12s %s: %s\n", verdict_word(r->verdict), info->word, r->text);
+	if (advice && info->advice[0])
+		fprintf(out, "  %12s do: %s\n", "", info->advice);
 }
 
 void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
@@ -309,12 +318,9 @@ void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
 	fprintf(out, "verdict  %s\n", verdict_word(v->verdict));
 	for (unsigned int i = 0; i < v->count; i++) {
 		const struct verdict_reason *r = &v->reason[i];
-		const struct reason_info *info = &reason_table[r->kind];
 
-		fprintf(out, "  %-12s %s: %s\n", verdict_word(r->verdict), info->word, r->text);
-		if (info->advice[0] && info->advice != advice)
-			fprintf(out, "  %12s do: %s\n", "", info->advice);
-		advice = info->advice;
+		probe_print_reason(r, reason_table[r->kind].advice != advice, out);
+		advice = reason_table[r->kind].advice;
 	}
 	if (v->more)
 		fprintf(out, "  and %u more\n", v->more);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "cmd/probe_text.h"
+#include "probe/two_ended_sizes.h"
 
 const struct probe_word probe_words[] = {
 	{"observe",
@@ -53,6 +54,11 @@ const struct probe_word probe_words[] = {
 	{"forward", "the client sends"},
 	{"backward", "the server sends"},
 	{"both", "both send, on each queue pair"},
+	{"sizes",
+	 "run after run with messages from the smallest size to the largest, each with queue "
+	 "pairs, "
+	 "counters and a verdict of its own; the whole has the worst. Below 64 bytes there is no "
+	 "room for a header: such messages are counted and not checked"},
 	{"latency",
 	 "one message under way, sent back by the peer: the time of the round trip, from its "
 	 "intended start, no sample left out"},
@@ -115,6 +121,17 @@ static void explain_class(struct told *t, const struct traffic_class *c)
 	tell(t, traffic_check_word(c->check));
 }
 
+static void explain_sizes(const struct two_ended_wish *w, FILE *out)
+{
+	uint32_t bytes[SIZES_MAX];
+	unsigned int n = two_ended_sizes_list(w->size_from, w->size_to, bytes);
+	char from[32], to[32];
+
+	probe_size_text(w->size_from, from, sizeof(from));
+	probe_size_text(w->size_to, to, sizeof(to));
+	fprintf(out, "sizes    %s to %s: %u runs one after another\n", from, to, n);
+}
+
 void probe_explain(const struct two_ended_wish *w, FILE *out)
 {
 	struct told t = {.out = out};
@@ -131,11 +148,15 @@ void probe_explain(const struct two_ended_wish *w, FILE *out)
 		probe_class_text(&w->spec.class[i], text, sizeof(text));
 		fprintf(out, "class %u  %s\n", i, text);
 	}
+	if (w->size_from)
+		explain_sizes(w, out);
 	fputs("\n", out);
 	tell(&t, traffic_mode_word(w->spec.mode));
 	tell(&t, w->spec.bringup == TRAFFIC_CM ? "cm" : "raw");
 	for (unsigned int i = 0; i < w->spec.class_count; i++)
 		explain_class(&t, &w->spec.class[i]);
+	if (w->size_from)
+		tell(&t, "sizes");
 	tell(&t, "memory");
 	if (w->idle_ms)
 		tell(&t, "baseline");

@@ -18,7 +18,8 @@
 #define TRAFFIC_QPS_MAX		256u /* of all classes */
 #define TRAFFIC_THREADS_MAX	32u
 #define TRAFFIC_FAILURES_MAX	16u
-#define TRAFFIC_MESSAGE_MIN	64u
+#define TRAFFIC_MESSAGE_MIN	2u
+#define TRAFFIC_CHECKED_MIN	64u /* a smaller one has no room for what is checked */
 #define TRAFFIC_MESSAGE_MAX	(8u << 20)
 #define TRAFFIC_WINDOW_MAX	4096u
 #define TRAFFIC_DURATION_MAX_MS (24u * 3600 * 1000)

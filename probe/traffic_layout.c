@@ -270,7 +270,8 @@ int flow_prepare(struct flow *f, uint8_t **memory, struct err *e)
 		f->self.rkey = f->worker->mr->rkey;
 		err = prepare_responder(f, e);
 	}
-	if (!err && f->rx.on && f->class->verb == TRAFFIC_READ)
+	if (!err && f->rx.on && f->class->verb == TRAFFIC_READ &&
+	    f->class->message_bytes >= TRAFFIC_CHECKED_MIN)
 		fill_target(f);
 	return err;
 }

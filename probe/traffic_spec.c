@@ -61,6 +61,13 @@ static const char *class_fault(const struct traffic_class *c, enum traffic_mode 
 		return "strict mode goes one way on a queue pair";
 	if (mode == TRAFFIC_COUNT && (!unreliable || !is_send(c->verb)))
 		return "count mode is for UC and UD SEND";
+	if (c->message_bytes < TRAFFIC_CHECKED_MIN && unreliable)
+		return "a message of less than 64 bytes has no room for its sequence number: UC "
+		       "and UD need more";
+	if (c->message_bytes < TRAFFIC_CHECKED_MIN && c->check != TRAFFIC_CHECK_NONE &&
+	    c->verb != TRAFFIC_ATOMIC)
+		return "a message of less than 64 bytes has no room for what is checked: check "
+		       "none";
 	if (c->probe && (unreliable || (c->verb != TRAFFIC_SEND && c->verb != TRAFFIC_WRITE_IMM &&
 					c->verb != TRAFFIC_WRITE)))
 		return "a latency probe is RC write, write_imm or send";

@@ -19,6 +19,7 @@
 #include "probe/json_take.h"
 #include "probe/run_phases.h"
 #include "probe/two_ended_inside.h"
+#include "probe/two_ended_sizes.h"
 
 #define CONNECT_MS   10000
 #define HELLO_MS     10000
@@ -264,7 +265,7 @@ static int choose(struct duo *d, struct err *e)
 }
 
 /* A lost end or a stop ends the probe with what there is. */
-static int check_ends(struct duo *d, struct err *e)
+int duo_check_ends(struct duo *d, struct err *e)
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
 		if (d->c.link[i].state == LINK_READY)
@@ -278,6 +279,20 @@ static int check_ends(struct duo *d, struct err *e)
 	return 0;
 }
 
+int duo_load(struct duo *d, struct err *e)
+{
+	int err;
+
+	duo_counters(d, READ_LOAD_BEFORE);
+	d->t->run.traffic = true;
+	err = duo_traffic(d, e);
+	d->c.stop = NULL; /* what is read now is soon read */
+	phase_pause(&d->c, duo_settle_ms(d));
+	duo_counters(d, READ_LOAD_AFTER);
+	duo_close_traffic(d);
+	return err;
+}
+
 static int run_phases(struct duo *d, struct err *e)
 {
 	int err;
@@ -288,16 +303,10 @@ static int run_phases(struct duo *d, struct err *e)
 		phase_pause(&d->c, d->w->idle_ms);
 		duo_counters(d, READ_QUIET_AFTER);
 	}
-	err = check_ends(d, e);
+	err = duo_check_ends(d, e);
 	if (err)
 		return err;
-	duo_counters(d, READ_LOAD_BEFORE);
-	d->t->run.traffic = true;
-	err = duo_traffic(d, e);
-	d->c.stop = NULL; /* what is read now is soon read */
-	phase_pause(&d->c, duo_settle_ms(d));
-	duo_counters(d, READ_LOAD_AFTER);
-	duo_close_traffic(d);
+	err = d->w->size_from ? duo_sizes(d, e) : duo_load(d, e);
 	duo_echo(d);
 	return err;
 }
@@ -374,6 +383,7 @@ void two_ended_clear(struct two_ended *t)
 		return;
 	for (unsigned int i = 0; i < SIDES; i++)
 		traffic_report_clear(&t->report[i]);
+	two_ended_sizes_clear(t);
 	run_clear(&t->run);
 	free(t->echo);
 	memset(t, 0, sizeof(*t));

@@ -36,13 +36,17 @@ struct two_ended_wish {
 	uint32_t mtu_bytes;		      /* 0 = the one both have */
 	uint32_t idle_ms;		      /* quiet baseline, 0 = none */
 	struct traffic_spec spec;	      /* without role, device, port, GID and seed */
-	bool marking;			      /* a marking echo after it */
-	unsigned int sweep;		      /* with so many UDP source ports; 0 = no sweep */
+	/* A sweep: run after run with messages of these sizes, in place of the class's; 0 = none */
+	uint32_t size_from, size_to;
+	bool marking;	    /* a marking echo after it */
+	unsigned int sweep; /* with so many UDP source ports; 0 = no sweep */
 	const volatile int *stop;
 	run_progress *say; /* may be NULL, as the next */
 	void (*live)(const struct two_ended_live *live, void *arg);
 	void *arg;
 };
+
+struct two_ended_size;
 
 struct two_ended {
 	struct run run; /* host[side], each with port[0] once the ends are chosen; pair[0] */
@@ -53,10 +57,12 @@ struct two_ended {
 	bool ran; /* traffic was begun */
 	bool has_report[SIDES];
 	struct traffic_report report[SIDES]; /* owned */
-	struct two_ended_echo *echo;	     /* owned; NULL: not wished, or not come to */
-	bool stopped;			     /* by the user, also when that was to end it */
-	bool partial;			     /* it ended before its time: stopped, or an end lost */
-	char why[640];			     /* what ended it */
+	unsigned int size_count;     /* of a sweep, as far as it came: then reports are there */
+	struct two_ended_size *size; /* owned */
+	struct two_ended_echo *echo; /* owned; NULL: not wished, or not come to */
+	bool stopped;		     /* by the user, also when that was to end it */
+	bool partial;		     /* it ended before its time: stopped, or an end lost */
+	char why[640];		     /* what ended it */
 };
 
 /* Fills *t, which the caller clears in any case. 0 when traffic ran to its end, whatever it found;
@@ -69,7 +75,7 @@ void two_ended_clear(struct two_ended *t);
 const char *two_ended_side_word(enum two_ended_side side);
 
 /* rocecheck.probe/1 without its verdict: {"schema", "id", "started_unix_ns", "ended_unix_ns",
- * "partial", "why", "ends": [...], "marking": {...}}. NULL on -ENOMEM. */
+ * "partial", "why", "ends": [...], "sizes": [...], "marking": {...}}. NULL on -ENOMEM. */
 #define PROBE_SCHEMA "rocecheck.probe/1"
 json_t *two_ended_to_json(const struct two_ended *t);
 

@@ -31,6 +31,15 @@ int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
 	     struct traffic_peer self[SIDES], struct err *e);
 int duo_connect(struct duo *d, const struct traffic_peer self[SIDES], struct err *e);
 
+/* -EPIPE when an end was lost, -EINTR when the user stopped it. */
+int duo_check_ends(struct duo *d, struct err *e);
+
+/* One run of traffic with the counters around it. */
+int duo_load(struct duo *d, struct err *e);
+
+/* One after another with all sizes of a sweep. */
+int duo_sizes(struct duo *d, struct err *e);
+
 /* Stops what runs, and waits so long for what it says. */
 void duo_stop(struct duo *d, unsigned int wait_ms);
 

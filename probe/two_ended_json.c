@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "probe/two_ended.h"
+#include "probe/two_ended_sizes.h"
 
 static json_t *text_or_null(const char *text)
 {
@@ -62,9 +62,9 @@ json_t *two_ended_to_json(const struct two_ended *t)
 			json_decref(ends);
 			return NULL;
 		}
-	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:o, s:o}", "schema", PROBE_SCHEMA, "id",
-			 t->run.id, "started_unix_ns", (json_int_t)t->run.started_unix_ns,
+	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:o, s:o, s:o}", "schema", PROBE_SCHEMA,
+			 "id", t->run.id, "started_unix_ns", (json_int_t)t->run.started_unix_ns,
 			 "ended_unix_ns", (json_int_t)t->run.ended_unix_ns, "partial", t->partial,
-			 "why", text_or_null(t->why), "ends", ends, "marking",
-			 two_ended_echo_to_json(t->echo));
+			 "why", text_or_null(t->why), "ends", ends, "sizes",
+			 two_ended_sizes_to_json(t), "marking", two_ended_echo_to_json(t->echo));
 }

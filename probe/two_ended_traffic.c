@@ -181,6 +181,7 @@ static void fill_pair(struct duo *d)
 	pair->verb = first->verb;
 	pair->client_tos = first->tos;
 	pair->server_tos = d->t->spec[SIDE_SERVER].class[0].tos;
+	pair->asked_bytes_per_s = 0;
 	for (unsigned int i = 0; i < d->t->spec[SIDE_CLIENT].class_count; i++)
 		pair->asked_bytes_per_s += d->t->spec[SIDE_CLIENT].class[i].rate_bytes_per_s;
 }

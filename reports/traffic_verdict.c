@@ -300,6 +300,11 @@ int traffic_verdict_make(const struct verdict_input *in, struct traffic_verdict 
 	return 0;
 }
 
+enum verdict traffic_verdict_graver(enum verdict a, enum verdict b)
+{
+	return weight(b) > weight(a) ? b : a;
+}
+
 bool traffic_verdict_has(const struct traffic_verdict *v, enum reason_kind kind)
 {
 	for (unsigned int i = 0; i < v->count; i++)

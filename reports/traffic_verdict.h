@@ -123,6 +123,9 @@ struct verdict_input {
 /* -EINVAL for indices out of range, -ENOMEM. */
 int traffic_verdict_make(const struct verdict_input *in, struct traffic_verdict *v, struct err *e);
 
+/* The graver one: FAIL, then INCONCLUSIVE, WARN, PASS. */
+enum verdict traffic_verdict_graver(enum verdict a, enum verdict b);
+
 bool traffic_verdict_has(const struct traffic_verdict *v, enum reason_kind kind);
 
 /* {"verdict": "FAIL", "reasons": [{"reason", "cause", "verdict", "rule", "host", "port", "class",

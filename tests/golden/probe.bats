@@ -56,6 +56,13 @@ ended() {
 	done
 }
 
+@test "explain: a sweep of sizes is so many runs" {
+	run -0 "$rc" probe client --explain --sizes 96-1KiB
+	[[ $output == *"sizes    96 B to 1 KiB: 5 runs one after another"* ]]
+	run -2 "$rc" probe client h2 -a -s 64
+	[[ $output == *"--all: --size says another size"* ]]
+}
+
 @test "usage errors name the option and what is accepted, exit 2" {
 	run -2 "$rc" probe
 	[[ $output == *"probe client"*"probe server"* ]]

@@ -88,6 +88,21 @@ moves()
 	served 0
 }
 
+@test "a sweep of sizes: a verdict each, small ones unchecked, datagrams up to the MTU" {
+	serve
+	run --separate-stderr probe --sizes 32-128 -D 500ms
+	echo "$stderr"
+	is '.partial == false and [.sizes[].message_bytes] == [32, 64, 128]'
+	is '[.sizes[].check] == ["none", "sampled", "sampled"]'
+	is 'all(.sizes[]; .messages > 0 and .mismatches == 0 and .goodput_bytes_per_s > 0)'
+	is 'all(.sizes[]; .verdict.verdict != "FAIL") and .verdict.verdict != "FAIL"'
+	served 0
+	serve
+	run --separate-stderr probe --sizes 2KiB-8MiB -D 500ms -c UD --rate 8M
+	is '[.sizes[].message_bytes] == [2048, 4096]'
+	served 0
+}
+
 @test "counters of the record are those of rdma statistic read beside it" {
 	local before after
 

@@ -128,6 +128,31 @@ static void test_modes(void **state)
 	assert_int_equal(w.idle_ms, 500);
 }
 
+/* A sweep of sizes: short runs that end. */
+static void test_sizes(void **state)
+{
+	struct two_ended_wish w;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(parse("", &w, &e), 0);
+	assert_int_equal(w.size_from + w.size_to, 0);
+	assert_int_equal(parse("-a", &w, &e), 0);
+	assert_int_equal(w.size_from, 2);
+	assert_int_equal(w.size_to, 8 << 20);
+	assert_int_equal(w.spec.duration_ms, 1000);
+	assert_int_equal(w.idle_ms, 1000);
+	assert_int_equal(parse("--all -n 5000 -c UC --verb send", &w, &e), 0);
+	assert_int_equal(w.size_from, 64);
+	assert_int_equal(w.spec.duration_ms, 10000);
+	assert_int_equal(parse("--sizes 96-1MiB -D 3", &w, &e), 0);
+	assert_int_equal(w.size_from, 96);
+	assert_int_equal(w.size_to, 1 << 20);
+	assert_int_equal(w.spec.duration_ms, 3000);
+	assert_int_equal(parse("-s 2 --check none", &w, &e), 0);
+	assert_int_equal(w.spec.class[0].message_bytes, 2);
+}
+
 static void test_classes(void **state)
 {
 	const struct traffic_class *c;
@@ -167,7 +192,20 @@ static void test_errors(void **state)
 		{"--mode stric", "--mode: 'stric'", "strict"},
 		{"-c DC", "--connection: 'DC'", "xrc"},
 		{"--verb writ", "--verb: 'writ'", "write_imm"},
-		{"-s 63", "--size", "64"},
+		{"-s 63", "check", ""},
+		{"-s 63 -c UD --check none", "sequence number", ""},
+		{"-s 1", "--size", "from 2"},
+		{"--sizes 64", "no range", "64-1MiB"},
+		{"--sizes 64-32", "--sizes", ""},
+		{"--sizes 64-", "--sizes", ""},
+		{"--sizes -64", "--sizes", ""},
+		{"--sizes 32-64 -c UD", "--sizes", "from 64"},
+		{"--sizes 64-16MiB", "--sizes", ""},
+		{"-a -s 64", "--all: --size", ""},
+		{"-a --sizes 64-128", "--sizes: --all", ""},
+		{"-a --class tos=1", "--class", ""},
+		{"-a --verb atomic", "8 bytes", ""},
+		{"-a -D 0", "--duration 0", ""},
 		{"-s 16MiB", "--size", ""},
 		{"-s 0x100", "--size", ""},
 		{"-D 10x", "--duration", ""},
@@ -284,6 +322,7 @@ static void test_words(void **state)
 		"--verb read --check none --direction backward --rate 1G",
 		"--verb atomic",
 		"--latency --verb write_imm",
+		"-a",
 	};
 
 	(void)state;
@@ -312,11 +351,11 @@ static void test_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usual),	   cmocka_unit_test(test_perftest_words),
-		cmocka_unit_test(test_modes),	   cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_errors),	   cmocka_unit_test(test_class_alone),
-		cmocka_unit_test(test_class_text), cmocka_unit_test(test_live),
-		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_usual),	    cmocka_unit_test(test_perftest_words),
+		cmocka_unit_test(test_modes),	    cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_classes),	    cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_class_alone), cmocka_unit_test(test_class_text),
+		cmocka_unit_test(test_live),	    cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

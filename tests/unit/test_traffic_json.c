@@ -354,6 +354,11 @@ static void test_sense(void **state)
 		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_SEND, .probe = true}, NULL},
 		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_READ, .probe = true}, "probe"},
 		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_SEND, .window = 12}, "power of two"},
+		{TRAFFIC_OBSERVE, {.message_bytes = 2}, NULL},
+		{TRAFFIC_OBSERVE, {.message_bytes = 63, .check = TRAFFIC_CHECK_SAMPLED}, "checked"},
+		{TRAFFIC_COUNT,
+		 {.message_bytes = 63, .verb = TRAFFIC_SEND, .transport = TRAFFIC_UC},
+		 "sequence number"},
 	};
 
 	(void)state;
@@ -364,6 +369,8 @@ static void test_sense(void **state)
 
 		s.class[0] = cases[i].class;
 		s.class[0].qps = 1;
+		if (!s.class[0].message_bytes)
+			s.class[0].message_bytes = TRAFFIC_CHECKED_MIN;
 		if (traffic_spec_check(&s, &e) != want || (want && !strstr(e.text, cases[i].want)))
 			fail_msg("case %zu: %s", i, e.text);
 	}

@@ -79,7 +79,7 @@ static void test_all_sizes(void **state)
 	(void)state;
 	for (unsigned int verb = 0; verb < TRAFFIC_VERBS; verb++) {
 		for (uint32_t bytes = TRAFFIC_MESSAGE_MIN; bytes <= TRAFFIC_MESSAGE_MAX;
-		     bytes = bytes * 5 / 4) {
+		     bytes += bytes / 4 + 1) {
 			struct traffic_class c = {
 				.verb = (enum traffic_verb)verb,
 				.message_bytes = bytes,

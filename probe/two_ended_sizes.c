@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sweep of message sizes of a two-ended probe.
+ */
+#include "probe/two_ended_sizes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/two_ended_inside.h"
+
+unsigned int two_ended_sizes_list(uint32_t from, uint32_t to, uint32_t bytes[SIZES_MAX])
+{
+	unsigned int n = 0;
+
+	for (uint64_t size = from; size < to && n + 1 < SIZES_MAX;) {
+		uint64_t power = TRAFFIC_MESSAGE_MIN;
+
+		bytes[n++] = (uint32_t)size;
+		while (power <= size)
+			power *= 2;
+		size = power;
+	}
+	bytes[n++] = to;
+	return n;
+}
+
+void two_ended_size_class(struct traffic_class *class, uint32_t bytes)
+{
+	class->message_bytes = bytes;
+	if (bytes < TRAFFIC_CHECKED_MIN)
+		class->check = TRAFFIC_CHECK_NONE;
+}
+
+/* What a packet carries where each message is one, else no bound. */
+static uint32_t most_bytes(const struct duo *d)
+{
+	const struct traffic_spec *s = &d->w->spec;
+	uint32_t mtu = s->mtu_bytes ? s->mtu_bytes : 4096;
+
+	if (s->mode != TRAFFIC_COUNT && s->class[0].transport != TRAFFIC_UD)
+		return TRAFFIC_MESSAGE_MAX;
+	for (unsigned int i = 0; i < SIDES; i++)
+		if (d->t->ends.port[i]->active_mtu && d->t->ends.port[i]->active_mtu < mtu)
+			mtu = d->t->ends.port[i]->active_mtu;
+	return mtu;
+}
+
+static void keep(struct duo *d, uint32_t bytes, bool partial)
+{
+	struct two_ended *t = d->t;
+	struct two_ended_size *s = &t->size[t->size_count++];
+
+	s->bytes = bytes;
+	s->stopped = t->stopped;
+	s->partial = partial;
+	for (unsigned int i = 0; i < SIDES; i++) {
+		s->spec[i] = t->spec[i];
+		s->seen[i] = t->seen[i];
+		s->has_report[i] = t->has_report[i];
+		s->report[i] = t->report[i];
+		t->has_report[i] = false;
+		memset(&t->report[i], 0, sizeof(t->report[i]));
+	}
+}
+
+static bool moved(const struct two_ended_size *s)
+{
+	struct two_ended_size_sum sum;
+
+	two_ended_size_sum(s, &sum);
+	return sum.messages || sum.gaps;
+}
+
+/* A size that moves nothing ends the sweep: each of the others would take its time to do the same.
+ */
+static int run_size(struct duo *d, uint32_t bytes, struct err *e)
+{
+	struct two_ended *t = d->t;
+	bool ran = t->ran;
+	int err;
+
+	for (unsigned int i = 0; i < SIDES; i++) {
+		t->spec[i].class[0] = d->w->spec.class[0];
+		two_ended_size_class(&t->spec[i].class[0], bytes);
+	}
+	phase_say(&d->c, "messages of %u bytes", bytes);
+	t->ran = false;
+	err = duo_load(d, e);
+	if (t->ran)
+		keep(d, bytes, err);
+	if (!err && !moved(&t->size[t->size_count - 1]))
+		err = err_set(e, -ENODATA, "no message of %u bytes moved: the sweep ends there",
+			      bytes);
+	t->ran |= ran;
+	return err;
+}
+
+int duo_sizes(struct duo *d, struct err *e)
+{
+	uint32_t most = most_bytes(d), to = d->w->size_to < most ? d->w->size_to : most;
+	uint32_t from = d->w->size_from < to ? d->w->size_from : to;
+	uint32_t bytes[SIZES_MAX];
+	unsigned int count = two_ended_sizes_list(from, to, bytes);
+	int err = 0;
+
+	d->t->size = calloc(count, sizeof(*d->t->size));
+	if (!d->t->size)
+		return err_sys(e, -ENOMEM, "probe");
+	for (unsigned int i = 0; i < count && !err; i++) {
+		d->c.stop = d->w->stop;
+		err = duo_check_ends(d, e);
+		if (!err)
+			err = run_size(d, bytes[i], e);
+	}
+	return err;
+}
+
+static void add_report(struct two_ended_size_sum *sum, const struct traffic_report *r,
+		       bool requester)
+{
+	for (unsigned int i = 0; i < r->class_count; i++) {
+		const struct traffic_class_result *c = &r->class[i];
+
+		sum->checked_bytes += c->checked_bytes;
+		sum->mismatches += c->mismatches;
+		sum->gaps += c->gaps;
+		sum->losses += c->losses;
+		if (!requester)
+			continue;
+		sum->messages += c->messages;
+		sum->bytes += c->bytes;
+		histogram_merge(&sum->latency, &c->latency);
+	}
+	if (r->total.duration_ns > sum->duration_ns)
+		sum->duration_ns = r->total.duration_ns;
+}
+
+void two_ended_size_sum(const struct two_ended_size *s, struct two_ended_size_sum *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	for (unsigned int i = 0; i < SIDES; i++) {
+		bool answers = s->spec[i].class[0].probe && i == SIDE_SERVER;
+
+		if (s->has_report[i])
+			add_report(sum, &s->report[i], !answers);
+	}
+	if (sum->duration_ns)
+		sum->bytes_per_s = (double)sum->bytes * 1e9 / (double)sum->duration_ns;
+}
+
+void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_ended *view)
+{
+	const struct two_ended_size *s = &t->size[i];
+
+	*view = *t;
+	view->size = NULL;
+	view->size_count = 0;
+	view->ran = true;
+	view->stopped = s->stopped;
+	view->partial = s->partial;
+	for (unsigned int k = 0; k < SIDES; k++) {
+		view->spec[k] = s->spec[k];
+		view->seen[k] = s->seen[k];
+		view->has_report[k] = s->has_report[k];
+		view->report[k] = s->report[k];
+	}
+	if (i + 1 < t->size_count)
+		view->echo = NULL;
+}
+
+void two_ended_sizes_clear(struct two_ended *t)
+{
+	for (unsigned int i = 0; i < t->size_count; i++)
+		for (unsigned int k = 0; k < SIDES; k++)
+			traffic_report_clear(&t->size[i].report[k]);
+	free(t->size);
+	t->size = NULL;
+	t->size_count = 0;
+}
+
+static json_t *ends_to_json(const struct two_ended_size *s)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < SIDES; i++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:o}", "role",
+					two_ended_side_word((enum two_ended_side)i), "growth",
+					observe_growth_to_json(&s->seen[i]), "report",
+					s->has_report[i] ? traffic_report_to_json(&s->report[i])
+							 : json_null()));
+	return list;
+}
+
+static json_t *size_to_json(const struct two_ended_size *s)
+{
+	struct two_ended_size_sum sum;
+	json_t *latency;
+
+	two_ended_size_sum(s, &sum);
+	latency = histogram_to_json(&sum.latency);
+	json_object_del(latency, "buckets"); /* they are in the reports */
+	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
+			 "message_bytes", (json_int_t)s->bytes, "check",
+			 traffic_check_word(s->spec[SIDE_CLIENT].class[0].check), "messages",
+			 (json_int_t)sum.messages, "bytes", (json_int_t)sum.bytes, "duration_ns",
+			 (json_int_t)sum.duration_ns, "goodput_bytes_per_s",
+			 (json_int_t)sum.bytes_per_s, "checked_bytes",
+			 (json_int_t)sum.checked_bytes, "mismatches", (json_int_t)sum.mismatches,
+			 "gaps", (json_int_t)sum.gaps, "losses", (json_int_t)sum.losses, "latency",
+			 latency, "ends", ends_to_json(s));
+}
+
+json_t *two_ended_sizes_to_json(const struct two_ended *t)
+{
+	json_t *list;
+
+	if (!t->size)
+		return json_null();
+	list = json_array();
+	for (unsigned int i = 0; i < t->size_count; i++)
+		if (json_array_append_new(list, size_to_json(&t->size[i]))) {
+			json_decref(list);
+			return NULL;
+		}
+	return list;
+}
