@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "capture/summary_keys.h"
+#include "profiles/json_uint.h"
 
 int capture_summary_make(const struct flow_table *t, const struct lldp_peer *peer,
 			 enum capture_drops drops, uint64_t dropped, struct capture_summary *s)
@@ -48,12 +49,6 @@ static bool put(json_t *o, const char *key, json_t *value)
 	return json_object_set_new_nocheck(o, key, value) == 0;
 }
 
-/* A time or the drops of a broken file can be beyond what JSON integers hold. */
-static json_t *number(uint64_t value)
-{
-	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
-}
-
 static bool put_counters(json_t *o, const void *base, const struct counter_table *t)
 {
 	uint64_t value;
@@ -61,7 +56,7 @@ static bool put_counters(json_t *o, const void *base, const struct counter_table
 
 	for (i = 0; i < t->count; i++) {
 		memcpy(&value, (const char *)base + t->row[i].offset, sizeof(value));
-		if (!put(o, t->row[i].key, number(value)))
+		if (!put(o, t->row[i].key, json_uint(value)))
 			return false;
 	}
 	return true;
@@ -183,7 +178,7 @@ json_t *capture_summary_to_json(const struct capture_summary *s)
 
 	if (o && put(o, "totals", totals_to_json(&s->totals)) &&
 	    put(o, "drops", json_string(drops_words[s->drops])) &&
-	    put(o, "dropped", number(s->dropped)) && put(o, "flows", flows_to_json(s)) &&
+	    put(o, "dropped", json_uint(s->dropped)) && put(o, "flows", flows_to_json(s)) &&
 	    put(o, "lldp", peer_to_json(&s->peer)))
 		return o;
 	json_decref(o);

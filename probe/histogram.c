@@ -95,18 +95,14 @@ uint64_t histogram_mean(const struct histogram *h)
 	return h->count ? h->sum_ns / h->count : 0;
 }
 
-static json_int_t number(uint64_t value)
-{
-	return (json_int_t)(value < JSON_UINT_MAX ? value : JSON_UINT_MAX);
-}
-
 static json_t *buckets_to_json(const struct histogram *h)
 {
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		if (h->bucket[i] && json_array_append_new(list, json_pack("[I, I]", (json_int_t)i,
-									  number(h->bucket[i])))) {
+		if (h->bucket[i] &&
+		    json_array_append_new(
+			    list, json_pack("[I, o]", (json_int_t)i, json_uint(h->bucket[i])))) {
 			json_decref(list);
 			return NULL;
 		}
@@ -124,16 +120,15 @@ json_t *histogram_to_json(const struct histogram *h)
 		{"p99_ns", HISTOGRAM_P99},	{"p99_9_ns", HISTOGRAM_P99_9},
 		{"p99_99_ns", HISTOGRAM_P9999},
 	};
-	json_t *json = json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "count", number(h->count),
-				 "min_ns", number(h->min_ns), "mean_ns", number(histogram_mean(h)),
-				 "max_ns", number(h->max_ns), "sum_ns", number(h->sum_ns),
-				 "buckets", buckets_to_json(h));
+	json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "count", json_uint(h->count),
+				 "min_ns", json_uint(h->min_ns), "mean_ns",
+				 json_uint(histogram_mean(h)), "max_ns", json_uint(h->max_ns),
+				 "sum_ns", json_uint(h->sum_ns), "buckets", buckets_to_json(h));
 	int err = json ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < ARRAY_SIZE(marks) && !err; i++)
-		err = json_object_set_new(
-			json, marks[i].key,
-			json_integer(number(histogram_percentile(h, marks[i].p))));
+		err = json_object_set_new(json, marks[i].key,
+					  json_uint(histogram_percentile(h, marks[i].p)));
 	if (err) {
 		json_decref(json);
 		return NULL;

@@ -194,27 +194,22 @@ void intervals_stats(const struct intervals *v, struct intervals_stats *s)
 	s->median = whole ? rate(median_bytes(v, whole), v->width_ns) : s->mean;
 }
 
-static json_int_t number(uint64_t value)
-{
-	return (json_int_t)(value < JSON_UINT_MAX ? value : JSON_UINT_MAX);
-}
-
 json_t *intervals_to_json(const struct intervals *v)
 {
 	json_t *list = json_array();
 	int err = list ? 0 : -ENOMEM;
 
 	for (unsigned int i = 0; i < v->slots && !err; i++)
-		err = json_array_append_new(list, json_integer(number(v->bytes[i])));
+		err = json_array_append_new(list, json_uint(v->bytes[i]));
 	if (err) {
 		json_decref(list);
 		return NULL;
 	}
-	return json_pack("{s:I, s:I, s:I, s:o, s:b, s:I, s:I, s:I, s:I}", "start_ns",
-			 number(v->start_ns), "end_ns", number(v->end_ns), "width_ns",
-			 number(v->width_ns), "bytes", list, "exact", v->exact, "whole",
-			 number(v->whole), "least", number(v->least), "most", number(v->most),
-			 "least_at", number(v->least_at));
+	return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "start_ns",
+			 json_uint(v->start_ns), "end_ns", json_uint(v->end_ns), "width_ns",
+			 json_uint(v->width_ns), "bytes", list, "exact", v->exact, "whole",
+			 json_uint(v->whole), "least", json_uint(v->least), "most",
+			 json_uint(v->most), "least_at", json_uint(v->least_at));
 }
 
 static int take_slots(const json_t *list, struct intervals *v, struct err *e)

@@ -9,9 +9,7 @@
 #include <jansson.h>
 
 #include "profiles/base.h"
-
-/* Largest integer of a JSON document of ours. */
-#define JSON_UINT_MAX ((uint64_t)INT64_MAX)
+#include "profiles/json_uint.h"
 
 int json_take_uint(const json_t *object, const char *key, uint64_t min, uint64_t max,
 		   uint64_t *value, struct err *e);

@@ -27,20 +27,16 @@ static int take_numbers(const json_t *json, const struct number_row *rows, size_
 	return err;
 }
 
-static json_t *number(uint64_t value)
-{
-	return json_integer(value > JSON_UINT_MAX ? INT64_MAX : (json_int_t)value);
-}
-
 json_t *traffic_peer_to_json(const struct traffic_peer *p)
 {
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < p->qp_count; i++)
-		json_array_append_new(
-			list, json_pack("{s:I, s:I, s:o, s:I}", "qpn", (json_int_t)p->qp[i].qpn,
-					"psn", (json_int_t)p->qp[i].psn, "addr",
-					number(p->qp[i].addr), "rkey", (json_int_t)p->qp[i].rkey));
+		json_array_append_new(list, json_pack("{s:I, s:I, s:o, s:I}", "qpn",
+						      (json_int_t)p->qp[i].qpn, "psn",
+						      (json_int_t)p->qp[i].psn, "addr",
+						      json_uint(p->qp[i].addr), "rkey",
+						      (json_int_t)p->qp[i].rkey));
 	return json_pack("{s:o, s:I, s:i, s:o}", "gid", json_hex(p->gid, sizeof(p->gid)), "mtu",
 			 (json_int_t)p->mtu, "cm_port", p->cm_port, "qps", list);
 }
@@ -98,9 +94,9 @@ int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct er
 json_t *traffic_result_to_json(const struct traffic_result *r)
 {
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s}", "messages",
-			 number(r->messages), "bytes", number(r->bytes), "duration_ns",
-			 number(r->duration_ns), "checked_bytes", number(r->checked_bytes),
-			 "mismatches", number(r->mismatches), "mtu", (int)r->mtu, "cause",
+			 json_uint(r->messages), "bytes", json_uint(r->bytes), "duration_ns",
+			 json_uint(r->duration_ns), "checked_bytes", json_uint(r->checked_bytes),
+			 "mismatches", json_uint(r->mismatches), "mtu", (int)r->mtu, "cause",
 			 traffic_cause_word(r->cause), "detail", r->detail);
 }
 
@@ -150,7 +146,7 @@ static json_t *class_to_json(const struct traffic_class_result *c)
 	json_t *json = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		json_object_set_new(json, numbers[i].key, number(*numbers[i].value));
+		json_object_set_new(json, numbers[i].key, json_uint(*numbers[i].value));
 	json_object_set_new(json, "goodput", intervals_to_json(&c->goodput));
 	json_object_set_new(json, "latency", histogram_to_json(&c->latency));
 	return json;
@@ -176,7 +172,7 @@ static json_t *failure_to_json(const struct traffic_failure *f)
 	return json_pack("{s:i, s:i, s:s, s:I, s:I, s:o, s:o, s:b}", "class", (int)f->class, "qp",
 			 (int)f->qp, "cause", traffic_cause_word(f->cause), "status",
 			 (json_int_t)f->status, "vendor_err", (json_int_t)f->vendor_err, "sequence",
-			 number(f->sequence), "when_ns", number(f->when_ns), "recovered",
+			 json_uint(f->sequence), "when_ns", json_uint(f->when_ns), "recovered",
 			 f->recovered);
 }
 

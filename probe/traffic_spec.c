@@ -96,11 +96,6 @@ int traffic_spec_check(const struct traffic_spec *spec, struct err *e)
 	return 0;
 }
 
-static json_t *number(uint64_t value)
-{
-	return json_integer(value > JSON_UINT_MAX ? INT64_MAX : (json_int_t)value);
-}
-
 static json_t *class_to_json(const struct traffic_class *c)
 {
 	return json_pack(
@@ -109,7 +104,7 @@ static json_t *class_to_json(const struct traffic_class *c)
 		traffic_verb_word(c->verb), "direction", traffic_direction_word(c->direction),
 		"check", traffic_check_word(c->check), "probe", c->probe, "qps", (json_int_t)c->qps,
 		"message_bytes", (json_int_t)c->message_bytes, "window", (json_int_t)c->window,
-		"rate_bytes_per_s", number(c->rate_bytes_per_s), "count", number(c->count));
+		"rate_bytes_per_s", json_uint(c->rate_bytes_per_s), "count", json_uint(c->count));
 }
 
 json_t *traffic_spec_to_json(const struct traffic_spec *s)
@@ -123,7 +118,7 @@ json_t *traffic_spec_to_json(const struct traffic_spec *s)
 		traffic_word(ENUM_ROLE, s->role), "mode", traffic_mode_word(s->mode), "bringup",
 		traffic_word(ENUM_BRINGUP, s->bringup), "ibdev", s->ibdev, "ib_port", s->ib_port,
 		"gid_index", s->gid_index, "duration_ms", (json_int_t)s->duration_ms, "seed",
-		number(s->seed), "timeout", s->timeout, "mtu_bytes", s->mtu_bytes, "threads",
+		json_uint(s->seed), "timeout", s->timeout, "mtu_bytes", s->mtu_bytes, "threads",
 		s->threads, "pin", s->pin, "huge_pages", s->huge_pages, "classes", list);
 }
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profiles/json_uint.h"
+
 /* Appends a new reference; on any failure drops the array and makes it NULL. jansson takes the item
  * in every case, and NULL for an array as a failure. */
 static void array_push(json_t **array, json_t *item)
@@ -18,12 +20,6 @@ static void array_push(json_t **array, json_t *item)
 		return;
 	json_decref(*array);
 	*array = NULL;
-}
-
-/* JSON integers are signed: a rate above 2^63 kbit/s is no rate and is cut there. */
-static json_t *write_number(uint64_t value)
-{
-	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
 }
 
 static json_t *write_word(const struct qos_word *words, uint8_t value)
@@ -106,7 +102,7 @@ static json_t *write_array_u32(const struct qos_field *f, const void *member)
 
 	(void)f;
 	for (unsigned int i = 0; i < QOS_TCS; i++)
-		array_push(&array, write_number(((const uint32_t *)member)[i]));
+		array_push(&array, json_uint(((const uint32_t *)member)[i]));
 	return array;
 }
 
@@ -116,7 +112,7 @@ static json_t *write_array_u64(const struct qos_field *f, const void *member)
 
 	(void)f;
 	for (unsigned int i = 0; i < QOS_TCS; i++)
-		array_push(&array, write_number(((const uint64_t *)member)[i]));
+		array_push(&array, json_uint(((const uint64_t *)member)[i]));
 	return array;
 }
 
