@@ -26,20 +26,6 @@ json_t *echo_spec_to_json(const struct echo_spec *s)
 			 s->sweep, "gap_us", s->gap_us, "sizes", s->sizes, "classes", classes);
 }
 
-struct number {
-	const char *key;
-	uint64_t min, max, *value;
-};
-
-static int take_numbers(const json_t *json, const struct number *rows, size_t count, struct err *e)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < count && !err; i++)
-		err = json_take_uint(json, rows[i].key, rows[i].min, rows[i].max, rows[i].value, e);
-	return err;
-}
-
 static int take_classes(const json_t *json, struct echo_spec *s, struct err *e)
 {
 	const json_t *list = NULL;
@@ -47,9 +33,9 @@ static int take_classes(const json_t *json, struct echo_spec *s, struct err *e)
 
 	for (size_t i = 0; !err && i < json_array_size(list); i++) {
 		uint64_t tos = 0, sl = 0;
-		const struct number rows[] = {{"tos", 0, 255, &tos}, {"sl", 0, 15, &sl}};
+		const struct json_number rows[] = {{"tos", &tos, 0, 255}, {"sl", &sl, 0, 15}};
 
-		err = take_numbers(json_array_get(list, i), rows, ARRAY_SIZE(rows), e);
+		err = json_take_numbers(json_array_get(list, i), rows, ARRAY_SIZE(rows), e);
 		s->class[i] = (struct echo_class){(uint8_t)tos, (uint8_t)sl};
 		s->class_count++;
 	}
@@ -60,15 +46,15 @@ int echo_spec_from_json(const json_t *json, struct echo_spec *s, struct err *e)
 {
 	uint64_t ib_port = 0, gid = 0, duration = 0, count = 0, paths = 0, sweep = 0, gap = 0;
 	struct echo_spec v = {0};
-	const struct number rows[] = {
-		{"ib_port", 1, 255, &ib_port},
-		{"gid_index", 0, 255, &gid},
-		{"seed", 0, JSON_UINT_MAX, &v.seed},
-		{"duration_ms", 1, ECHO_DURATION_MAX_MS, &duration},
-		{"count", 1, ECHO_COUNT_MAX, &count},
-		{"paths", 1, ECHO_CLASS_PATHS_MAX, &paths},
-		{"sweep", 0, ECHO_PATHS_MAX, &sweep},
-		{"gap_us", 0, UINT16_MAX, &gap},
+	const struct json_number rows[] = {
+		{"ib_port", &ib_port, 1, 255},
+		{"gid_index", &gid, 0, 255},
+		{"seed", &v.seed, 0, JSON_UINT_MAX},
+		{"duration_ms", &duration, 1, ECHO_DURATION_MAX_MS},
+		{"count", &count, 1, ECHO_COUNT_MAX},
+		{"paths", &paths, 1, ECHO_CLASS_PATHS_MAX},
+		{"sweep", &sweep, 0, ECHO_PATHS_MAX},
+		{"gap_us", &gap, 0, UINT16_MAX},
 	};
 	unsigned int role = 0;
 	int err = json_take_word(json, "role", role_words, ARRAY_SIZE(role_words), &role, e);
@@ -76,7 +62,7 @@ int echo_spec_from_json(const json_t *json, struct echo_spec *s, struct err *e)
 	if (!err)
 		err = json_take_text(json, "ibdev", v.ibdev, sizeof(v.ibdev), e);
 	if (!err)
-		err = take_numbers(json, rows, ARRAY_SIZE(rows), e);
+		err = json_take_numbers(json, rows, ARRAY_SIZE(rows), e);
 	if (!err)
 		err = json_take_bool(json, "sizes", &v.sizes, e);
 	if (!err)
@@ -233,15 +219,15 @@ static int take_flows(const json_t *json, struct echo_result *r, struct err *e)
 int echo_result_from_json(const json_t *json, struct echo_result *r, struct err *e)
 {
 	uint64_t mtu = 0, foreign = 0;
-	const struct number rows[] = {
-		{"mtu", 256, 4096, &mtu},
-		{"foreign", 0, UINT32_MAX, &foreign},
+	const struct json_number rows[] = {
+		{"mtu", &mtu, 256, 4096},
+		{"foreign", &foreign, 0, UINT32_MAX},
 	};
 	struct echo_result v = {0};
 	int err = json_take_text(json, "detail", v.detail, sizeof(v.detail), e);
 
 	if (!err)
-		err = take_numbers(json, rows, ARRAY_SIZE(rows), e);
+		err = json_take_numbers(json, rows, ARRAY_SIZE(rows), e);
 	if (!err)
 		err = take_ports(json, &v, e);
 	if (!err)

@@ -193,20 +193,19 @@ static int check_whole(const struct histogram *h, uint64_t count, struct err *e)
 int histogram_from_json(const json_t *json, struct histogram *h, struct err *e)
 {
 	struct histogram v = {0};
-	const struct {
-		const char *key;
-		uint64_t *value;
-	} numbers[] = {{"count", &v.count},
-		       {"min_ns", &v.min_ns},
-		       {"max_ns", &v.max_ns},
-		       {"sum_ns", &v.sum_ns}};
+	const struct json_number numbers[] = {
+		{"count", &v.count, 0, JSON_UINT_MAX},
+		{"min_ns", &v.min_ns, 0, JSON_UINT_MAX},
+		{"max_ns", &v.max_ns, 0, JSON_UINT_MAX},
+		{"sum_ns", &v.sum_ns, 0, JSON_UINT_MAX},
+	};
 	const json_t *list = NULL;
 	uint64_t count = 0;
 	int64_t last = -1;
 	int err = json_take_array(json, "buckets", HISTOGRAM_BUCKETS, &list, e);
 
-	for (size_t i = 0; i < ARRAY_SIZE(numbers) && !err; i++)
-		err = json_take_uint(json, numbers[i].key, 0, JSON_UINT_MAX, numbers[i].value, e);
+	if (!err)
+		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 	for (size_t i = 0; i < json_array_size(list) && !err; i++) {
 		err = take_bucket(json_array_get(list, i), last, &v, &count, e);
 		last = json_integer_value(json_array_get(json_array_get(list, i), 0));

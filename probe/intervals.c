@@ -257,18 +257,20 @@ static int check_fit(const struct intervals *v, struct err *e)
 int intervals_from_json(const json_t *json, struct intervals *v, struct err *e)
 {
 	struct intervals got = {0};
-	const struct {
-		const char *key;
-		uint64_t *value;
-	} numbers[] = {{"start_ns", &got.start_ns}, {"end_ns", &got.end_ns},
-		       {"width_ns", &got.width_ns}, {"whole", &got.whole},
-		       {"least", &got.least},	    {"most", &got.most},
-		       {"least_at", &got.least_at}};
+	const struct json_number numbers[] = {
+		{"start_ns", &got.start_ns, 0, JSON_UINT_MAX},
+		{"end_ns", &got.end_ns, 0, JSON_UINT_MAX},
+		{"width_ns", &got.width_ns, 0, JSON_UINT_MAX},
+		{"whole", &got.whole, 0, JSON_UINT_MAX},
+		{"least", &got.least, 0, JSON_UINT_MAX},
+		{"most", &got.most, 0, JSON_UINT_MAX},
+		{"least_at", &got.least_at, 0, JSON_UINT_MAX},
+	};
 	const json_t *list = NULL;
 	int err = json_take_array(json, "bytes", INTERVALS_SLOTS, &list, e);
 
-	for (size_t i = 0; i < ARRAY_SIZE(numbers) && !err; i++)
-		err = json_take_uint(json, numbers[i].key, 0, JSON_UINT_MAX, numbers[i].value, e);
+	if (!err)
+		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 	if (!err)
 		err = json_take_bool(json, "exact", &got.exact, e);
 	if (!err)

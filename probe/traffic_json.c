@@ -12,21 +12,6 @@
 #include "probe/traffic.h"
 #include "probe/traffic_words.h"
 
-struct number_row {
-	const char *key;
-	uint64_t *value, min, max;
-};
-
-static int take_numbers(const json_t *json, const struct number_row *rows, size_t count,
-			struct err *e)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < count && !err; i++)
-		err = json_take_uint(json, rows[i].key, rows[i].min, rows[i].max, rows[i].value, e);
-	return err;
-}
-
 json_t *traffic_peer_to_json(const struct traffic_peer *p)
 {
 	json_t *list = json_array();
@@ -44,13 +29,13 @@ json_t *traffic_peer_to_json(const struct traffic_peer *p)
 static int take_qp(const json_t *json, struct traffic_peer_qp *qp, struct err *e)
 {
 	uint64_t qpn = 0, psn = 0, addr = 0, rkey = 0;
-	const struct number_row numbers[] = {
+	const struct json_number numbers[] = {
 		{"qpn", &qpn, 0, 0xffffff},
 		{"psn", &psn, 0, 0xffffff},
 		{"addr", &addr, 0, JSON_UINT_MAX},
 		{"rkey", &rkey, 0, UINT32_MAX},
 	};
-	int err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 
 	if (!err)
 		*qp = (struct traffic_peer_qp){
@@ -65,7 +50,7 @@ static int take_qp(const json_t *json, struct traffic_peer_qp *qp, struct err *e
 int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct err *e)
 {
 	uint64_t mtu = 0, cm_port = 0;
-	const struct number_row numbers[] = {
+	const struct json_number numbers[] = {
 		{"mtu", &mtu, 256, 4096},
 		{"cm_port", &cm_port, 0, 65535},
 	};
@@ -74,7 +59,7 @@ int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct er
 	int err = json_take_hex(json, "gid", v.gid, sizeof(v.gid), e);
 
 	if (!err)
-		err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 	if (!err)
 		err = json_take_array(json, "qps", ARRAY_SIZE(v.qp), &list, e);
 	for (size_t i = 0; !err && i < json_array_size(list); i++) {
@@ -104,7 +89,7 @@ int traffic_result_from_json(const json_t *json, struct traffic_result *r, struc
 {
 	struct traffic_result v = {0};
 	uint64_t mtu = 0;
-	const struct number_row numbers[] = {
+	const struct json_number numbers[] = {
 		{"messages", &v.messages, 0, JSON_UINT_MAX},
 		{"bytes", &v.bytes, 0, JSON_UINT_MAX},
 		{"duration_ns", &v.duration_ns, 0, JSON_UINT_MAX},
@@ -112,7 +97,7 @@ int traffic_result_from_json(const json_t *json, struct traffic_result *r, struc
 		{"mismatches", &v.mismatches, 0, JSON_UINT_MAX},
 		{"mtu", &mtu, 0, 65536},
 	};
-	int err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 
 	if (!err)
 		err = traffic_cause_take(json, "cause", &v.cause, e);
@@ -142,7 +127,7 @@ int traffic_result_from_json(const json_t *json, struct traffic_result *r, struc
 static json_t *class_to_json(const struct traffic_class_result *c)
 {
 	struct traffic_class_result v = *c;
-	const struct number_row numbers[] = CLASS_NUMBERS(&v);
+	const struct json_number numbers[] = CLASS_NUMBERS(&v);
 	json_t *json = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
@@ -154,9 +139,9 @@ static json_t *class_to_json(const struct traffic_class_result *c)
 
 static int take_class(const json_t *json, struct traffic_class_result *c, struct err *e)
 {
-	const struct number_row numbers[] = CLASS_NUMBERS(c);
+	const struct json_number numbers[] = CLASS_NUMBERS(c);
 	const json_t *goodput, *latency;
-	int err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 
 	if (!err)
 		err = json_take_object(json, "goodput", &goodput, e);
@@ -179,7 +164,7 @@ static json_t *failure_to_json(const struct traffic_failure *f)
 static int take_failure(const json_t *json, struct traffic_failure *f, struct err *e)
 {
 	uint64_t class = 0, qp = 0, status = 0, vendor = 0;
-	const struct number_row numbers[] = {
+	const struct json_number numbers[] = {
 		{"class", &class, 0, TRAFFIC_CLASSES_MAX - 1},
 		{"qp", &qp, 0, TRAFFIC_QPS_MAX - 1},
 		{"status", &status, 0, UINT32_MAX},
@@ -187,7 +172,7 @@ static int take_failure(const json_t *json, struct traffic_failure *f, struct er
 		{"sequence", &f->sequence, 0, JSON_UINT_MAX},
 		{"when_ns", &f->when_ns, 0, JSON_UINT_MAX},
 	};
-	int err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 
 	if (!err)
 		err = traffic_cause_take(json, "cause", &f->cause, e);

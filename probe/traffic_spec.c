@@ -122,21 +122,6 @@ json_t *traffic_spec_to_json(const struct traffic_spec *s)
 		s->threads, "pin", s->pin, "huge_pages", s->huge_pages, "classes", list);
 }
 
-struct number_row {
-	const char *key;
-	uint64_t *value, min, max;
-};
-
-static int take_numbers(const json_t *json, const struct number_row *rows, size_t count,
-			struct err *e)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < count && !err; i++)
-		err = json_take_uint(json, rows[i].key, rows[i].min, rows[i].max, rows[i].value, e);
-	return err;
-}
-
 struct word_row {
 	const char *key;
 	enum traffic_enum which;
@@ -156,7 +141,7 @@ static int take_class(const json_t *json, struct traffic_class *c, struct err *e
 {
 	uint64_t tos = 0, sl = 0, qps = 0, message = 0, window = 0, rate = 0, messages = 0;
 	unsigned int transport = 0, verb = 0, direction = 0, check = 0;
-	const struct number_row numbers[] = {
+	const struct json_number numbers[] = {
 		{"tos", &tos, 0, 255},
 		{"sl", &sl, 0, 7},
 		{"qps", &qps, 1, TRAFFIC_QPS_MAX},
@@ -175,7 +160,7 @@ static int take_class(const json_t *json, struct traffic_class *c, struct err *e
 	int err = take_words(json, words, ARRAY_SIZE(words), e);
 
 	if (!err)
-		err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 	if (!err)
 		err = json_take_bool(json, "probe", &probe, e);
 	if (err)
@@ -215,7 +200,7 @@ static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
 {
 	unsigned int role = 0, mode = 0, bringup = 0;
 	uint64_t ib_port = 0, gid_index = 0, duration = 0, timeout = 0, threads = 0, mtu = 0;
-	const struct number_row numbers[] = {
+	const struct json_number numbers[] = {
 		{"ib_port", &ib_port, 1, 255},
 		{"gid_index", &gid_index, 0, 255},
 		{"duration_ms", &duration, 0, TRAFFIC_DURATION_MAX_MS},
@@ -232,7 +217,7 @@ static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
 	int err = take_words(json, words, ARRAY_SIZE(words), e);
 
 	if (!err)
-		err = take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 	if (!err && mtu && mtu < 256)
 		err = err_set(e, -EINVAL, "'mtu_bytes': %u is less than 256", (unsigned int)mtu);
 	if (!err)

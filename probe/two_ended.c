@@ -44,21 +44,16 @@ static void on_heartbeat(void *arg)
 static void keep_traffic(struct duo *d, enum two_ended_side side, const json_t *doc)
 {
 	struct traffic_progress *p = &d->live.side[side], v = {0};
-	struct {
-		const char *key;
-		uint64_t *value;
-	} numbers[] = {
-		{"messages", &v.messages},
-		{"bytes", &v.bytes},
-		{"mismatches", &v.mismatches},
-		{"losses", &v.losses},
+	const struct json_number numbers[] = {
+		{"messages", &v.messages, 0, JSON_UINT_MAX},
+		{"bytes", &v.bytes, 0, JSON_UINT_MAX},
+		{"mismatches", &v.mismatches, 0, JSON_UINT_MAX},
+		{"losses", &v.losses, 0, JSON_UINT_MAX},
 	};
 	struct err ignored; /* progress is for people */
 
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		if (json_take_uint(doc, numbers[i].key, 0, JSON_UINT_MAX, numbers[i].value,
-				   &ignored))
-			return;
+	if (json_take_numbers(doc, numbers, ARRAY_SIZE(numbers), &ignored))
+		return;
 	*p = v;
 	d->live.now_ms = monotonic_ms();
 	if (d->w->live)
