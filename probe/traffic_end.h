@@ -199,6 +199,8 @@ uint32_t class_window(const struct traffic_class *c); /* messages under way on a
 uint32_t class_slots(const struct traffic_class *c);  /* a half's memory, in messages */
 uint32_t class_stride(const struct traffic_class *c); /* bytes of a slot */
 uint32_t class_unit(const struct traffic_class *c);   /* messages of a post list */
+/* Every byte of message n is made and looked at; else its header alone. */
+bool class_checks_whole(const struct traffic_class *c, uint64_t n);
 bool class_requests(const struct traffic_class *c, enum traffic_role role);
 bool class_responds(const struct traffic_class *c, enum traffic_role role);
 
@@ -250,6 +252,9 @@ void traffic_fail(struct traffic *t, enum traffic_cause cause, const char *fmt, 
 	PRINTF_LIKE(3, 4);
 /* Message n of a flow is wrong: counted, and blamed when it is the flow's first. */
 void flow_wrong(struct flow *f, uint64_t n, const char *what, uint64_t offset);
+/* What came as message n of a flow, at p, against its pattern: that of slot n % slots, and of READ
+ * the one that stands in that slot of the other end. */
+void flow_check(struct flow *f, uint64_t n, const uint8_t *p);
 enum traffic_cause traffic_status_cause(enum ibv_wc_status status, const char **name);
 void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovered);
 void traffic_completion_error(struct worker *w, struct flow *f, const struct ibv_wc *wc);

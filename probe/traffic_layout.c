@@ -19,6 +19,7 @@
 #define PROBE_RECEIVES 8u
 #define GRH_ROOM       64u	       /* the GRH is at its end, so that what follows is aligned */
 #define UNIT_NS	       (2 * NS_PER_MS) /* of the rate, in one post */
+#define SAMPLE	       16u	       /* of so many messages one is looked at as a whole */
 #define BURST_MESSAGES 4u
 #define BURST_PER_S    50u /* or 20 ms of the rate: sleeps are not exact */
 #define BURST_SOFT     10u /* 100 ms where the sender shares a core with the kernel's work */
@@ -96,6 +97,12 @@ uint32_t class_slots(const struct traffic_class *c)
 uint32_t class_stride(const struct traffic_class *c)
 {
 	return (bytes_of(c) + 63) / 64 * 64;
+}
+
+bool class_checks_whole(const struct traffic_class *c, uint64_t n)
+{
+	return c->check == TRAFFIC_CHECK_EVERY ||
+	       (c->check == TRAFFIC_CHECK_SAMPLED && !(n % SAMPLE));
 }
 
 /* Not more at once than 2 ms of the rate, or the pace is one of bursts. */

@@ -12,7 +12,6 @@
 #include "probe/traffic_end.h"
 #include "probe/traffic_pattern.h"
 
-#define SAMPLE	16u
 #define LOST_NS (200 * NS_PER_MS) /* so long after the last one: what did not come will not */
 
 static bool is_send(const struct traffic_class *c)
@@ -57,12 +56,13 @@ void flow_wrong(struct flow *f, uint64_t n, const char *what, uint64_t offset)
 			      f->number, (unsigned long long)n, what, (unsigned long long)offset);
 }
 
-static void check_bytes(struct flow *f, uint64_t n, const uint8_t *p, uint32_t slot)
+void flow_check(struct flow *f, uint64_t n, const uint8_t *p)
 {
 	const struct traffic_class *c = f->class;
-	struct pattern_id id = {f->worker->t->spec.seed, n, slot, PATTERN_DATA, f->index};
-	bool whole = c->check == TRAFFIC_CHECK_EVERY ||
-		     (c->check == TRAFFIC_CHECK_SAMPLED && !(n % SAMPLE));
+	uint32_t slot = (uint32_t)(n % f->slots);
+	uint64_t sequence = c->verb == TRAFFIC_READ ? slot : n;
+	struct pattern_id id = {f->worker->t->spec.seed, sequence, slot, PATTERN_DATA, f->index};
+	bool whole = class_checks_whole(c, n);
 	enum pattern_fault fault;
 	uint64_t offset = 0;
 
@@ -75,9 +75,7 @@ static void check_bytes(struct flow *f, uint64_t n, const uint8_t *p, uint32_t s
 
 static void check_slot(struct flow *f, uint64_t n)
 {
-	uint32_t slot = (uint32_t)(n % f->slots);
-
-	check_bytes(f, n, f->rx.slot + (size_t)slot * f->stride, slot);
+	flow_check(f, n, f->rx.slot + (size_t)(n % f->slots) * f->stride);
 }
 
 static void count(struct flow *f, uint32_t bytes)
@@ -152,7 +150,7 @@ static void take_loose(struct flow *f, const struct ibv_wc *wc)
 	}
 	count(f, f->class->message_bytes);
 	if (f->class->check != TRAFFIC_CHECK_NONE && p)
-		check_bytes(f, (uint64_t)n, p, (uint32_t)((uint64_t)n % f->slots));
+		flow_check(f, (uint64_t)n, p);
 	else if (f->class->check != TRAFFIC_CHECK_NONE)
 		check_slot(f, (uint64_t)n);
 }

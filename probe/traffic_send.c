@@ -9,7 +9,6 @@
 #include "probe/traffic_end.h"
 #include "probe/traffic_pattern.h"
 
-#define SAMPLE 16u
 #define POISON UINT64_C(0xa5a5a5a5a5a5a5a5)
 
 static uint32_t bytes_of(const struct traffic_class *c)
@@ -36,8 +35,7 @@ static void fill(struct flow *f, uint64_t n)
 
 	if (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC)
 		poison(f, p);
-	else if (c->check == TRAFFIC_CHECK_EVERY ||
-		 (c->check == TRAFFIC_CHECK_SAMPLED && !(n % SAMPLE)))
+	else if (class_checks_whole(c, n))
 		pattern_fill(p, c->message_bytes, &id);
 	else
 		pattern_fill_header(p, c->message_bytes, &id);
@@ -133,24 +131,6 @@ void flow_post(struct flow *f)
 	}
 }
 
-/* READ: what came is what stands in that slot of the other end. */
-static void check_read(struct flow *f, uint64_t n)
-{
-	const struct traffic_class *c = f->class;
-	uint32_t slot = (uint32_t)(n % f->slots);
-	const uint8_t *p = f->tx.slot + (size_t)slot * f->stride;
-	struct pattern_id id = {f->worker->t->spec.seed, slot, slot, PATTERN_DATA, f->index};
-	bool whole = c->check == TRAFFIC_CHECK_EVERY || !(n % SAMPLE);
-	enum pattern_fault fault;
-	uint64_t offset = 0;
-
-	fault = whole ? pattern_check(p, c->message_bytes, &id, &offset)
-		      : pattern_check_header(p, c->message_bytes, &id, &offset);
-	f->result->checked_bytes += whole ? c->message_bytes : PATTERN_HEADER_BYTES;
-	if (fault != PATTERN_OK)
-		flow_wrong(f, n, pattern_fault_text(fault), offset);
-}
-
 /* Each FETCH_ADD of 1 returns how many there were: none is missing and none was done twice. */
 static void check_atomic(struct flow *f, uint64_t n)
 {
@@ -183,7 +163,7 @@ void flow_completed(struct flow *f, uint32_t at)
 		return;
 	if (f->class->verb == TRAFFIC_READ)
 		for (uint64_t i = from; i < x->completed; i++)
-			check_read(f, i);
+			flow_check(f, i, f->tx.slot + (size_t)(i % f->slots) * f->stride);
 	else if (f->class->verb == TRAFFIC_ATOMIC)
 		for (uint64_t i = from; i < x->completed; i++)
 			check_atomic(f, i);

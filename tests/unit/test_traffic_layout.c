@@ -73,6 +73,33 @@ static void test_layout(void **state)
 	}
 }
 
+/* Sampled: the first and each 16th after it. */
+static void test_whole_messages(void **state)
+{
+	static const struct {
+		enum traffic_check check;
+		uint64_t n;
+		bool whole;
+	} cases[] = {
+		{TRAFFIC_CHECK_EVERY, 0, true},
+		{TRAFFIC_CHECK_EVERY, 17, true},
+		{TRAFFIC_CHECK_SAMPLED, 0, true},
+		{TRAFFIC_CHECK_SAMPLED, 1, false},
+		{TRAFFIC_CHECK_SAMPLED, 15, false},
+		{TRAFFIC_CHECK_SAMPLED, 16, true},
+		{TRAFFIC_CHECK_SAMPLED, 4294967312, true},
+		{TRAFFIC_CHECK_NONE, 0, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct traffic_class c = {.check = cases[i].check};
+
+		if (class_checks_whole(&c, cases[i].n) != cases[i].whole)
+			fail_msg("case %zu", i);
+	}
+}
+
 /* Whatever is asked for: nothing is 0, all are powers of two that divide the window. */
 static void test_all_sizes(void **state)
 {
@@ -208,9 +235,9 @@ static void test_early_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_layout),	  cmocka_unit_test(test_all_sizes),
-		cmocka_unit_test(test_halves),	  cmocka_unit_test(test_hostile_cells),
-		cmocka_unit_test(test_early_end),
+		cmocka_unit_test(test_layout),	       cmocka_unit_test(test_all_sizes),
+		cmocka_unit_test(test_whole_messages), cmocka_unit_test(test_halves),
+		cmocka_unit_test(test_hostile_cells),  cmocka_unit_test(test_early_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
