@@ -77,7 +77,8 @@ static bool is_request_copy(const struct stream *s, const struct packet *p, uint
 		return false;
 	if (path != s->path)
 		return within(p->time_ns, s->psn.last_ns, COPY_PATH_NS);
-	return last && s->refused == CAUSE_NONE && within(p->time_ns, s->psn.last_ns, COPY_SAME_NS);
+	return last && s->refused == STREAM_CAUSE_NONE &&
+	       within(p->time_ns, s->psn.last_ns, COPY_SAME_NS);
 }
 
 bool stream_is_copy(struct stream *s, const struct packet *p, const struct flow *f)
@@ -113,7 +114,7 @@ static void retry_begin(struct stream *s, enum stream_cause cause, uint32_t from
 	s->retry = (uint8_t)cause;
 	s->retry_from = from;
 	s->retry_end = s->psn.expected;
-	s->refused = CAUSE_NONE;
+	s->refused = STREAM_CAUSE_NONE;
 	s->late = 0;
 }
 
@@ -123,7 +124,7 @@ static void count_go_back(struct stream *s, struct flow *f, uint32_t end)
 
 	f->go_back_n++;
 	f->wasted_psns += wasted > 0 ? (uint32_t)wasted : 0;
-	s->retry = CAUSE_NONE;
+	s->retry = STREAM_CAUSE_NONE;
 }
 
 /* PSNs from `from` up to the request were there before, and are not there again. Those up to the
@@ -158,12 +159,12 @@ static bool skip_lost(struct stream *s, uint32_t psn, struct flow *f)
 /* A request that was never sent before: what came again before it was all that came again. */
 static void settle(struct stream *s, const struct packet *p, struct flow *f)
 {
-	if (s->retry == CAUSE_NAK)
+	if (s->retry == STREAM_CAUSE_NAK)
 		f->selective_repeats++;
-	s->retry = CAUSE_NONE;
+	s->retry = STREAM_CAUSE_NONE;
 	s->late = 0;
 	if (s->refused && p->psn == s->refused_psn)
-		s->refused = CAUSE_NONE;
+		s->refused = STREAM_CAUSE_NONE;
 	set_pending(s);
 }
 
@@ -183,14 +184,14 @@ static void find_cause(struct stream *s, const struct packet *p, struct flow *f,
 	if (is_late_start(s, p)) {
 		uint32_t from = s->refused_psn;
 
-		f->rnr_retries += s->refused == CAUSE_RNR;
-		ev->bits |= s->refused == CAUSE_RNR ? FLOW_RNR_RETRY : 0;
+		f->rnr_retries += s->refused == STREAM_CAUSE_RNR;
+		ev->bits |= s->refused == STREAM_CAUSE_RNR ? FLOW_RNR_RETRY : 0;
 		skip_lost(s, from, f);
 		retry_begin(s, (enum stream_cause)s->refused, from);
 		skip(s, from, p->psn);
 	} else if (s->refused && p->psn == s->refused_psn) {
 		skip_lost(s, p->psn, f);
-		if (s->refused == CAUSE_RNR) {
+		if (s->refused == STREAM_CAUSE_RNR) {
 			f->rnr_retries++;
 			ev->bits |= FLOW_RNR_RETRY;
 		} else {
@@ -203,7 +204,7 @@ static void find_cause(struct stream *s, const struct packet *p, struct flow *f,
 		f->timeouts++;
 		ev->bits |= FLOW_TIMEOUT;
 		skip_lost(s, p->psn, f);
-		retry_begin(s, CAUSE_TIMEOUT, p->psn);
+		retry_begin(s, STREAM_CAUSE_TIMEOUT, p->psn);
 	}
 }
 
@@ -247,7 +248,7 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 		/* It was no straggler: more is sent again, for a refusal that was not captured. */
 		f->reordered -= s->late_requests;
 		f->lost_psns += s->late;
-		retry_begin(s, CAUSE_NAK, (p->psn - s->late) & PSN_MASK);
+		retry_begin(s, STREAM_CAUSE_NAK, (p->psn - s->late) & PSN_MASK);
 	}
 	if (is_partial_read(s, p, r)) {
 		f->read_retries++;
@@ -256,9 +257,9 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 		/* Not what was under way when the refusal came. */
 		f->unexplained++;
 		ev->bits |= FLOW_UNEXPLAINED;
-		retry_begin(s, CAUSE_UNKNOWN, p->psn);
+		retry_begin(s, STREAM_CAUSE_UNKNOWN, p->psn);
 	}
-	if (s->retry == CAUSE_NAK && psn_distance(end, s->retry_end) >= 0)
+	if (s->retry == STREAM_CAUSE_NAK && psn_distance(end, s->retry_end) >= 0)
 		count_go_back(s, f, s->retry_end);
 }
 
@@ -321,7 +322,7 @@ static void observe_ahead(struct stream *s, const struct packet *p, const struct
 	case PSN_NEW_CONNECTION:
 		f->new_connections++;
 		ev->bits |= FLOW_NEW_CONNECTION;
-		s->refused = s->retry = CAUSE_NONE;
+		s->refused = s->retry = STREAM_CAUSE_NONE;
 		s->late = s->bad_count = s->read_count = 0;
 		break;
 	case PSN_UNJUDGED:
@@ -379,14 +380,14 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 
 	if (s->refused == cause && s->refused_psn == p->psn)
 		return;
-	if (s->retry == CAUSE_NAK && s->last_psn != s->retry_from)
+	if (s->retry == STREAM_CAUSE_NAK && s->last_psn != s->retry_from)
 		count_go_back(s, f, (s->last_psn + 1) & PSN_MASK);
 	s->refused = (uint8_t)cause;
 	s->refused_psn = p->psn;
 	s->refused_ns = p->time_ns;
-	s->retry = CAUSE_NONE;
+	s->retry = STREAM_CAUSE_NONE;
 	s->pending = true;
-	if (cause != CAUSE_NAK)
+	if (cause != STREAM_CAUSE_NAK)
 		return;
 	if (gap) {
 		f->naks_timed++;
@@ -419,9 +420,9 @@ bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, str
 		ev->bits |= missed ? FLOW_MISSED : 0;
 	}
 	if (kind == AETH_RNR)
-		refused(s, p, CAUSE_RNR, f);
+		refused(s, p, STREAM_CAUSE_RNR, f);
 	else if (kind == AETH_NAK && !(p->aeth.syndrome & 0x1f))
-		refused(s, p, CAUSE_NAK, f);
+		refused(s, p, STREAM_CAUSE_NAK, f);
 	return true;
 }
 
@@ -439,5 +440,5 @@ void stream_connect(struct stream *s, struct flow *f, const struct connection *c
 
 void stream_end(const struct stream *s, struct flow *f)
 {
-	f->selective_repeats += s->retry == CAUSE_NAK;
+	f->selective_repeats += s->retry == STREAM_CAUSE_NAK;
 }

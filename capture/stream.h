@@ -17,11 +17,11 @@
 #define STREAM_WINDOW_MAX (1 << 20) /* an answer is not to older requests */
 
 enum stream_cause {
-	CAUSE_NONE,
-	CAUSE_NAK,
-	CAUSE_RNR,
-	CAUSE_TIMEOUT,
-	CAUSE_UNKNOWN,
+	STREAM_CAUSE_NONE,
+	STREAM_CAUSE_NAK,
+	STREAM_CAUSE_RNR,
+	STREAM_CAUSE_TIMEOUT,
+	STREAM_CAUSE_UNKNOWN,
 };
 
 struct stream_read {
