@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "capture/recorder.h"
 #include "cmd/capture_rdma.h"
@@ -22,7 +23,8 @@
 #define MIB	      (UINT64_C(1) << 20)
 #define NS_PER_MS     UINT64_C(1000000)
 #define STEP_MS	      100 /* how late a signal or the end of the time is noticed */
-#define DRAIN_MS      250 /* until the kernel has handed over what came before the end */
+#define DRAIN_MS      250 /* until the kernel has handed over what came before the end, at least */
+#define DRAIN_MAX_MS  30000
 
 static const char *interface, *file, *filter = "roce";
 static unsigned int duration_ms, limit, snap, file_mib, file_ms, file_frames, keep;
@@ -57,7 +59,7 @@ struct recording {
 	struct record_plan plan;
 	struct source *source;
 	struct recorder *recorder;
-	uint64_t frames, roce, dropped;
+	uint64_t frames, roce, dropped, last_ns;
 	unsigned int files;
 	enum capture_drops drops;
 	struct rdma_watch *rdma; /* NULL: it is not known what the RDMA device counts */
@@ -79,6 +81,7 @@ static int record_step(struct recording *r, struct err *e)
 		return got;
 	packet_decode(source_link(r->source), data, cap_len, wire_len, ++r->frames, ns, &p);
 	r->roce += p.kind == PACKET_ROCE;
+	r->last_ns = ns;
 	got = recorder_add(r->recorder, &p, data, e);
 	return got ? got : 1;
 }
@@ -88,6 +91,33 @@ static bool is_enough(const struct recording *r)
 	return limit && r->frames >= limit;
 }
 
+static uint64_t unix_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * What waits in the ring came before the end, and belongs to the recording however long the writing
+ * takes. The maximum is for a clock that was set back meanwhile: then all frames are older.
+ */
+static int drain(struct recording *r, struct err *e)
+{
+	uint64_t now = monotonic_ms(), until = now + DRAIN_MS, max = now + DRAIN_MAX_MS;
+	uint64_t end_ns = unix_now_ns();
+	bool older = true;
+	int got = 1;
+
+	while (got >= 0 && !is_enough(r) && (now < until || (got && older && now < max))) {
+		got = record_step(r, e);
+		older = r->last_ns < end_ns;
+		now = monotonic_ms();
+	}
+	return got;
+}
+
 static int record_all(struct recording *r, const volatile int *stop, struct err *e)
 {
 	uint64_t until = duration_ms ? monotonic_ms() + duration_ms : UINT64_MAX;
@@ -95,9 +125,8 @@ static int record_all(struct recording *r, const volatile int *stop, struct err 
 
 	while (!*stop && err >= 0 && monotonic_ms() < until && !is_enough(r))
 		err = record_step(r, e);
-	until = monotonic_ms() + DRAIN_MS;
-	while (err >= 0 && monotonic_ms() < until && !is_enough(r))
-		err = record_step(r, e);
+	if (err >= 0)
+		err = drain(r, e);
 	r->drops = source_drops(r->source, &r->dropped);
 	r->files = recorder_files(r->recorder);
 	r->rdma_known = rdma_watch_packets(r->rdma, &r->rdma_packets, &r->ibdev);

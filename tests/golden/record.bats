@@ -50,17 +50,19 @@ record() { # OPTION...
 }
 
 # Sends the frames of a little-endian pcap through v0.
-play() { # FILE
-	python3 - "$1" <<-'END'
+play() { # FILE [TIMES]
+	python3 - "$1" "${2:-1}" <<-'END'
 		import socket, struct, sys
 		b = open(sys.argv[1], "rb").read()
 		s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
 		s.bind(("v0", 0))
-		at = 24
+		frames, at = [], 24
 		while at < len(b):
 		    n = struct.unpack("<I", b[at + 8:at + 12])[0]
-		    s.send(b[at + 16:at + 16 + n])
+		    frames.append(b[at + 16:at + 16 + n])
 		    at += 16 + n
+		for frame in frames * int(sys.argv[2]):
+		    s.send(frame)
 	END
 }
 
@@ -99,6 +101,25 @@ everything() {
 
 @test "what is on the wire is in the recording, with its drop counter" {
 	net everything
+}
+
+backlog() {
+	local n
+
+	n=$("$rc" --json capture stats "$golden/opcodes.pcap" | jq .totals.frames)
+	# A file a frame: far slower than they come.
+	record -w "$tmp/a.pcap" --file-frames 1 --files 2
+	kill -STOP "$pid"
+	play "$golden/opcodes.pcap" 150
+	kill -TERM "$pid"
+	kill -CONT "$pid"
+	wait "$pid"
+	cat "$tmp/out"
+	grep " $((150 * n)) frames" "$tmp/out"
+}
+
+@test "what waited when a recording was ended is recorded all the same" {
+	net backlog
 }
 
 headers() {
