@@ -40,12 +40,22 @@ lines()
 	done
 }
 
+# missing MOST: what tcpdump has is what we have in the same order, but for so many that it lacks, or fewer.
+missing()
+{
+	local more
+
+	more=$(diff "$tmp/whole.pcapng.lines" "$tmp/dump.pcap.lines" | grep -c '^>') || true
+	equal 'packets that only tcpdump has' 0 "$more"
+	(($(wc -l <"$tmp/whole.pcapng.lines") - $(wc -l <"$tmp/dump.pcap.lines") <= $1))
+}
+
 @test "recorded headers, a whole recording and tcpdump's are the same packets; the one loss is told" {
 	record h2 whole -i roce0 -w /tmp/whole.pcapng --full
 	record h2 heads -i roce0 -w /tmp/heads.pcap
 	# shellcheck disable=SC2016 # for the guest's shell
 	on h2 bash -ec 'grep -E "^(Cap(Prm|Eff)|Seccomp|NoNewPrivs):" /proc/$(</tmp/heads.pid)/status
-		tcpdump -i roce0 -s 0 -w /tmp/dump.pcap "udp dst port 4791" >/tmp/dump.err 2>&1 </dev/null &
+		tcpdump -i roce0 -s 2048 -B 8192 -U --immediate-mode -w /tmp/dump.pcap "udp dst port 4791" >/tmp/dump.err 2>&1 </dev/null &
 		echo $! >/tmp/dump.pid
 		echo "{}" >/tmp/dump.json
 		for i in {1..600}; do grep -q listening /tmp/dump.err && exit 0; sleep 0.05; done; exit 1' >"$tmp/status"
@@ -59,7 +69,8 @@ lines()
 	equal injected 1 "$(hits one)"
 	counters after
 	mirrored
-	ended h2 whole heads dump
+	ended h2 whole heads
+	tcpdumped h2 dump "$(jq .roce "$tmp/whole.json")"
 	for f in whole.pcapng heads.pcap dump.pcap; do
 		fetch h2 /tmp/$f "$tmp/$f"
 	done
@@ -67,7 +78,14 @@ lines()
 	jq -e '.dropped == 0 and .roce > 500 and .rdma_packets > 500 and .full' "$tmp/whole.json"
 
 	lines .none whole.pcapng dump.pcap
-	cmp "$tmp/whole.pcapng.lines" "$tmp/dump.pcap.lines"
+	if ((dump_dropped)); then
+		echo "# tcpdump says that the kernel dropped $dump_dropped packets of its: the others are compared" >&3
+		lines .events whole.pcapng dump.pcap
+		missing "$dump_dropped"
+		lines .none whole.pcapng
+	else
+		cmp "$tmp/whole.pcapng.lines" "$tmp/dump.pcap.lines"
+	fi
 	jq -es 'length > 500 and all(.icrc == "good")' "$tmp/whole.pcapng.lines"
 	lines '.icrc, .reth.rkey' whole.pcapng heads.pcap
 	cmp "$tmp/whole.pcapng.lines" "$tmp/heads.pcap.lines"
@@ -79,7 +97,9 @@ lines()
 	build/rocecheck --json capture decode "$tmp/whole.pcapng" |
 		jq -es '[.[].reth.rkey | values] | length >= 8 and all(. != 0)'
 
-	for f in whole.pcapng heads.pcap dump.pcap; do
+	dumps=(dump.pcap)
+	((!dump_dropped)) || dumps=()
+	for f in whole.pcapng heads.pcap ${dumps[@]+"${dumps[@]}"}; do
 		equal lost_psns 1 "$(flows "$tmp/$f" lost_psns)"
 		equal go_back_n 1 "$(flows "$tmp/$f" go_back_n)"
 		run build/rocecheck capture check --format json "$tmp/$f"

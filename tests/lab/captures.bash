@@ -82,6 +82,27 @@ ended()
 	done
 }
 
+# tcpdumped HOST NAME FRAMES: tcpdump holds so many frames in /tmp/NAME.pcap, or will not any more, and is ended. What the
+# kernel dropped of them, for want of room or of time, is in `dump_dropped`. It writes when it gets its turn, and what it
+# has not read at its end it forgets.
+tcpdumped()
+{
+	local i n=0
+
+	for i in {1..240}; do
+		n=$(on "$1" rocecheck --json capture stats "/tmp/$2.pcap" 2>/dev/null | jq .totals.frames) || true
+		((${n:-0} < $3)) || break
+		sleep 0.25
+	done
+	ended "$1" "$2"
+	on "$1" cat "/tmp/$2.err" >"$tmp/$2.err"
+	dump_dropped=$(awk '/dropped by kernel/ { print $1 }' "$tmp/$2.err")
+	if ((${n:-0} < $3)); then
+		echo "# tcpdump has ${n:-0} of $3 frames: $(tr '\n' ';' <"$tmp/$2.err")" | tee /dev/fd/3
+	fi
+	[ -n "$dump_dropped" ]
+}
+
 fetch()
 {
 	on "$1" cat "$2" >"$3"
