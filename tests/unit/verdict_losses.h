@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Faults of a traffic run that cost packets, data or the connection, and those that look like it.
+ */
+#ifndef TESTS_UNIT_VERDICT_LOSSES_H
+#define TESTS_UNIT_VERDICT_LOSSES_H
+
+#include "tests/unit/verdict_scene.h"
+
+static void rnr_soft(struct scene *s)
+{
+	grow(&s->end[1], METRIC_RNR_NAK_TX, 0, 3);
+	grow(&s->end[0], METRIC_RNR_NAK_RX, 0, 3);
+	/* Each RNR is followed by a gap, a NAK and a repetition. */
+	grow(&s->end[1], METRIC_OUT_OF_SEQUENCE, 0, 3);
+	grow(&s->end[0], METRIC_SEQ_NAK_RX, 0, 3);
+	grow(&s->end[0], METRIC_RETRANSMITS, 0, 3);
+	grow(&s->end[1], METRIC_DUPLICATE_REQUEST, 0, 2);
+}
+
+static void rnr_and_loss(struct scene *s)
+{
+	rnr_soft(s);
+	grow(&s->end[1], METRIC_OUT_OF_SEQUENCE, 0, 1);
+}
+
+static void rnr_strict(struct scene *s)
+{
+	rnr_soft(s);
+	s->result[0][0].losses = 2;
+	grow(&s->end[0], METRIC_RETRY_EXCEEDED, 0, 2);
+}
+
+static void rnr_strict_and_loss(struct scene *s)
+{
+	rnr_strict(s);
+	s->result[0][0].losses = 9;
+}
+
+static void rnr_dead(struct scene *s)
+{
+	grow(&s->end[0], METRIC_RETRY_EXCEEDED, 0, 1);
+	grow(&s->end[0], METRIC_RNR_EXCEEDED, 0, 1);
+	s->report[0].total.cause = CAUSE_RNR;
+	snprintf(s->report[0].total.detail, 40, "RNR_RETRY_EXC_ERR");
+}
+
+/* On hardware a gap stays a gap, RNR or not. */
+static void rnr_device_and_gap(struct scene *s)
+{
+	grow(&s->end[1], METRIC_RNR_NAK_TX, 0, 3);
+	grow(&s->end[1], METRIC_OUT_OF_SEQUENCE, 0, 3);
+}
+
+static void no_buffer_datagrams(struct scene *s)
+{
+	put(&s->end[1], METRIC_OUT_OF_BUFFER, 0, 0);
+	grow(&s->end[1], METRIC_OUT_OF_BUFFER, 0, 5);
+	s->result[1][0].gaps = 5;
+}
+
+static void no_buffer_and_loss(struct scene *s)
+{
+	no_buffer_datagrams(s);
+	s->result[1][0].gaps = 7;
+}
+
+static void host_discards(struct scene *s)
+{
+	put(&s->end[1], METRIC_PRIO_RX_DISCARDS, 3, 0);
+	grow(&s->end[1], METRIC_PRIO_RX_DISCARDS, 3, 4);
+	grow(&s->end[1], METRIC_OUT_OF_SEQUENCE, 0, 2);
+	grow(&s->end[0], METRIC_SEQ_NAK_RX, 0, 0);
+}
+
+static void lossy_discards(struct scene *s)
+{
+	put(&s->end[1], METRIC_PRIO_RX_DISCARDS, 3, 0);
+	put(&s->end[1], METRIC_PRIO_RX_DISCARDS, 0, 0);
+	grow(&s->end[1], METRIC_PRIO_RX_DISCARDS, 0, 4);
+}
+
+static void port_discards(struct scene *s)
+{
+	put(&s->end[1], METRIC_RX_DISCARDS, 0, 0);
+	grow(&s->end[1], METRIC_RX_DISCARDS, 0, 4);
+}
+
+static void bad_icrc(struct scene *s)
+{
+	put(&s->end[1], METRIC_ICRC_ERRORS, 0, 0);
+	grow(&s->end[1], METRIC_ICRC_ERRORS, 0, 1);
+	grow(&s->end[1], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	grow(&s->end[0], METRIC_SEQ_NAK_RX, 0, 1);
+}
+
+static void bad_icrc_and_loss(struct scene *s)
+{
+	bad_icrc(s);
+	grow(&s->end[1], METRIC_OUT_OF_SEQUENCE, 0, 5);
+}
+
+static void wrong_data(struct scene *s)
+{
+	s->result[1][0].mismatches = 1;
+	s->report[1].total.cause = CAUSE_DATA;
+}
+
+static void late_under_pause(struct scene *s)
+{
+	put(&s->end[0], METRIC_ACK_TIMEOUT, 0, 0);
+	put(&s->end[0], METRIC_PFC_RX_FRAMES, 3, 0);
+	grow(&s->end[0], METRIC_ACK_TIMEOUT, 0, 2);
+	grow(&s->end[0], METRIC_RETRANSMITS, 0, 2);
+	grow(&s->end[0], METRIC_PFC_RX_FRAMES, 3, 900);
+}
+
+static void late_without_pause(struct scene *s)
+{
+	put(&s->end[0], METRIC_ACK_TIMEOUT, 0, 0);
+	grow(&s->end[0], METRIC_ACK_TIMEOUT, 0, 2);
+}
+
+static void answers_missed(struct scene *s)
+{
+	put(&s->end[0], METRIC_RESPONSE_LOST, 0, 0);
+	grow(&s->end[0], METRIC_RESPONSE_LOST, 0, 1);
+}
+
+static void naks_alone(struct scene *s)
+{
+	s->end[1].reading[READ_LOAD_AFTER].has[METRIC_OUT_OF_SEQUENCE] = 0;
+	grow(&s->end[0], METRIC_SEQ_NAK_RX, 0, 2);
+}
+
+static void peer_killed(struct scene *s)
+{
+	s->report[0].total.cause = CAUSE_PEER_GONE;
+	s->pair.server_report = NULL;
+	grow(&s->end[0], METRIC_RETRANSMITS, 0, 253);
+	grow(&s->end[0], METRIC_RETRY_EXCEEDED, 0, 4);
+}
+
+static void peer_killed_rem_access(struct scene *s)
+{
+	s->report[1].total.cause = CAUSE_PEER_GONE;
+	s->report[0].total.cause = CAUSE_REMOTE;
+}
+
+static void retries_exceeded(struct scene *s)
+{
+	s->report[0].total.cause = CAUSE_RETRY_EXCEEDED;
+	snprintf(s->report[0].total.detail, 60, "RETRY_EXC_ERR after 0.3 s, message 381");
+	grow(&s->end[0], METRIC_RETRY_EXCEEDED, 0, 1);
+	grow(&s->end[0], METRIC_RETRANSMITS, 0, 6);
+}
+
+static void link_lost(struct scene *s)
+{
+	s->report[0].total.cause = CAUSE_PORT_DOWN;
+	grow(&s->end[0], METRIC_LINK_DOWN, 0, 1);
+}
+
+static void stalled(struct scene *s)
+{
+	s->report[0].total.cause = CAUSE_TIMEOUT;
+}
+
+/* A queueing discipline that drops: Linux 6.1 tries again and again, 6.12 ends the queue pair. */
+static void qdisc_61(struct scene *s)
+{
+	grow(&s->end[0], METRIC_SEND_ERRORS, 0, 40224);
+}
+
+static void qdisc_612(struct scene *s)
+{
+	grow(&s->end[0], METRIC_SEND_ERRORS, 0, 2);
+	s->report[0].total.cause = CAUSE_LOCAL;
+}
+
+static void qdisc_and_gaps(struct scene *s)
+{
+	grow(&s->end[0], METRIC_SEND_ERRORS, 0, 2);
+	grow(&s->end[1], METRIC_OUT_OF_SEQUENCE, 0, 1);
+}
+
+static void refused(struct scene *s)
+{
+	s->report[0].total.cause = CAUSE_REMOTE;
+}
+
+static void said_no(struct scene *s)
+{
+	put(&s->end[1], METRIC_REFUSED_REQUESTS, 0, 0);
+	grow(&s->end[1], METRIC_REFUSED_REQUESTS, 0, 2);
+}
+
+/* clang-format off */
+static const struct fault_row loss_faults[] = {
+	{"RNR on Soft-RoCE", OBSERVE, SOFT, rnr_soft, VERDICT_WARN, REASON_RNR, "3 RNR NAKs sent"},
+	{"RNR and loss", OBSERVE, SOFT, rnr_and_loss, VERDICT_FAIL, REASON_LOST, "1 gaps"},
+	{"RNR, strict", TRAFFIC_STRICT, SOFT, rnr_strict, VERDICT_WARN, REASON_RNR, NULL},
+	{"RNR and loss, strict", TRAFFIC_STRICT, SOFT, rnr_strict_and_loss, VERDICT_FAIL, REASON_LOST, "3 packets"},
+	{"RNR to death", OBSERVE, SOFT, rnr_dead, VERDICT_FAIL, REASON_RNR_DIED, "RNR_RETRY"},
+	{"RNR and gaps, hardware", OBSERVE, DEVICE, rnr_device_and_gap, VERDICT_FAIL, REASON_LOST, "3 gaps"},
+	{"datagrams without buffer", TRAFFIC_COUNT, DEVICE, no_buffer_datagrams, VERDICT_WARN, REASON_RNR, "5 packets"},
+	{"without buffer, and loss", TRAFFIC_COUNT, DEVICE, no_buffer_and_loss, VERDICT_FAIL, REASON_LOST, "2 messages"},
+	{"dropped by the host", OBSERVE, DEVICE, host_discards, VERDICT_FAIL, REASON_HOST_DISCARD, "4 RoCE packets"},
+	{"dropped in a lossy class", OBSERVE, DEVICE, lossy_discards, VERDICT_PASS, NO_REASON, NULL},
+	{"dropped, any protocol", OBSERVE, DEVICE, port_discards, VERDICT_WARN, REASON_PORT_DISCARDS, NULL},
+	{"bad ICRC", OBSERVE, DEVICE, bad_icrc, VERDICT_FAIL, REASON_CORRUPTION, "1 packets"},
+	{"wrong contents", OBSERVE, DEVICE, wrong_data, VERDICT_FAIL, REASON_WRONG_DATA, "1 messages"},
+	{"late under pause", OBSERVE, DEVICE, late_under_pause, VERDICT_WARN, REASON_SPURIOUS_PAUSE, "paused"},
+	{"late, no pause", OBSERVE, DEVICE, late_without_pause, VERDICT_WARN, REASON_TIMEOUTS, NULL},
+	{"answers missed", OBSERVE, DEVICE, answers_missed, VERDICT_FAIL, REASON_LOST, "answers to h1"},
+	{"NAKs alone", OBSERVE, DEVICE, naks_alone, VERDICT_FAIL, REASON_LOST, "from h1"},
+	{"peer killed", OBSERVE, SOFT, peer_killed, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, NULL},
+	{"peer killed, access", OBSERVE, SOFT, peer_killed_rem_access, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, NULL},
+	{"retries exceeded", OBSERVE, DEVICE, retries_exceeded, VERDICT_FAIL, REASON_LOST, "message 381"},
+	{"link lost", OBSERVE, SOFT, link_lost, VERDICT_FAIL, REASON_LINK_DOWN, NULL},
+	{"stalled", OBSERVE, SOFT, stalled, VERDICT_FAIL, REASON_STALLED, NULL},
+	{"qdisc of 6.1", OBSERVE, SOFT, qdisc_61, VERDICT_WARN, REASON_SEND_ERRORS, "40224"},
+	{"qdisc of 6.12", OBSERVE, SOFT, qdisc_612, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h1 itself"},
+	{"qdisc and gaps", OBSERVE, SOFT, qdisc_and_gaps, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h1 itself"},
+	{"refused", OBSERVE, SOFT, refused, VERDICT_FAIL, REASON_QP_FAILED, "remote-error"},
+	{"said no", OBSERVE, DEVICE, said_no, VERDICT_WARN, REASON_REFUSED, NULL},
+};
+/* clang-format on */
+
+#endif

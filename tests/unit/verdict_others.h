@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What else a traffic run meets: pause, congestion, foreign traffic, its pace, its priority; and
+ * counters that do not say enough.
+ */
+#ifndef TESTS_UNIT_VERDICT_OTHERS_H
+#define TESTS_UNIT_VERDICT_OTHERS_H
+
+#include "tests/unit/verdict_scene.h"
+
+static void storm(struct scene *s)
+{
+	put(&s->end[0], METRIC_PAUSE_STORM, 0, 0);
+	grow(&s->end[0], METRIC_PAUSE_STORM, 0, 1);
+}
+
+static void long_pause(struct scene *s)
+{
+	put(&s->end[0], METRIC_PFC_RX_PAUSE_US, 3, 0);
+	grow(&s->end[0], METRIC_PFC_RX_PAUSE_US, 3, 1100000);
+}
+
+static void short_pause(struct scene *s)
+{
+	put(&s->end[0], METRIC_PFC_RX_PAUSE_US, 3, 0);
+	grow(&s->end[0], METRIC_PFC_RX_PAUSE_US, 3, 900000);
+}
+
+static void cnp_ignored(struct scene *s)
+{
+	put(&s->end[0], METRIC_CNP_IGNORED, 0, 0);
+	grow(&s->end[0], METRIC_CNP_IGNORED, 0, 7);
+}
+
+static void incast_calm(struct scene *s)
+{
+	put(&s->end[1], METRIC_PFC_TX_FRAMES, 3, 0);
+	s->in.incast = true;
+}
+
+static void incast_uncounted(struct scene *s)
+{
+	s->in.incast = true;
+}
+
+static void incast_paused(struct scene *s)
+{
+	incast_calm(s);
+	grow(&s->end[1], METRIC_PFC_TX_FRAMES, 3, 12);
+}
+
+static void incast_cnp(struct scene *s)
+{
+	s->in.incast = true;
+	put(&s->end[0], METRIC_CNP_RX, 0, 0);
+	grow(&s->end[0], METRIC_CNP_RX, 0, 3);
+}
+
+static void incast_calm_and_loss(struct scene *s)
+{
+	incast_calm(s);
+	grow(&s->end[1], METRIC_OUT_OF_SEQUENCE, 0, 1);
+}
+
+static void uncounted(struct scene *s)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		for (unsigned int r = 0; r < READ_COUNT; r++) {
+			s->end[i].reading[r].has[METRIC_OUT_OF_SEQUENCE] = 0;
+			s->end[i].reading[r].has[METRIC_SEQ_NAK_RX] = 0;
+		}
+	}
+}
+
+static void unread(struct scene *s)
+{
+	s->end[1].has &= ~(1u << READ_LOAD_AFTER);
+}
+
+static void reset(struct scene *s)
+{
+	s->end[1].reading[READ_LOAD_AFTER].value[METRIC_RETRANSMITS][0] = 7;
+}
+
+static void foreign(struct scene *s)
+{
+	grow(&s->end[1], METRIC_RX_BYTES, 0, 20 * MB);
+}
+
+static void foreign_out(struct scene *s)
+{
+	grow(&s->end[1], METRIC_TX_BYTES, 0, 20 * MB);
+}
+
+static void foreign_and_retries(struct scene *s)
+{
+	foreign(s);
+	grow(&s->end[0], METRIC_RETRANSMITS, 0, 2);
+	grow(&s->end[1], METRIC_DUPLICATE_REQUEST, 0, 2);
+}
+
+/* Eight repetitions of up to a megabyte are not somebody else's. */
+static void repetitions(struct scene *s)
+{
+	grow(&s->end[1], METRIC_RX_BYTES, 0, 8 * MB);
+	grow(&s->end[0], METRIC_TX_BYTES, 0, 8 * MB);
+	grow(&s->end[0], METRIC_RETRANSMITS, 0, 8);
+	grow(&s->end[1], METRIC_DUPLICATE_REQUEST, 0, 8);
+}
+
+static void users(struct scene *s)
+{
+	s->end[1].user_count = 1;
+	snprintf(s->end[1].user[0], sizeof(s->end[1].user[0]), "3 queue pairs of storage");
+}
+
+static void slow_pace(struct scene *s)
+{
+	s->spec.class[0].rate_bytes_per_s = 20 * MB;
+}
+
+static void nothing_moved(struct scene *s)
+{
+	memset(s->result, 0, sizeof(s->result));
+	s->report[0].total.bytes = s->report[1].total.bytes = 0;
+	for (unsigned int i = 0; i < 2; i++)
+		s->end[i].reading[READ_LOAD_AFTER] = s->end[i].reading[READ_LOAD_BEFORE];
+}
+
+static void aborted(struct scene *s)
+{
+	s->in.aborted = true;
+}
+
+static void reordered(struct scene *s)
+{
+	s->result[1][0].reordered = 4;
+}
+
+/* Somebody else's loss, before and during: not ours. */
+static void lossy_neighbour(struct scene *s)
+{
+	for (unsigned int r = READ_QUIET_AFTER; r < READ_COUNT; r++)
+		s->end[1].reading[r].value[METRIC_OUT_OF_SEQUENCE][0] += 5;
+	grow(&s->end[1], METRIC_OUT_OF_SEQUENCE, 0, 5);
+}
+
+static void unsteady(struct scene *s)
+{
+	struct traffic_class_result *r = &s->result[0][0];
+
+	intervals_begin(&r->goodput, S);
+	for (unsigned int i = 0; i < 100; i++)
+		intervals_add(&r->goodput, S + i * S / 10, i == 40 ? MB / 4 : MB + MB / 100);
+	intervals_end(&r->goodput, 11 * S);
+}
+
+static void long_tail(struct scene *s)
+{
+	for (unsigned int i = 0; i < 10; i++)
+		histogram_add(&s->result[0][0].latency, 74000000);
+}
+
+static void flat_out(struct scene *s)
+{
+	s->spec.class[0].rate_bytes_per_s = 0; /* 10 MB/s of 10 Gb/s */
+}
+
+static void wrong_priority(struct scene *s)
+{
+	struct counters c;
+
+	counters_clear(&c);
+	c.has[METRIC_PRIO_RX_PACKETS] = 0xff;
+	c.value[METRIC_PRIO_RX_PACKETS][5] = 24416;
+	prio_arrival_check(&c, true, &(struct prio_flow){3, 26, 100 * MB, 24416}, 1, &s->arrival);
+	s->arrivals[1] = &s->arrival;
+	s->in.arrival = s->arrivals;
+}
+
+static void pressure(struct scene *s)
+{
+	put(&s->end[1], METRIC_BUFFER_HIGH, 0, 0);
+	grow(&s->end[1], METRIC_BUFFER_HIGH, 0, 2);
+}
+
+static void symbols(struct scene *s)
+{
+	put(&s->end[1], METRIC_SYMBOL_ERRORS, 0, 0);
+	grow(&s->end[1], METRIC_SYMBOL_ERRORS, 0, 2);
+}
+
+static void classes_alike(struct scene *s)
+{
+	const struct prio_flow flow[] = {{3, 26, 50 * MB, 12208}, {4, 34, 50 * MB, 12208}};
+	struct counters c;
+
+	counters_clear(&c);
+	c.has[METRIC_PRIO_RX_PACKETS] = 0xff;
+	c.value[METRIC_PRIO_RX_PACKETS][3] = c.value[METRIC_PRIO_RX_PACKETS][4] = 12208;
+	prio_arrival_check(&c, true, flow, 2, &s->arrival);
+	s->arrivals[1] = &s->arrival;
+	s->in.arrival = s->arrivals;
+}
+
+/* clang-format off */
+static const struct fault_row other_faults[] = {
+	{"clean, hardware", OBSERVE, DEVICE, NULL, VERDICT_PASS, NO_REASON, NULL},
+	{"storm", OBSERVE, DEVICE, storm, VERDICT_WARN, REASON_STORM, NULL},
+	{"long pause", OBSERVE, DEVICE, long_pause, VERDICT_WARN, REASON_LONG_PAUSE, "priority 3"},
+	{"short pause", OBSERVE, DEVICE, short_pause, VERDICT_PASS, NO_REASON, NULL},
+	{"CNPs ignored", OBSERVE, DEVICE, cnp_ignored, VERDICT_WARN, REASON_CNP_IGNORED, NULL},
+	{"symbol errors", OBSERVE, DEVICE, symbols, VERDICT_WARN, REASON_BAD_PACKETS, NULL},
+	{"buffer high", OBSERVE, DEVICE, pressure, VERDICT_WARN, REASON_PRESSURE, NULL},
+	{"incast without pause", OBSERVE, SOFT, incast_calm, VERDICT_INCONCLUSIVE, REASON_NOT_STRESSED, "not stressed"},
+	{"incast, nothing counts", OBSERVE, SOFT, incast_uncounted, VERDICT_INCONCLUSIVE, REASON_NOT_STRESSED, "not known"},
+	{"incast with pause", OBSERVE, SOFT, incast_paused, VERDICT_PASS, NO_REASON, NULL},
+	{"incast with CNPs", OBSERVE, SOFT, incast_cnp, VERDICT_PASS, NO_REASON, NULL},
+	{"incast, loss", OBSERVE, SOFT, incast_calm_and_loss, VERDICT_FAIL, REASON_LOST, NULL},
+	{"no loss counters, strict", TRAFFIC_STRICT, DEVICE, uncounted, VERDICT_PASS, NO_REASON, NULL},
+	{"counters reset", OBSERVE, SOFT, reset, VERDICT_INCONCLUSIVE, REASON_RESET, "retransmits"},
+	{"foreign traffic", OBSERVE, SOFT, foreign, VERDICT_INCONCLUSIVE, REASON_FOREIGN, "h2"},
+	{"foreign traffic out", OBSERVE, SOFT, foreign_out, VERDICT_INCONCLUSIVE, REASON_FOREIGN, "h2"},
+	{"foreign traffic and retries", OBSERVE, SOFT, foreign_and_retries, VERDICT_INCONCLUSIVE, REASON_FOREIGN, "h2"},
+	{"repetitions", OBSERVE, SOFT, repetitions, VERDICT_PASS, REASON_ACCOUNTED, NULL},
+	{"other users", OBSERVE, SOFT, users, VERDICT_PASS, REASON_USERS, "storage"},
+	{"pace", OBSERVE, SOFT, slow_pace, VERDICT_INCONCLUSIVE, REASON_PACE, "10.0 of 20.0"},
+	{"nothing moved", OBSERVE, SOFT, nothing_moved, VERDICT_INCONCLUSIVE, REASON_NOTHING, NULL},
+	{"aborted", OBSERVE, SOFT, aborted, VERDICT_INCONCLUSIVE, REASON_ABORTED, NULL},
+	{"reordered", TRAFFIC_COUNT, DEVICE, reordered, VERDICT_WARN, REASON_REORDERED, "4 messages"},
+	{"lossy neighbour", OBSERVE, SOFT, lossy_neighbour, VERDICT_WARN, REASON_IDLE_LOSS, "5 gaps"},
+	{"unsteady", OBSERVE, DEVICE, unsteady, VERDICT_WARN, REASON_UNSTEADY, "4.0 s"},
+	{"unsteady, Soft-RoCE", OBSERVE, SOFT, unsteady, VERDICT_PASS, REASON_UNSTEADY, NULL},
+	{"long tail", OBSERVE, DEVICE, long_tail, VERDICT_WARN, REASON_TAIL, NULL},
+	{"long tail, Soft-RoCE", OBSERVE, SOFT, long_tail, VERDICT_PASS, REASON_TAIL, NULL},
+	{"below the link", OBSERVE, DEVICE, flat_out, VERDICT_WARN, REASON_SLOW, "1250.0"},
+	{"below the link, Soft-RoCE", OBSERVE, SOFT, flat_out, VERDICT_PASS, NO_REASON, NULL},
+	{"wrong priority", OBSERVE, SOFT, wrong_priority, VERDICT_FAIL, REASON_WRONG_PRIORITY, "priority 5"},
+	{"classes alike", OBSERVE, SOFT, classes_alike, VERDICT_INCONCLUSIVE, REASON_ALIKE, "3 and 4"},
+};
+/* clang-format on */
+
+#endif
