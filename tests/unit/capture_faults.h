@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The summary of a good capture, and all that can be wrong in one, a function each.
+ */
+#ifndef TESTS_UNIT_CAPTURE_FAULTS_H
+#define TESTS_UNIT_CAPTURE_FAULTS_H
+
+#include <string.h>
+
+#include "reports/check_capture.h"
+
+/* What a change works on: two hosts, a flow each way, nothing wrong. */
+struct setting {
+	struct flow flow[2];
+	struct capture_summary summary;
+	struct witnesses witnesses;
+};
+
+static void good(struct setting *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (unsigned int i = 0; i < 2; i++) {
+		struct flow *f = &s->flow[i];
+
+		f->src[15] = (uint8_t)(1 + i);
+		f->dst[15] = (uint8_t)(2 - i);
+		f->dest_qpn = 0x11 + i;
+		f->packets = f->icrc_good = f->dscp[26] = 10;
+		f->requests = i ? 0 : 10;
+		f->responses = i ? 10 : 0;
+		f->paired = !i;
+		f->first_frame = 1;
+		f->last_frame = 20;
+	}
+	s->summary.flow = s->flow;
+	s->summary.flow_count = 2;
+	s->summary.totals.frames = s->summary.totals.roce = 20;
+	s->summary.totals.pfc_frames = 1;
+	s->summary.drops = DROPS_ZERO;
+	s->summary.peer.seen = true;
+	s->summary.peer.neighbours = 1;
+}
+
+static void mark(struct setting *s, uint32_t events)
+{
+	struct packet p = {.frame = 7, .kind = PACKET_ROCE, .dest_qpn = 0x11};
+
+	witness_add(&s->witnesses, &p, (struct flow_events){.bits = events});
+}
+
+static void lossy(struct setting *s)
+{
+	s->summary.drops = DROPS_SOME;
+	s->summary.dropped = 3;
+}
+
+static void unknown(struct setting *s)
+{
+	s->summary.drops = DROPS_UNKNOWN;
+	s->flow[0].paired = false;
+}
+
+static void one_way(struct setting *s)
+{
+	s->summary.flow_count = 1;
+	s->flow[0].paired = false;
+}
+
+static void answers_only(struct setting *s)
+{
+	s->flow[0] = s->flow[1];
+	s->summary.flow_count = 1;
+}
+
+static void nothing(struct setting *s)
+{
+	s->summary.flow_count = 0;
+	s->summary.totals.roce = s->summary.totals.pfc_frames = 0;
+	s->summary.peer.seen = false;
+}
+
+static void missed(struct setting *s)
+{
+	s->flow[0].missed_psns = s->flow[0].psn_missing = 2;
+}
+
+static void lost(struct setting *s)
+{
+	s->flow[0].lost_psns = 2;
+}
+
+static void missing(struct setting *s)
+{
+	s->flow[0].psn_missing = 3;
+	s->flow[0].missed_psns = 1;
+}
+
+static void missing_unknown(struct setting *s)
+{
+	missing(s);
+	s->summary.drops = DROPS_UNKNOWN;
+}
+
+static void reordered(struct setting *s)
+{
+	s->flow[0].reordered = 1;
+}
+
+static void again(struct setting *s)
+{
+	s->flow[0].duplicates = 1;
+}
+
+static void timeouts(struct setting *s)
+{
+	s->flow[0].timeouts = 1;
+}
+
+static void not_ready(struct setting *s)
+{
+	s->flow[1].rnr = 1;
+	mark(s, FLOW_RNR);
+}
+
+static void fatal(struct setting *s)
+{
+	s->flow[1].naks_other = 1;
+}
+
+static void corrupted(struct setting *s)
+{
+	s->flow[0].icrc_bad = 1;
+	mark(s, FLOW_ICRC_BAD);
+}
+
+static void rewritten(struct setting *s)
+{
+	s->flow[0].icrc_bad = 10;
+	s->flow[0].icrc_good = 0;
+}
+
+static void cut(struct setting *s)
+{
+	s->flow[0].icrc_good = s->flow[1].icrc_good = 0;
+}
+
+static void fragments(struct setting *s)
+{
+	mark(s, FLOW_FRAGMENT);
+}
+
+static void malformed(struct setting *s)
+{
+	struct packet p = {.frame = 9, .fault = PACKET_MALFORMED};
+
+	witness_add(&s->witnesses, &p, (struct flow_events){0});
+}
+
+static void marked(struct setting *s)
+{
+	s->flow[0].ecn[3] = 4;
+	mark(s, FLOW_CE);
+}
+
+static void marked_one_way(struct setting *s)
+{
+	marked(s);
+	one_way(s);
+}
+
+static void notified(struct setting *s)
+{
+	marked(s);
+	s->summary.totals.cnp = 1;
+}
+
+static void both_pauses(struct setting *s)
+{
+	s->summary.totals.pause_frames = 1;
+}
+
+static void copies(struct setting *s)
+{
+	s->flow[0].copies = 1;
+}
+
+static void two_dscps(struct setting *s)
+{
+	s->flow[0].dscp[0] = 1;
+}
+
+static void cnp_dscp(struct setting *s)
+{
+	s->flow[1].dscp[48] = s->flow[1].cnp = 1;
+}
+
+static void neighbours(struct setting *s)
+{
+	s->summary.peer.neighbours = 2;
+}
+
+#define MS UINT64_C(1000000)
+
+/* 10 ms, and a pause of priority 3 in them. */
+static void paused(struct setting *s, uint64_t ns)
+{
+	struct pause_totals *t = &s->summary.totals.pause;
+
+	s->flow[0].first_ns = 1000 * MS;
+	s->flow[0].last_ns = t->last_ns = 1000 * MS + 10 * MS;
+	t->first_ns = 1001 * MS;
+	t->pauses[3] = 2;
+	t->ns[3] = t->most_ns[3] = t->longest[3].ns = ns;
+	t->longest[3].first_frame = 3;
+	t->longest[3].last_frame = 9;
+}
+
+static void paused_little(struct setting *s)
+{
+	paused(s, MS - 1);
+}
+
+static void paused_tenth(struct setting *s)
+{
+	paused(s, MS);
+}
+
+static void paused_long(struct setting *s)
+{
+	paused(s, MS + 1);
+}
+
+static void paused_short_capture(struct setting *s)
+{
+	paused(s, MS - 1);
+	s->flow[0].last_ns = s->summary.totals.pause.last_ns = 1002 * MS;
+}
+
+static void nearly_storm(struct setting *s)
+{
+	paused(s, 100 * MS - 1);
+}
+
+static void storm(struct setting *s)
+{
+	paused(s, 100 * MS);
+	s->summary.totals.pause.last_ns = 1200 * MS;
+	s->flow[0].held = 1;
+	s->flow[0].held_ns = 100 * MS;
+}
+
+static void ran_out(struct setting *s)
+{
+	paused(s, MS);
+	s->summary.totals.pause.ran_out[3] = 1;
+}
+
+static void held(struct setting *s)
+{
+	s->flow[0].held = 2;
+	s->flow[0].held_ns = 5000;
+	mark(s, FLOW_HELD);
+}
+
+static void held_unknown(struct setting *s)
+{
+	s->flow[0].held_unknown = 1;
+}
+
+static void held_and_unknown(struct setting *s)
+{
+	held(s);
+	held_unknown(s);
+}
+
+static void spaced(struct setting *s)
+{
+	s->flow[1].cnp = 2;
+	s->flow[1].cnp_min_ns = 4000;
+}
+
+static void spaced_little(struct setting *s)
+{
+	spaced(s);
+	s->flow[1].cnp_min_ns = 1000;
+	s->flow[1].cnp_close = 1;
+	mark(s, FLOW_CNP_CLOSE);
+}
+
+/* Of a QP that gets none, while another one does. */
+static void marks_of_one(struct setting *s, uint64_t n)
+{
+	s->flow[0].ecn[3] = n;
+	s->flow[0].peer_qpn = 0x12;
+	s->summary.totals.cnp = 1;
+}
+
+static void few_unanswered(struct setting *s)
+{
+	marks_of_one(s, 999);
+}
+
+static void many_unanswered(struct setting *s)
+{
+	marks_of_one(s, 1000);
+}
+
+static void many_answered(struct setting *s)
+{
+	marks_of_one(s, 1000);
+	s->flow[1].cnp = 1;
+}
+
+static void many_lossy(struct setting *s)
+{
+	marks_of_one(s, 1000);
+	lossy(s);
+}
+
+static void half_marked(struct setting *s)
+{
+	s->flow[0].packets = 100;
+	s->flow[0].ecn[3] = 50;
+}
+
+static void over_half_marked(struct setting *s)
+{
+	s->flow[0].packets = 100;
+	s->flow[0].ecn[3] = 51;
+}
+
+static void mirrored(struct setting *s)
+{
+	s->summary.totals.mirror.packets = 20;
+}
+
+static void mirror_lossy(struct setting *s)
+{
+	mirrored(s);
+	s->summary.totals.mirror.gaps = 1;
+	s->summary.totals.mirror.missing = 3;
+	mark(s, FLOW_MIRROR_GAP);
+}
+
+static void mirror_anew(struct setting *s)
+{
+	mirrored(s);
+	s->summary.totals.mirror.restarts = 1;
+}
+
+/* What the mirror lost is no loss of the network. */
+static void missing_mirror(struct setting *s)
+{
+	missing(s);
+	mirror_lossy(s);
+}
+
+#endif
