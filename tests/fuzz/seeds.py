@@ -176,9 +176,97 @@ def odd_files(loss):
     }
 
 
+def kind_class(tos, verb, **more):
+    return {"tos": tos, "sl": tos >> 5, "transport": "rc", "verb": verb, "direction": "forward", "check": "sampled",
+            "probe": False, "qps": 2, "message_bytes": 65536, "window": 16, "rate_bytes_per_s": 0, "count": 0} | more
+
+
+def traffic_spec(*classes, **more):
+    return {"role": "client", "mode": "observe", "bringup": "raw", "ibdev": "mlx5_0", "ib_port": 1, "gid_index": 3,
+            "duration_ms": 2000, "seed": 99, "timeout": 14, "mtu_bytes": 4096, "threads": 2, "pin": False,
+            "huge_pages": False, "classes": list(classes)} | more
+
+
+def latency(*buckets):
+    count = sum(n for _, n in buckets)
+    return {"count": count, "min_ns": buckets[0][0] if count else 0, "max_ns": buckets[-1][0] if count else 0,
+            "sum_ns": sum(i * n for i, n in buckets), "buckets": [list(b) for b in buckets]}
+
+
+def class_result(**more):
+    return {"messages": 40, "bytes": 2621440, "arrived": 0, "arrived_bytes": 0, "checked_bytes": 0, "mismatches": 0,
+            "gaps": 0, "reordered": 0, "losses": 0,
+            "goodput": {"start_ns": 1000, "end_ns": 200001000, "width_ns": 100000000, "bytes": [1310720, 1310720, 0],
+                        "exact": True, "whole": 2, "least": 1310720, "most": 1310720, "least_at": 0},
+            "latency": latency((5, 3), (20, 1))} | more
+
+
+def report(*classes, failures=(), **more):
+    return {"messages": 40, "bytes": 2621440, "duration_ns": 200000000, "checked_bytes": 0, "mismatches": 0,
+            "mtu": 4096, "cause": "none", "detail": "", "classes": list(classes), "failures": list(failures)} | more
+
+
+def echo_result(sent, came, tos):
+    def record(n):
+        return [n, 0, 0, 0, 0] + ([tos, 63, n] if n else [])
+
+    flow = {"sent": sent, "here": record(came), "there": record(came)}
+    return {"detail": "", "mtu": 4096, "foreign": 0, "ports": [49153, 49214], "flows": [flow] * 13}
+
+
+def control_lines():
+    """Documents of a probe, in the order in which they are told."""
+    dead = {"class": 0, "qp": 1, "cause": "retry-exceeded", "status": 12, "vendor_err": 129, "sequence": 381,
+            "when_ns": 1200000000, "recovered": True}
+    peer = {"gid": "00000000000000000000ffffc6120001", "mtu": 4096, "cm_port": 0,
+            "qps": [{"qpn": 17, "psn": 1193046, "addr": 140737488355328, "rkey": 4660}] * 2}
+    echo = {"role": "client", "ibdev": "mlx5_0", "ib_port": 1, "gid_index": 3, "seed": 99, "duration_ms": 30000,
+            "count": 16, "paths": 1, "sweep": 2, "gap_us": 50, "sizes": True,
+            "classes": [{"tos": 106, "sl": 3}, {"tos": 2, "sl": 0}]}
+    prios = [7, None, 0, 500, 0, 0, 0, 0]
+
+    def counters(when, n, **more):
+        return {"when_ns": when, "out_of_sequence": 0, "seq_nak_rx": 0, "rdma_rx_packets": n, "rdma_tx_packets": n,
+                "prio_rx_packets": [p and p * n for p in prios], "rx_bytes": 9 * n, "tx_bytes": 9 * n,
+                "sources": {"out_of_sequence": "rdma out_of_seq_request"}} | more
+
+    quiet = [counters(t, 1) for t in (10, 10, 20, 20, 30, 30)]
+    write = traffic_spec(kind_class(104, "write"), kind_class(0, "send", qps=1))
+    count = traffic_spec(kind_class(104, "send", transport="ud", message_bytes=2048), mode="count")
+    strict = traffic_spec(kind_class(104, "read"), mode="strict")
+    two = (class_result(), class_result(arrived=9))
+    return {
+        "gate": [{"probe": "rocecheck.probe/1", "token": "0123456789abcdef"}],
+        "gate-wrong": [{"probe": "rocecheck.probe/1", "token": "0123456789abcdee"}, {"probe": 1}],
+        "peer": [peer],
+        "clean": [write, *quiet, counters(900, 700), counters(900, 700), report(*two), report(*two)],
+        "gaps": [count, *quiet, counters(900, 700), counters(900, 690, out_of_sequence=3),
+                 report(class_result()), report(class_result(gaps=3, reordered=1))],
+        "losses": [strict, report(class_result(losses=2), failures=[dead]), report(class_result())],
+        "dead": [write, *quiet, counters(900, 700, retry_exceeded=1), counters(9, 1),
+                 report(*two, cause="retry-exceeded", detail="RETRY_EXC_ERR after 1.2 s", failures=[dead])],
+        "echo": [write, echo, echo_result(8, 8, 106), echo_result(8, 8, 106)],
+        "echo-lost": [write, echo, echo_result(8, 8, 40), echo_result(8, 5, 107)],
+    }
+
+
+def control_talks():
+    """What an agent says to a client, in order."""
+    hello = {"hello": "rocecheck.agent/1", "build": "0.1.0", "pid": 7}
+    progress = {"event": "progress", "handle": 0, "progress": {"messages": 1, "bytes": 2, "mismatches": 0, "losses": 0}}
+    refused = {"error": {"code": -13, "text": "the token is not that of the server", "hint": "copy it"}}
+    return {
+        "answers": [hello, {"id": 1, "ports": []}, progress, {"id": 2}, {"id": 0}, {"id": 3}, {"id": 4}],
+        "refused": [refused],
+        "error": [hello, {"id": 1, **refused}, {"id": 2}],
+        "unasked": [hello, {"id": 9}],
+        "no-hello": [{"hello": "rocecheck.agent/2", "build": "9"}],
+    }
+
+
 def main():
     out = pathlib.Path(sys.argv[1])
-    for target in ("frame", "file", "tlv", "summary", "filter"):
+    for target in ("frame", "file", "tlv", "summary", "filter", "control"):
         (out / target).mkdir(parents=True, exist_ok=True)
 
     def put(target, name, data):
@@ -231,6 +319,12 @@ def main():
                        ("address", "a198.18.0.1\nafe80::1"), ("verdict", "vpsn_gap\nvcopy\nvce\nvmalformed"),
                        ("all", "q1\noCNP\na::1\nvcnp"), ("bad", "qx"), ("bad-verdict", "vno")):
         put("filter", name, text.encode())
+    for kind, inputs in ((0, control_lines()), (1, control_talks())):
+        for name, docs in inputs.items():
+            text = "".join(json.dumps(d, separators=(",", ":")) + "\n" for d in docs)
+            put("control", name, bytes([kind]) + text.encode())
+    put("control", "pieces", bytes([2 * 7]) + b'{"probe":"rocecheck.probe/1"}\n{"mtu":4096}\n[]\n')
+    put("control", "talk-pieces", bytes([2 * 9 + 1]) + b'{"hello":"rocecheck.agent/1","build":"1"}\n{"id":1}\nx\n')
 
 
 if __name__ == "__main__":

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What one end of a probe hears of the other. An input is
+ *
+ *   | kind 8 | bytes of the connection |
+ *
+ * kind & 1: they come to a client that asks an agent, hello, answers, progress and the rest. Else
+ * they are lines, each taken as the first one of a client, and as spec, peer, counters and result
+ * of traffic and of a marking echo; what could be read is then judged. kind >> 1: bytes of each
+ * piece in which they come, 0 = all at once.
+ */
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "probe/agent_link.h"
+#include "probe/gate.h"
+#include "probe/lines.h"
+#include "reports/two_ended_verdict.h"
+#include "tests/fuzz/fuzz.h"
+
+#define TOKEN	  "0123456789abcdef"
+#define LINE_MOST 65536
+#define QUESTIONS 4u
+#define WAIT_MS	  60000u /* never reached: the connection ends */
+
+static void check_error(int got, const struct err *e)
+{
+	HOLDS(got < 0 && *e->text && memchr(e->text, 0, sizeof(e->text)) &&
+	      memchr(e->hint, 0, sizeof(e->hint)));
+}
+
+/* What can be read from a document, and told again. */
+union thing {
+	struct traffic_spec spec;
+	struct traffic_peer peer;
+	struct traffic_result sums;
+	struct traffic_report report;
+	struct echo_spec echo;
+	struct echo_result marking;
+	struct counters reading;
+};
+
+#define READER(name, member)                                                                       \
+	static int member##_take(const json_t *json, union thing *t, struct err *e)                \
+	{                                                                                          \
+		return name##_from_json(json, &t->member, e);                                      \
+	}                                                                                          \
+	static json_t *member##_tell(const union thing *t)                                         \
+	{                                                                                          \
+		return name##_to_json(&t->member);                                                 \
+	}
+
+READER(traffic_spec, spec)
+READER(traffic_peer, peer)
+READER(traffic_result, sums)
+READER(traffic_report, report)
+READER(echo_spec, echo)
+READER(echo_result, marking)
+READER(counters, reading)
+
+/* A probe of which these documents tell. */
+struct scene {
+	struct two_ended t;
+	struct two_ended_echo echo;
+	struct run_host host[SIDES];
+	struct run_pair pair;
+	struct port port[SIDES];
+	struct gid gid;
+	unsigned int reports, markings, readings;
+};
+
+static void keep_spec(struct scene *s, union thing *v)
+{
+	for (unsigned int i = 0; i < SIDES; i++) {
+		s->t.spec[i] = v->spec;
+		s->t.spec[i].role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
+	}
+}
+
+static void keep_report(struct scene *s, union thing *v)
+{
+	unsigned int side = s->reports++ % SIDES;
+
+	traffic_report_clear(&s->t.report[side]);
+	s->t.report[side] = v->report;
+	s->t.has_report[side] = true;
+	memset(v, 0, sizeof(v->report)); /* it is the scene's */
+}
+
+static void keep_echo(struct scene *s, union thing *v)
+{
+	for (unsigned int i = 0; i < SIDES; i++) {
+		s->echo.spec[i] = v->echo;
+		s->echo.spec[i].role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
+	}
+	s->t.echo = &s->echo;
+}
+
+static void keep_marking(struct scene *s, union thing *v)
+{
+	unsigned int side = s->markings++ % SIDES;
+
+	s->echo.result[side] = v->marking;
+	s->echo.has_result[side] = true;
+}
+
+static void keep_counters(struct scene *s, union thing *v)
+{
+	unsigned int n = s->readings++;
+
+	observe_put(&s->t.seen[n % SIDES], (enum run_reading)(n / SIDES % READ_COUNT), &v->reading);
+}
+
+static void clear_report(union thing *v)
+{
+	traffic_report_clear(&v->report);
+}
+
+static const struct reader {
+	size_t size;
+	int (*take)(const json_t *json, union thing *v, struct err *e);
+	json_t *(*tell)(const union thing *v);
+	void (*keep)(struct scene *s, union thing *v);
+	void (*clear)(union thing *v);
+} readers[] = {
+	{sizeof(struct traffic_spec), spec_take, spec_tell, keep_spec, NULL},
+	{sizeof(struct traffic_peer), peer_take, peer_tell, NULL, NULL},
+	{sizeof(struct traffic_result), sums_take, sums_tell, NULL, NULL},
+	{sizeof(struct traffic_report), report_take, report_tell, keep_report, clear_report},
+	{sizeof(struct echo_spec), echo_take, echo_tell, keep_echo, NULL},
+	{sizeof(struct echo_result), marking_take, marking_tell, keep_marking, NULL},
+	{sizeof(struct counters), reading_take, reading_tell, keep_counters, NULL},
+};
+
+/* What was read is told so that it is read as the same. */
+static void check_told(const struct reader *r, const union thing *v)
+{
+	static union thing back;
+	json_t *told = r->tell(v), *again;
+	struct err e = {0};
+
+	HOLDS(told);
+	if (r->take(told, &back, &e))
+		fuzz_broken(__FILE__, __LINE__, e.text);
+	again = r->tell(&back);
+	HOLDS(json_equal(told, again));
+	json_decref(told);
+	json_decref(again);
+	if (r->clear)
+		r->clear(&back);
+}
+
+static void take_document(struct scene *s, const json_t *doc)
+{
+	static union thing v, before;
+
+	for (size_t i = 0; i < ARRAY_SIZE(readers); i++) {
+		const struct reader *r = &readers[i];
+		struct err e = {0};
+		int got;
+
+		memset(&v, 0x5a, r->size);
+		memset(&before, 0x5a, r->size);
+		got = r->take(doc, &v, &e);
+		if (got) {
+			check_error(got, &e);
+			HOLDS(!memcmp(&v, &before, r->size));
+			continue;
+		}
+		check_told(r, &v);
+		if (r->keep)
+			r->keep(s, &v);
+		if (r->clear)
+			r->clear(&v);
+	}
+}
+
+/* A door opens for the token alone. */
+static void check_gate(const char *line, size_t length)
+{
+	char *exact = (char *)fuzz_exact((const uint8_t *)line, length);
+	struct err e = {0};
+	int got = gate_judge(exact, length, TOKEN, &e);
+	json_t *doc = json_loadb(exact, length, 0, NULL);
+	const char *shown = json_string_value(json_object_get(doc, "token"));
+
+	if (got)
+		check_error(got, &e);
+	else
+		HOLDS(shown && !strcmp(shown, TOKEN));
+	json_decref(doc);
+	free(exact);
+}
+
+static void on_line(char *line, size_t length, void *arg)
+{
+	json_t *doc;
+
+	if (!line)
+		return;
+	HOLDS(!line[length]);
+	check_gate(line, length);
+	doc = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
+	if (json_is_object(doc))
+		take_document(arg, doc);
+	json_decref(doc);
+}
+
+static void open_scene(struct scene *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->t.run.host = s->host;
+	s->t.run.host_count = SIDES;
+	s->t.run.pair = &s->pair;
+	s->t.run.pair_count = 1;
+	s->t.chosen = s->t.ran = true;
+	for (unsigned int i = 0; i < SIDES; i++) {
+		snprintf(s->host[i].name, sizeof(s->host[i].name), "h%u", i + 1);
+		snprintf(s->port[i].netdev, sizeof(s->port[i].netdev), "roce0");
+		s->port[i].kind = i ? PORT_SOFT_ROCE : PORT_ROCE_PF;
+		s->t.ends.port[i] = &s->port[i];
+		s->t.ends.gid[i] = &s->gid;
+		observe_port(&s->t.seen[i], s->host[i].name, &s->port[i]);
+	}
+}
+
+/* Whatever the ends say, there is a verdict, and a document of it. */
+static void judge(struct scene *s)
+{
+	static struct two_ended_verdict v;
+	struct err e = {0};
+	json_t *doc;
+
+	if (!s->t.spec[0].class_count)
+		return;
+	if (two_ended_judge(&s->t, &v, &e))
+		fuzz_broken(__FILE__, __LINE__, e.text);
+	doc = traffic_verdict_to_json(&v.v, &v.in);
+	HOLDS(doc);
+	json_decref(doc);
+	doc = two_ended_to_json(&s->t);
+	HOLDS(doc);
+	json_decref(doc);
+}
+
+static void read_lines(const uint8_t *data, size_t size, size_t piece)
+{
+	static struct scene s;
+	struct lines l;
+
+	open_scene(&s);
+	lines_init(&l, LINE_MOST);
+	for (size_t n; size; data += n, size -= n) {
+		uint8_t *exact;
+
+		n = piece && piece < size ? piece : size;
+		exact = fuzz_exact(data, n);
+		HOLDS(!lines_push(&l, (const char *)exact, n, on_line, &s));
+		free(exact);
+	}
+	lines_clear(&l);
+	judge(&s);
+	for (unsigned int i = 0; i < SIDES; i++)
+		traffic_report_clear(&s.t.report[i]);
+}
+
+/* A client, and the other end of its connection. */
+struct talk {
+	struct agent_link link;
+	int fd;
+	const uint8_t *data;
+	size_t size, piece;
+	unsigned int asked, events;
+};
+
+static void on_event(struct agent_link *k, const json_t *doc, void *arg)
+{
+	struct talk *t = arg;
+
+	HOLDS(k == &t->link && json_is_object(doc));
+	t->events++;
+}
+
+/* Says the next piece, or line, and nothing more at the end. */
+static void say_more(struct talk *t)
+{
+	const uint8_t *newline = memchr(t->data, '\n', t->size);
+	size_t n = newline ? (size_t)(newline - t->data) + 1 : t->size;
+	ssize_t sent;
+
+	if (t->piece)
+		n = t->piece < t->size ? t->piece : t->size;
+	sent = n ? send(t->fd, t->data, n, MSG_DONTWAIT | MSG_NOSIGNAL) : 0;
+	if (sent > 0) {
+		t->data += sent;
+		t->size -= (size_t)sent;
+	}
+	if (!t->size)
+		(void)shutdown(t->fd, SHUT_WR);
+}
+
+static bool is_over(void *arg)
+{
+	struct talk *t = arg;
+
+	if (t->link.state == LINK_READY && !link_busy(&t->link) && t->asked++ < QUESTIONS)
+		link_ask(&t->link, "counters", NULL, WAIT_MS);
+	say_more(t);
+	return t->link.state == LINK_LOST;
+}
+
+static void talk(const uint8_t *data, size_t size, size_t piece)
+{
+	static struct loop *loop;
+	struct talk t = {.data = data, .size = size, .piece = piece};
+	struct err e = {0};
+	int pair[2];
+
+	if (!loop)
+		HOLDS(!loop_open(&loop, &e));
+	HOLDS(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
+	t.fd = pair[1];
+	link_open_stream(&t.link, loop, "peer", pair[0], "{}\n", WAIT_MS, WAIT_MS);
+	t.link.event = on_event;
+	t.link.event_arg = &t;
+	loop_run_until(loop, is_over, &t);
+	HOLDS(t.link.err.code < 0 && *t.link.err.text && !t.link.reply && !t.link.op);
+	HOLDS(memchr(t.link.build, 0, sizeof(t.link.build)));
+	link_close(&t.link);
+	close(t.fd);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (!size)
+		return 0;
+	(data[0] & 1 ? talk : read_lines)(data + 1, size - 1, data[0] >> 1);
+	return 0;
+}
