@@ -64,16 +64,18 @@ setup()
 		record h2 $what -i eth0 -w /tmp/$what.pcapng -f $what
 	done
 	record h1 all -i eth0 -w /tmp/all.pcapng
-	for what in cnp nak pfc lldp; do
+	for what in cnp nak pfc; do
 		record h1 $what -i eth0 -w /tmp/$what.pcapng -f $what
 	done
+	# Ends with the first; one comes every 2 s.
+	record h1 lldp -i eth0 -w /tmp/lldp.pcapng -f lldp --limit 1
 	set_port p2 rate '"64M"'
 	fault marked mark_ce p1 in '"every": 20, "prio": [3]'
 	fault lost drop p1 in '"every": 400, "prio": [3]'
 	flow ib_write_bw -m 1024 -s 65536 -n 100 -q 2
-	sleep 3 # an LLDP frame comes every 2 s
 	set_port p2 rate '"10G"'
-	ended h1 all cnp nak pfc lldp
+	finished h1 lldp
+	ended h1 all cnp nak pfc
 	ended h2 cnp nak
 	fetch h1 /tmp/all.pcapng "$tmp/all.pcapng"
 	lldp=$(total "$tmp/all.pcapng" lldp) pfc=$(total "$tmp/all.pcapng" pfc_frames)
@@ -84,7 +86,9 @@ setup()
 		equal $what ${!what} "$(jq .frames "$tmp/$what.json")"
 		fetch h1 /tmp/$what.pcapng "$tmp/$what.pcapng"
 	done
-	(($(jq .frames "$tmp/lldp.json") > 0))
+	equal LLDP 1 "$(jq .frames "$tmp/lldp.json")"
+	fetch h1 /tmp/lldp.pcapng "$tmp/lldp.pcapng"
+	equal 'LLDP by the filter' 1 "$(total "$tmp/lldp.pcapng" lldp)"
 	equal 'NAKs by the filter' "$nak" $(($(flows "$tmp/nak.pcapng" naks_seq) + $(flows "$tmp/nak.pcapng" rnr)))
 	equal 'CNPs by the filter' "$cnp" "$(total "$tmp/cnp.pcapng" cnp)"
 	equal 'PFC by the filter' "$pfc" "$(total "$tmp/pfc.pcapng" pfc_frames)"
@@ -94,10 +98,12 @@ setup()
 	record h2 slow -i roce0 -w /tmp/slow.pcapng --full
 	# shellcheck disable=SC2016 # for the guest's shell
 	on h2 bash -c 'kill -STOP $(</tmp/slow.pid)'
+	counters before
 	flow ib_write_bw -m 4096 -s 1048576 -n 110
 	# shellcheck disable=SC2016
 	on h2 bash -c 'kill -CONT $(</tmp/slow.pid)'
 	flow ib_write_bw -m 4096 -s 65536 -n 8
+	counters after
 	ended h2 slow
 	fetch h2 /tmp/slow.pcapng "$tmp/slow.pcapng"
 	on h2 rm /tmp/slow.pcapng
@@ -106,7 +112,9 @@ setup()
 	((dropped > 1000))
 	build/rocecheck --json capture stats "$tmp/slow.pcapng" >"$tmp/stats"
 	equal 'in the file' "$dropped" "$(jq .dropped "$tmp/stats")"
-	jq -e '[.flows[].lost_psns, .flows[].timeouts] | add == 0' "$tmp/stats"
+	jq -e '[.flows[].lost_psns] | add == 0' "$tmp/stats"
+	# Guests that have no time retry.
+	(($(jq '[.flows[].timeouts] | add' "$tmp/stats") <= $(counted h1.rdma.completer_retry_err)))
 	run build/rocecheck capture check --format json "$tmp/slow.pcapng"
 	jq -e --argjson n "$dropped" '.findings[] | select(.rule == "RC-CAP-001") | .verdict == "WARN" and
 		(.text | contains("\($n) packets"))' <<<"$output"
@@ -118,8 +126,8 @@ setup()
 	format='' record h2 blind -i roce0 -w /tmp/blind.pcapng
 	before=$(on h2 rdma -j statistic show link rxe0/1 | jq '.[0].sent_pkts')
 	# shellcheck disable=SC2016
-	on h2 bash -ec 'ib_write_bw -d rxe0 -x 1 -u 18 -F -n 50 >/tmp/server 2>&1 & until ss -Hltn "sport = 18515" | grep -q .; do sleep 0.05; done
-		ib_write_bw -d rxe0 -x 1 -u 18 -F -n 50 198.18.0.2 >/tmp/client; wait $!'
+	on h2 bash -ec 'ib_write_bw -d rxe0 -x 1 -u 20 -F -n 50 >/tmp/server 2>&1 & until ss -Hltn "sport = 18515" | grep -q .; do sleep 0.05; done
+		ib_write_bw -d rxe0 -x 1 -u 20 -F -n 50 198.18.0.2 >/tmp/client; wait $!'
 	(($(on h2 rdma -j statistic show link rxe0/1 | jq '.[0].sent_pkts') > before + 100))
 	ended h2 blind
 	grep ' 0 of them RoCE' "$tmp/blind.json"

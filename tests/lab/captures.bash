@@ -68,18 +68,31 @@ record()
 		cat /tmp/$name.err; exit 1' record "$name" "$@"
 }
 
-# ended HOST NAME...: ends them as a user does. What they said of themselves is in $tmp/NAME.json.
-ended()
+# finished HOST NAME...: they are no more, within two minutes. What they said of themselves is in $tmp/NAME.json.
+finished()
 {
 	local host=$1 name
 
 	shift
-	# shellcheck disable=SC2016
-	on "$host" bash -ec 'for name; do kill -TERM $(</tmp/$name.pid); done
-		for name; do while kill -0 $(</tmp/$name.pid) 2>/dev/null; do sleep 0.05; done; done' ended "$@"
+	# shellcheck disable=SC2016 # for the guest's shell
+	on "$host" bash -c 'for name; do
+		for _ in {1..2400}; do kill -0 $(</tmp/$name.pid) 2>/dev/null || continue 2; sleep 0.05; done
+		echo "$name does not end:"; cat /tmp/$name.err; exit 1
+	done' finished "$@"
 	for name; do
 		on "$host" cat "/tmp/$name.json" >"$tmp/$name.json"
 	done
+}
+
+# ended HOST NAME...: ends them as a user does.
+ended()
+{
+	local host=$1
+
+	shift
+	# shellcheck disable=SC2016
+	on "$host" bash -ec 'for name; do kill -TERM $(</tmp/$name.pid); done' ended "$@"
+	finished "$host" "$@"
 }
 
 # tcpdumped HOST NAME FRAMES: tcpdump holds so many frames in /tmp/NAME.pcap, or will not any more, and is ended. What the
@@ -87,9 +100,9 @@ ended()
 # has not read at its end it forgets.
 tcpdumped()
 {
-	local i n=0
+	local n=0
 
-	for i in {1..240}; do
+	for _ in {1..240}; do
 		n=$(on "$1" rocecheck --json capture stats "/tmp/$2.pcap" 2>/dev/null | jq .totals.frames) || true
 		((${n:-0} < $3)) || break
 		sleep 0.25
@@ -123,8 +136,9 @@ flow()
 	return $code
 }
 
-# Soft-RoCE retries with nothing lost when the timeout is shorter than 2^18 * 4.096 us.
-rdma=(-d rxe0 -x 1 --tclass 106 -u 18 -F)
+# Soft-RoCE arms its timer with one request and leaves it for the next ones: with nothing lost it retries when it runs
+# out while one of these is under way. 2^20 * 4.096 us are longer than most that is done here.
+rdma=(-d rxe0 -x 1 --tclass 106 -u 20 -F)
 
 # counters NAME: all that the two hosts count, into $tmp/NAME.counters, one "h1.rdma.KEY value" a line.
 counters()
