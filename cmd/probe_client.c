@@ -238,6 +238,17 @@ static int find_token(char token[GATE_TOKEN_MAX + 1], struct err *e)
 	return err || token[0] ? err : ask_token(token, e);
 }
 
+static void explain(const struct two_ended_wish *w)
+{
+	struct registration r;
+	struct err e = {0};
+	int err = registration_measure(w->device[SIDE_CLIENT], &r, &e);
+
+	probe_explain(w, stdout);
+	fputc('\n', stdout);
+	probe_explain_registration(&r, err ? &e : NULL, stdout);
+}
+
 static int run_client(int argc, char **argv)
 {
 	char token[GATE_TOKEN_MAX + 1], self[PATH_MAX];
@@ -249,7 +260,7 @@ static int run_client(int argc, char **argv)
 	if (argc > 1)
 		return cmd_usage(&cmd_probe_client, "unexpected argument '%s'", argv[1]);
 	if (probe_choice.explain) {
-		probe_explain(&w, stdout);
+		explain(&w);
 		return EXIT_OK;
 	}
 	if (!argc)

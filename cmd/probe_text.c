@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "probe/traffic_words.h"
+#include "probe/two_ended_sizes.h"
 #include "reports/traffic_verdict.h"
 
 #define BAR_CELLS 20u
@@ -279,12 +280,32 @@ static void print_counters(const struct two_ended *t, FILE *out)
 			print_counter(delta, (enum metric)m, prio, out);
 }
 
+static void print_memory(const struct two_ended *t, enum two_ended_side side, FILE *out)
+{
+	const struct traffic_memory *m = two_ended_memory(t, side);
+	char text[320], bytes[32], time[32];
+
+	if (!m)
+		return;
+	traffic_memory_gpu(m, t->spec[side].ibdev, text, sizeof(text));
+	probe_bytes_text(m->bytes, bytes, sizeof(bytes));
+	probe_time_text(m->registration_ns, time, sizeof(time));
+	fprintf(out, "memory  %s: %s in %s%s, registered in %s\n        %s\n",
+		two_ended_side_word(side), bytes, traffic_memory_pages(m),
+		t->spec[side].huge_pages && m->huge_bytes < m->bytes
+			? " (too few huge pages are free)"
+			: "",
+		time, text);
+}
+
 void probe_print(const struct two_ended *t, FILE *out)
 {
 	if (!t->chosen)
 		return;
 	for (unsigned int i = 0; i < SIDES; i++)
 		print_side(t, (enum two_ended_side)i, out);
+	for (unsigned int i = 0; i < SIDES; i++)
+		print_memory(t, (enum two_ended_side)i, out);
 	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].class_count && !t->size; i++) {
 		char text[200];
 

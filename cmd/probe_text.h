@@ -49,6 +49,9 @@ void probe_print_verdict(const struct traffic_verdict *v, FILE *out);
 /* What would be measured: each word of the spec with its meaning. */
 void probe_explain(const struct two_ended_wish *w, FILE *out);
 
+/* What registering memory costs on this host, or why that was not measured. */
+void probe_explain_registration(const struct registration *r, const struct err *why, FILE *out);
+
 /* Meaning of a word of the options ("strict", "baseline"), NULL when there is none; and the words.
  */
 struct probe_word {

@@ -67,6 +67,17 @@ const struct probe_word probe_words[] = {
 	{"memory", "host memory, registered once before the run and released after it; the time of "
 		   "registration is not in the figures. R_Keys live for the run and cover the test "
 		   "buffers alone"},
+	{"registration",
+	 "ibv_reg_mr pins the pages of a buffer and tells the device where they are. It is paid "
+	 "for "
+	 "each page, so that huge pages of 2 MiB make it cheap; a program that registers each "
+	 "buffer pays it each time"},
+	{"gpu", "buffers are in host memory. What goes from a NIC to a GPU directly, as a dma-buf "
+		"that ibv_reg_dmabuf_mr registers, takes another way through PCIe: nothing that is "
+		"found here says that it works"},
+	{"verbs",
+	 "the calls of libibverbs that move a class, in the names of its manual pages. Work "
+	 "requests are made once, and posted in lists of which the last one is signaled"},
 	{"baseline",
 	 "the counters of both ends while nothing is sent, for as long as the run: what moves "
 	 "then is somebody else's"},
@@ -91,7 +102,7 @@ const char *probe_word_meaning(const char *word)
 
 /* Each word once. */
 struct told {
-	const char *word[20];
+	const char *word[32];
 	unsigned int count;
 	FILE *out;
 };
@@ -106,7 +117,7 @@ static void tell(struct told *t, const char *word)
 	if (!meaning || t->count == ARRAY_SIZE(t->word))
 		return;
 	t->word[t->count++] = word;
-	fprintf(t->out, "  %-10s %s.\n", word, meaning);
+	fprintf(t->out, "  %-12s %s.\n", word, meaning);
 }
 
 static void explain_class(struct told *t, const struct traffic_class *c)
@@ -119,6 +130,31 @@ static void explain_class(struct told *t, const struct traffic_class *c)
 	else
 		tell(t, c->rate_bytes_per_s ? "paced" : "flat out");
 	tell(t, traffic_check_word(c->check));
+}
+
+void probe_explain_registration(const struct registration *r, const struct err *why, FILE *out)
+{
+	static const char *const pages[REGISTRATION_KINDS] = {
+		[REGISTRATION_HOST] = "host pages",
+		[REGISTRATION_HUGE] = "huge pages of 2 MiB",
+	};
+	char text[320];
+
+	if (why) {
+		fprintf(out, "registration  not measured: %s\n", why->text);
+		return;
+	}
+	for (unsigned int i = 0; i < REGISTRATION_KINDS; i++) {
+		probe_time_text(r->ns_per_mib[i], text, sizeof(text));
+		if (r->ns_per_mib[i])
+			fprintf(out, "registration  %s: %s a MiB in %s\n", r->ibdev, text,
+				pages[i]);
+		else
+			fprintf(out, "registration  %s: not measured in %s: %s\n", r->ibdev,
+				pages[i], r->why[i]);
+	}
+	traffic_memory_gpu(&r->memory, r->ibdev, text, sizeof(text));
+	fprintf(out, "%s\n", text);
 }
 
 static void explain_sizes(const struct two_ended_wish *w, FILE *out)
@@ -143,10 +179,12 @@ void probe_explain(const struct two_ended_wish *w, FILE *out)
 		fprintf(out, ", %.1f s", w->spec.duration_ms / 1e3);
 	fputc('\n', out);
 	for (unsigned int i = 0; i < w->spec.class_count; i++) {
-		char text[200];
+		char text[200], verbs[400];
 
 		probe_class_text(&w->spec.class[i], text, sizeof(text));
 		fprintf(out, "class %u  %s\n", i, text);
+		traffic_class_verbs(&w->spec.class[i], verbs, sizeof(verbs));
+		fprintf(out, "  by     %s\n", verbs);
 	}
 	if (w->size_from)
 		explain_sizes(w, out);
@@ -157,7 +195,10 @@ void probe_explain(const struct two_ended_wish *w, FILE *out)
 		explain_class(&t, &w->spec.class[i]);
 	if (w->size_from)
 		tell(&t, "sizes");
+	tell(&t, "verbs");
 	tell(&t, "memory");
+	tell(&t, "registration");
+	tell(&t, "gpu");
 	if (w->idle_ms)
 		tell(&t, "baseline");
 	if (w->marking || w->sweep)

@@ -389,6 +389,7 @@ int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_repo
 		return err_sys(e, -ENOMEM, "traffic report");
 	report->class_count = t->spec.class_count;
 	report->total.mtu = t->mtu;
+	report->memory = t->memory;
 	t->report = report;
 	err = start_workers(t, e);
 	if (err)

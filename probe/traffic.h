@@ -12,6 +12,7 @@
 
 #include "probe/histogram.h"
 #include "probe/intervals.h"
+#include "probe/traffic_memory.h"
 #include "profiles/base.h"
 
 #define TRAFFIC_CLASSES_MAX	16u
@@ -176,6 +177,7 @@ struct traffic_failure {
 /* The whole answer of an end. Zero is empty; traffic_report_clear() accepts it. */
 struct traffic_report {
 	struct traffic_result total;
+	struct traffic_memory memory;
 	unsigned int class_count;
 	struct traffic_class_result *class; /* owned */
 	unsigned int failure_count;	    /* kept below; more are in the classes' numbers */
@@ -196,6 +198,10 @@ void traffic_spec_simple(struct traffic_spec *spec, enum traffic_verb verb, uint
 
 /* -EINVAL: what no generator does (READ over UC, a class without QPs), with the class's number. */
 int traffic_spec_check(const struct traffic_spec *spec, struct err *e);
+
+/* The QP type and the verbs by which a class is moved, for people: "IBV_QPT_RC; ibv_post_send of
+ * IBV_WR_RDMA_WRITE, ...". */
+void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size);
 
 /* QPs of all classes. */
 unsigned int traffic_spec_qps(const struct traffic_spec *spec);

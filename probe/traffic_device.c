@@ -8,14 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "probe/traffic_end.h"
-
-#define HUGE_PAGE (2u << 20)
 
 uint64_t traffic_now_ns(void)
 {
@@ -34,7 +31,7 @@ static bool is_soft(const char *ibdev)
 	return access(path, F_OK) != 0;
 }
 
-static int open_context(struct traffic *t, struct err *e)
+int traffic_open_context(struct traffic *t, struct err *e)
 {
 	int n = 0, err = -ENODEV;
 	struct ibv_device **list = ibv_get_device_list(&n);
@@ -94,9 +91,30 @@ static int query_port(struct traffic *t, struct err *e)
 	return 0;
 }
 
+/* A dma-buf that is none is refused for that (EBADF) by a driver that would take one, and as a
+ * whole (EOPNOTSUPP) by others: linux ib_uverbs_reg_dmabuf_mr, rdma-core ibv_reg_dmabuf_mr. */
+static bool takes_dmabuf(struct ibv_pd *pd)
+{
+	struct ibv_mr *mr = ibv_reg_dmabuf_mr(pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE);
+
+	if (mr)
+		ibv_dereg_mr(mr);
+	return mr || (errno != EOPNOTSUPP && errno != EPROTONOSUPPORT && errno != ENOSYS);
+}
+
+int traffic_open_domain(struct traffic *t, struct err *e)
+{
+	t->pd = ibv_alloc_pd(t->ctx);
+	if (!t->pd)
+		return err_sys(e, -errno, "%s: protection domain", t->spec.ibdev);
+	t->memory.dmabuf = takes_dmabuf(t->pd);
+	(void)gpu_find("", t->memory.gpu, sizeof(t->memory.gpu));
+	return 0;
+}
+
 int traffic_open_device(struct traffic *t, struct err *e)
 {
-	int err = open_context(t, e), rc;
+	int err = traffic_open_context(t, e), rc;
 
 	if (err)
 		return err;
@@ -105,13 +123,10 @@ int traffic_open_device(struct traffic *t, struct err *e)
 	if (rc)
 		return err_sys(e, -rc, "%s: limits", t->spec.ibdev);
 	err = query_port(t, e);
-	if (err)
-		return err;
-	t->pd = ibv_alloc_pd(t->ctx);
-	return t->pd ? 0 : err_sys(e, -errno, "%s: protection domain", t->spec.ibdev);
+	return err ? err : traffic_open_domain(t, e);
 }
 
-static int memory_error(const struct traffic *t, int err, size_t bytes, struct err *e)
+int traffic_memory_error(const struct traffic *t, int err, size_t bytes, struct err *e)
 {
 	struct rlimit limit;
 
@@ -124,37 +139,26 @@ static int memory_error(const struct traffic *t, int err, size_t bytes, struct e
 	return err;
 }
 
-/* Huge pages that are reserved, else ordinary ones that the kernel may join. */
-static void *map_pages(size_t *bytes, bool huge)
-{
-	const int protection = PROT_READ | PROT_WRITE, flags = MAP_PRIVATE | MAP_ANONYMOUS;
-	size_t rounded = (*bytes + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
-	void *p = MAP_FAILED;
-
-	if (huge)
-		p = mmap(NULL, rounded, protection, flags | MAP_HUGETLB, -1, 0);
-	if (p != MAP_FAILED) {
-		*bytes = rounded;
-		return p;
-	}
-	p = mmap(NULL, *bytes, protection, flags, -1, 0);
-	if (p != MAP_FAILED && huge)
-		(void)madvise(p, *bytes, MADV_HUGEPAGE); /* a wish */
-	return p;
-}
-
 int traffic_map(struct traffic *t, size_t bytes, int access, uint8_t **memory, size_t *mapped,
 		struct ibv_mr **mr, struct err *e)
 {
 	size_t size = bytes;
-	void *p = map_pages(&size, t->spec.huge_pages);
+	bool huge = false;
+	void *p = traffic_pages(&size, t->spec.huge_pages, &huge);
+	uint64_t start;
 
-	if (p == MAP_FAILED)
+	if (!p)
 		return err_sys(e, -errno, "%zu KiB of memory", bytes >> 10);
 	*memory = p;
 	*mapped = size;
+	start = traffic_now_ns();
 	*mr = ibv_reg_mr(t->pd, p, bytes, access);
-	return *mr ? 0 : memory_error(t, -errno, bytes, e);
+	if (!*mr)
+		return traffic_memory_error(t, -errno, bytes, e);
+	t->memory.registration_ns += traffic_now_ns() - start;
+	t->memory.bytes += bytes;
+	t->memory.huge_bytes += huge ? bytes : 0;
+	return 0;
 }
 
 /* The n-th core, in turn, of a list as "0-3,8": -1 when there is none. */

@@ -155,6 +155,7 @@ struct traffic {
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
 	struct ibv_device_attr limits;
+	struct traffic_memory memory;
 	struct traffic_peer self;
 	uint8_t peer_gid[16];
 	uint16_t peer_cm_port;
@@ -176,11 +177,16 @@ struct flow *traffic_flow(const struct traffic *t, unsigned int index);
 uint32_t traffic_mtu_bytes(enum ibv_mtu mtu);
 enum ibv_mtu traffic_mtu_code(uint32_t bytes);
 
-/* Device, port, GID and protection domain; fills self.gid and self.mtu. */
+/* The device of spec.ibdev; then its protection domain, and what memory it takes. */
+int traffic_open_context(struct traffic *t, struct err *e);
+int traffic_open_domain(struct traffic *t, struct err *e);
+/* Both with the port and GID between; fills self.gid and self.mtu. */
 int traffic_open_device(struct traffic *t, struct err *e);
 /* Memory that is registered, from huge pages when wished and there. */
 int traffic_map(struct traffic *t, size_t bytes, int access, uint8_t **memory, size_t *mapped,
 		struct ibv_mr **mr, struct err *e);
+/* For a registration that failed. */
+int traffic_memory_error(const struct traffic *t, int err, size_t bytes, struct err *e);
 /* The calling thread on the worker's core of the NIC's node; what cannot be is left. */
 void traffic_pin(const struct traffic *t, unsigned int worker);
 

@@ -194,6 +194,7 @@ json_t *traffic_report_to_json(const struct traffic_report *r)
 		json_array_append_new(classes, class_to_json(&r->class[i]));
 	for (unsigned int i = 0; i < r->failure_count; i++)
 		json_array_append_new(failures, failure_to_json(&r->failure[i]));
+	json_object_set_new(json, "memory", traffic_memory_to_json(&r->memory));
 	json_object_set_new(json, "classes", classes);
 	json_object_set_new(json, "failures", failures);
 	return json;
@@ -202,8 +203,11 @@ json_t *traffic_report_to_json(const struct traffic_report *r)
 static int take_lists(const json_t *json, struct traffic_report *r, struct err *e)
 {
 	const json_t *list = NULL;
-	int err = json_take_array(json, "classes", TRAFFIC_CLASSES_MAX, &list, e);
+	const json_t *memory = json_object_get(json, "memory"); /* older records have none */
+	int err = memory ? traffic_memory_from_json(memory, &r->memory, e) : 0;
 
+	if (!err)
+		err = json_take_array(json, "classes", TRAFFIC_CLASSES_MAX, &list, e);
 	if (err)
 		return err;
 	r->class_count = (unsigned int)json_array_size(list);

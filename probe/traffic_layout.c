@@ -4,6 +4,7 @@
  * made once: the data path links and posts them.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,6 +186,40 @@ static const enum ibv_wr_opcode opcodes[TRAFFIC_VERBS] = {
 static enum ibv_wr_opcode opcode_of(const struct traffic_class *c)
 {
 	return c->probe && c->verb == TRAFFIC_WRITE ? IBV_WR_RDMA_WRITE_WITH_IMM : opcodes[c->verb];
+}
+
+void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
+{
+	static const char *const types[TRAFFIC_TRANSPORTS] = {
+		[TRAFFIC_RC] = "IBV_QPT_RC",
+		[TRAFFIC_UC] = "IBV_QPT_UC",
+		[TRAFFIC_UD] = "IBV_QPT_UD",
+		[TRAFFIC_XRC] = "IBV_QPT_XRC_SEND",
+	};
+	static const struct {
+		enum ibv_wr_opcode opcode;
+		const char *name;
+	} names[] = {
+		{IBV_WR_RDMA_WRITE, "IBV_WR_RDMA_WRITE"},
+		{IBV_WR_RDMA_WRITE_WITH_IMM, "IBV_WR_RDMA_WRITE_WITH_IMM"},
+		{IBV_WR_RDMA_READ, "IBV_WR_RDMA_READ"},
+		{IBV_WR_SEND, "IBV_WR_SEND"},
+		{IBV_WR_SEND_WITH_IMM, "IBV_WR_SEND_WITH_IMM"},
+		{IBV_WR_ATOMIC_FETCH_AND_ADD, "IBV_WR_ATOMIC_FETCH_AND_ADD"},
+	};
+	const char *name = "?";
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].opcode == opcode_of(c))
+			name = names[i].name;
+	snprintf(buf, size,
+		 "%s; ibv_post_send of %s, %u in a list with the last one signaled, at most %u "
+		 "under way; %sibv_poll_cq%s",
+		 types[c->transport], name, class_unit(c), c->probe ? 1 : class_window(c),
+		 class_receives(c) ? "ibv_post_recv at the other end; " : "",
+		 class_grants(c) ? "; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a queue "
+				   "pair of its own"
+				 : "");
 }
 
 static int prepare_requester(struct flow *f, struct err *e)

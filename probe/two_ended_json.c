@@ -36,12 +36,23 @@ static json_t *seen(const struct two_ended *t, enum two_ended_side side,
 	return t->chosen ? make(&t->seen[side]) : json_null();
 }
 
+static json_t *gpu_path(const struct two_ended *t, enum two_ended_side side)
+{
+	const struct traffic_memory *m = two_ended_memory(t, side);
+	char text[320];
+
+	if (!m)
+		return json_null();
+	traffic_memory_gpu(m, t->spec[side].ibdev, text, sizeof(text));
+	return json_string(text);
+}
+
 static json_t *side_to_json(const struct two_ended *t, enum two_ended_side side)
 {
 	const struct run_host *h = &t->run.host[side];
 	const struct snapshot *s = &h->before;
 
-	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "role",
+	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "role",
 			 two_ended_side_word(side), "host", h->name, "error",
 			 text_or_null(h->error), "version", text_or_null(h->agent_version),
 			 "kernel", text_or_null(h->has_before ? s->kernel : ""), "rdma_core",
@@ -50,7 +61,8 @@ static json_t *side_to_json(const struct two_ended *t, enum two_ended_side side)
 			 "growth", seen(t, side, observe_growth_to_json), "observed",
 			 seen(t, side, observe_to_json), "report",
 			 t->has_report[side] ? traffic_report_to_json(&t->report[side])
-					     : json_null());
+					     : json_null(),
+			 "gpu_path", gpu_path(t, side));
 }
 
 json_t *two_ended_to_json(const struct two_ended *t)

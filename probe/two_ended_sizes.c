@@ -170,6 +170,17 @@ void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_e
 		view->echo = NULL;
 }
 
+const struct traffic_memory *two_ended_memory(const struct two_ended *t, enum two_ended_side side)
+{
+	const struct traffic_report *r = NULL;
+
+	if (t->has_report[side])
+		r = &t->report[side];
+	else if (t->size && t->size->has_report[side])
+		r = &t->size->report[side];
+	return r && r->memory.bytes ? &r->memory : NULL;
+}
+
 void two_ended_sizes_clear(struct two_ended *t)
 {
 	for (unsigned int i = 0; i < t->size_count; i++)

@@ -40,6 +40,9 @@ void two_ended_size_sum(const struct two_ended_size *s, struct two_ended_size_su
  * borrowed copy: not to be cleared, not to outlive *t. */
 void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_ended *view);
 
+/* The memory of an end's traffic; of a sweep that of the first size. NULL: it told nothing. */
+const struct traffic_memory *two_ended_memory(const struct two_ended *t, enum two_ended_side side);
+
 void two_ended_sizes_clear(struct two_ended *t);
 
 /* [{"message_bytes", "check", "messages", "bytes", "duration_ns", "goodput_bytes_per_s",

@@ -49,7 +49,9 @@ ended() {
 	[[ $output == *"RC WRITE, 4 QPs, 64 KiB, 2 Gb/s, ToS 104 (DSCP 26)"* ]]
 	[[ $output == *"strict"*"retry count 0"* ]]
 	told=$output
-	for word in strict rc write paced sampled latency memory baseline raw marking sweep; do
+	[[ $output == *"IBV_QPT_RC; ibv_post_send of IBV_WR_RDMA_WRITE, "* ]]
+	[[ $output == *"registration  "* ]]
+	for word in strict rc write paced sampled latency memory baseline raw marking sweep verbs registration gpu; do
 		grep -q "^  $word " <<<"$told"
 		run -0 "$rc" explain "$word"
 		[[ $output == "$word (probe): "* ]]

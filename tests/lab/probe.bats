@@ -120,6 +120,10 @@ moves()
 	run --separate-stderr sh_on h1 "cd /tmp && rm -rf rec && umask 077 && echo $token >token && rocecheck probe client 198.18.0.2 --token-file token --baseline 0 -n 20 --out rec"
 	echo "$output" "$stderr"
 	[[ $output == *"client  h1: rxe0 port 1 on roce0"*"RC WRITE, 1 QP, 64 KiB"*"verdict"* ]]
+	[[ $output == *"memory  client: "*" in host pages, registered in "* ]]
+	[[ $output == *"GPU path not tested: rxe0 registers no dma-buf memory, and no GPU was found"* ]]
+	run --separate-stderr -0 on h1 rocecheck probe client --explain
+	[[ $output == *"registration  rxe0: "*" a MiB in host pages"*"not measured in huge pages of 2 MiB: "*"GPU path not tested"* ]]
 	sh_on h1 'jq -e ".schema == \"rocecheck.probe/1\"" /tmp/rec/probe.json && jq -e .schema /tmp/rec/run.json && ls /tmp/rec/snapshots'
 	served 0
 	run -3 sh_on h1 "cd /tmp && rocecheck probe client 198.18.0.2 --token-file token"

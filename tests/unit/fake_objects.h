@@ -98,12 +98,30 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 
 struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
 {
-	struct ibv_mr *mr = calloc(1, sizeof(*mr));
+	struct ibv_mr *mr = fake.no_memory ? NULL : calloc(1, sizeof(*mr));
 
 	(void)access;
+	if (!mr) {
+		errno = ENOMEM;
+		return NULL;
+	}
 	*mr = (struct ibv_mr){.context = pd->context, .pd = pd, .addr = addr, .length = length};
 	fake.mrs++;
 	return mr;
+}
+
+/* As the kernel has it: a driver without the call, or one that looks at the descriptor. */
+struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t iova,
+				 int fd, int access)
+{
+	(void)pd;
+	(void)offset;
+	(void)length;
+	(void)iova;
+	(void)fd;
+	(void)access;
+	errno = fake.dmabuf ? EBADF : EOPNOTSUPP;
+	return NULL;
 }
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,

@@ -232,12 +232,43 @@ static void test_early_end(void **state)
 	free(s);
 }
 
+/* Each verb and transport that there is has its names. */
+static void test_verbs_text(void **state)
+{
+	char text[400];
+
+	(void)state;
+	for (unsigned int verb = 0; verb < TRAFFIC_VERBS; verb++) {
+		for (unsigned int transport = 0; transport < TRAFFIC_TRANSPORTS; transport++) {
+			struct traffic_class c = {
+				.verb = (enum traffic_verb)verb,
+				.transport = (enum traffic_transport)transport,
+				.message_bytes = 4096,
+				.qps = 1,
+			};
+
+			traffic_class_verbs(&c, text, sizeof(text));
+			assert_null(strchr(text, '?'));
+			assert_non_null(strstr(text, "IBV_QPT_"));
+			assert_non_null(strstr(text, "IBV_WR_"));
+		}
+	}
+	traffic_class_verbs(&(struct traffic_class){.verb = TRAFFIC_SEND, .message_bytes = 65536},
+			    text, sizeof(text));
+	assert_string_equal(text,
+			    "IBV_QPT_RC; ibv_post_send of IBV_WR_SEND, 4 in a list with the last "
+			    "one signaled, at most 32 under way; ibv_post_recv at the other end; "
+			    "ibv_poll_cq; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a "
+			    "queue pair of its own");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_layout),	       cmocka_unit_test(test_all_sizes),
 		cmocka_unit_test(test_whole_messages), cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_hostile_cells),  cmocka_unit_test(test_early_end),
+		cmocka_unit_test(test_verbs_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
