@@ -203,9 +203,11 @@ json_t *traffic_report_to_json(const struct traffic_report *r)
 static int take_lists(const json_t *json, struct traffic_report *r, struct err *e)
 {
 	const json_t *list = NULL;
-	const json_t *memory = json_object_get(json, "memory"); /* older records have none */
-	int err = memory ? traffic_memory_from_json(memory, &r->memory, e) : 0;
+	const json_t *memory;
+	int err = json_take_object(json, "memory", &memory, e);
 
+	if (!err)
+		err = traffic_memory_from_json(memory, &r->memory, e);
 	if (!err)
 		err = json_take_array(json, "classes", TRAFFIC_CLASSES_MAX, &list, e);
 	if (err)
