@@ -14,14 +14,10 @@
 /* Answers in a row that fit no request: the QP number has another partner by now. */
 #define STRANGERS_MAX 8
 
-/* ACK, NAK and RNR of an AETH; READ responses carry an AETH too, but are no ACK packets. */
-static void count_aeth(struct flow *f, const struct packet *p, uint8_t op_flags,
-		       struct flow_events *ev)
+/* NAK and RNR of an AETH. */
+static void count_refusal(struct flow *f, const struct packet *p, struct flow_events *ev)
 {
 	switch (packet_aeth_kind(p)) {
-	case AETH_ACK:
-		f->acks += !!(op_flags & OP_ACK);
-		break;
 	case AETH_RNR:
 		f->rnr++;
 		ev->bits |= FLOW_RNR;
@@ -35,18 +31,9 @@ static void count_aeth(struct flow *f, const struct packet *p, uint8_t op_flags,
 			ev->bits |= FLOW_NAK_SEQ;
 		}
 		break;
+	case AETH_ACK:
 	case AETH_RESERVED:
 		break;
-	}
-}
-
-static void count_icrc(struct flow *f, const struct packet *p, struct flow_events *ev)
-{
-	f->icrc_good += p->icrc == ICRC_GOOD;
-	f->icrc_unverifiable += p->icrc == ICRC_UNVERIFIABLE;
-	if (p->icrc == ICRC_BAD) {
-		f->icrc_bad++;
-		ev->bits |= FLOW_ICRC_BAD;
 	}
 }
 
@@ -57,30 +44,35 @@ static bool has_psn_order(uint8_t opcode)
 	return opcode_class(opcode) != OPCODE_CLASS_UD;
 }
 
-static void count_packet(struct flow *f, const struct packet *p, struct flow_events *ev)
+static void count_packet(struct flow_core *f, struct flow *more, const struct packet *p,
+			 struct flow_events *ev)
 {
 	const struct opcode_info *op = opcode_info(p->opcode);
 
-	f->packets++;
 	f->payload_bytes += p->payload_len;
 	f->requests += !!(op->flags & OP_REQUEST);
 	f->responses += !!(op->flags & OP_RESPONSE);
-	f->ecn[p->ecn & 3]++;
-	f->dscp[p->dscp & 63]++;
 	f->last_frame = p->frame;
 	if (p->payload_len > f->max_payload)
 		f->max_payload = p->payload_len;
+	flow_count_class(f, more, (uint8_t)((p->dscp & 63) << 2 | (p->ecn & 3)), 1);
 	if ((p->ecn & 3) == 3)
 		ev->bits |= FLOW_CE;
 	if (p->opcode == OPCODE_CNP) {
-		f->cnp++;
+		more->cnp++;
 		ev->bits |= FLOW_CNP;
 	}
 	if (p->fragment)
 		ev->bits |= FLOW_FRAGMENT;
-	count_icrc(f, p, ev);
-	if (p->headers & HDR_AETH)
-		count_aeth(f, p, op->flags, ev);
+	f->icrc_good += p->icrc == ICRC_GOOD;
+	if (p->icrc == ICRC_BAD) {
+		more->icrc_bad++;
+		ev->bits |= FLOW_ICRC_BAD;
+	}
+	if (p->headers & HDR_AETH) {
+		f->acks += packet_aeth_kind(p) == AETH_ACK && op->flags & OP_ACK;
+		count_refusal(more, p, ev);
+	}
 }
 
 /* The flow that a response answers to, as far as it is known. */
@@ -94,7 +86,7 @@ static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
 		flow_entry_settle(t, &t->entry[e->peer]);
 		return &t->entry[e->peer];
 	}
-	id = pair_find(t->pairs, e->hosts_back, p, &same_port);
+	id = pair_find(t->pairs, flow_hosts(e->flow.dst, e->flow.src), p, &same_port);
 	if (id >= t->count || t->entry[id].peer != PAIR_NONE || id == e->id ||
 	    memcmp(t->entry[id].flow.src, e->flow.dst, 16) ||
 	    memcmp(t->entry[id].flow.dst, e->flow.src, 16))
@@ -108,34 +100,36 @@ static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
 	return &t->entry[id];
 }
 
-static void answer(struct flow_entry *e, struct flow_entry *peer, const struct packet *p,
-		   struct flow_events *ev)
+static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry *peer,
+		  const struct packet *p)
 {
-	if (stream_answer(&peer->stream, p, &peer->flow, ev)) {
+	flow_entry_lend(t, peer, 1);
+	if (stream_answer(&peer->stream, p, &flow_entry_more(peer)->flow, &t->events)) {
 		e->strangers = 0;
 	} else if (++e->strangers == STRANGERS_MAX) {
 		e->peer = peer->peer = e->candidate = PAIR_NONE;
 		e->strangers = 0;
 	}
+	return flow_entry_keep(t, peer);
 }
 
 static void judge_request(struct flow_table *t, struct flow_entry *e, const struct packet *p)
 {
-	stream_request(&e->stream, p, &e->flow, &t->events);
+	stream_request(&e->stream, p, &flow_entry_more(e)->flow, &t->events);
 	if (e->peer == PAIR_NONE && opcode_class(p->opcode) != OPCODE_CLASS_UC &&
 	    (p->ackreq || e->flow.requests < UNPAIRED_REQUESTS))
-		pair_note(t->pairs, e->hosts, p, e->id);
+		pair_note(t->pairs, flow_hosts(e->flow.src, e->flow.dst), p, e->id);
 }
 
-static void count_held(const struct pause_track *t, const struct packet *p, struct flow *f,
-		       struct flow_events *ev)
+static void count_held(struct flow_table *t, const struct packet *p, struct flow_entry *e)
 {
-	uint64_t ns = pause_held_ns(t, p, f->last_ns);
+	uint64_t ns = pause_held_ns(&t->pause, p, e->flow.last_ns);
+	struct flow *f = &flow_entry_more(e)->flow;
 
-	f->held_unknown += !p->vlan_count;
+	e->flow.held_unknown += !p->vlan_count;
 	f->held += ns != 0;
 	f->held_ns += ns;
-	ev->bits |= ns ? FLOW_HELD : 0;
+	t->events.bits |= ns ? FLOW_HELD : 0;
 }
 
 static void space_cnp(struct flow *f, uint64_t now_ns, struct flow_events *ev)
@@ -156,47 +150,46 @@ static void space_cnp(struct flow *f, uint64_t now_ns, struct flow_events *ev)
 
 /* What a packet says beyond its own flow's counters. A packet with a bad ICRC says nothing: the
  * receiver drops it. */
-static void judge(struct flow_table *t, struct flow_entry *e, const struct packet *p)
+static int judge(struct flow_table *t, struct flow_entry *e, const struct packet *p)
 {
 	uint8_t flags = opcode_info(p->opcode)->flags;
 	bool believed = p->icrc != ICRC_BAD && p->fault != PACKET_MALFORMED;
 	bool request = (flags & OP_REQUEST) && has_psn_order(p->opcode);
+	struct flow *more = &flow_entry_more(e)->flow;
 	struct flow_entry *peer;
 
 	if (t->totals.pfc_frames && request)
-		count_held(&t->pause, p, &e->flow, &t->events);
+		count_held(t, p, e);
 	if (request && believed) {
 		judge_request(t, e, p);
-	} else if (stream_is_copy(&e->stream, p, &e->flow)) {
-		e->flow.copies++;
+	} else if (stream_is_copy(&e->stream, p, e->flow.last_ns)) {
+		more->copies++;
 		t->events.bits |= FLOW_COPY;
 	} else if (request && p->icrc == ICRC_BAD) {
 		stream_bad_request(&e->stream, p);
 	} else if ((flags & OP_RESPONSE) && believed && p->opcode != OPCODE_CNP) {
 		peer = peer_of(t, e, p);
 		if (peer)
-			answer(e, peer, p, &t->events);
+			return answer(t, e, peer, p);
 	} else if (p->opcode == OPCODE_CNP && believed) {
-		space_cnp(&e->flow, p->time_ns, &t->events);
+		space_cnp(more, p->time_ns, &t->events);
 	}
+	return 0;
 }
 
 /* What the connection manager says of the flow from src to dst that `c` begins. */
-static void connect_flow(struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
-			 const struct connection *c)
+static int connect_flow(struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
+			const struct connection *c)
 {
-	struct flow_entry *e;
+	struct flow_entry *e = c ? flow_entry_find(t, src, dst, c->dest_qpn) : NULL;
 
-	if (!c)
-		return;
-	e = flow_entry_find(t, src, dst, c->dest_qpn);
-	if (e)
-		flow_entry_connect(t, e, c);
+	return e ? flow_entry_connect(t, e, c) : 0;
 }
 
 static int manage(struct flow_table *t, const struct packet *p)
 {
 	const struct connection *there, *back;
+	int err;
 
 	if (!t->connections)
 		t->connections = connect_table_new(t->seed);
@@ -204,9 +197,8 @@ static int manage(struct flow_table *t, const struct packet *p)
 		return -ENOMEM;
 	if (!connect_take(t->connections, p, &there, &back))
 		return 0;
-	connect_flow(t, p->src, p->dst, back);
-	connect_flow(t, p->dst, p->src, there);
-	return 0;
+	err = connect_flow(t, p->src, p->dst, back);
+	return err ? err : connect_flow(t, p->dst, p->src, there);
 }
 
 static void count_totals(struct capture_totals *s, const struct packet *p)
@@ -238,21 +230,33 @@ static void count_totals(struct capture_totals *s, const struct packet *p)
 	}
 }
 
+static int take_packet(struct flow_table *t, const struct packet *p)
+{
+	struct flow_entry *e = flow_entry_of(t, p);
+	int err, keep_err;
+
+	if (!e)
+		return -ENOMEM;
+	t->last = e->id;
+	flow_entry_lend(t, e, 0);
+	count_packet(&e->flow, &flow_entry_more(e)->flow, p, &t->events);
+	err = judge(t, e, p);
+	e->flow.last_ns = p->time_ns;
+	keep_err = flow_entry_keep(t, e);
+	if (err || keep_err)
+		return err ? err : keep_err;
+	return p->cm.message && p->icrc != ICRC_BAD ? manage(t, p) : 0;
+}
+
 int flow_table_add(struct flow_table *t, const struct packet *p)
 {
-	struct flow_entry *e;
+	int err;
 
 	memset(&t->events, 0, sizeof(t->events));
 	if (p->kind == PACKET_ROCE && p->bth) {
-		e = flow_entry_of(t, p);
-		if (!e)
-			return -ENOMEM;
-		t->last = e->id;
-		count_packet(&e->flow, p, &t->events);
-		judge(t, e, p);
-		e->flow.last_ns = p->time_ns;
-		if (p->cm.message && p->icrc != ICRC_BAD && manage(t, p) < 0)
-			return -ENOMEM;
+		err = take_packet(t, p);
+		if (err)
+			return err;
 	}
 	count_totals(&t->totals, p);
 	if (p->tunnel.kind && mirror_take(&t->mirror, p, &t->totals.mirror))
@@ -276,14 +280,10 @@ unsigned int flow_table_count(const struct flow_table *t)
 
 void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
 {
-	struct stream s;
-
 	if (i >= t->count)
 		return;
-	*f = t->entry[i].flow;
-	s = t->entry[i].stream;
-	flow_entry_tell(t, i, f, &s);
-	stream_end(&s, f);
+	flow_entry_get(t, i, f);
+	stream_end(&t->entry[i].stream, f);
 }
 
 struct flow_events flow_table_events(const struct flow_table *t)

@@ -18,6 +18,37 @@
 #define ROOM_SMALL	  4096U
 #define HUGE_PAGE	  ((size_t)2 << 20)
 
+uint64_t flow_hosts(const uint8_t src[16], const uint8_t dst[16])
+{
+	uint64_t word[4];
+
+	memcpy(word, src, 16);
+	memcpy(word + 2, dst, 16);
+	return flow_hash_mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db),
+			     word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
+	       flow_hash_mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3),
+			     word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
+}
+
+static bool is_ipv4(const uint8_t gid[16])
+{
+	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(gid, prefix, sizeof(prefix));
+}
+
+static uint64_t hash_of(const struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
+			uint32_t dest_qpn)
+{
+	uint8_t addresses[8];
+
+	if (!is_ipv4(src) || !is_ipv4(dst))
+		return flow_hash_ipv6(t->seed, src, dst, dest_qpn);
+	memcpy(addresses, src + 12, 4);
+	memcpy(addresses + 4, dst + 12, 4);
+	return flow_hash_ipv4(t->seed, addresses, dest_qpn);
+}
+
 static void put_slot(struct flow_table *t, uint64_t hash, uint32_t id)
 {
 	uint32_t at = (uint32_t)hash & t->slot_mask;
@@ -32,9 +63,11 @@ static void fill_slots(struct flow_table *t)
 {
 	uint32_t i;
 
-	memset(t->slot, 0, ((size_t)t->slot_mask + 1) * sizeof(*t->slot));
-	for (i = 0; i < t->count; i++)
-		put_slot(t, t->entry[i].hash, i);
+	for (i = 0; i < t->count; i++) {
+		const struct flow_core *f = &t->entry[i].flow;
+
+		put_slot(t, hash_of(t, f->src, f->dst, f->dest_qpn), i);
+	}
 }
 
 /* Memory that costs nothing until it is used, and then comes in large pages. NULL: there is none.
@@ -64,7 +97,8 @@ static size_t pages_of(uint32_t room, size_t each)
 /* On the edge of a cache line, with what was in `old`. */
 static void *more(const struct flow_table *t, const void *old, uint32_t room, size_t each)
 {
-	size_t line = __alignof__(struct flow_run), bytes = (room * each + line - 1) / line * line;
+	size_t line = __alignof__(struct flow_entry),
+	       bytes = (room * each + line - 1) / line * line;
 	void *p = room > ROOM_SMALL ? reserve(pages_of(room, each)) : aligned_alloc(line, bytes);
 
 	if (p && t->count)
@@ -110,10 +144,19 @@ static int grow(struct flow_table *t, uint32_t room)
 	return 0;
 }
 
+/* Nothing is lent to it. */
+static void forget(struct flow_entry *e)
+{
+	free(flow_entry_more(e));
+	free(e->stream.read);
+}
+
 void flow_table_free(struct flow_table *t)
 {
 	if (!t)
 		return;
+	for (uint32_t i = 0; i < t->count; i++)
+		forget(&t->entry[i]);
 	release(t->entry, t->room, sizeof(*t->entry));
 	release(t->run, t->room, sizeof(*t->run));
 	free(t->slot);
@@ -140,37 +183,6 @@ struct flow_table *flow_table_new(unsigned int max_flows)
 		return NULL;
 	}
 	return t;
-}
-
-static uint64_t hosts_of(const uint8_t src[16], const uint8_t dst[16])
-{
-	uint64_t word[4];
-
-	memcpy(word, src, 16);
-	memcpy(word + 2, dst, 16);
-	return flow_hash_mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db),
-			     word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
-	       flow_hash_mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3),
-			     word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
-}
-
-static bool is_ipv4(const uint8_t gid[16])
-{
-	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
-
-	return !memcmp(gid, prefix, sizeof(prefix));
-}
-
-static uint64_t hash_of(const struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
-			uint32_t dest_qpn)
-{
-	uint8_t addresses[8];
-
-	if (!is_ipv4(src) || !is_ipv4(dst))
-		return flow_hash_ipv6(t->seed, src, dst, dest_qpn);
-	memcpy(addresses, src + 12, 4);
-	memcpy(addresses + 4, dst + 12, 4);
-	return flow_hash_ipv4(t->seed, addresses, dest_qpn);
 }
 
 static int compare_frames(const void *a, const void *b)
@@ -229,6 +241,7 @@ static int evict(struct flow_table *t)
 	for (i = 0; i < t->count; i++) {
 		if (drop && t->entry[i].flow.last_frame <= limit) {
 			drop--;
+			forget(&t->entry[i]);
 			t->totals.evicted_flows++;
 			continue;
 		}
@@ -238,6 +251,7 @@ static int evict(struct flow_table *t)
 	}
 	renumber(t, t->count, kept);
 	t->count = kept;
+	memset(t->slot, 0, ((size_t)t->slot_mask + 1) * sizeof(*t->slot));
 	fill_slots(t);
 	return 0;
 }
@@ -256,10 +270,10 @@ static int make_room(struct flow_table *t)
 	return grow(t, room);
 }
 
-static bool is_flow_of(const struct flow_entry *e, uint64_t hash, const uint8_t src[16],
-		       const uint8_t dst[16], uint32_t dest_qpn)
+static bool is_flow_of(const struct flow_entry *e, const uint8_t src[16], const uint8_t dst[16],
+		       uint32_t dest_qpn)
 {
-	return e->hash == hash && e->flow.dest_qpn == dest_qpn && !memcmp(e->flow.src, src, 16) &&
+	return e->flow.dest_qpn == dest_qpn && !memcmp(e->flow.src, src, 16) &&
 	       !memcmp(e->flow.dst, dst, 16);
 }
 
@@ -273,7 +287,7 @@ static struct flow_entry *find(struct flow_table *t, uint64_t hash, const uint8_
 		if (t->slot[at].tag != (uint32_t)(hash >> 32))
 			continue;
 		e = &t->entry[t->slot[at].id - 1];
-		if (is_flow_of(e, hash, src, dst, dest_qpn)) {
+		if (is_flow_of(e, src, dst, dest_qpn)) {
 			flow_entry_settle(t, e);
 			return e;
 		}
@@ -287,50 +301,6 @@ struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
 	return find(t, hash_of(t, src, dst, dest_qpn), src, dst, dest_qpn);
 }
 
-void flow_run_tell(const struct flow_run *r, enum flow_run_kind kind, struct flow *f)
-{
-	uint64_t n = r->count[kind];
-
-	f->packets += n;
-	*(kind == RUN_REQUEST ? &f->requests : &f->responses) += n;
-	f->acks += kind == RUN_ACK ? n : 0;
-	f->ecn[r->tclass[kind] & 3] += n;
-	f->dscp[r->tclass[kind] >> 2] += n;
-	f->icrc_unverifiable += n;
-}
-
-void flow_entry_tell(const struct flow_table *t, uint32_t id, struct flow *f, struct stream *s)
-{
-	const struct flow_run *r = &t->run[id];
-
-	if (!r->takes)
-		return;
-	for (unsigned int kind = 0; kind < RUN_KINDS; kind++)
-		flow_run_tell(r, (enum flow_run_kind)kind, f);
-	f->icrc_unverifiable -= r->icrc_good;
-	f->icrc_good += r->icrc_good;
-	f->payload_bytes += r->payload_bytes;
-	f->max_payload = r->max_payload > f->max_payload ? r->max_payload : f->max_payload;
-	f->last_ns = r->last_ns;
-	f->last_frame = r->last_frame;
-	s->psn.expected = r->expected;
-	s->psn.last_ns = r->request_ns;
-	s->last_psn = r->last_psn;
-	s->next_psn = r->took & TAKES_REQUEST ? r->expected : s->next_psn;
-	s->una = r->una;
-	s->last_opcode = r->last_opcode;
-	s->answer_psn = r->answer_psn;
-	s->answer_ns = r->answer_ns;
-}
-
-void flow_entry_settle(struct flow_table *t, struct flow_entry *e)
-{
-	flow_entry_tell(t, e->id, &e->flow, &e->stream);
-	if (t->run[e->id].takes && t->run[e->id].took & TAKES_RESPONSE)
-		e->strangers = 0;
-	t->run[e->id].takes = 0;
-}
-
 void flow_entry_pair(struct flow_entry *a, struct flow_entry *b)
 {
 	a->peer = b->id;
@@ -341,7 +311,7 @@ void flow_entry_pair(struct flow_entry *a, struct flow_entry *b)
 	b->flow.peer_qpn = a->flow.dest_qpn;
 }
 
-void flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct connection *c)
+int flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct connection *c)
 {
 	struct flow_entry *peer = flow_entry_find(t, e->flow.dst, e->flow.src, c->peer_qpn);
 
@@ -350,9 +320,11 @@ void flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct
 		t->entry[e->peer].peer = PAIR_NONE;
 		e->peer = PAIR_NONE;
 	}
-	stream_connect(&e->stream, &e->flow, c);
+	flow_entry_lend(t, e, 0);
+	stream_connect(&e->stream, &flow_entry_more(e)->flow, c);
 	if (peer && peer->peer == PAIR_NONE)
 		flow_entry_pair(e, peer);
+	return flow_entry_keep(t, e);
 }
 
 static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const struct packet *p)
@@ -360,7 +332,6 @@ static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const s
 	struct flow_entry *e = &t->entry[t->count];
 
 	memset(e, 0, sizeof(*e));
-	e->hash = hash;
 	memcpy(e->flow.src, p->src, sizeof(p->src));
 	memcpy(e->flow.dst, p->dst, sizeof(p->dst));
 	e->flow.dest_qpn = p->dest_qpn;
@@ -368,8 +339,6 @@ static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const s
 	e->flow.encap = p->encap;
 	e->flow.first_ns = p->time_ns;
 	e->flow.first_frame = p->frame;
-	e->hosts = hosts_of(p->src, p->dst);
-	e->hosts_back = hosts_of(p->dst, p->src);
 	e->id = t->count;
 	e->peer = e->candidate = PAIR_NONE;
 	t->run[e->id].takes = 0;
@@ -379,8 +348,8 @@ static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const s
 		const struct connection *c = connect_find(t->connections, p->src, p->dst,
 							  p->dest_qpn);
 
-		if (c)
-			flow_entry_connect(t, e, c);
+		if (c && flow_entry_connect(t, e, c) < 0)
+			return NULL;
 	}
 	return e;
 }

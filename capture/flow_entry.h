@@ -60,15 +60,38 @@ struct flow_run {
 	uint64_t last_ns, last_frame, request_ns, answer_ns;
 } __attribute__((aligned(64)));
 
-/* The flow's identity comes first. */
-struct flow_entry {
-	uint64_t hash;
+#define FLOW_CLASSES 2
+
+/* What each flow has of struct flow. */
+struct flow_core {
+	uint8_t src[16], dst[16];
+	uint32_t dest_qpn, peer_qpn, max_payload;
+	uint16_t sport;
+	uint8_t encap;
+	bool paired;
+	uint8_t class[FLOW_CLASSES]; /* DSCP and ECN, of the packets in class_packets[] */
+	uint64_t class_packets[FLOW_CLASSES];
+	uint64_t payload_bytes, requests, responses, acks, icrc_good, held_unknown;
+	uint64_t first_ns, first_frame, last_ns, last_frame;
+};
+
+/* What few have: in `flow` the counters that are not in the core, and the packets of all classes
+ * but the first ones. */
+struct flow_more {
 	struct flow flow;
-	struct stream stream;
-	uint64_t hosts, hosts_back;
+	struct stream_more stream;
+};
+
+/* Four cache lines, of which all flows together make most of the memory that there is to clear. */
+struct flow_entry {
+	struct flow_core flow;
+	struct stream stream;	      /* `more` lies in a struct flow_more, which is owned */
 	uint32_t id, peer, candidate; /* PAIR_NONE = none */
 	uint32_t strangers;	      /* answers in a row that fit nothing */
-};
+} __attribute__((aligned(64)));
+
+/* Two flows are looked at for a packet. */
+#define FLOWS_LENT 2
 
 struct flow_slot {
 	uint32_t tag; /* upper half of the hash */
@@ -89,6 +112,10 @@ struct flow_table {
 	struct mirror_track mirror;
 	uint64_t pfc_ns; /* of the last PFC frame, 0 = there was none */
 	struct flow_events events;
+	/* What a flow that has none of it works on: it becomes the flow's own when something was
+	 * put there. Zeros otherwise. */
+	struct flow_more more[FLOWS_LENT];
+	struct stream_read read[FLOWS_LENT][STREAM_READS];
 };
 
 /* Both halves of a product of 128 bits: every bit of a and b reaches the result. */
@@ -130,18 +157,39 @@ struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
 /* Ends the run of a flow: what it came to is told to its flow and stream. */
 void flow_entry_settle(struct flow_table *t, struct flow_entry *e);
 
-/* The same in copies, while the run goes on. */
-void flow_entry_tell(const struct flow_table *t, uint32_t id, struct flow *f, struct stream *s);
+/* All of a flow, while its run goes on. */
+void flow_entry_get(const struct flow_table *t, uint32_t id, struct flow *f);
 
-/* The packets of one kind in a run, which are of one traffic class, into the flow's counters; their
- * ICRCs as not verified, until flow_entry_tell(). */
-void flow_run_tell(const struct flow_run *r, enum flow_run_kind kind, struct flow *f);
+/* The packets of one kind in a run go to the flow's counters, and others of the kind may follow
+ * that are of another traffic class. False: the flow has no room for that class. */
+bool flow_entry_change_class(struct flow_table *t, uint32_t id, enum flow_run_kind kind,
+			     uint8_t tclass);
 
 /* The two ways of one connection; both are settled. */
 void flow_entry_pair(struct flow_entry *a, struct flow_entry *b);
 
 /* The connection manager said how the requests of this flow begin, and which flow is the other way;
- * both are set up anew when they were there. */
-void flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct connection *c);
+ * both are set up anew when they were there. Nothing is lent. -ENOMEM. */
+int flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct connection *c);
+
+/* Room for a flow's losses and READs, when it has none; i < FLOWS_LENT is not lent to another. */
+void flow_entry_lend(struct flow_table *t, struct flow_entry *e, unsigned int i);
+
+/* Ends that: what was put there is kept. -ENOMEM: it is lost. */
+int flow_entry_keep(struct flow_table *t, struct flow_entry *e);
+
+/* NULL = it has none. */
+static inline struct flow_more *flow_entry_more(const struct flow_entry *e)
+{
+	uint8_t *stream = (uint8_t *)e->stream.more;
+
+	return stream ? (struct flow_more *)(stream - offsetof(struct flow_more, stream)) : NULL;
+}
+
+/* For addresses, the first of which stands for the sender. */
+uint64_t flow_hosts(const uint8_t src[16], const uint8_t dst[16]);
+
+/* Counts packets of a traffic class. `more` may be NULL when the flow knows the class. */
+void flow_count_class(struct flow_core *f, struct flow *more, uint8_t tclass, uint64_t packets);
 
 #endif

@@ -185,7 +185,7 @@ enum psn_verdict psn_observe(struct psn_track *t, const struct psn_request *r, u
 		verdict = psn_is_jump(t, r) ? PSN_NEW_CONNECTION : PSN_IN_ORDER;
 	}
 	if (verdict == PSN_NEW_CONNECTION)
-		memset(t, 0, sizeof(*t));
+		*t = (struct psn_track){.gap = t->gap};
 	if (verdict != PSN_IN_ORDER)
 		advance(t, r);
 	else if (d < 0)

@@ -27,18 +27,20 @@ struct psn_gap {
 	uint64_t time_ns; /* of the request that showed it */
 };
 
-/* No pointers. All zero is a requester of which nothing was seen. */
+/* All zero is a requester of which nothing was seen. */
 struct psn_track {
 	bool started;
-	bool blind;	   /* the last request was a READ of unknown span */
+	bool blind; /* the last request was a READ of unknown span */
+	uint8_t pmtu_votes;
+	uint8_t pmtu_mask; /* path MTUs that the spans of READs allow, bit n = 256 << n */
 	uint32_t expected; /* the least it can be, when blind */
 	uint32_t pmtu;	   /* bytes, 0 = unknown */
 	uint32_t read_len; /* of the last READ, when blind */
-	uint8_t pmtu_votes;
-	uint8_t pmtu_mask; /* path MTUs that the spans of READs allow, bit n = 256 << n */
+	uint32_t gap_count;
 	uint64_t last_ns;
-	unsigned int gap_count;
-	struct psn_gap gap[PSN_GAPS_MAX]; /* still open; the oldest is forgotten for a new one */
+	/* Still open; the oldest is forgotten for a new one. Room for PSN_GAPS_MAX that the caller
+	 * lends to psn_observe(); else it is only there when there are gaps. */
+	struct psn_gap *gap;
 };
 
 struct psn_request {

@@ -173,12 +173,8 @@ static inline void look(const struct skim_batch *b, const struct record *r, stru
 /* What take_read() needs beside the run. */
 static void fetch_reads(const struct stream *s)
 {
-	const uint8_t *to = (const uint8_t *)&s->read[STREAM_READS];
-
 	__builtin_prefetch(&s->psn, 1);
 	__builtin_prefetch(&s->read_count, 1);
-	__builtin_prefetch(&s->read[0], 1);
-	__builtin_prefetch(to - 1, 1);
 }
 
 static inline void find(const struct flow_table *t, struct skim *k)
@@ -257,7 +253,8 @@ static __attribute__((noinline)) uint32_t take_read(struct stream *s, uint32_t b
 	if (opcode_class(k->opcode) == OPCODE_CLASS_XRC)
 		h += roce_header_len(HDR_XRCETH);
 	request.read_len = be32_at(h + 12);
-	return psn_span(&s->psn, &request) ? stream_note_read(s, &request, be64_at(h)) : 0;
+	return s->read && psn_span(&s->psn, &request) ? stream_note_read(s, &request, be64_at(h))
+						      : 0;
 }
 
 /* A request of a flow that was quiet since the last pause began: it may have been held by it. */
@@ -302,14 +299,6 @@ static inline bool take_answer(const struct flow_table *t, struct flow_run *run,
 	return true;
 }
 
-static __attribute__((noinline)) void change_class(struct flow_table *t, struct flow_run *run,
-						   const struct skim *k)
-{
-	flow_run_tell(run, (enum flow_run_kind)k->kind, &t->entry[run - t->run].flow);
-	run->count[k->kind] = 0;
-	run->tclass[k->kind] = k->tclass;
-}
-
 static inline bool take(struct flow_table *t, const struct record *r, const struct skim *k,
 			uint64_t frame)
 {
@@ -317,6 +306,9 @@ static inline bool take(struct flow_table *t, const struct record *r, const stru
 
 	if (k->id - 1 >= t->count || (run->takes & k->needs) != k->needs ||
 	    !is_head_of(run, r->data))
+		return false;
+	if (run->tclass[k->kind] != k->tclass &&
+	    !flow_entry_change_class(t, k->id - 1, (enum flow_run_kind)k->kind, k->tclass))
 		return false;
 	if (k->kind == RUN_REQUEST) {
 		if (may_be_held(t, run) || !take_request(t, run, r, k))
@@ -326,8 +318,6 @@ static inline bool take(struct flow_table *t, const struct record *r, const stru
 	} else if (!take_answer(t, run, r, k)) {
 		return false;
 	}
-	if (run->tclass[k->kind] != k->tclass)
-		change_class(t, run, k);
 	run->count[k->kind]++;
 	run->icrc_good += k->icrc == ICRC_GOOD;
 	run->payload_bytes += k->payload_len;
@@ -372,7 +362,7 @@ static uint16_t takes_of(const struct flow_entry *e)
 		takes |= paired ? TAKES_REQUEST | TAKES_ACKREQ : 0;
 		takes |= e->flow.requests >= UNPAIRED_REQUESTS ? TAKES_REQUEST : 0;
 	}
-	if (s->psn.started && !s->psn.gap_count && !s->skip_count)
+	if (s->psn.started && !s->psn.gap_count && !(s->more && s->more->skip_count))
 		takes |= TAKES_ANSWERS;
 	takes |= paired ? TAKES_RESPONSE : 0;
 	return takes;

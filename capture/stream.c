@@ -53,19 +53,22 @@ static uint64_t since(uint64_t now_ns, uint64_t then_ns)
 
 static bool was_bad(const struct stream *s, uint32_t psn)
 {
-	unsigned int n = s->bad_count < STREAM_BAD ? s->bad_count : STREAM_BAD;
+	const struct stream_more *more = s->more;
+	unsigned int n = more->bad_count < STREAM_BAD ? more->bad_count : STREAM_BAD;
 
 	for (unsigned int i = 0; i < n; i++)
-		if (s->bad[i] == psn)
+		if (more->bad[i] == psn)
 			return true;
 	return false;
 }
 
 void stream_bad_request(struct stream *s, const struct packet *p)
 {
-	s->bad[s->bad_count % STREAM_BAD] = p->psn;
+	struct stream_more *more = s->more;
+
+	more->bad[more->bad_count % STREAM_BAD] = p->psn;
 	/* Stays beyond the size once it is there. */
-	s->bad_count = s->bad_count + 1 < 2 * STREAM_BAD ? s->bad_count + 1 : STREAM_BAD;
+	more->bad_count = more->bad_count + 1 < 2 * STREAM_BAD ? more->bad_count + 1 : STREAM_BAD;
 }
 
 /* A request behind what is expected that was there already. */
@@ -77,11 +80,11 @@ static bool is_request_copy(const struct stream *s, const struct packet *p, uint
 		return false;
 	if (path != s->path)
 		return within(p->time_ns, s->psn.last_ns, COPY_PATH_NS);
-	return last && s->refused == STREAM_CAUSE_NONE &&
+	return last && s->more->refused == STREAM_CAUSE_NONE &&
 	       within(p->time_ns, s->psn.last_ns, COPY_SAME_NS);
 }
 
-bool stream_is_copy(struct stream *s, const struct packet *p, const struct flow *f)
+bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns)
 {
 	bool answer = opcode_info(p->opcode)->flags & OP_RESPONSE && p->opcode != OPCODE_CNP;
 	uint32_t path = path_of(p);
@@ -89,7 +92,7 @@ bool stream_is_copy(struct stream *s, const struct packet *p, const struct flow 
 	if (!s->path)
 		s->path = path;
 	if (path != s->path) {
-		uint64_t before_ns = answer ? s->answer_ns : f->last_ns;
+		uint64_t before_ns = answer ? s->answer_ns : last_ns;
 
 		if (before_ns && within(p->time_ns, before_ns, COPY_PATH_NS) &&
 		    (!answer || psn_distance(p->psn, s->answer_psn) <= 0))
@@ -106,31 +109,36 @@ bool stream_is_copy(struct stream *s, const struct packet *p, const struct flow 
 
 static void set_pending(struct stream *s)
 {
-	s->pending = s->refused || s->retry || s->late || s->skip_count;
+	struct stream_more *more = s->more;
+
+	s->pending = more->refused || more->retry || more->late || more->skip_count;
 }
 
 static void retry_begin(struct stream *s, enum stream_cause cause, uint32_t from)
 {
-	s->retry = (uint8_t)cause;
-	s->retry_from = from;
-	s->retry_end = s->psn.expected;
-	s->refused = STREAM_CAUSE_NONE;
-	s->late = 0;
+	struct stream_more *more = s->more;
+
+	more->retry = (uint8_t)cause;
+	more->retry_from = from;
+	more->retry_end = s->psn.expected;
+	more->refused = STREAM_CAUSE_NONE;
+	more->late = 0;
 }
 
 static void count_go_back(struct stream *s, struct flow *f, uint32_t end)
 {
-	int32_t wasted = psn_distance(end, s->retry_from);
+	int32_t wasted = psn_distance(end, s->more->retry_from);
 
 	f->go_back_n++;
 	f->wasted_psns += wasted > 0 ? (uint32_t)wasted : 0;
-	s->retry = STREAM_CAUSE_NONE;
+	s->more->retry = STREAM_CAUSE_NONE;
 }
 
 /* PSNs from `from` up to the request were there before, and are not there again. Those up to the
  * first new request may all have arrived: of them the receiver waits for one at least, if any. */
 static void skip(struct stream *s, uint32_t from, uint32_t psn)
 {
+	struct stream_more *more = s->more;
 	bool tail = psn_distance(psn, s->psn.expected) >= 0;
 	int32_t acked = psn_distance(s->una, from), count;
 
@@ -139,66 +147,70 @@ static void skip(struct stream *s, uint32_t from, uint32_t psn)
 	count = psn_distance(tail ? s->psn.expected : psn, from);
 	if (count <= 0)
 		return;
-	if (!s->skip_count)
-		s->skip_from = from;
-	s->skip_count += tail ? 1 : (uint32_t)count;
+	if (!more->skip_count)
+		more->skip_from = from;
+	more->skip_count += tail ? 1 : (uint32_t)count;
 }
 
 /* The receiver waits for psn: true when it was left out, and so lost on its way to the capture. A
  * sender that goes back to send all again leaves nothing out. */
 static bool skip_lost(struct stream *s, uint32_t psn, struct flow *f)
 {
-	bool lost = s->skip_count && psn == s->skip_from;
+	struct stream_more *more = s->more;
+	bool lost = more->skip_count && psn == more->skip_from;
 
 	if (lost || f->go_back_n > f->selective_repeats)
-		f->lost_psns += s->skip_count;
-	s->skip_count = 0;
+		f->lost_psns += more->skip_count;
+	more->skip_count = 0;
 	return lost;
 }
 
 /* A request that was never sent before: what came again before it was all that came again. */
 static void settle(struct stream *s, const struct packet *p, struct flow *f)
 {
-	if (s->retry == STREAM_CAUSE_NAK)
+	struct stream_more *more = s->more;
+
+	if (more->retry == STREAM_CAUSE_NAK)
 		f->selective_repeats++;
-	s->retry = STREAM_CAUSE_NONE;
-	s->late = 0;
-	if (s->refused && p->psn == s->refused_psn)
-		s->refused = STREAM_CAUSE_NONE;
+	more->retry = STREAM_CAUSE_NONE;
+	more->late = 0;
+	if (more->refused && p->psn == more->refused_psn)
+		more->refused = STREAM_CAUSE_NONE;
 	set_pending(s);
 }
 
 /* All is sent again as it was refused, but what was refused does not reach the capture, again. */
 static bool is_late_start(const struct stream *s, const struct packet *p)
 {
-	return s->refused && psn_distance(p->psn, s->next_psn) < 0 &&
-	       psn_distance(p->psn, s->refused_psn) > 0;
+	return s->more->refused && psn_distance(p->psn, s->next_psn) < 0 &&
+	       psn_distance(p->psn, s->more->refused_psn) > 0;
 }
 
 /* Something is sent again: why, when it is the first of what is sent again. */
 static void find_cause(struct stream *s, const struct packet *p, struct flow *f, uint64_t before_ns,
 		       struct flow_events *ev)
 {
-	uint64_t timeout_ns = s->timeout_ns ? s->timeout_ns : TIMEOUT_MIN_NS;
+	struct stream_more *more = s->more;
+	uint64_t timeout_ns = more->timeout_ns ? more->timeout_ns : TIMEOUT_MIN_NS;
 
 	if (is_late_start(s, p)) {
-		uint32_t from = s->refused_psn;
+		uint32_t from = more->refused_psn;
 
-		f->rnr_retries += s->refused == STREAM_CAUSE_RNR;
-		ev->bits |= s->refused == STREAM_CAUSE_RNR ? FLOW_RNR_RETRY : 0;
+		f->rnr_retries += more->refused == STREAM_CAUSE_RNR;
+		ev->bits |= more->refused == STREAM_CAUSE_RNR ? FLOW_RNR_RETRY : 0;
 		skip_lost(s, from, f);
-		retry_begin(s, (enum stream_cause)s->refused, from);
+		retry_begin(s, (enum stream_cause)more->refused, from);
 		skip(s, from, p->psn);
-	} else if (s->refused && p->psn == s->refused_psn) {
+	} else if (more->refused && p->psn == more->refused_psn) {
 		skip_lost(s, p->psn, f);
-		if (s->refused == STREAM_CAUSE_RNR) {
+		if (more->refused == STREAM_CAUSE_RNR) {
 			f->rnr_retries++;
 			ev->bits |= FLOW_RNR_RETRY;
 		} else {
 			f->resends++;
-			f->resend_ns += since(p->time_ns, s->refused_ns);
+			f->resend_ns += since(p->time_ns, more->refused_ns);
 		}
-		retry_begin(s, (enum stream_cause)s->refused, p->psn);
+		retry_begin(s, (enum stream_cause)more->refused, p->psn);
 	} else if (psn_distance(p->psn, s->next_psn) < 0 &&
 		   !within(p->time_ns, before_ns, timeout_ns)) {
 		f->timeouts++;
@@ -242,44 +254,47 @@ static bool is_partial_read(const struct stream *s, const struct packet *p,
 static void sent_again(struct stream *s, const struct packet *p, const struct psn_request *r,
 		       struct flow *f, struct flow_events *ev)
 {
+	struct stream_more *more = s->more;
 	uint32_t span = psn_span(&s->psn, r), end = (p->psn + (span ? span : 1)) & PSN_MASK;
 
-	if (s->late && p->psn == s->late_next && !s->retry) {
+	if (more->late && p->psn == more->late_next && !more->retry) {
 		/* It was no straggler: more is sent again, for a refusal that was not captured. */
-		f->reordered -= s->late_requests;
-		f->lost_psns += s->late;
-		retry_begin(s, STREAM_CAUSE_NAK, (p->psn - s->late) & PSN_MASK);
+		f->reordered -= more->late_requests;
+		f->lost_psns += more->late;
+		retry_begin(s, STREAM_CAUSE_NAK, (p->psn - more->late) & PSN_MASK);
 	}
 	if (is_partial_read(s, p, r)) {
 		f->read_retries++;
 		ev->bits |= FLOW_READ_RETRY;
-	} else if (!s->retry && !(s->refused && psn_distance(p->psn, s->next_psn) >= 0)) {
+	} else if (!more->retry && !(more->refused && psn_distance(p->psn, s->next_psn) >= 0)) {
 		/* Not what was under way when the refusal came. */
 		f->unexplained++;
 		ev->bits |= FLOW_UNEXPLAINED;
 		retry_begin(s, STREAM_CAUSE_UNKNOWN, p->psn);
 	}
-	if (s->retry == STREAM_CAUSE_NAK && psn_distance(end, s->retry_end) >= 0)
-		count_go_back(s, f, s->retry_end);
+	if (more->retry == STREAM_CAUSE_NAK && psn_distance(end, more->retry_end) >= 0)
+		count_go_back(s, f, more->retry_end);
 }
 
 static void came_late(struct stream *s, const struct packet *p, uint64_t gap_ns, struct flow *f,
 		      struct flow_events *ev)
 {
+	struct stream_more *more = s->more;
+
 	if (was_bad(s, p->psn)) {
 		f->corrupted_psns += ev->psns;
 		ev->bits |= FLOW_CORRUPTED;
-	} else if (s->retry || s->refused || !within(p->time_ns, gap_ns, REORDER_NS)) {
+	} else if (more->retry || more->refused || !within(p->time_ns, gap_ns, REORDER_NS)) {
 		f->lost_psns += ev->psns;
 		ev->bits |= FLOW_LOST;
 	} else {
 		f->reordered++;
 		ev->bits |= FLOW_REORDERED;
-		if (!s->late || p->psn != s->late_next)
-			s->late = s->late_requests = 0;
-		s->late += ev->psns;
-		s->late_requests++;
-		s->late_next = (p->psn + ev->psns) & PSN_MASK;
+		if (!more->late || p->psn != more->late_next)
+			more->late = more->late_requests = 0;
+		more->late += ev->psns;
+		more->late_requests++;
+		more->late_next = (p->psn + ev->psns) & PSN_MASK;
 	}
 }
 
@@ -310,6 +325,7 @@ static void observe_behind(struct stream *s, const struct packet *p, const struc
 static void observe_ahead(struct stream *s, const struct packet *p, const struct psn_request *r,
 			  struct flow *f, struct flow_events *ev)
 {
+	struct stream_more *more = s->more;
 	uint32_t count;
 
 	switch (psn_observe(&s->psn, r, &count)) {
@@ -322,8 +338,8 @@ static void observe_ahead(struct stream *s, const struct packet *p, const struct
 	case PSN_NEW_CONNECTION:
 		f->new_connections++;
 		ev->bits |= FLOW_NEW_CONNECTION;
-		s->refused = s->retry = STREAM_CAUSE_NONE;
-		s->late = s->bad_count = s->read_count = 0;
+		more->refused = more->retry = STREAM_CAUSE_NONE;
+		more->late = more->bad_count = s->read_count = 0;
 		break;
 	case PSN_UNJUDGED:
 		f->psn_unjudged++;
@@ -354,7 +370,7 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 		ev->bits |= FLOW_COPY;
 		return;
 	}
-	if (s->retry || s->refused)
+	if (s->more->retry || s->more->refused)
 		skip(s, s->next_psn, p->psn);
 	if (d < 0 && !psn_is_jump(&s->psn, &r))
 		observe_behind(s, p, &r, f, ev);
@@ -375,17 +391,18 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 static void refused(struct stream *s, const struct packet *p, enum stream_cause cause,
 		    struct flow *f)
 {
+	struct stream_more *more = s->more;
 	const struct psn_gap *gap = psn_gap_at(&s->psn, p->psn);
 	bool again = skip_lost(s, p->psn, f);
 
-	if (s->refused == cause && s->refused_psn == p->psn)
+	if (more->refused == cause && more->refused_psn == p->psn)
 		return;
-	if (s->retry == STREAM_CAUSE_NAK && s->last_psn != s->retry_from)
+	if (more->retry == STREAM_CAUSE_NAK && s->last_psn != more->retry_from)
 		count_go_back(s, f, (s->last_psn + 1) & PSN_MASK);
-	s->refused = (uint8_t)cause;
-	s->refused_psn = p->psn;
-	s->refused_ns = p->time_ns;
-	s->retry = STREAM_CAUSE_NONE;
+	more->refused = (uint8_t)cause;
+	more->refused_psn = p->psn;
+	more->refused_ns = p->time_ns;
+	more->retry = STREAM_CAUSE_NONE;
 	s->pending = true;
 	if (cause != STREAM_CAUSE_NAK)
 		return;
@@ -403,6 +420,7 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 
 bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, struct flow_events *ev)
 {
+	struct stream_more *more = s->more;
 	enum aeth_kind kind = p->headers & HDR_AETH ? packet_aeth_kind(p) : AETH_ACK;
 	bool refusal = kind == AETH_RNR || kind == AETH_NAK;
 	int32_t d = psn_distance(p->psn, s->psn.expected);
@@ -411,8 +429,8 @@ bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, str
 	if (!s->psn.started || d >= 0 || d < -STREAM_WINDOW_MAX)
 		return false;
 	s->una = (p->psn + !refusal) & PSN_MASK;
-	if (s->skip_count && psn_distance(s->una, s->skip_from) > 0)
-		s->skip_count = 0; /* it had arrived */
+	if (more->skip_count && psn_distance(s->una, more->skip_from) > 0)
+		more->skip_count = 0; /* it had arrived */
 	if (s->psn.gap_count) {
 		uint32_t missed = psn_cover(&s->psn, p->psn - refusal);
 
@@ -428,17 +446,20 @@ bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, str
 
 void stream_connect(struct stream *s, struct flow *f, const struct connection *c)
 {
+	struct stream_more *more = s->more;
+
 	f->new_connections += s->psn.started;
 	stream_end(s, f);
-	memset(s, 0, sizeof(*s));
+	memset(more, 0, sizeof(*more));
+	*s = (struct stream){.more = more, .read = s->read, .psn.gap = more->gap};
 	s->psn.started = true;
 	s->psn.expected = c->starting_psn;
 	s->psn.pmtu = c->path_mtu;
 	s->psn.last_ns = c->time_ns;
-	s->timeout_ns = c->timeout_ns;
+	more->timeout_ns = c->timeout_ns;
 }
 
 void stream_end(const struct stream *s, struct flow *f)
 {
-	f->selective_repeats += s->retry == STREAM_CAUSE_NAK;
+	f->selective_repeats += s->more && s->more->retry == STREAM_CAUSE_NAK;
 }

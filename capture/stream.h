@@ -29,13 +29,8 @@ struct stream_read {
 	uint32_t psn, span, len;
 };
 
-/* No pointers. All zero is a requester of which nothing was seen. */
-struct stream {
-	uint32_t path; /* what the way to the capture left on the packets; 0 = none seen */
-	uint32_t last_psn, next_psn; /* of the last request, and what follows it */
-	uint8_t last_opcode;
-	bool pending; /* a member behind psn, to `late`, is in use */
-	struct psn_track psn;
+/* What only requesters have of which something was lost, or who say when they time out. */
+struct stream_more {
 	/* A refusal that was not obeyed yet, and what is being sent again for which reason. */
 	uint8_t refused, retry; /* enum stream_cause */
 	uint32_t refused_psn;
@@ -44,15 +39,28 @@ struct stream {
 	/* The first PSN that was left out of what is sent again, and how many there were: lost once
 	 * more, unless only what was missing is sent again. 0 = none. */
 	uint32_t skip_from, skip_count;
-	uint32_t una; /* the first that is not acknowledged, as far as that was captured */
 	/* PSNs that requests in a row brought late, how many they were, and what follows them. */
 	uint32_t late, late_requests, late_next;
 	uint32_t bad[STREAM_BAD]; /* PSNs of requests with a bad ICRC */
-	uint8_t bad_count, read_count;
+	uint8_t bad_count;
+	uint64_t timeout_ns;		  /* as agreed by CM, 0 = unknown */
+	struct psn_gap gap[PSN_GAPS_MAX]; /* psn.gap; the last, for it means nothing by itself */
+};
+
+/* All zero is a requester of which nothing was seen. `more` and `read` are of the caller; NULL
+ * stands for zeros, and is for those who only look. */
+struct stream {
+	uint32_t path; /* what the way to the capture left on the packets; 0 = none seen */
+	uint32_t last_psn, next_psn; /* of the last request, and what follows it */
+	uint32_t una;	     /* the first that is not acknowledged, as far as that was captured */
 	uint32_t answer_psn; /* of the last response in this direction */
+	uint8_t last_opcode;
+	bool pending; /* refused, retry, skip_count or late is in use */
+	uint8_t read_count;
 	uint64_t answer_ns;
-	uint64_t timeout_ns; /* as agreed by CM, 0 = unknown */
-	struct stream_read read[STREAM_READS];
+	struct psn_track psn;
+	struct stream_more *more;
+	struct stream_read *read; /* STREAM_READS */
 };
 
 /* Accounts a request: what it was goes into f, which is its flow, and ev. */
@@ -70,8 +78,8 @@ bool stream_is_on_path(const struct stream *s, const struct packet *p);
 void stream_bad_request(struct stream *s, const struct packet *p);
 
 /* A packet that the capture saw twice, as a mirror of two ports does; to be asked of everything
- * but requests with a good PSN. Accounts it, too. */
-bool stream_is_copy(struct stream *s, const struct packet *p, const struct flow *f);
+ * but requests with a good PSN. Accounts it, too. last_ns: of the packet before it. */
+bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns);
 
 /* The connection manager said how the requests begin. What was seen before is of another
  * connection. */

@@ -367,6 +367,32 @@ static void eviction(void **state)
 	}
 }
 
+/* Packets of every DSCP and ECN codepoint in one flow, of which it keeps few at hand. */
+static void traffic_classes(void **state)
+{
+	struct flow_table *t = flow_table_new(0);
+	struct flow f;
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < 2 * 256; i++) {
+		struct packet p = request(0x04, 7, i);
+
+		p.dscp = (uint8_t)(i / 4 % 64);
+		p.ecn = i % 4;
+		assert_int_equal(flow_table_add(t, &p), 0);
+	}
+	f = first_flow(t);
+	assert_int_equal(f.packets, 2 * 256);
+	assert_int_equal(f.icrc_good, 2 * 256);
+	assert_int_equal(f.icrc_unverifiable, 0);
+	for (i = 0; i < ARRAY_SIZE(f.dscp); i++)
+		assert_int_equal(f.dscp[i], 8);
+	for (i = 0; i < ARRAY_SIZE(f.ecn); i++)
+		assert_int_equal(f.ecn[i], 2 * 64);
+	flow_table_free(t);
+}
+
 static void event_words(void **state)
 {
 	struct flow_events ev = {.bits = FLOW_PSN_GAP | FLOW_CE, .psns = 6};
@@ -409,6 +435,7 @@ int main(void)
 		cmocka_unit_test(totals),
 		cmocka_unit_test(many_flows),
 		cmocka_unit_test(eviction),
+		cmocka_unit_test(traffic_classes),
 		cmocka_unit_test(event_words),
 	};
 

@@ -139,7 +139,8 @@ static void verdicts(void **state)
 	(void)state;
 	for (i = 0; i < sizeof(sequences) / sizeof(sequences[0]); i++) {
 		const struct sequence *s = &sequences[i];
-		struct psn_track t = {.pmtu = s->pmtu};
+		struct psn_gap gap[PSN_GAPS_MAX];
+		struct psn_track t = {.pmtu = s->pmtu, .gap = gap};
 
 		for (k = 0; k < s->steps; k++) {
 			uint32_t count;
@@ -178,7 +179,8 @@ static void distances(void **state)
  * again; nothing else breaks. */
 static void gaps_are_bounded(void **state)
 {
-	struct psn_track t = {0};
+	struct psn_gap gap[PSN_GAPS_MAX];
+	struct psn_track t = {.gap = gap};
 	struct psn_request r = {.psn = 0};
 	unsigned int i, filled = 0, duplicates = 0;
 	uint32_t count;
@@ -211,7 +213,8 @@ static void every_order(void **state)
 	(void)state;
 	for (n = 0; n < 40320; n++) {
 		struct psn_request r = {.psn = 0xfffffc};
-		struct psn_track t = {0};
+		struct psn_gap gap[PSN_GAPS_MAX];
+		struct psn_track t = {.gap = gap};
 		uint32_t rest[8] = {1, 2, 3, 4, 5, 6, 7, 8}, left = 8, k, code = n, count;
 		int64_t missing = 0;
 
