@@ -82,70 +82,70 @@ static void expect_error(struct fixture *f, const char *line, size_t length, jso
 	json_decref(doc);
 }
 
+static const struct {
+	const char *line;
+	json_int_t id;
+} bad_lines[] = {
+	{"", 0},
+	{" ", 0},
+	{"x", 0},
+	{"{", 0},
+	{"[]", 0},
+	{"7", 0},
+	{"null", 0},
+	{"\"ping\"", 0},
+	{"{}", 0},
+	{"{\"id\":1}", 1},
+	{"{\"op\":\"ping\"}", 0},
+	{"{\"id\":-1,\"op\":\"ping\"}", 0},
+	{"{\"id\":\"1\",\"op\":\"ping\"}", 0},
+	{"{\"id\":1.5,\"op\":\"ping\"}", 0},
+	{"{\"id\":9223372036854775807,\"op\":\"ping\"}", 0},
+	{"{\"id\":1,\"id\":2,\"op\":\"ping\"}", 0},
+	{"{\"id\":3,\"op\":7}", 3},
+	{"{\"id\":3,\"op\":\"\"}", 3},
+	{"{\"id\":3,\"op\":\"PING\"}", 3},
+	{"{\"id\":3,\"op\":\"rm -rf\"}", 3},
+	{"{\"id\":4,\"op\":\"ping\",\"lease_ms\":1}", 4},
+	{"{\"id\":4,\"op\":\"ping\",\"lease_ms\":\"soon\"}", 4},
+	{"{\"id\":5,\"op\":\"collect\",\"ports\":7}", 5},
+	{"{\"id\":5,\"op\":\"collect\",\"ports\":[7]}", 5},
+	{"{\"id\":5,\"op\":\"collect\",\"ports\":[\"0123456789abcdef\"]}", 5},
+	{"{\"id\":6,\"op\":\"counters\"}", 6},
+	{"{\"id\":6,\"op\":\"counters\",\"ports\":{}}", 6},
+	{"{\"id\":6,\"op\":\"counters\",\"ports\":[{\"netdev\":\"lo\",\"users\":1}]}", 6},
+	{"{\"id\":7,\"op\":\"traffic_open\"}", 7},
+	{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":[]}", 7},
+	{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":{}}", 7},
+	{"{\"id\":7,\"op\":\"echo_open\"}", 7},
+	{"{\"id\":7,\"op\":\"echo_open\",\"spec\":{\"role\":\"client\"}}", 7},
+	{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":0}", 8},
+	{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":64}", 8},
+	{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":-1}", 8},
+	{"{\"id\":9,\"op\":\"traffic_run\",\"handle\":4294967296}", 9},
+	{"{\"id\":9,\"op\":\"traffic_close\"}", 9},
+	{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"/etc/passwd/with/a/long/name\"}", 10},
+	{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"nonesuch0\",\"full\":1,\"max_"
+	 "bytes\":0}",
+	 10},
+	{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"nonesuch0\",\"full\":true,\"max_"
+	 "bytes\":-1}",
+	 10},
+	{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"nonesuch0\",\"full\":true,\"max_"
+	 "bytes\":0}",
+	 10},
+	{"{\"id\":11,\"op\":\"capture_stop\",\"handle\":0}", 11},
+	{"{\"id\":11,\"op\":\"capture_read\",\"handle\":15,\"offset\":0}", 11},
+};
+
 static void test_hostile_lines(void **state)
 {
-	static const struct {
-		const char *line;
-		json_int_t id;
-	} cases[] = {
-		{"", 0},
-		{" ", 0},
-		{"x", 0},
-		{"{", 0},
-		{"[]", 0},
-		{"7", 0},
-		{"null", 0},
-		{"\"ping\"", 0},
-		{"{}", 0},
-		{"{\"id\":1}", 1},
-		{"{\"op\":\"ping\"}", 0},
-		{"{\"id\":-1,\"op\":\"ping\"}", 0},
-		{"{\"id\":\"1\",\"op\":\"ping\"}", 0},
-		{"{\"id\":1.5,\"op\":\"ping\"}", 0},
-		{"{\"id\":9223372036854775807,\"op\":\"ping\"}", 0},
-		{"{\"id\":1,\"id\":2,\"op\":\"ping\"}", 0},
-		{"{\"id\":3,\"op\":7}", 3},
-		{"{\"id\":3,\"op\":\"\"}", 3},
-		{"{\"id\":3,\"op\":\"PING\"}", 3},
-		{"{\"id\":3,\"op\":\"rm -rf\"}", 3},
-		{"{\"id\":4,\"op\":\"ping\",\"lease_ms\":1}", 4},
-		{"{\"id\":4,\"op\":\"ping\",\"lease_ms\":\"soon\"}", 4},
-		{"{\"id\":5,\"op\":\"collect\",\"ports\":7}", 5},
-		{"{\"id\":5,\"op\":\"collect\",\"ports\":[7]}", 5},
-		{"{\"id\":5,\"op\":\"collect\",\"ports\":[\"0123456789abcdef\"]}", 5},
-		{"{\"id\":6,\"op\":\"counters\"}", 6},
-		{"{\"id\":6,\"op\":\"counters\",\"ports\":{}}", 6},
-		{"{\"id\":6,\"op\":\"counters\",\"ports\":[{\"netdev\":\"lo\",\"users\":1}]}", 6},
-		{"{\"id\":7,\"op\":\"traffic_open\"}", 7},
-		{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":[]}", 7},
-		{"{\"id\":7,\"op\":\"traffic_open\",\"spec\":{}}", 7},
-		{"{\"id\":7,\"op\":\"echo_open\"}", 7},
-		{"{\"id\":7,\"op\":\"echo_open\",\"spec\":{\"role\":\"client\"}}", 7},
-		{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":0}", 8},
-		{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":64}", 8},
-		{"{\"id\":8,\"op\":\"traffic_connect\",\"handle\":-1}", 8},
-		{"{\"id\":9,\"op\":\"traffic_run\",\"handle\":4294967296}", 9},
-		{"{\"id\":9,\"op\":\"traffic_close\"}", 9},
-		{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"/etc/passwd/with/a/long/name\"}",
-		 10},
-		{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"nonesuch0\",\"full\":1,\"max_"
-		 "bytes\":0}",
-		 10},
-		{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"nonesuch0\",\"full\":true,\"max_"
-		 "bytes\":-1}",
-		 10},
-		{"{\"id\":10,\"op\":\"capture_start\",\"netdev\":\"nonesuch0\",\"full\":true,\"max_"
-		 "bytes\":0}",
-		 10},
-		{"{\"id\":11,\"op\":\"capture_stop\",\"handle\":0}", 11},
-		{"{\"id\":11,\"op\":\"capture_read\",\"handle\":15,\"offset\":0}", 11},
-	};
 	struct fixture f;
 
 	(void)state;
 	make_agent(&f);
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		expect_error(&f, cases[i].line, strlen(cases[i].line), cases[i].id);
+	for (size_t i = 0; i < ARRAY_SIZE(bad_lines); i++)
+		expect_error(&f, bad_lines[i].line, strlen(bad_lines[i].line), bad_lines[i].id);
 	expect_error(&f, NULL, 0, 0);
 	expect_error(&f, "{\"id\":1,\"op\":\"ping\"\0}", 21, 0);
 	end_agent(&f);

@@ -190,77 +190,73 @@ static void test_sets_of_hosts(void **state)
 	diags_clear(&d);
 }
 
+static const struct {
+	const char *in, *rule;
+} bad_fabrics[] = {
+	{"hosts: []\n", "RC-INP-006"},
+	{"hosts: [h1]\n", "RC-INP-004"},
+	{"hosts: {h1: 1}\n", "RC-INP-004"},
+	{"", "RC-INP-006"},
+	{"hosts: [{name: h1}]\n", "RC-INP-006"},
+	{"hosts: [{name: h1, ports: []}]\n", "RC-INP-006"},
+	{"hosts: [{name: h1, ports: [{rdma: rxe0}]}]\n", "RC-INP-006"},
+	{"hosts: [{name: h1, port: []}]\n", "RC-INP-002"},
+	{"hosts: [{" PORT "}]\n", "RC-INP-006"},
+	{"hosts: [{name: -oProxyCommand=x, " PORT "}]\n", "RC-INP-013"},
+	{"hosts: [{name: 'a b', " PORT "}]\n", "RC-INP-013"},
+	{"hosts: [{name: 'a;b', " PORT "}]\n", "RC-INP-013"},
+	{"hosts: [{name: '$(x)', " PORT "}]\n", "RC-INP-013"},
+	{"hosts: [{name: '[1-2]', " PORT "}, {name: '1', " PORT "}]\n", "RC-INP-014"},
+	{"hosts: [{name: '', " PORT "}]\n", "RC-INP-013"},
+	{"hosts: [{name: \"a\\nb\", " PORT "}]\n", "RC-INP-013"},
+	{"hosts: [{name: h1, " PORT "}, {name: h1, " PORT "}]\n", "RC-INP-014"},
+	{"hosts: [{name: 'h[1-3]', " PORT "}, {name: h2, " PORT "}]\n", "RC-INP-014"},
+	{"hosts: [{name: 'h[1-', " PORT "}]\n", "RC-INP-004"},
+	{"hosts: [{name: 'h[1-9999]', " PORT "}]\n", "RC-INP-005"},
+	{"hosts: [{name: 'a[1-4000]', " PORT "}, {name: 'b[1-4000]', " PORT "}]\n", "RC-INP-005"},
+	{"hosts: [{name: h1, target: -x, " PORT "}]\n", "RC-INP-013"},
+	{"hosts: [{name: h1, target: 'a b', " PORT "}]\n", "RC-INP-013"},
+	{"hosts: [{name: h1, target: 'a;reboot', " PORT "}]\n", "RC-INP-013"},
+	{"hosts: [{name: h1, target: \"a\\x01\", " PORT "}]\n", "RC-INP-013"},
+	{"agent: \"a\\e[2J\"\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
+	{"hosts: [{name: h1, ports: [{interface: -a}]}]\n", "RC-INP-013"},
+	{"hosts: [{name: h1, ports: [{interface: ../x}]}]\n", "RC-INP-013"},
+	{"hosts: [{name: h1, ports: [{interface: sixteenletters00}]}]\n", "RC-INP-005"},
+	{"hosts: [{name: h1, ports: [{interface: a, rdma: a/b}]}]\n", "RC-INP-013"},
+	{"hosts: [{name: h1, ports: [{interface: a, rail: 256}]}]\n", "RC-INP-005"},
+	{"hosts: [{name: h1, ports: [{interface: a}, {interface: a}]}]\n", "RC-INP-014"},
+	{"hosts: [{name: h1, ports: [{interface: a, address: 198.18.0.1/24}]}]\n", "RC-INP-015"},
+	{"hosts: [{name: h1, ports: [{interface: a, address: h2}]}]\n", "RC-INP-015"},
+	{"hosts: [{name: h1, ports: [{interface: a, address: 198.18.0.256}]}]\n", "RC-INP-015"},
+	{"hosts: [{name: 'h[1-2]', ports: [{interface: a, address: 198.18.0.1}]}]\n", "RC-INP-014"},
+	{"engine: mpi\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-009"},
+	{"capture: some\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-009"},
+	{"thresholds: {quiet: 3}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
+	{"thresholds: {quiet: 0s}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
+	{"thresholds: {quiet: 1500ms}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
+	{"thresholds: {load: 101}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
+	{"thresholds: {load: 5%}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
+	{"thresholds: {message: 0}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
+	{"thresholds: {message: 2GiB}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
+	{"thresholds: [1]\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
+};
+
 static void test_refused(void **state)
 {
-	static const struct {
-		const char *in, *rule;
-	} cases[] = {
-		{"hosts: []\n", "RC-INP-006"},
-		{"hosts: [h1]\n", "RC-INP-004"},
-		{"hosts: {h1: 1}\n", "RC-INP-004"},
-		{"", "RC-INP-006"},
-		{"hosts: [{name: h1}]\n", "RC-INP-006"},
-		{"hosts: [{name: h1, ports: []}]\n", "RC-INP-006"},
-		{"hosts: [{name: h1, ports: [{rdma: rxe0}]}]\n", "RC-INP-006"},
-		{"hosts: [{name: h1, port: []}]\n", "RC-INP-002"},
-		{"hosts: [{" PORT "}]\n", "RC-INP-006"},
-		{"hosts: [{name: -oProxyCommand=x, " PORT "}]\n", "RC-INP-013"},
-		{"hosts: [{name: 'a b', " PORT "}]\n", "RC-INP-013"},
-		{"hosts: [{name: 'a;b', " PORT "}]\n", "RC-INP-013"},
-		{"hosts: [{name: '$(x)', " PORT "}]\n", "RC-INP-013"},
-		{"hosts: [{name: '[1-2]', " PORT "}, {name: '1', " PORT "}]\n", "RC-INP-014"},
-		{"hosts: [{name: '', " PORT "}]\n", "RC-INP-013"},
-		{"hosts: [{name: \"a\\nb\", " PORT "}]\n", "RC-INP-013"},
-		{"hosts: [{name: h1, " PORT "}, {name: h1, " PORT "}]\n", "RC-INP-014"},
-		{"hosts: [{name: 'h[1-3]', " PORT "}, {name: h2, " PORT "}]\n", "RC-INP-014"},
-		{"hosts: [{name: 'h[1-', " PORT "}]\n", "RC-INP-004"},
-		{"hosts: [{name: 'h[1-9999]', " PORT "}]\n", "RC-INP-005"},
-		{"hosts: [{name: 'a[1-4000]', " PORT "}, {name: 'b[1-4000]', " PORT "}]\n",
-		 "RC-INP-005"},
-		{"hosts: [{name: h1, target: -x, " PORT "}]\n", "RC-INP-013"},
-		{"hosts: [{name: h1, target: 'a b', " PORT "}]\n", "RC-INP-013"},
-		{"hosts: [{name: h1, target: 'a;reboot', " PORT "}]\n", "RC-INP-013"},
-		{"hosts: [{name: h1, target: \"a\\x01\", " PORT "}]\n", "RC-INP-013"},
-		{"agent: \"a\\e[2J\"\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
-		{"hosts: [{name: h1, ports: [{interface: -a}]}]\n", "RC-INP-013"},
-		{"hosts: [{name: h1, ports: [{interface: ../x}]}]\n", "RC-INP-013"},
-		{"hosts: [{name: h1, ports: [{interface: sixteenletters00}]}]\n", "RC-INP-005"},
-		{"hosts: [{name: h1, ports: [{interface: a, rdma: a/b}]}]\n", "RC-INP-013"},
-		{"hosts: [{name: h1, ports: [{interface: a, rail: 256}]}]\n", "RC-INP-005"},
-		{"hosts: [{name: h1, ports: [{interface: a}, {interface: a}]}]\n", "RC-INP-014"},
-		{"hosts: [{name: h1, ports: [{interface: a, address: 198.18.0.1/24}]}]\n",
-		 "RC-INP-015"},
-		{"hosts: [{name: h1, ports: [{interface: a, address: h2}]}]\n", "RC-INP-015"},
-		{"hosts: [{name: h1, ports: [{interface: a, address: 198.18.0.256}]}]\n",
-		 "RC-INP-015"},
-		{"hosts: [{name: 'h[1-2]', ports: [{interface: a, address: 198.18.0.1}]}]\n",
-		 "RC-INP-014"},
-		{"engine: mpi\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-009"},
-		{"capture: some\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-009"},
-		{"thresholds: {quiet: 3}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
-		{"thresholds: {quiet: 0s}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
-		{"thresholds: {quiet: 1500ms}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
-		{"thresholds: {load: 101}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
-		{"thresholds: {load: 5%}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
-		{"thresholds: {message: 0}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
-		{"thresholds: {message: 2GiB}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
-		{"thresholds: [1]\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(bad_fabrics); i++) {
 		struct fabric f = {.name = "untouched"};
 		struct diags d;
 		char text[512];
 		bool found = false;
 
-		snprintf(text, sizeof(text), HEAD "%s", cases[i].in);
+		snprintf(text, sizeof(text), HEAD "%s", bad_fabrics[i].in);
 		if (load(text, &f, &d) != -EINVAL)
-			fail_msg("accepted: %s", cases[i].in);
+			fail_msg("accepted: %s", bad_fabrics[i].in);
 		for (size_t k = 0; k < d.count; k++)
-			found = found || !strcmp(d.list[k].rule, cases[i].rule);
+			found = found || !strcmp(d.list[k].rule, bad_fabrics[i].rule);
 		if (!found)
-			fail_msg("%s: %s %s", cases[i].in, d.list[0].rule, d.list[0].text);
+			fail_msg("%s: %s %s", bad_fabrics[i].in, d.list[0].rule, d.list[0].text);
 		assert_string_equal(f.name, "untouched");
 		diags_clear(&d);
 	}

@@ -31,81 +31,74 @@ static void fill(struct counters *c, enum metric m, const uint64_t there[QOS_PRI
 #define W ARRIVAL_WRONG
 #define U ARRIVAL_UNKNOWN
 
+static const struct {
+	const char *name;
+	uint64_t there[QOS_PRIOS];
+	enum arrival want[4];
+	int swapped[2];
+	const char *says;
+} packets[] = {
+	{"right", {2442, 0, 0, 9766, 4883, 0, 1000}, {R, R, R, R}, {-1, -1}, ""},
+	{"right, with ACKs and others",
+	 {2900, 40, 0, 9900, 5100, 2, 1100, 7},
+	 {R, R, R, R},
+	 {-1, -1},
+	 ""},
+	{"read a moment early", {2442, 0, 0, 9700, 4883, 0, 1000}, {R, R, R, R}, {-1, -1}, ""},
+	{"3 and 4 swapped",
+	 {2442, 0, 0, 4883, 9766, 0, 1000},
+	 {R, W, W, R},
+	 {3, 4},
+	 "priorities 3 and 4 are swapped"},
+	{"0 and 6 swapped, with ACKs",
+	 {1100, 0, 0, 9800, 4900, 0, 2500},
+	 {W, R, R, W},
+	 {0, 6},
+	 "priorities 0 and 6 are swapped"},
+	{"3 in 5",
+	 {2442, 0, 0, 0, 4883, 9766, 1000},
+	 {R, W, R, R},
+	 {-1, -1},
+	 "DSCP 26 belongs to priority 3 and is counted in priority 5"},
+	{"all in 0", {18091, 0, 0, 0, 0, 0, 0}, {R, W, W, W}, {-1, -1}, "is counted in priority 0"},
+	{"a few packets of 3 in 0",
+	 {2842, 0, 0, 9366, 4883, 0, 1000},
+	 {R, W, R, R},
+	 {-1, -1},
+	 "counted 9366 of 9766 packets"},
+	{"6 in 5, another's traffic in 1",
+	 {2442, 5000, 0, 9766, 4883, 1000, 0},
+	 {R, R, R, W},
+	 {-1, -1},
+	 "counted in priority 5"},
+	{"nothing counted", {0}, {U, U, U, U}, {-1, -1}, ""},
+	{"a tenth counted", {200, 0, 0, 900, 400, 0, 100}, {U, U, U, U}, {-1, -1}, ""},
+	{"turned round: 0 in 3, 3 in 4, 4 in 0",
+	 {4883, 0, 0, 2442, 9766, 0, 1000},
+	 {W, W, W, R},
+	 {-1, -1},
+	 "DSCP 0 belongs to priority 0 and is counted in priority 3"},
+};
+
 static void test_packets(void **state)
 {
-	static const struct {
-		const char *name;
-		uint64_t there[QOS_PRIOS];
-		enum arrival want[4];
-		int swapped[2];
-		const char *says;
-	} cases[] = {
-		{"right", {2442, 0, 0, 9766, 4883, 0, 1000}, {R, R, R, R}, {-1, -1}, ""},
-		{"right, with ACKs and others",
-		 {2900, 40, 0, 9900, 5100, 2, 1100, 7},
-		 {R, R, R, R},
-		 {-1, -1},
-		 ""},
-		{"read a moment early",
-		 {2442, 0, 0, 9700, 4883, 0, 1000},
-		 {R, R, R, R},
-		 {-1, -1},
-		 ""},
-		{"3 and 4 swapped",
-		 {2442, 0, 0, 4883, 9766, 0, 1000},
-		 {R, W, W, R},
-		 {3, 4},
-		 "priorities 3 and 4 are swapped"},
-		{"0 and 6 swapped, with ACKs",
-		 {1100, 0, 0, 9800, 4900, 0, 2500},
-		 {W, R, R, W},
-		 {0, 6},
-		 "priorities 0 and 6 are swapped"},
-		{"3 in 5",
-		 {2442, 0, 0, 0, 4883, 9766, 1000},
-		 {R, W, R, R},
-		 {-1, -1},
-		 "DSCP 26 belongs to priority 3 and is counted in priority 5"},
-		{"all in 0",
-		 {18091, 0, 0, 0, 0, 0, 0},
-		 {R, W, W, W},
-		 {-1, -1},
-		 "is counted in priority 0"},
-		{"a few packets of 3 in 0",
-		 {2842, 0, 0, 9366, 4883, 0, 1000},
-		 {R, W, R, R},
-		 {-1, -1},
-		 "counted 9366 of 9766 packets"},
-		{"6 in 5, another's traffic in 1",
-		 {2442, 5000, 0, 9766, 4883, 1000, 0},
-		 {R, R, R, W},
-		 {-1, -1},
-		 "counted in priority 5"},
-		{"nothing counted", {0}, {U, U, U, U}, {-1, -1}, ""},
-		{"a tenth counted", {200, 0, 0, 900, 400, 0, 100}, {U, U, U, U}, {-1, -1}, ""},
-		{"turned round: 0 in 3, 3 in 4, 4 in 0",
-		 {4883, 0, 0, 2442, 9766, 0, 1000},
-		 {W, W, W, R},
-		 {-1, -1},
-		 "DSCP 0 belongs to priority 0 and is counted in priority 3"},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(packets); i++) {
 		struct prio_arrival a;
 		struct counters c;
 
-		fill(&c, METRIC_PRIO_RX_PACKETS, cases[i].there);
+		fill(&c, METRIC_PRIO_RX_PACKETS, packets[i].there);
 		prio_arrival_check(&c, true, four, ARRAY_SIZE(four), &a);
-		assert_int_equal(a.known, cases[i].want[0] != U);
+		assert_int_equal(a.known, packets[i].want[0] != U);
 		assert_true(a.packets);
 		for (unsigned int k = 0; k < ARRAY_SIZE(four); k++)
-			if (a.class[k].arrival != cases[i].want[k])
-				fail_msg("%s: class %u is %d: %s", cases[i].name, k,
+			if (a.class[k].arrival != packets[i].want[k])
+				fail_msg("%s: class %u is %d: %s", packets[i].name, k,
 					 a.class[k].arrival, a.text);
-		if (a.swapped[0] != cases[i].swapped[0] || a.swapped[1] != cases[i].swapped[1] ||
-		    (cases[i].says[0] ? !strstr(a.text, cases[i].says) : a.text[0]))
-			fail_msg("%s: %d %d '%s'", cases[i].name, a.swapped[0], a.swapped[1],
+		if (a.swapped[0] != packets[i].swapped[0] ||
+		    a.swapped[1] != packets[i].swapped[1] ||
+		    (packets[i].says[0] ? !strstr(a.text, packets[i].says) : a.text[0]))
+			fail_msg("%s: %d %d '%s'", packets[i].name, a.swapped[0], a.swapped[1],
 				 a.text);
 	}
 }

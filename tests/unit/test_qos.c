@@ -295,69 +295,69 @@ static void test_dscp_to_prio(void **state)
 	assert_int_equal(qos_dscp_to_prio(&q, 64), -EINVAL);
 }
 
+static const char *const bad_json[] = {
+	"[]",
+	"1",
+	"{\"trust\": 3}",
+	"{\"trust\": \"DSCP\"}",
+	"{\"trust\": [1]}",
+	"{\"pfc\": {\"enabled\": 8}}",
+	"{\"pfc\": {\"enabled\": [8]}}",
+	"{\"pfc\": {\"enabled\": [-1]}}",
+	"{\"pfc\": {\"enabled\": [\"3\"]}}",
+	"{\"pfc\": {\"delay\": 65536}}",
+	"{\"pfc\": {\"delay\": 1.5}}",
+	"{\"pfc\": {\"willing\": 1}}",
+	"{\"pfc\": {\"willing\": \"on\"}}",
+	"{\"ets\": {\"prio_tc\": [0,0,0,0,0,0,0]}}",
+	"{\"ets\": {\"prio_tc\": [0,0,0,0,0,0,0,0,0]}}",
+	"{\"ets\": {\"prio_tc\": [0,0,0,0,0,0,0,8]}}",
+	"{\"ets\": {\"tc_tsa\": [0,0,0,0,0,0,0,256]}}",
+	"{\"ets\": {\"tc_tsa\": [0,0,0,0,0,0,0,\"x\"]}}",
+	"{\"ets\": {\"tc_maxrate_kbps\": [0,0,0,0,0,0,0,-1]}}",
+	"{\"buffer\": {\"size\": [0,0,0,0,0,0,0,4294967296]}}",
+	"{\"app\": {\"dscp\": {\"64\": 3}}}",
+	"{\"app\": {\"dscp\": {\"026\": 3}}}",
+	"{\"app\": {\"dscp\": {\" 1\": 3}}}",
+	"{\"app\": {\"dscp\": {\"\": 3}}}",
+	"{\"app\": {\"dscp\": {\"-1\": 3}}}",
+	"{\"app\": {\"dscp\": {\"26\": 255}}}",
+	"{\"app\": {\"dscp\": {\"99999999999999999999\": 3}}}",
+	"{\"app\": {\"dscp\": [3]}}",
+	"{\"app\": {\"entries\": {}}}",
+	"{\"app\": {\"entries\": [{}]}}",
+	"{\"app\": {\"entries\": [3]}}",
+	"{\"app\": {\"entries\": [{\"selector\":5,\"protocol\":26,\"prio\":3}]}}",
+	"{\"app\": {\"entries\": [{\"selector\":\"udp\",\"protocol\":65536,\"prio\":3}]}}",
+	"{\"app\": {\"entries\": [{\"selector\":\"udp\",\"protocol\":1,\"prio\":8}]}}",
+	"{\"app\": {\"entries\": [{\"selector\":\"udp\",\"protocol\":1,\"prio\":1},"
+	"{\"selector\":\"udp\",\"protocol\":1,\"prio\":1}]}}",
+	"{\"vlan\": {\"egress_qos_map\": [3]}}",
+	"{\"vlan\": {\"egress_qos_map\": {\"16\": 3}}}",
+	"{\"vlan\": {\"egress_qos_map\": {\"02\": 3}}}",
+	"{\"vlan\": {\"egress_qos_map\": {\"2\": 8}}}",
+	"{\"mtu\": {\"netdev\": 67}}",
+	"{\"mtu\": {\"netdev\": \"9000\"}}",
+	"{\"rdma\": {\"cm_default_tos\": 106}}",
+	"{\"rdma\": {\"cm_default_tos\": {\"dscp\": 64, \"ecn\": \"ect0\"}}}",
+	"{\"rdma\": {\"cm_default_tos\": {\"dscp\": 26, \"ecn\": 4}}}",
+	"{\"rdma\": {\"roce_version\": \"v3\"}}",
+	"{\"rdma\": {\"roce_version\": 3}}",
+	"{\"dcbx\": {\"mode\": \"host\"}}",
+	"{\"dcbx\": {\"mode\": [\"os\"]}}",
+};
+
 static void test_hostile_json(void **state)
 {
-	static const char *const cases[] = {
-		"[]",
-		"1",
-		"{\"trust\": 3}",
-		"{\"trust\": \"DSCP\"}",
-		"{\"trust\": [1]}",
-		"{\"pfc\": {\"enabled\": 8}}",
-		"{\"pfc\": {\"enabled\": [8]}}",
-		"{\"pfc\": {\"enabled\": [-1]}}",
-		"{\"pfc\": {\"enabled\": [\"3\"]}}",
-		"{\"pfc\": {\"delay\": 65536}}",
-		"{\"pfc\": {\"delay\": 1.5}}",
-		"{\"pfc\": {\"willing\": 1}}",
-		"{\"pfc\": {\"willing\": \"on\"}}",
-		"{\"ets\": {\"prio_tc\": [0,0,0,0,0,0,0]}}",
-		"{\"ets\": {\"prio_tc\": [0,0,0,0,0,0,0,0,0]}}",
-		"{\"ets\": {\"prio_tc\": [0,0,0,0,0,0,0,8]}}",
-		"{\"ets\": {\"tc_tsa\": [0,0,0,0,0,0,0,256]}}",
-		"{\"ets\": {\"tc_tsa\": [0,0,0,0,0,0,0,\"x\"]}}",
-		"{\"ets\": {\"tc_maxrate_kbps\": [0,0,0,0,0,0,0,-1]}}",
-		"{\"buffer\": {\"size\": [0,0,0,0,0,0,0,4294967296]}}",
-		"{\"app\": {\"dscp\": {\"64\": 3}}}",
-		"{\"app\": {\"dscp\": {\"026\": 3}}}",
-		"{\"app\": {\"dscp\": {\" 1\": 3}}}",
-		"{\"app\": {\"dscp\": {\"\": 3}}}",
-		"{\"app\": {\"dscp\": {\"-1\": 3}}}",
-		"{\"app\": {\"dscp\": {\"26\": 255}}}",
-		"{\"app\": {\"dscp\": {\"99999999999999999999\": 3}}}",
-		"{\"app\": {\"dscp\": [3]}}",
-		"{\"app\": {\"entries\": {}}}",
-		"{\"app\": {\"entries\": [{}]}}",
-		"{\"app\": {\"entries\": [3]}}",
-		"{\"app\": {\"entries\": [{\"selector\":5,\"protocol\":26,\"prio\":3}]}}",
-		"{\"app\": {\"entries\": [{\"selector\":\"udp\",\"protocol\":65536,\"prio\":3}]}}",
-		"{\"app\": {\"entries\": [{\"selector\":\"udp\",\"protocol\":1,\"prio\":8}]}}",
-		"{\"app\": {\"entries\": [{\"selector\":\"udp\",\"protocol\":1,\"prio\":1},"
-		"{\"selector\":\"udp\",\"protocol\":1,\"prio\":1}]}}",
-		"{\"vlan\": {\"egress_qos_map\": [3]}}",
-		"{\"vlan\": {\"egress_qos_map\": {\"16\": 3}}}",
-		"{\"vlan\": {\"egress_qos_map\": {\"02\": 3}}}",
-		"{\"vlan\": {\"egress_qos_map\": {\"2\": 8}}}",
-		"{\"mtu\": {\"netdev\": 67}}",
-		"{\"mtu\": {\"netdev\": \"9000\"}}",
-		"{\"rdma\": {\"cm_default_tos\": 106}}",
-		"{\"rdma\": {\"cm_default_tos\": {\"dscp\": 64, \"ecn\": \"ect0\"}}}",
-		"{\"rdma\": {\"cm_default_tos\": {\"dscp\": 26, \"ecn\": 4}}}",
-		"{\"rdma\": {\"roce_version\": \"v3\"}}",
-		"{\"rdma\": {\"roce_version\": 3}}",
-		"{\"dcbx\": {\"mode\": \"host\"}}",
-		"{\"dcbx\": {\"mode\": [\"os\"]}}",
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		json_t *json = json_loads(cases[i], JSON_DECODE_ANY, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(bad_json); i++) {
+		json_t *json = json_loads(bad_json[i], JSON_DECODE_ANY, NULL);
 		struct qos q = {.has = 42};
 		struct err e = {0};
 
 		assert_non_null(json);
 		if (qos_from_json(json, &q, &e) != -EINVAL)
-			fail_msg("accepted: %s", cases[i]);
+			fail_msg("accepted: %s", bad_json[i]);
 		assert_true(q.has == 42);
 		assert_true(e.text[0]);
 		json_decref(json);

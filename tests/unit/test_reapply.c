@@ -79,62 +79,61 @@ static void test_root(void **state)
 }
 
 /* What a unit starts, and what that executes: one enabled unit each in a root of its own. */
+static const struct {
+	const char *name, *make, *path, *via, *tool;
+} started[] = {
+	{"a timer",
+	 "unit qos.timer '[Timer]\nOnUnitActiveSec=20'; "
+	 "unit qos.service 'ExecStart=/usr/bin/mlnx_qos -i eth0'; want qos.timer",
+	 "qos.timer", "/lib/systemd/system/qos.service", "mlnx_qos"},
+	{"a timer of another unit",
+	 "unit t.timer 'Unit=x.service\nUnit=qos.service'; "
+	 "unit qos.service 'ExecStart=dcb app'; want t.timer",
+	 "t.timer", "/lib/systemd/system/qos.service", "dcb"},
+	{"a path unit",
+	 "unit q.path 'PathChanged=/etc/q'; unit q.service 'ExecStart=lldptool'; want "
+	 "q.path",
+	 "q.path", "/lib/systemd/system/q.service", "lldptool"},
+	{"an instance of a template",
+	 "unit q@.timer 'x=y'; unit q@.service 'ExecStart=dcb pfc'; want q@eth0.timer",
+	 "q@eth0.timer", "/lib/systemd/system/q@.service", "dcb"},
+	{"a script",
+	 "unit q.service 'ExecStart=/opt/q.sh eth0'; file opt/q.sh '#!/bin/sh\nmlnx_qos'; "
+	 "want q.service",
+	 "q.service", "/opt/q.sh", "mlnx_qos"},
+	{"a script behind a shell and a sign",
+	 "unit q.service 'ExecStartPost=-/bin/sh -c \"/opt/q.sh; true\"'; "
+	 "file opt/q.sh '#!/bin/sh\ncma_roce_tos -t 106'; want q.service",
+	 "q.service", "/opt/q.sh", "cma_roce_tos"},
+	{"a timer's script",
+	 "unit q.timer 'x=y'; unit q.service 'ExecStart=/opt/q'; "
+	 "file opt/q '#!/usr/bin/python3\nrun([\"nicctl\"])'; want q.timer",
+	 "q.timer", "/opt/q", "nicctl"},
+	{"a program that has the name in it",
+	 "unit q.service 'ExecStart=/opt/q'; file opt/q '\177ELF mlnx_qos'; want q.service", NULL,
+	 NULL, NULL},
+	{"a script that is no command",
+	 "unit q.service 'Documentation=/opt/q'; file opt/q '#!/bin/sh\ndcb'; want "
+	 "q.service",
+	 NULL, NULL, NULL},
+	{"a masked service",
+	 "unit q.timer 'x=y'; unit q.service 'ExecStart=dcb'; want q.timer; "
+	 "ln -s /dev/null etc/systemd/system/q.service",
+	 NULL, NULL, NULL},
+	{"a masked timer",
+	 "unit q.timer 'x=y'; unit q.service 'ExecStart=dcb'; want q.timer; "
+	 "ln -s /dev/null etc/systemd/system/q.timer",
+	 NULL, NULL, NULL},
+	{"one that is not enabled", "unit q.timer 'x=y'; unit q.service 'ExecStart=dcb'", NULL,
+	 NULL, NULL},
+	{"a name that leaves the folders",
+	 "unit q.timer 'Unit=../../../opt/q'; file opt/q 'dcb'; want q.timer", NULL, NULL, NULL},
+};
+
 static void test_started(void **state)
 {
-	static const struct {
-		const char *name, *make, *path, *via, *tool;
-	} cases[] = {
-		{"a timer",
-		 "unit qos.timer '[Timer]\nOnUnitActiveSec=20'; "
-		 "unit qos.service 'ExecStart=/usr/bin/mlnx_qos -i eth0'; want qos.timer",
-		 "qos.timer", "/lib/systemd/system/qos.service", "mlnx_qos"},
-		{"a timer of another unit",
-		 "unit t.timer 'Unit=x.service\nUnit=qos.service'; "
-		 "unit qos.service 'ExecStart=dcb app'; want t.timer",
-		 "t.timer", "/lib/systemd/system/qos.service", "dcb"},
-		{"a path unit",
-		 "unit q.path 'PathChanged=/etc/q'; unit q.service 'ExecStart=lldptool'; want "
-		 "q.path",
-		 "q.path", "/lib/systemd/system/q.service", "lldptool"},
-		{"an instance of a template",
-		 "unit q@.timer 'x=y'; unit q@.service 'ExecStart=dcb pfc'; want q@eth0.timer",
-		 "q@eth0.timer", "/lib/systemd/system/q@.service", "dcb"},
-		{"a script",
-		 "unit q.service 'ExecStart=/opt/q.sh eth0'; file opt/q.sh '#!/bin/sh\nmlnx_qos'; "
-		 "want q.service",
-		 "q.service", "/opt/q.sh", "mlnx_qos"},
-		{"a script behind a shell and a sign",
-		 "unit q.service 'ExecStartPost=-/bin/sh -c \"/opt/q.sh; true\"'; "
-		 "file opt/q.sh '#!/bin/sh\ncma_roce_tos -t 106'; want q.service",
-		 "q.service", "/opt/q.sh", "cma_roce_tos"},
-		{"a timer's script",
-		 "unit q.timer 'x=y'; unit q.service 'ExecStart=/opt/q'; "
-		 "file opt/q '#!/usr/bin/python3\nrun([\"nicctl\"])'; want q.timer",
-		 "q.timer", "/opt/q", "nicctl"},
-		{"a program that has the name in it",
-		 "unit q.service 'ExecStart=/opt/q'; file opt/q '\177ELF mlnx_qos'; want q.service",
-		 NULL, NULL, NULL},
-		{"a script that is no command",
-		 "unit q.service 'Documentation=/opt/q'; file opt/q '#!/bin/sh\ndcb'; want "
-		 "q.service",
-		 NULL, NULL, NULL},
-		{"a masked service",
-		 "unit q.timer 'x=y'; unit q.service 'ExecStart=dcb'; want q.timer; "
-		 "ln -s /dev/null etc/systemd/system/q.service",
-		 NULL, NULL, NULL},
-		{"a masked timer",
-		 "unit q.timer 'x=y'; unit q.service 'ExecStart=dcb'; want q.timer; "
-		 "ln -s /dev/null etc/systemd/system/q.timer",
-		 NULL, NULL, NULL},
-		{"one that is not enabled", "unit q.timer 'x=y'; unit q.service 'ExecStart=dcb'",
-		 NULL, NULL, NULL},
-		{"a name that leaves the folders",
-		 "unit q.timer 'Unit=../../../opt/q'; file opt/q 'dcb'; want q.timer", NULL, NULL,
-		 NULL},
-	};
-
 	(void)state;
-	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(started); i++) {
 		char root[] = "/tmp/test_reapply.XXXXXX", command[2048], path[256] = "";
 		struct reapply found[2];
 		unsigned int n;
@@ -146,17 +145,17 @@ static void test_started(void **state)
 			 "file() { printf -- \"$2\\n\" >$1; }; "
 			 "unit() { file lib/systemd/system/$1 \"$2\"; }; "
 			 "want() { ln -s /nowhere/$1 etc/systemd/system/a.target.wants/; }; %s",
-			 root, cases[i].make);
+			 root, started[i].make);
 		assert_int_equal(system(command), 0);
 		n = reapply_find(root, found, 2);
-		if (cases[i].path)
+		if (started[i].path)
 			snprintf(path, sizeof(path), "/etc/systemd/system/a.target.wants/%s",
-				 cases[i].path);
-		if (n != (cases[i].path != NULL))
-			fail_msg("%s: %u found", cases[i].name, n);
-		if (n && (strcmp(found[0].path, path) || strcmp(found[0].via, cases[i].via) ||
-			  strcmp(found[0].tool, cases[i].tool)))
-			fail_msg("%s: %s %s %s", cases[i].name, found[0].path, found[0].via,
+				 started[i].path);
+		if (n != (started[i].path != NULL))
+			fail_msg("%s: %u found", started[i].name, n);
+		if (n && (strcmp(found[0].path, path) || strcmp(found[0].via, started[i].via) ||
+			  strcmp(found[0].tool, started[i].tool)))
+			fail_msg("%s: %s %s %s", started[i].name, found[0].path, found[0].via,
 				 found[0].tool);
 		snprintf(command, sizeof(command), "rm -rf %s", root);
 		assert_int_equal(system(command), 0);

@@ -161,58 +161,54 @@ static void test_bad_utf8(void **state)
 #define PORT HEAD "{\"netdev\":\"e\",\"kind\":\"ethernet\","
 #define PEND "}" TAIL
 
+static const struct {
+	const char *name, *in, *want; /* want: in the error; NULL: accepted */
+} bad_files[] = {
+	{"no port", HEAD TAIL, NULL},
+	{"unknown keys", PORT "\"warp\":9" PEND, NULL},
+	{"unknown GID type", PORT "\"gids\":[{\"index\":1,\"type\":\"v9\",\"gid\":\"::\"}]" PEND,
+	 NULL},
+	{"null peer and counters", PORT "\"peer\":null,\"counters\":null" PEND, NULL},
+	{"array", "[]", "schema"},
+	{"other schema", "{\"schema\":\"rocecheck.run/1\"}", "schema"},
+	{"no host", "{\"schema\":\"rocecheck.snapshot/1\",\"taken_unix_ns\":1,\"ports\":[]}",
+	 "host"},
+	{"host is a path", HOST("\"../x\"", "[]"), "host"},
+	{"host is an option", HOST("\"-oX\"", "[]"), "host"},
+	{"empty host", HOST("\"\"", "[]"), "host"},
+	{"NUL in a name", HEAD "{\"netdev\":\"e\\u0000x\",\"kind\":\"iwarp\"}" TAIL,
+	 "ports[0]: netdev"},
+	{"escape in a name", HEAD "{\"netdev\":\"e\\u001b[m\",\"kind\":\"iwarp\"}" TAIL, "netdev"},
+	{"long name", HEAD "{\"netdev\":\"0123456789abcdef\",\"kind\":\"iwarp\"}" TAIL, "netdev"},
+	{"port no object", HEAD "1" TAIL, "ports[0]"},
+	{"ports no array", HOST("\"h\"", "1"), "ports"},
+	{"no kind", HEAD "{\"netdev\":\"e\"}" TAIL, "kind"},
+	{"bad kind", HEAD "{\"netdev\":\"e\",\"kind\":\"warp\"}" TAIL, "kind"},
+	{"negative port", PORT "\"ib_port\":-1" PEND, "ib_port"},
+	{"port number 256", PORT "\"ib_port\":256" PEND, "ib_port"},
+	{"speed beyond 32 bits", PORT "\"speed_mbps\":4294967296" PEND, "speed_mbps"},
+	{"MTU beyond IB", PORT "\"active_mtu\":8192" PEND, "active_mtu"},
+	{"text for a flag", PORT "\"up\":\"yes\"" PEND, "up"},
+	{"GID index", PORT "\"gids\":[{\"index\":65536,\"type\":\"ib\",\"gid\":\"::\"}]" PEND,
+	 "ports[0]: gids[0]: index"},
+	{"GID text", PORT "\"gids\":[{\"index\":1,\"type\":\"ib\",\"gid\":\"x\"}]" PEND,
+	 "gids[0]: gid"},
+	{"GIDs no array", PORT "\"gids\":{}" PEND, "gids"},
+	{"address text", PORT "\"addresses\":[\"198.18.0.1/24\"]" PEND, "addresses[0]"},
+	{"qos", PORT "\"qos\":{\"mtu\":{\"netdev\":\"big\"}}" PEND, "qos"},
+	{"peer qos", PORT "\"peer\":{\"qos\":7}" PEND, "peer: qos"},
+	{"peer name", PORT "\"peer\":{\"name\":7}" PEND, "peer: name"},
+	{"escape in a text", PORT "\"firmware\":\"1\\u001b[2J\"" PEND, "firmware"},
+	{"C1 control in a text", PORT "\"peer\":{\"name\":\"\\u009b2J\"}" PEND, "peer: name"},
+	{"other letters in a text", PORT "\"firmware\":\"\\u00e4\\u20ac\"" PEND, NULL},
+	{"counters", PORT "\"counters\":{\"when_ns\":-1}" PEND, "counters: when_ns"},
+};
+
 static void test_hostile(void **state)
 {
-	static const struct {
-		const char *name, *in, *want; /* want: in the error; NULL: accepted */
-	} cases[] = {
-		{"no port", HEAD TAIL, NULL},
-		{"unknown keys", PORT "\"warp\":9" PEND, NULL},
-		{"unknown GID type",
-		 PORT "\"gids\":[{\"index\":1,\"type\":\"v9\",\"gid\":\"::\"}]" PEND, NULL},
-		{"null peer and counters", PORT "\"peer\":null,\"counters\":null" PEND, NULL},
-		{"array", "[]", "schema"},
-		{"other schema", "{\"schema\":\"rocecheck.run/1\"}", "schema"},
-		{"no host",
-		 "{\"schema\":\"rocecheck.snapshot/1\",\"taken_unix_ns\":1,\"ports\":[]}", "host"},
-		{"host is a path", HOST("\"../x\"", "[]"), "host"},
-		{"host is an option", HOST("\"-oX\"", "[]"), "host"},
-		{"empty host", HOST("\"\"", "[]"), "host"},
-		{"NUL in a name", HEAD "{\"netdev\":\"e\\u0000x\",\"kind\":\"iwarp\"}" TAIL,
-		 "ports[0]: netdev"},
-		{"escape in a name", HEAD "{\"netdev\":\"e\\u001b[m\",\"kind\":\"iwarp\"}" TAIL,
-		 "netdev"},
-		{"long name", HEAD "{\"netdev\":\"0123456789abcdef\",\"kind\":\"iwarp\"}" TAIL,
-		 "netdev"},
-		{"port no object", HEAD "1" TAIL, "ports[0]"},
-		{"ports no array", HOST("\"h\"", "1"), "ports"},
-		{"no kind", HEAD "{\"netdev\":\"e\"}" TAIL, "kind"},
-		{"bad kind", HEAD "{\"netdev\":\"e\",\"kind\":\"warp\"}" TAIL, "kind"},
-		{"negative port", PORT "\"ib_port\":-1" PEND, "ib_port"},
-		{"port number 256", PORT "\"ib_port\":256" PEND, "ib_port"},
-		{"speed beyond 32 bits", PORT "\"speed_mbps\":4294967296" PEND, "speed_mbps"},
-		{"MTU beyond IB", PORT "\"active_mtu\":8192" PEND, "active_mtu"},
-		{"text for a flag", PORT "\"up\":\"yes\"" PEND, "up"},
-		{"GID index",
-		 PORT "\"gids\":[{\"index\":65536,\"type\":\"ib\",\"gid\":\"::\"}]" PEND,
-		 "ports[0]: gids[0]: index"},
-		{"GID text", PORT "\"gids\":[{\"index\":1,\"type\":\"ib\",\"gid\":\"x\"}]" PEND,
-		 "gids[0]: gid"},
-		{"GIDs no array", PORT "\"gids\":{}" PEND, "gids"},
-		{"address text", PORT "\"addresses\":[\"198.18.0.1/24\"]" PEND, "addresses[0]"},
-		{"qos", PORT "\"qos\":{\"mtu\":{\"netdev\":\"big\"}}" PEND, "qos"},
-		{"peer qos", PORT "\"peer\":{\"qos\":7}" PEND, "peer: qos"},
-		{"peer name", PORT "\"peer\":{\"name\":7}" PEND, "peer: name"},
-		{"escape in a text", PORT "\"firmware\":\"1\\u001b[2J\"" PEND, "firmware"},
-		{"C1 control in a text", PORT "\"peer\":{\"name\":\"\\u009b2J\"}" PEND,
-		 "peer: name"},
-		{"other letters in a text", PORT "\"firmware\":\"\\u00e4\\u20ac\"" PEND, NULL},
-		{"counters", PORT "\"counters\":{\"when_ns\":-1}" PEND, "counters: when_ns"},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		json_t *json = json_loads(cases[i].in, JSON_ALLOW_NUL, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(bad_files); i++) {
+		json_t *json = json_loads(bad_files[i].in, JSON_ALLOW_NUL, NULL);
 		struct snapshot s = {.port_count = 4711};
 		struct err e = {0};
 		int err;
@@ -220,10 +216,10 @@ static void test_hostile(void **state)
 		assert_non_null(json);
 		err = snapshot_from_json(json, &s, &e);
 		json_decref(json);
-		if (cases[i].want && (err != -EINVAL || !strstr(e.text, cases[i].want)))
-			fail_msg("%s: %d %s", cases[i].name, err, e.text);
-		if (!cases[i].want && err)
-			fail_msg("%s: %s", cases[i].name, e.text);
+		if (bad_files[i].want && (err != -EINVAL || !strstr(e.text, bad_files[i].want)))
+			fail_msg("%s: %d %s", bad_files[i].name, err, e.text);
+		if (!bad_files[i].want && err)
+			fail_msg("%s: %s", bad_files[i].name, e.text);
 		if (err)
 			assert_int_equal(s.port_count, 4711);
 		else

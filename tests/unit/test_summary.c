@@ -138,45 +138,46 @@ static void many_drops(void **state)
 }
 
 /* Each row replaces one value by another at a path of keys; the flow is the first one. */
+static const struct {
+	const char *object, *key, *json, *want;
+} bad_members[] = {
+	{"totals", "frames", "-1", "'frames'"},
+	{"totals", "frames", "\"7\"", "'frames'"},
+	{"totals", "pfc_by_prio", "[1,2]", "'pfc_by_prio'"},
+	{"totals", "pfc_by_prio", "[1,2,3,4,5,6,7,-8]", "'pfc_by_prio'"},
+	{"", "totals", "null", "'frames'"},
+	{"", "drops", "\"maybe\"", "'drops'"},
+	{"", "dropped", "1.5", "'dropped'"},
+	{"", "flows", "{}", "'flows'"},
+	{"", "flows", "[[]]", "flows[0]"},
+	{"", "lldp", "[]", "'chassis'"},
+	{"flow", "encap", "7", "flows[0]: 'encap'"},
+	{"flow", "src", "\"300.1.1.1\"", "'src'"},
+	{"flow", "dst", "7", "'dst'"},
+	{"flow", "sport", "65536", "'sport'"},
+	{"flow", "dest_qpn", "16777216", "'dest_qpn'"},
+	{"flow", "packets", "null", "'packets'"},
+	{"flow", "ecn", "[0,0,0,0,0]", "'ecn'"},
+	{"flow", "dscp", "{\"64\": 1}", "'dscp'"},
+	{"flow", "dscp", "{\"26\": -1}", "'26'"},
+	{"flow", "max_payload", "4294967296", "'max_payload'"},
+	{"lldp", "chassis",
+	 "\"0123456789012345678901234567890123456789012345678901234567890"
+	 "1234\"",
+	 "'chassis'"},
+	{"lldp", "system", "\"a\\u0000b\"", NULL}, /* a NUL ends the text, nothing more */
+	{"lldp", "port", "\"\\u001b[2J\"", "'port'"},
+	{"lldp", "dialect", "\"klingon\"", "'dialect'"},
+	{"lldp", "ttl_s", "65536", "'ttl_s'"},
+	{"lldp", "qos", "{\"pfc\": {\"enabled\": 3}}", "pfc"},
+};
+
 static void hostile(void **state)
 {
-	static const struct {
-		const char *object, *key, *json, *want;
-	} rows[] = {
-		{"totals", "frames", "-1", "'frames'"},
-		{"totals", "frames", "\"7\"", "'frames'"},
-		{"totals", "pfc_by_prio", "[1,2]", "'pfc_by_prio'"},
-		{"totals", "pfc_by_prio", "[1,2,3,4,5,6,7,-8]", "'pfc_by_prio'"},
-		{"", "totals", "null", "'frames'"},
-		{"", "drops", "\"maybe\"", "'drops'"},
-		{"", "dropped", "1.5", "'dropped'"},
-		{"", "flows", "{}", "'flows'"},
-		{"", "flows", "[[]]", "flows[0]"},
-		{"", "lldp", "[]", "'chassis'"},
-		{"flow", "encap", "7", "flows[0]: 'encap'"},
-		{"flow", "src", "\"300.1.1.1\"", "'src'"},
-		{"flow", "dst", "7", "'dst'"},
-		{"flow", "sport", "65536", "'sport'"},
-		{"flow", "dest_qpn", "16777216", "'dest_qpn'"},
-		{"flow", "packets", "null", "'packets'"},
-		{"flow", "ecn", "[0,0,0,0,0]", "'ecn'"},
-		{"flow", "dscp", "{\"64\": 1}", "'dscp'"},
-		{"flow", "dscp", "{\"26\": -1}", "'26'"},
-		{"flow", "max_payload", "4294967296", "'max_payload'"},
-		{"lldp", "chassis",
-		 "\"0123456789012345678901234567890123456789012345678901234567890"
-		 "1234\"",
-		 "'chassis'"},
-		{"lldp", "system", "\"a\\u0000b\"", NULL}, /* a NUL ends the text, nothing more */
-		{"lldp", "port", "\"\\u001b[2J\"", "'port'"},
-		{"lldp", "dialect", "\"klingon\"", "'dialect'"},
-		{"lldp", "ttl_s", "65536", "'ttl_s'"},
-		{"lldp", "qos", "{\"pfc\": {\"enabled\": 3}}", "pfc"},
-	};
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+	for (i = 0; i < ARRAY_SIZE(bad_members); i++) {
 		struct capture_summary s, back = {.dropped = 99};
 		struct err e = {0};
 		json_t *o, *at, *value;
@@ -184,16 +185,16 @@ static void hostile(void **state)
 
 		make(&s, true);
 		o = capture_summary_to_json(&s);
-		at = !*rows[i].object ? o : json_object_get(o, rows[i].object);
-		if (!strcmp(rows[i].object, "flow"))
+		at = !*bad_members[i].object ? o : json_object_get(o, bad_members[i].object);
+		if (!strcmp(bad_members[i].object, "flow"))
 			at = json_array_get(json_object_get(o, "flows"), 0);
-		value = json_loads(rows[i].json, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
+		value = json_loads(bad_members[i].json, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 		assert_non_null(value);
-		assert_int_equal(json_object_set_new(at, rows[i].key, value), 0);
+		assert_int_equal(json_object_set_new(at, bad_members[i].key, value), 0);
 		err = capture_summary_from_json(o, &back, &e);
-		if (rows[i].want) {
-			if (err != -EINVAL || !strstr(e.text, rows[i].want))
-				fail_msg("%s: %d %s", rows[i].key, err, e.text);
+		if (bad_members[i].want) {
+			if (err != -EINVAL || !strstr(e.text, bad_members[i].want))
+				fail_msg("%s: %d %s", bad_members[i].key, err, e.text);
 			assert_true(back.dropped == 99); /* untouched */
 		} else {
 			assert_int_equal(err, 0);

@@ -93,63 +93,60 @@ static void test_good(void **state)
 
 #define HOST1 HEAD "      - {name: a, local: h1.sw, remote: h1.wire}\n"
 
+static const struct {
+	const char *name, *in;
+	int line, column;
+	const char *rule;
+	size_t count;
+} errors[] = {
+	{"no schema", "switches: []\n", 0, 0, "RC-INP-006", 1},
+	{"schema", "schema: x\nswitches: []\n", 1, 9, "RC-INP-010", 1},
+	{"key", HEAD "      - {name: a, rat: 1G}\n", 5, 19, "RC-INP-002", 1},
+	{"rate", HEAD "      - {name: a, rate: fast}\n", 5, 25, "RC-INP-004", 1},
+	{"defaults", "schema: rocecheck.switch/1\ndefaults: {rat: 1G}\nswitches: []\n", 2, 12,
+	 "RC-INP-002", 1},
+	{"two errors", HEAD "      - {name: a, mtu: 5, trust: cos}\n", 5, 24, "RC-INP-005", 2},
+	{"prio", HEAD "      - {name: a, pfc: [8]}\n", 5, 25, "RC-INP-005", 1},
+	{"tc key", HEAD "      - {name: a, tc: {0: {wrr: 3}}}\n", 5, 28, "RC-INP-002", 1},
+	{"xon", HEAD "      - {name: a, xon: 2MB}\n", 5, 9, "RC-INP-020", 1},
+	{"kmin", HEAD "      - {name: a, tc: {1: {ecn: {on: on, kmin: 9, kmax: 9}}}}\n", 5, 9,
+	 "RC-INP-020", 1},
+	{"twice", HEAD "      - {name: a}\n      - {name: a}\n", 6, 9, "RC-INP-014", 1},
+	{"no remote", HEAD "      - {name: a, local: /x}\n", 5, 9, "RC-INP-020", 1},
+	{"no end", HEAD "      - {name: a}\n", 0, 0, "RC-INP-006", 1},
+	{"no such link", HEAD "      - {name: a}\nlinks:\n  - {a: s/a, b: s/b}\n", 7, 17,
+	 "RC-INP-013", 1},
+	{"own link", HEAD "      - {name: a}\nlinks:\n  - {a: s/a, b: s/a}\n", 7, 5, "RC-INP-020",
+	 1},
+	{"fault", HEAD "      - {name: a}\nfaults:\n  - {kind: dorp}\n", 7, 12, "RC-INP-009", 1},
+	{"no such host", HOST1 "hosts:\n  - {name: h2}\n", 7, 5, "RC-INP-013", 1},
+	{"bond of one", HOST1 "hosts:\n  - {name: h1, bond: active-backup}\n", 7, 5, "RC-INP-020",
+	 1},
+	{"bond mode", HOST1 "hosts:\n  - {name: h1, bond: 802.3ad}\n", 7, 22, "RC-INP-009", 1},
+	{"host twice", HOST1 "hosts:\n  - {name: h1}\n  - {name: h1}\n", 8, 5, "RC-INP-014", 1},
+	{"mac",
+	 "schema: rocecheck.switch/1\nswitches:\n  - name: s\n    mac: 01:00:00:00:00:00\n"
+	 "    ports:\n      - {name: a, local: /x, remote: /y}\n",
+	 4, 10, "RC-INP-004", 1},
+};
+
 static void test_errors(void **state)
 {
-	static const struct {
-		const char *name, *in;
-		int line, column;
-		const char *rule;
-		size_t count;
-	} cases[] = {
-		{"no schema", "switches: []\n", 0, 0, "RC-INP-006", 1},
-		{"schema", "schema: x\nswitches: []\n", 1, 9, "RC-INP-010", 1},
-		{"key", HEAD "      - {name: a, rat: 1G}\n", 5, 19, "RC-INP-002", 1},
-		{"rate", HEAD "      - {name: a, rate: fast}\n", 5, 25, "RC-INP-004", 1},
-		{"defaults", "schema: rocecheck.switch/1\ndefaults: {rat: 1G}\nswitches: []\n", 2,
-		 12, "RC-INP-002", 1},
-		{"two errors", HEAD "      - {name: a, mtu: 5, trust: cos}\n", 5, 24, "RC-INP-005",
-		 2},
-		{"prio", HEAD "      - {name: a, pfc: [8]}\n", 5, 25, "RC-INP-005", 1},
-		{"tc key", HEAD "      - {name: a, tc: {0: {wrr: 3}}}\n", 5, 28, "RC-INP-002", 1},
-		{"xon", HEAD "      - {name: a, xon: 2MB}\n", 5, 9, "RC-INP-020", 1},
-		{"kmin", HEAD "      - {name: a, tc: {1: {ecn: {on: on, kmin: 9, kmax: 9}}}}\n", 5,
-		 9, "RC-INP-020", 1},
-		{"twice", HEAD "      - {name: a}\n      - {name: a}\n", 6, 9, "RC-INP-014", 1},
-		{"no remote", HEAD "      - {name: a, local: /x}\n", 5, 9, "RC-INP-020", 1},
-		{"no end", HEAD "      - {name: a}\n", 0, 0, "RC-INP-006", 1},
-		{"no such link", HEAD "      - {name: a}\nlinks:\n  - {a: s/a, b: s/b}\n", 7, 17,
-		 "RC-INP-013", 1},
-		{"own link", HEAD "      - {name: a}\nlinks:\n  - {a: s/a, b: s/a}\n", 7, 5,
-		 "RC-INP-020", 1},
-		{"fault", HEAD "      - {name: a}\nfaults:\n  - {kind: dorp}\n", 7, 12,
-		 "RC-INP-009", 1},
-		{"no such host", HOST1 "hosts:\n  - {name: h2}\n", 7, 5, "RC-INP-013", 1},
-		{"bond of one", HOST1 "hosts:\n  - {name: h1, bond: active-backup}\n", 7, 5,
-		 "RC-INP-020", 1},
-		{"bond mode", HOST1 "hosts:\n  - {name: h1, bond: 802.3ad}\n", 7, 22, "RC-INP-009",
-		 1},
-		{"host twice", HOST1 "hosts:\n  - {name: h1}\n  - {name: h1}\n", 8, 5, "RC-INP-014",
-		 1},
-		{"mac",
-		 "schema: rocecheck.switch/1\nswitches:\n  - name: s\n    mac: 01:00:00:00:00:00\n"
-		 "    ports:\n      - {name: a, local: /x, remote: /y}\n",
-		 4, 10, "RC-INP-004", 1},
-	};
 	struct lab_config *c = calloc(1, sizeof(*c));
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
 		struct diags d;
 		struct err e = {0};
 		int err;
 
 		diags_init(&d);
-		err = config_parse("f", cases[i].in, strlen(cases[i].in), c, &d, &e);
-		if (err != -EINVAL || d.count != cases[i].count ||
-		    d.list[0].line != cases[i].line || d.list[0].column != cases[i].column ||
-		    strcmp(d.list[0].rule, cases[i].rule)) {
+		err = config_parse("f", errors[i].in, strlen(errors[i].in), c, &d, &e);
+		if (err != -EINVAL || d.count != errors[i].count ||
+		    d.list[0].line != errors[i].line || d.list[0].column != errors[i].column ||
+		    strcmp(d.list[0].rule, errors[i].rule)) {
 			diags_print_gcc(&d, stderr);
-			fail_msg("%s: %d", cases[i].name, err);
+			fail_msg("%s: %d", errors[i].name, err);
 		}
 		diags_clear(&d);
 	}

@@ -260,75 +260,74 @@ static void test_members(void **state)
 	}
 }
 
+static const struct {
+	enum document which;
+	const char *key, *value;
+} bad_ranges[] = {
+	{SPEC, "role", "\"both\""},
+	{SPEC, "classes", "[]"},
+	{SPEC, "classes", "[7]"},
+	{SPEC, "threads", "0"},
+	{SPEC, "threads", "33"},
+	{SPEC, "mode", "\"strict\""}, /* not with UD */
+	{CLASS, "verb", "\"READ\""},
+	{CLASS, "transport", "\"RC\""},
+	{CLASS, "qps", "0"},
+	{CLASS, "qps", "257"},
+	{CLASS, "qps", "256"}, /* and one of the other class */
+	{CLASS, "window", "3"},
+	{CLASS, "window", "8192"},
+	{CLASS, "count", "-1"},
+	{SPEC, "ibdev", "\"a\\u0007b\""},
+	{SPEC, "ibdev", "\"0123456789012345678901234567890123456789012345678901234567890123\""},
+	{SPEC, "ib_port", "0"},
+	{SPEC, "ib_port", "256"},
+	{SPEC, "gid_index", "-1"},
+	{SPEC, "gid_index", "256"},
+	{CLASS, "tos", "256"},
+	{CLASS, "message_bytes", "63"},
+	{CLASS, "message_bytes", "8388609"},
+	{SPEC, "duration_ms", "86400001"},
+	{CLASS, "rate_bytes_per_s", "-5"},
+	{CLASS, "rate_bytes_per_s", "9223372036854775807"},
+	{CLASS, "sl", "8"},
+	{SPEC, "timeout", "32"},
+	{SPEC, "seed", "-1"},
+	{CLASS, "tos", "1.5"},
+	{QP, "qpn", "16777216"},
+	{QP, "psn", "-1"},
+	{PEER, "mtu", "0"},
+	{PEER, "mtu", "4097"},
+	{PEER, "cm_port", "65536"},
+	{QP, "rkey", "4294967296"},
+	{QP, "addr", "-1"},
+	{PEER, "gid", "\"\""},
+	{PEER, "gid", "\"0000000000000000000000000000000\""},
+	{PEER, "gid", "\"000000000000000000000000000000000\""},
+	{PEER, "gid", "\"0000000000000000000000000000000g\""},
+	{RESULT, "cause", "\"weather\""},
+	{RESULT, "messages", "-1"},
+	{RESULT, "mtu", "65537"},
+	{RESULT, "detail", "\"line\\nbreak\""},
+	{SUMS, "gaps", "-1"},
+	{FAILURE, "class", "16"},
+	{FAILURE, "qp", "256"},
+	{FAILURE, "status", "4294967296"},
+	{REPORT, "failures", "[[]]"},
+};
+
 static void test_ranges(void **state)
 {
-	static const struct {
-		enum document which;
-		const char *key, *value;
-	} cases[] = {
-		{SPEC, "role", "\"both\""},
-		{SPEC, "classes", "[]"},
-		{SPEC, "classes", "[7]"},
-		{SPEC, "threads", "0"},
-		{SPEC, "threads", "33"},
-		{SPEC, "mode", "\"strict\""}, /* not with UD */
-		{CLASS, "verb", "\"READ\""},
-		{CLASS, "transport", "\"RC\""},
-		{CLASS, "qps", "0"},
-		{CLASS, "qps", "257"},
-		{CLASS, "qps", "256"}, /* and one of the other class */
-		{CLASS, "window", "3"},
-		{CLASS, "window", "8192"},
-		{CLASS, "count", "-1"},
-		{SPEC, "ibdev", "\"a\\u0007b\""},
-		{SPEC, "ibdev",
-		 "\"0123456789012345678901234567890123456789012345678901234567890123\""},
-		{SPEC, "ib_port", "0"},
-		{SPEC, "ib_port", "256"},
-		{SPEC, "gid_index", "-1"},
-		{SPEC, "gid_index", "256"},
-		{CLASS, "tos", "256"},
-		{CLASS, "message_bytes", "63"},
-		{CLASS, "message_bytes", "8388609"},
-		{SPEC, "duration_ms", "86400001"},
-		{CLASS, "rate_bytes_per_s", "-5"},
-		{CLASS, "rate_bytes_per_s", "9223372036854775807"},
-		{CLASS, "sl", "8"},
-		{SPEC, "timeout", "32"},
-		{SPEC, "seed", "-1"},
-		{CLASS, "tos", "1.5"},
-		{QP, "qpn", "16777216"},
-		{QP, "psn", "-1"},
-		{PEER, "mtu", "0"},
-		{PEER, "mtu", "4097"},
-		{PEER, "cm_port", "65536"},
-		{QP, "rkey", "4294967296"},
-		{QP, "addr", "-1"},
-		{PEER, "gid", "\"\""},
-		{PEER, "gid", "\"0000000000000000000000000000000\""},
-		{PEER, "gid", "\"000000000000000000000000000000000\""},
-		{PEER, "gid", "\"0000000000000000000000000000000g\""},
-		{RESULT, "cause", "\"weather\""},
-		{RESULT, "messages", "-1"},
-		{RESULT, "mtu", "65537"},
-		{RESULT, "detail", "\"line\\nbreak\""},
-		{SUMS, "gaps", "-1"},
-		{FAILURE, "class", "16"},
-		{FAILURE, "qp", "256"},
-		{FAILURE, "status", "4294967296"},
-		{REPORT, "failures", "[[]]"},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		json_t *json = document(cases[i].which);
-		json_t *value = json_loads(cases[i].value, JSON_DECODE_ANY, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(bad_ranges); i++) {
+		json_t *json = document(bad_ranges[i].which);
+		json_t *value = json_loads(bad_ranges[i].value, JSON_DECODE_ANY, NULL);
 		struct err e = {0};
 
 		assert_non_null(value);
-		json_object_set_new(object(cases[i].which, json), cases[i].key, value);
-		if (readers[cases[i].which].read(json, &e) != -EINVAL)
-			fail_msg("%s: %s was taken", cases[i].key, cases[i].value);
+		json_object_set_new(object(bad_ranges[i].which, json), bad_ranges[i].key, value);
+		if (readers[bad_ranges[i].which].read(json, &e) != -EINVAL)
+			fail_msg("%s: %s was taken", bad_ranges[i].key, bad_ranges[i].value);
 		json_decref(json);
 	}
 }
