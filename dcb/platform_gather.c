@@ -3,7 +3,6 @@
  * The facts of struct platform_facts out of sysfs. A VF's device has a link to
  * its physical function, and below that is the netdev of it, while both are on one host.
  */
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,24 +30,13 @@ static uint16_t read_id(struct dcb *dcb, const char *device, const char *file)
 static void read_physical(struct dcb *dcb, const char *device, struct platform_facts *facts)
 {
 	char path[PATH_LENGTH + 16];
-	struct dirent *d;
-	DIR *dir;
-	int fd;
 
 	snprintf(path, sizeof(path), "%s/physfn", device);
 	if (faccessat(dcb_sysfs_fd(dcb), path, F_OK, 0))
 		return;
 	facts->has_physical = true;
 	snprintf(path, sizeof(path), "%s/physfn/net", device);
-	fd = openat(dcb_sysfs_fd(dcb), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (fd >= 0 && !dir)
-		close(fd);
-	while (dir && !facts->physical[0] && (d = readdir(dir)))
-		if (d->d_name[0] != '.' && strlen(d->d_name) < sizeof(facts->physical))
-			snprintf(facts->physical, sizeof(facts->physical), "%.15s", d->d_name);
-	if (dir)
-		closedir(dir);
+	(void)sysfs_first_name(dcb_sysfs_fd(dcb), path, facts->physical, sizeof(facts->physical));
 }
 
 static void read_device(struct dcb *dcb, const char *device, char *driver, size_t size,

@@ -16,4 +16,8 @@ bool sysfs_is_element(const char *name);
  * such link or its name is too long. Sysfs names drivers and buses so. */
 bool sysfs_link_name(int root, const char *path, char *name, size_t size);
 
+/* The first name in the folder `path` below root that fits and is not hidden, in the folder's own
+ * order: of a device's netdevs, the first one. "" and false when there is none. */
+bool sysfs_first_name(int root, const char *path, char *name, size_t size);
+
 #endif

@@ -68,7 +68,7 @@ struct seat {
 	bool known;
 	char bdf[24];		/* of the PCI device, empty: not on a PCI bus */
 	int32_t vendor, device; /* PCI ids of it */
-	char physical[16];	/* netdev of a VF\'s physical function, where it is on this host */
+	char physical[16];	/* netdev of a VF's physical function, where it is on this host */
 	char port_name[32];	/* phys_port_name: "p0", "pf0vf1" */
 	int32_t numa_node;
 	int32_t pcie_speed, pcie_speed_max;	/* MT/s: 16000 is PCIe 4.0 */

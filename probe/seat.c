@@ -7,11 +7,13 @@
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "dcb/sysfs.h"
 #include "probe/machine.h"
 #include "probe/machine_file.h"
 
@@ -129,17 +131,9 @@ static int32_t read_id(const char *sysfs, const char *device, const char *file)
 static void read_physical(const char *sysfs, const char *device, struct seat *seat)
 {
 	char path[PATH_MAX];
-	struct dirent *d;
-	DIR *dir;
 
-	if (snprintf(path, sizeof(path), "%s/%s/physfn/net", sysfs, device) >= (int)sizeof(path))
-		return;
-	dir = opendir(path);
-	while (dir && !seat->physical[0] && (d = readdir(dir)))
-		if (d->d_name[0] != '.' && strlen(d->d_name) < sizeof(seat->physical))
-			snprintf(seat->physical, sizeof(seat->physical), "%.15s", d->d_name);
-	if (dir)
-		closedir(dir);
+	if (snprintf(path, sizeof(path), "%s/%s/physfn/net", sysfs, device) < (int)sizeof(path))
+		(void)sysfs_first_name(AT_FDCWD, path, seat->physical, sizeof(seat->physical));
 }
 
 static bool irq_is_remote(const char *proc, unsigned long irq, const char *local)

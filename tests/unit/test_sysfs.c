@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names that are one element of a path, and names that links point to.
+ * Names that are one element of a path, names that links point to, and the first in a folder.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -63,11 +63,47 @@ static void test_links(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* What is hidden or too long is passed over. */
+static void test_first_names(void **state)
+{
+	static const struct {
+		const char *folder;
+		bool found;
+		const char *name;
+	} cases[] = {
+		{"net", true, "eth0"}, {"odd", true, "eth1"}, {"empty", false, ""},
+		{"file", false, ""},   {"none", false, ""},
+	};
+	char root[] = "/tmp/test_sysfs.XXXXXX", command[256], name[16];
+	int fd;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	snprintf(command, sizeof(command),
+		 "cd %s && mkdir -p net/eth0 odd/.x odd/name_of_16_bytes odd/eth1 empty/.x && "
+		 "touch file",
+		 root);
+	assert_int_equal(system(command), 0);
+	fd = open(root, O_RDONLY | O_DIRECTORY);
+	assert_true(fd >= 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		strcpy(name, "before");
+		if (sysfs_first_name(fd, cases[i].folder, name, sizeof(name)) != cases[i].found ||
+		    strcmp(name, cases[i].name))
+			fail_msg("%s: '%s'", cases[i].folder, name);
+	}
+	assert_false(sysfs_first_name(-1, "net", name, sizeof(name)));
+	close(fd);
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_elements),
 		cmocka_unit_test(test_links),
+		cmocka_unit_test(test_first_names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
