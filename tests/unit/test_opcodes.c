@@ -11,6 +11,7 @@
 
 #include "capture/opcode.h"
 #include "tests/unit/opcode_vectors.h"
+#include "tests/unit/packet_headers.h"
 #include "tests/unit/roce_frames.h"
 
 static const struct frame_opcode *listed(unsigned int opcode)
@@ -167,39 +168,6 @@ static void decode_vector(const struct opcode_vector *v, struct packet *p)
 	packet_decode(1, bytes, len, len, 1, 1, p);
 }
 
-static void check_vector_headers(const struct packet *p, const char *headers)
-{
-	static const struct {
-		char letter;
-		uint16_t bit;
-	} bits[] = {
-		{'D', HDR_DETH}, {'X', HDR_XRCETH},    {'F', HDR_FETH},		{'R', HDR_RETH},
-		{'A', HDR_AETH}, {'T', HDR_ATOMICETH}, {'k', HDR_ATOMICACKETH}, {'I', HDR_IMMDT},
-		{'V', HDR_IETH}, {'C', HDR_CNP},
-	};
-	uint16_t want = 0;
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(bits); i++)
-		want |= strchr(headers, bits[i].letter) ? bits[i].bit : 0;
-	assert_int_equal(p->headers, want);
-	assert_true(!(want & HDR_DETH) || p->deth.qkey == 0x80010000);
-	assert_true(!(want & HDR_DETH) || p->deth.src_qpn == 0x789);
-	assert_true(!(want & HDR_XRCETH) || p->xrc_srq == 0x321);
-	assert_true(!(want & HDR_FETH) || p->feth == 0x21);
-	assert_true(!(want & HDR_RETH) || p->reth.va == 0x1122334455667788);
-	assert_true(!(want & HDR_RETH) || p->reth.rkey == 0xcafe0001);
-	assert_true(!(want & HDR_RETH) || p->reth.dma_len == 0x1000);
-	assert_true(!(want & HDR_ATOMICETH) || p->atomiceth.va == 0x1122334455667788);
-	assert_true(!(want & HDR_ATOMICETH) || p->atomiceth.rkey == 0xcafe0002);
-	assert_true(!(want & HDR_ATOMICETH) || p->atomiceth.swap_add == 0xaaaa0000aaaa);
-	assert_true(!(want & HDR_ATOMICETH) || p->atomiceth.compare == 0xbbbb0000bbbb);
-	assert_true(!(want & HDR_AETH) || p->aeth.syndrome == 0x1f);
-	assert_true(!(want & HDR_AETH) || p->aeth.msn == 0xabcd);
-	assert_true(!(want & HDR_ATOMICACKETH) || p->atomic_ack == 0x0102030405060708);
-	assert_true(!(want & HDR_IMMDT) || p->immdt == 0xdeadbeef);
-	assert_true(!(want & HDR_IETH) || p->ieth_rkey == 0xcafe0003);
-}
-
 static void vectors(void **state)
 {
 	bool seen[256] = {false};
@@ -225,7 +193,7 @@ static void vectors(void **state)
 		assert_int_equal(p.psn, 0xfffffe);
 		assert_true(p.migreq && p.ackreq && !p.se && !p.fecn);
 		assert_int_equal(p.becn, v->opcode == OPCODE_CNP);
-		check_vector_headers(&p, v->headers);
+		check_headers(&p, v->headers);
 		assert_false(seen[v->opcode]);
 		seen[v->opcode] = true;
 	}
