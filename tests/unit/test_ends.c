@@ -78,21 +78,45 @@ static void usual(struct host *h, const char *ibdev, const char *address, const 
 	add_gid(p, GID_ROCE_V2, address);
 }
 
-static void test_usual(void **state)
-{
-	struct host a = {0}, b = {0};
-	struct ends_wish wish[2] = {any("a"), any("b")};
+/* Two hosts and what is chosen of them. */
+struct scene {
+	struct host a, b;
+	struct ends_wish wish[2];
 	struct ends ends;
 	struct err e;
+};
+
+static void begin(struct scene *s)
+{
+	memset(s, 0, sizeof(*s));
+	s->wish[0] = any("a");
+	s->wish[1] = any("b");
+}
+
+/* Each with one port, in one subnet. */
+static void begin_usual(struct scene *s, const char *cidr)
+{
+	begin(s);
+	usual(&s->a, "x", "10.0.0.1", cidr);
+	usual(&s->b, "y", "10.0.0.2", cidr);
+}
+
+static int choose_in(struct scene *s)
+{
+	return choose(&s->a, &s->b, s->wish, &s->ends, &s->e);
+}
+
+static void test_usual(void **state)
+{
+	struct scene s;
 
 	(void)state;
-	usual(&a, "mlx5_0", "198.18.0.1", "198.18.0.0/24");
-	usual(&b, "mlx5_0", "198.18.0.2", "198.18.0.0/24");
-	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
-	assert_int_equal(ends.match, ENDS_SUBNET);
-	assert_int_equal(ends.gid[0]->index, 3); /* never 0, and no v1 */
-	assert_int_equal(ends.gid[1]->index, 3);
-	assert_int_equal(ends_check(&ends, wish, 0, &e), 0);
+	begin_usual(&s, "10.0.0.0/24");
+	assert_int_equal(choose_in(&s), 0);
+	assert_int_equal(s.ends.match, ENDS_SUBNET);
+	assert_int_equal(s.ends.gid[0]->index, 3); /* never 0, and no v1 */
+	assert_int_equal(s.ends.gid[1]->index, 3);
+	assert_int_equal(ends_check(&s.ends, s.wish, 0, &s.e), 0);
 }
 
 static void test_rails(void **state)
@@ -110,74 +134,65 @@ static void test_rails(void **state)
 		{NULL, NULL, "10.1.0.1", "10.1.0.2", "mlx5_1", "bnxt_1", ENDS_CONTROL},
 		{NULL, NULL, "192.0.2.1", "192.0.2.2", "mlx5_0", "bnxt_0", ENDS_SUBNET},
 	};
-	struct host a = {0}, b = {0};
+	struct scene s;
 
 	(void)state;
-	usual(&a, "mlx5_0", "10.0.0.1", "10.0.0.0/16");
-	usual(&a, "mlx5_1", "10.1.0.1", "10.1.0.0/16");
-	usual(&b, "bnxt_0", "10.0.0.2", "10.0.0.0/16");
-	usual(&b, "bnxt_1", "10.1.0.2", "10.1.0.0/16");
+	begin(&s);
+	usual(&s.a, "mlx5_0", "10.0.0.1", "10.0.0.0/16");
+	usual(&s.a, "mlx5_1", "10.1.0.1", "10.1.0.0/16");
+	usual(&s.b, "bnxt_0", "10.0.0.2", "10.0.0.0/16");
+	usual(&s.b, "bnxt_1", "10.1.0.2", "10.1.0.0/16");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct ends_wish wish[2] = {any("a"), any("b")};
-		struct ends ends;
-		struct err e;
-
-		wish[0].device = cases[i].device0;
-		wish[1].device = cases[i].device1;
-		wish[0].address = cases[i].control0;
-		wish[1].address = cases[i].control1;
-		if (choose(&a, &b, wish, &ends, &e))
-			fail_msg("%zu: %s", i, e.text);
-		if (strcmp(ends.port[0]->ibdev, cases[i].want0) ||
-		    strcmp(ends.port[1]->ibdev, cases[i].want1) || ends.match != cases[i].match)
-			fail_msg("%zu: %s, %s, %s", i, ends.port[0]->ibdev, ends.port[1]->ibdev,
-				 ends_match_word(ends.match));
+		s.wish[0].device = cases[i].device0;
+		s.wish[1].device = cases[i].device1;
+		s.wish[0].address = cases[i].control0;
+		s.wish[1].address = cases[i].control1;
+		if (choose_in(&s))
+			fail_msg("%zu: %s", i, s.e.text);
+		if (strcmp(s.ends.port[0]->ibdev, cases[i].want0) ||
+		    strcmp(s.ends.port[1]->ibdev, cases[i].want1) || s.ends.match != cases[i].match)
+			fail_msg("%zu: %s, %s, %s", i, s.ends.port[0]->ibdev, s.ends.port[1]->ibdev,
+				 ends_match_word(s.ends.match));
 	}
 }
 
 static void test_families_and_routes(void **state)
 {
-	struct host a = {0}, b = {0};
-	struct ends_wish wish[2] = {any("a"), any("b")};
-	struct ends ends;
-	struct err e;
+	struct scene s;
 
 	(void)state;
-	add_gid(add_port(&a, "x0", NULL), GID_ROCE_V2, "2001:db8::1");
-	add_gid(&a.port[0], GID_ROCE_V2, "10.0.0.1");
-	add_gid(add_port(&b, "y0", NULL), GID_ROCE_V2, "10.9.0.1");
-	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
-	assert_int_equal(ends.match, ENDS_ROUTED);
-	assert_int_equal(ends.gid[0]->index, 1);
+	begin(&s);
+	add_gid(add_port(&s.a, "x0", NULL), GID_ROCE_V2, "2001:db8::1");
+	add_gid(&s.a.port[0], GID_ROCE_V2, "10.0.0.1");
+	add_gid(add_port(&s.b, "y0", NULL), GID_ROCE_V2, "10.9.0.1");
+	assert_int_equal(choose_in(&s), 0);
+	assert_int_equal(s.ends.match, ENDS_ROUTED);
+	assert_int_equal(s.ends.gid[0]->index, 1);
 
-	add_gid(&b.port[0], GID_ROCE_V2, "2001:db8::2");
-	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
-	assert_int_equal(ends.match, ENDS_SUBNET);
-	assert_int_equal(ends.gid[0]->index, 0);
-	assert_int_equal(ends.gid[1]->index, 1);
+	add_gid(&s.b.port[0], GID_ROCE_V2, "2001:db8::2");
+	assert_int_equal(choose_in(&s), 0);
+	assert_int_equal(s.ends.match, ENDS_SUBNET);
+	assert_int_equal(s.ends.gid[0]->index, 0);
+	assert_int_equal(s.ends.gid[1]->index, 1);
 
-	wish[1].gid_index = 0; /* then only one family is left */
-	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
-	assert_int_equal(ends.gid[0]->index, 1);
+	s.wish[1].gid_index = 0; /* then only one family is left */
+	assert_int_equal(choose_in(&s), 0);
+	assert_int_equal(s.ends.gid[0]->index, 1);
 }
 
 /* A link-local GID only when its index is given, and only to another one. */
 static void test_link_local(void **state)
 {
-	struct host a = {0}, b = {0};
-	struct ends_wish wish[2] = {any("a"), any("b")};
-	struct ends ends;
-	struct err e;
+	struct scene s;
 
 	(void)state;
-	usual(&a, "x", "10.0.0.1", "10.0.0.0/8");
-	usual(&b, "y", "10.0.0.2", "10.0.0.0/8");
-	wish[0].gid_index = wish[1].gid_index = 1;
-	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
-	assert_int_equal(ends.match, ENDS_SUBNET);
-	wish[1].gid_index = ENDS_ANY;
-	assert_int_equal(choose(&a, &b, wish, &ends, &e), -ENOENT);
-	assert_non_null(strstr(e.text, "one family"));
+	begin_usual(&s, "10.0.0.0/8");
+	s.wish[0].gid_index = s.wish[1].gid_index = 1;
+	assert_int_equal(choose_in(&s), 0);
+	assert_int_equal(s.ends.match, ENDS_SUBNET);
+	s.wish[1].gid_index = ENDS_ANY;
+	assert_int_equal(choose_in(&s), -ENOENT);
+	assert_non_null(strstr(s.e.text, "one family"));
 }
 
 static void test_errors(void **state)
@@ -232,24 +247,20 @@ static void test_errors(void **state)
 
 static void test_mtus(void **state)
 {
-	struct host a = {0}, b = {0};
-	struct ends_wish wish[2] = {any("a"), any("b")};
-	struct ends ends;
-	struct err e;
+	struct scene s;
 
 	(void)state;
-	usual(&a, "x", "10.0.0.1", "10.0.0.0/8");
-	usual(&b, "y", "10.0.0.2", "10.0.0.0/8");
-	b.port[0].active_mtu = 1024;
-	assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
-	assert_int_equal(ends_check(&ends, wish, 0, &e), -EMSGSIZE);
-	assert_non_null(strstr(e.text, "a x has 4096, b y has 1024"));
-	assert_non_null(strstr(e.hint, "-m 1024"));
-	assert_int_equal(ends_check(&ends, wish, 1024, &e), 0);
-	assert_int_equal(ends_check(&ends, wish, 2048, &e), -EMSGSIZE);
-	assert_non_null(strstr(e.text, "b: y"));
-	b.port[0].active_mtu = 0; /* not known */
-	assert_int_equal(ends_check(&ends, wish, 0, &e), 0);
+	begin_usual(&s, "10.0.0.0/8");
+	s.b.port[0].active_mtu = 1024;
+	assert_int_equal(choose_in(&s), 0);
+	assert_int_equal(ends_check(&s.ends, s.wish, 0, &s.e), -EMSGSIZE);
+	assert_non_null(strstr(s.e.text, "a x has 4096, b y has 1024"));
+	assert_non_null(strstr(s.e.hint, "-m 1024"));
+	assert_int_equal(ends_check(&s.ends, s.wish, 1024, &s.e), 0);
+	assert_int_equal(ends_check(&s.ends, s.wish, 2048, &s.e), -EMSGSIZE);
+	assert_non_null(strstr(s.e.text, "b: y"));
+	s.b.port[0].active_mtu = 0; /* not known */
+	assert_int_equal(ends_check(&s.ends, s.wish, 0, &s.e), 0);
 }
 
 /* A subnet comes from the other host: nothing it says may do harm. */
@@ -266,15 +277,11 @@ static void test_hostile_subnets(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(subnets); i++) {
-		struct host a = {0}, b = {0};
-		struct ends_wish wish[2] = {any("a"), any("b")};
-		struct ends ends;
-		struct err e;
+		struct scene s;
 
-		usual(&a, "x", "10.0.0.1", subnets[i]);
-		usual(&b, "y", "10.0.0.2", subnets[i]);
-		assert_int_equal(choose(&a, &b, wish, &ends, &e), 0);
-		assert_int_equal(ends.match, ENDS_ROUTED);
+		begin_usual(&s, subnets[i]);
+		assert_int_equal(choose_in(&s), 0);
+		assert_int_equal(s.ends.match, ENDS_ROUTED);
 	}
 }
 
