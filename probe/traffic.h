@@ -236,6 +236,8 @@ const char *traffic_mode_word(enum traffic_mode mode);		      /* "strict" */
 const char *traffic_cause_word(enum traffic_cause cause);	      /* "retry-exceeded" */
 const char *traffic_cause_advice(enum traffic_cause cause);
 
+/* SEND, with an immediate or without: it consumes receives and arrives where they say. */
+bool traffic_verb_sends(enum traffic_verb verb);
 int traffic_verb_take(const json_t *json, const char *key, enum traffic_verb *verb, struct err *e);
 
 /* JSON. Reading checks type and range of each member and of the whole (traffic_spec_check), and

@@ -201,6 +201,7 @@ int traffic_kill_flow(struct flow *f, struct err *e); /* to ERROR: all comes bac
 bool class_grants(const struct traffic_class *c);     /* its requester waits for grants */
 bool class_receives(const struct traffic_class *c);   /* its responder posts receives */
 bool class_loses(const struct traffic_class *c);      /* UC or UD */
+uint32_t class_bytes(const struct traffic_class *c);  /* of a message, 8 of an atomic */
 uint32_t class_window(const struct traffic_class *c); /* messages under way on a QP */
 uint32_t class_slots(const struct traffic_class *c);  /* a half's memory, in messages */
 uint32_t class_stride(const struct traffic_class *c); /* bytes of a slot */

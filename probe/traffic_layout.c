@@ -25,12 +25,7 @@
 #define BURST_PER_S    50u /* or 20 ms of the rate: sleeps are not exact */
 #define BURST_SOFT     10u /* 100 ms where the sender shares a core with the kernel's work */
 
-static bool is_send(const struct traffic_class *c)
-{
-	return c->verb == TRAFFIC_SEND || c->verb == TRAFFIC_SEND_IMM;
-}
-
-static uint32_t bytes_of(const struct traffic_class *c)
+uint32_t class_bytes(const struct traffic_class *c)
 {
 	return c->verb == TRAFFIC_ATOMIC ? ATOMIC_BYTES : c->message_bytes;
 }
@@ -42,7 +37,7 @@ bool class_loses(const struct traffic_class *c)
 
 bool class_receives(const struct traffic_class *c)
 {
-	return is_send(c) || c->verb == TRAFFIC_WRITE_IMM || c->probe;
+	return traffic_verb_sends(c->verb) || c->verb == TRAFFIC_WRITE_IMM || c->probe;
 }
 
 bool class_grants(const struct traffic_class *c)
@@ -84,7 +79,7 @@ uint32_t class_window(const struct traffic_class *c)
 		return c->window < TRAFFIC_WINDOW_MAX ? c->window : TRAFFIC_WINDOW_MAX;
 	if (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC)
 		most = READ_WINDOW;
-	window = power_below(FLIGHT_BYTES / bytes_of(c), most);
+	window = power_below(FLIGHT_BYTES / class_bytes(c), most);
 	return window > 2 ? window : 2;
 }
 
@@ -97,7 +92,7 @@ uint32_t class_slots(const struct traffic_class *c)
 
 uint32_t class_stride(const struct traffic_class *c)
 {
-	return (bytes_of(c) + 63) / 64 * 64;
+	return (class_bytes(c) + 63) / 64 * 64;
 }
 
 bool class_checks_whole(const struct traffic_class *c, uint64_t n)
@@ -111,12 +106,12 @@ uint32_t class_unit(const struct traffic_class *c)
 {
 	uint32_t window = class_window(c), most = TRAFFIC_UNIT_MAX;
 	uint64_t rate = c->qps ? c->rate_bytes_per_s / c->qps : 0;
-	uint64_t due = rate * UNIT_NS / 1000000000 / bytes_of(c);
+	uint64_t due = rate * UNIT_NS / 1000000000 / class_bytes(c);
 
 	if (most > window / 4)
 		most = window / 4;
-	if (most > UNIT_BYTES / bytes_of(c))
-		most = UNIT_BYTES / bytes_of(c);
+	if (most > UNIT_BYTES / class_bytes(c))
+		most = UNIT_BYTES / class_bytes(c);
 	if (c->rate_bytes_per_s && due < most)
 		most = (uint32_t)due;
 	return power_below(most, TRAFFIC_UNIT_MAX);
@@ -134,7 +129,9 @@ static uint32_t receives_of(const struct traffic_class *c)
 /* SENDs land by receives, all else by slot. */
 static uint32_t arrival_slots(const struct flow *f)
 {
-	return class_loses(f->class) && is_send(f->class) ? receives_of(f->class) : f->slots;
+	bool anywhere = class_loses(f->class) && traffic_verb_sends(f->class->verb);
+
+	return anywhere ? receives_of(f->class) : f->slots;
 }
 
 static uint32_t arrival_stride(const struct flow *f)
@@ -239,7 +236,7 @@ static int prepare_requester(struct flow *f, struct err *e)
 
 		x->sge[i] = (struct ibv_sge){
 			.addr = (uintptr_t)(x->slot + (size_t)(i % f->slots) * f->stride),
-			.length = bytes_of(f->class),
+			.length = class_bytes(f->class),
 			.lkey = f->worker->mr->lkey,
 		};
 		x->wr[i] = (struct ibv_send_wr){
@@ -272,14 +269,14 @@ static int prepare_responder(struct flow *f, struct err *e)
 
 		x->sge[i] = (struct ibv_sge){
 			.addr = (uintptr_t)(x->slot + at),
-			.length = bytes_of(f->class) + head,
+			.length = class_bytes(f->class) + head,
 			.lkey = f->worker->mr->lkey,
 		};
 		x->wr[i] = (struct ibv_recv_wr){
 			.wr_id = WR_ID(f->at, i),
 			.next = &x->wr[(i + 1) % x->receives],
 			.sg_list = &x->sge[i],
-			.num_sge = is_send(f->class) ? 1 : 0,
+			.num_sge = traffic_verb_sends(f->class->verb) ? 1 : 0,
 		};
 	}
 	return 0;
@@ -338,7 +335,7 @@ static void aim(struct flow *f, struct ibv_send_wr *wr, uint64_t addr)
 void flow_aim(struct flow *f)
 {
 	const struct traffic_class *c = f->class;
-	uint64_t burst = (uint64_t)BURST_MESSAGES * bytes_of(c);
+	uint64_t burst = (uint64_t)BURST_MESSAGES * class_bytes(c);
 	unsigned int per_s = f->worker->t->soft ? BURST_SOFT : BURST_PER_S;
 	uint64_t rate = c->rate_bytes_per_s / c->qps, now = f->worker->t->start_ns;
 

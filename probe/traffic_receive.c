@@ -14,11 +14,6 @@
 
 #define LOST_NS (200 * NS_PER_MS) /* so long after the last one: what did not come will not */
 
-static bool is_send(const struct traffic_class *c)
-{
-	return c->verb == TRAFFIC_SEND || c->verb == TRAFFIC_SEND_IMM;
-}
-
 static uint32_t grant_step(const struct flow *f)
 {
 	return f->window / 4 ? f->window / 4 : 1;
@@ -129,8 +124,9 @@ static void take_loose(struct flow *f, const struct ibv_wc *wc)
 {
 	struct responder *x = &f->rx;
 	uint32_t at = (uint32_t)wc->wr_id, head = f->class->transport == TRAFFIC_UD ? 40 : 0;
-	const uint8_t *p = is_send(f->class) ? (const uint8_t *)(uintptr_t)x->sge[at].addr + head
-					     : NULL;
+	const uint8_t *p = traffic_verb_sends(f->class->verb)
+				   ? (const uint8_t *)(uintptr_t)x->sge[at].addr + head
+				   : NULL;
 	int64_t n = sequence_of(f, p, wc);
 
 	/* Not further ahead than a window of what was granted, nor behind what is remembered. */

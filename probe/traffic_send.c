@@ -11,11 +11,6 @@
 
 #define POISON UINT64_C(0xa5a5a5a5a5a5a5a5)
 
-static uint32_t bytes_of(const struct traffic_class *c)
-{
-	return c->verb == TRAFFIC_ATOMIC ? 8 : c->message_bytes;
-}
-
 /* What must not be there already when a READ or an atomic comes back. */
 static void poison(struct flow *f, uint8_t *slot)
 {
@@ -153,10 +148,10 @@ void flow_completed(struct flow *f, uint32_t at)
 	x->completed += n;
 	x->progress_ns = w->now_ns;
 	f->result->messages += n;
-	f->result->bytes += (uint64_t)n * bytes_of(f->class);
+	f->result->bytes += (uint64_t)n * class_bytes(f->class);
 	w->last_ns = w->progress_ns = w->now_ns;
 	if (!f->class->probe) {
-		intervals_add(&f->result->goodput, w->now_ns, (uint64_t)n * bytes_of(f->class));
+		intervals_add(&f->result->goodput, w->now_ns, (uint64_t)n * class_bytes(f->class));
 		histogram_add(&f->result->latency, w->now_ns - x->posted_ns[at]);
 	}
 	if (f->class->check == TRAFFIC_CHECK_NONE)

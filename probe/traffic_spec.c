@@ -38,7 +38,7 @@ static bool one_sided(enum traffic_verb verb)
 	return verb == TRAFFIC_WRITE || verb == TRAFFIC_READ || verb == TRAFFIC_ATOMIC;
 }
 
-static bool is_send(enum traffic_verb verb)
+bool traffic_verb_sends(enum traffic_verb verb)
 {
 	return verb == TRAFFIC_SEND || verb == TRAFFIC_SEND_IMM;
 }
@@ -48,7 +48,7 @@ static const char *class_fault(const struct traffic_class *c, enum traffic_mode 
 {
 	bool unreliable = c->transport == TRAFFIC_UC || c->transport == TRAFFIC_UD;
 
-	if (c->transport == TRAFFIC_UD && !is_send(c->verb))
+	if (c->transport == TRAFFIC_UD && !traffic_verb_sends(c->verb))
 		return "UD carries SEND alone";
 	if (unreliable && (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC))
 		return "READ and atomics need RC";
@@ -59,7 +59,7 @@ static const char *class_fault(const struct traffic_class *c, enum traffic_mode 
 		       "ready would look like loss";
 	if (mode == TRAFFIC_STRICT && c->direction == TRAFFIC_BOTH)
 		return "strict mode goes one way on a queue pair";
-	if (mode == TRAFFIC_COUNT && (!unreliable || !is_send(c->verb)))
+	if (mode == TRAFFIC_COUNT && (!unreliable || !traffic_verb_sends(c->verb)))
 		return "count mode is for UC and UD SEND";
 	if (c->message_bytes < TRAFFIC_CHECKED_MIN && unreliable)
 		return "a message of less than 64 bytes has no room for its sequence number: UC "
