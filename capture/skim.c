@@ -20,9 +20,9 @@
 #define UDP_LEN	       8
 #define RETH_LEN       16
 #define ETHERTYPE_VLAN 0x8100
-#define ETHERTYPE_IPV4 0x0800
 #define ETHERTYPE_IPV6 0x86dd
 #define TCLASS_CE      3
+#define ACKREQ	       0x80 /* of the byte before the PSN */
 #define AETH_REFUSAL   0x60 /* bits of the syndrome that an ACK has not */
 #define PSN_MASK       0xffffffU
 
@@ -34,7 +34,7 @@
 typedef uint64_t head_word __attribute__((vector_size(16)));
 
 #define CACHE_LINE   64
-#define FETCH_BEYOND 1024 /* batches are not of the same size */
+#define FETCH_BEYOND 4096 /* bytes: memory takes longer than a batch */
 #define HEAD_WORDS   (SKIM_HEAD_BYTES / sizeof(head_word))
 
 /*
@@ -77,23 +77,25 @@ static bool is_head_of(const struct flow_run *run, const uint8_t *data)
 }
 
 /* Requests and answers of reliable transports, requests of UC. */
-static void learn_opcode(struct skim_opcode *o, uint8_t opcode)
+static void learn_opcode(struct skim_opcode *o, uint8_t opcode, bool ackreq)
 {
 	const struct opcode_info *info = opcode_info(opcode);
 	enum opcode_class class = opcode_class(opcode);
 	bool reliable = class == OPCODE_CLASS_RC || class == OPCODE_CLASS_XRC;
+	uint32_t ext_len = roce_headers_len(info->headers);
 
 	o->needs = TAKES_NEVER;
 	if (!info->name || (!reliable && class != OPCODE_CLASS_UC))
 		return;
-	o->ext_len = (uint8_t)roce_headers_len(info->headers);
-	o->payload_max = info->flags & OP_PAYLOAD ? UINT16_MAX : 0;
+	o->head_len = BTH_LEN + ext_len;
+	o->around = UDP_LEN + BTH_LEN + ext_len + ICRC_LEN;
+	o->payload_not = info->flags & OP_PAYLOAD ? 0 : UINT16_MAX;
 	o->pad_not = info->flags & OP_FULL ? 3 : 0;
 	o->aeth_not = info->headers & HDR_AETH ? AETH_REFUSAL : 0;
 	if (info->flags & OP_REQUEST) {
 		o->kind = RUN_REQUEST;
 		o->needs = reliable ? TAKES_REQUEST : TAKES_UNRELIABLE;
-		o->ackreq = reliable ? TAKES_ACKREQ : 0;
+		o->needs |= reliable && ackreq ? TAKES_ACKREQ : 0;
 		o->needs |= info->flags & OP_FULL ? TAKES_FULL : 0;
 		o->needs |= info->flags & OP_READ ? TAKES_READ : 0;
 	} else if (info->flags & OP_RESPONSE) {
@@ -106,8 +108,8 @@ void skim_init(struct skim_batch *b, const struct flow_table *t)
 {
 	memset(b, 0, sizeof(*b));
 	b->seed = t->seed;
-	for (unsigned int i = 0; i < 256; i++)
-		learn_opcode(&b->opcode[i], (uint8_t)i);
+	for (unsigned int i = 0; i < ARRAY_SIZE(b->opcode); i++)
+		learn_opcode(&b->opcode[i], (uint8_t)i, i & ACKREQ << 1);
 }
 
 static uint32_t l3_of(unsigned int layout)
@@ -130,43 +132,49 @@ static __attribute__((noinline)) uint8_t verify(const struct record *r, uint32_t
 	return le32_at(r->data + end - ICRC_LEN) == want ? ICRC_GOOD : ICRC_BAD;
 }
 
-/* Without branches where they cannot be foreseen: tagged frames and others come mixed. */
+/*
+ * Without branches where they cannot be foreseen: tagged frames and others come mixed. Whether it
+ * is IP at all, its head says later.
+ */
 static inline void look(const struct skim_batch *b, const struct record *r, struct skim *k)
 {
 	uint32_t tagged = be16_at(r->data + ETH_LEN - 2) == ETHERTYPE_VLAN;
-	uint32_t l3 = ETH_LEN + VLAN_LEN * tagged, bth, end, room, pad, ipv6, fits;
-	const uint8_t *ip = r->data + l3, *h;
-	uint16_t type = be16_at(ip - 2);
+	const uint8_t *ip = r->data + ETH_LEN + VLAN_LEN * tagged, *h;
+	uint32_t ipv6 = be16_at(ip - 2) == ETHERTYPE_IPV6;
+	uint32_t bth, end, udp_len, room, pad, odd, tclass;
 	const struct skim_opcode *o;
 
-	ipv6 = type == ETHERTYPE_IPV6;
-	k->needs = 0;
-	bth = l3 + IPV4_LEN + UDP_LEN + (IPV6_LEN - IPV4_LEN) * ipv6;
-	end = l3 + IPV6_LEN * ipv6 + be16_at(ip + 2 + 2 * ipv6);
-	h = r->data + bth;
-	o = &b->opcode[h[0]];
-	room = end - bth - BTH_LEN - ICRC_LEN;
+	h = ip + IPV4_LEN + UDP_LEN + (IPV6_LEN - IPV4_LEN) * ipv6;
+	bth = (uint32_t)(h - r->data);
+	udp_len = be16_at(h - 4);
+	end = bth - UDP_LEN + udp_len;
+	o = &b->opcode[h[0] | (h[8] & ACKREQ) << 1];
 	pad = (h[1] >> 4) & 3;
-	fits = end >= bth + BTH_LEN + ICRC_LEN + o->ext_len + pad;
-	room -= o->ext_len + pad;
-	/* The lengths that the opcode wants, and that IP and UDP agree on. */
-	if (!(fits & (ipv6 | (type == ETHERTYPE_IPV4)) &
-	      (bth + BTH_LEN + o->ext_len <= r->cap_len) &
-	      ((end <= r->wire_len) | (end <= r->cap_len)) &
-	      (be16_at(h - 4) == end - bth + UDP_LEN) & (room <= o->payload_max) &
-	      !((room + pad) & 3) & !(pad & o->pad_not)))
+	room = udp_len - o->around - pad;
+	tclass = be16_at(ip) >> 4 * ipv6;
+	/* Signs of differences, and what has to be zero: the lengths that the opcode wants, and
+	 * that IP and UDP agree on. */
+	odd = (room | (r->cap_len - bth - o->head_len) | (r->wire_len - end)) >> 31;
+	odd |= (be16_at(ip + 2 + 2 * ipv6) - udp_len) ^ (IPV4_LEN - IPV4_LEN * ipv6);
+	odd |= ((room + pad) & 3) | (pad & o->pad_not) | (room & o->payload_not);
+	odd |= (h[BTH_LEN] & o->aeth_not) | ((tclass & 3) == TCLASS_CE);
+	k->needs = 0;
+	if (odd)
 		return;
+	k->needs = (uint16_t)(o->needs | TAKES_LAYOUT
+						 << (tagged * LAYOUT_VLAN + ipv6 * LAYOUT_IPV6));
 	k->payload_len = (uint16_t)room;
 	k->opcode = h[0];
 	k->kind = o->kind;
 	k->psn = be32_at(h + 8) & PSN_MASK;
-	k->tclass = (uint8_t)(be16_at(ip) >> 4 * ipv6);
-	k->needs = (uint16_t)(o->needs | (h[8] >> 7) * o->ackreq);
-	k->needs |= (uint16_t)(TAKES_LAYOUT << (tagged * LAYOUT_VLAN + ipv6 * LAYOUT_IPV6));
+	k->tclass = (uint8_t)tclass;
 	k->hash = ipv6 ? flow_hash_ipv6(b->seed, ip + 8, ip + 24, be32_at(h + 4) & PSN_MASK)
 		       : flow_hash_ipv4(b->seed, ip + 12, be32_at(h + 4) & PSN_MASK);
-	k->icrc = end > r->cap_len ? ICRC_UNVERIFIABLE : verify(r, l3, bth, end);
-	if ((k->icrc == ICRC_BAD) | ((k->tclass & 3) == TCLASS_CE) | (h[BTH_LEN] & o->aeth_not))
+	k->icrc = ICRC_UNVERIFIABLE;
+	if (end > r->cap_len)
+		return;
+	k->icrc = verify(r, (uint32_t)(ip - r->data), bth, end);
+	if (k->icrc == ICRC_BAD)
 		k->needs |= TAKES_NEVER;
 }
 
@@ -193,8 +201,8 @@ static inline void find(const struct flow_table *t, struct skim *k)
 		fetch_reads(&t->entry[k->id - 1].stream);
 }
 
-/* Where the next batch lies in a file, when it is like this one: its bytes come from memory while
- * this one is looked at. Nothing is read from there, so it may be anywhere. */
+/* Where the next batches lie in a file, when they are like this one: their bytes come from memory
+ * while this one is worked on. Nothing is read from there, so it may be anywhere. */
 static size_t next_batch(const struct skim_batch *b)
 {
 	const struct record *first = &b->record[0], *last = &b->record[b->count - 1];
@@ -203,21 +211,19 @@ static size_t next_batch(const struct skim_batch *b)
 	       FETCH_BEYOND;
 }
 
-static inline void fetch(uintptr_t at, uint32_t len)
+/* One line in each step: who asks for many at once has to wait. */
+static inline void fetch(const struct skim_batch *b, unsigned int i, uint32_t offset)
 {
-	__builtin_prefetch((const void *)at);
-	__builtin_prefetch((const void *)(at + CACHE_LINE));
-	__builtin_prefetch((const void *)(at + 2 * CACHE_LINE));
-	for (uint32_t i = 3 * CACHE_LINE; i < len; i += CACHE_LINE)
-		__builtin_prefetch((const void *)(at + i));
+	__builtin_prefetch((const void *)((uintptr_t)b->record[i].data + b->ahead + offset));
 }
 
 void skim_guess(struct skim_batch *b)
 {
-	size_t ahead = b->count ? next_batch(b) : 0;
-
+	b->ahead = b->count ? next_batch(b) : 0;
 	for (unsigned int i = 0; i < b->count; i++) {
-		fetch((uintptr_t)b->record[i].data + ahead, b->record[i].cap_len);
+		fetch(b, i, 0);
+		for (uint32_t at = 3 * CACHE_LINE; at < b->record[i].cap_len; at += CACHE_LINE)
+			fetch(b, i, at);
 		look(b, &b->record[i], &b->skim[i]);
 	}
 }
@@ -227,8 +233,10 @@ void skim_find(struct skim_batch *b, const struct flow_table *t)
 {
 	unsigned int i;
 
-	for (i = 0; i < b->count; i++)
+	for (i = 0; i < b->count; i++) {
+		fetch(b, i, CACHE_LINE);
 		__builtin_prefetch(&t->slot[(uint32_t)b->skim[i].hash & t->slot_mask]);
+	}
 	for (i = 0; i < b->count; i++) {
 		b->skim[i].id = 0;
 		if (b->skim[i].needs)
@@ -331,9 +339,11 @@ unsigned int skim_take(struct skim_batch *b, struct flow_table *t, uint64_t fram
 {
 	unsigned int at = b->at, n;
 
-	for (n = 0; n < max && at + n < b->count; n++)
+	for (n = 0; n < max && at + n < b->count; n++) {
+		fetch(b, at + n, 2 * CACHE_LINE);
 		if (!take(t, &b->record[at + n], &b->skim[at + n], frame + n))
 			break;
+	}
 	b->at += n;
 	t->totals.frames += n;
 	t->totals.roce += n;

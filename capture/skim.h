@@ -23,20 +23,23 @@ struct skim {
 };
 
 struct skim_opcode {
-	uint16_t needs, ackreq; /* enum flow_run_takes */
-	uint16_t payload_max;
-	uint8_t kind, ext_len;
-	uint8_t pad_not;  /* bits that are not set in the number of pad bytes */
-	uint8_t aeth_not; /* the same of the first byte behind the BTH, of an answer that is one */
+	uint32_t head_len;    /* BTH and what follows it */
+	uint32_t around;      /* what UDP's length counts beside payload and pad bytes */
+	uint16_t needs;	      /* enum flow_run_takes */
+	uint16_t payload_not; /* bits that are not set in the length of a payload */
+	uint8_t kind;	      /* enum flow_run_kind */
+	uint8_t pad_not;      /* the same of the number of pad bytes, */
+	uint8_t aeth_not;     /* and of the first byte behind the BTH, of an answer that is one */
 };
 
-#define SKIM_BATCH 64
+#define SKIM_BATCH 16 /* what belongs to more would not stay in the first cache */
 
 /* Frames that are at hand. Those before `at` are done. */
 struct skim_batch {
 	uint64_t seed;
-	struct skim_opcode opcode[256];
+	struct skim_opcode opcode[512]; /* the second half: of those that ask for an answer */
 	unsigned int count, at;
+	size_t ahead; /* from a frame to one of the batches that come */
 	struct record record[SKIM_BATCH];
 	struct skim skim[SKIM_BATCH];
 };
