@@ -162,8 +162,9 @@ json_t *packet_to_json(const struct packet *p);
 /* "good", "bad", "unverifiable". */
 const char *packet_icrc_text(const struct packet *p);
 
-/* IPv4 in dots when the GID is ::ffff:a.b.c.d, else IPv6 form. size >= INET6_ADDRSTRLEN. */
-void packet_addr_text(const uint8_t gid[16], char *buf, size_t size);
+/* IPv4 in dots when the GID is ::ffff:a.b.c.d, else IPv6 form. size >= INET6_ADDRSTRLEN. Returns
+ * its length. */
+size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size);
 
 /* One line of `capture decode` without newline, and the line above the columns. Always terminated;
  * returns what snprintf would. time_ns is printed as it stands: make it relative in a copy. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "capture/bytes.h"
 #include "capture/encap.h"
 #include "capture/opcode.h"
 #include "capture/packet.h"
@@ -35,9 +36,11 @@ static void line_add(struct line *l, const char *fmt, ...)
 		l->used += (size_t)n;
 }
 
-/* inet_ntop() writes this by sprintf(). */
-static void ipv4_text(const uint8_t a[4], char *buf)
+/* inet_ntop() writes this by sprintf(), and what follows. */
+static size_t ipv4_text(const uint8_t a[4], char *buf)
 {
+	const char *begin = buf;
+
 	for (unsigned int i = 0; i < 4; i++) {
 		if (a[i] >= 100)
 			*buf++ = (char)('0' + a[i] / 100);
@@ -46,16 +49,69 @@ static void ipv4_text(const uint8_t a[4], char *buf)
 		*buf++ = (char)('0' + a[i] % 10);
 		*buf++ = i < 3 ? '.' : '\0';
 	}
+	return (size_t)(buf - begin) - 1;
 }
 
-void packet_addr_text(const uint8_t gid[16], char *buf, size_t size)
+/* The longest row of zeros in 8 words, the first of those, of two at least: it is left out. */
+static unsigned int zeros_of(const uint16_t word[8], unsigned int *len)
+{
+	unsigned int at = 8;
+
+	*len = 1;
+	for (unsigned int i = 0, n; i < 8; i += n + 1) {
+		for (n = 0; i + n < 8 && !word[i + n]; n++)
+			;
+		if (n > *len) {
+			at = i;
+			*len = n;
+		}
+	}
+	return at;
+}
+
+static size_t ipv6_text(const uint16_t word[8], char *buf)
+{
+	unsigned int len, zeros = zeros_of(word, &len);
+	const char *begin = buf;
+
+	for (unsigned int i = 0; i < 8; i++) {
+		if (i == zeros) {
+			*buf++ = ':';
+			i += len - 1;
+			if (i == 7)
+				*buf++ = ':';
+			continue;
+		}
+		if (i)
+			*buf++ = ':';
+		for (int shift = word[i] > 0xfff  ? 12
+				 : word[i] > 0xff ? 8
+				 : word[i] > 0xf  ? 4
+						  : 0;
+		     shift >= 0; shift -= 4)
+			*buf++ = "0123456789abcdef"[word[i] >> shift & 0xf];
+	}
+	*buf = '\0';
+	return (size_t)(buf - begin);
+}
+
+size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size)
 {
 	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	uint16_t word[8];
 
 	if (size >= INET_ADDRSTRLEN && memcmp(gid, mapped, sizeof(mapped)) == 0)
-		ipv4_text(gid + 12, buf);
-	else if (!inet_ntop(AF_INET6, gid, buf, (socklen_t)size) && size)
+		return ipv4_text(gid + 12, buf);
+	for (unsigned int i = 0; i < 8; i++)
+		word[i] = be16_at(gid + 2 * i);
+	/* Others that begin with zeros may hold an IPv4 address, too. */
+	if (size >= INET6_ADDRSTRLEN && word[0])
+		return ipv6_text(word, buf);
+	if (inet_ntop(AF_INET6, gid, buf, (socklen_t)size))
+		return strlen(buf);
+	if (size)
 		buf[0] = '\0';
+	return 0;
 }
 
 const char *packet_icrc_text(const struct packet *p)

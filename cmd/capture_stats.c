@@ -56,72 +56,85 @@ static void print_totals(const struct capture_totals *t)
 	printf("malformed    %" PRIu64 "\n", t->malformed);
 }
 
-/* A line that is put together without printf(), which for many flows takes most of the time. It
- * holds the longest that there can be. */
-struct line {
+#define LINE_MAX_BYTES 1024 /* more than the longest */
+#define COLUMN_MAX     16
+
+/* Lines that are put together without printf(), which for many flows takes most of the time. */
+struct lines {
 	size_t len;
-	char text[1024];
+	char text[64 << 10];
 };
 
-static void put_text(struct line *l, const char *text, size_t width)
+/* There is always room for more than that. */
+static void put_spaces(struct lines *l, size_t count)
 {
-	size_t len = strlen(text);
+	memset(l->text + l->len, ' ', COLUMN_MAX);
+	l->len += count;
+}
 
-	memcpy(l->text + l->len, text, len);
+static void put_char(struct lines *l, char c)
+{
+	l->text[l->len++] = c;
+}
+
+static void put_addr(struct lines *l, const uint8_t gid[16])
+{
+	size_t len = packet_addr_text(gid, l->text + l->len, INET6_ADDRSTRLEN);
+
 	l->len += len;
-	for (; len < width; len++)
-		l->text[l->len++] = ' ';
+	put_spaces(l, len < 15 ? 15 - len + 1 : 1);
 }
 
 /* To the right of the column. */
-static void put_number(struct line *l, uint64_t value, size_t width)
+static void put_number(struct lines *l, uint64_t value, size_t width)
 {
-	char digits[21], *d = digits + sizeof(digits) - 1;
+	size_t digits = 1;
 
-	*d = '\0';
-	do
+	for (uint64_t rest = value / 10; rest; rest /= 10)
+		digits++;
+	put_spaces(l, digits < width ? width - digits : 0);
+	l->len += digits;
+	for (char *d = l->text + l->len; digits--; value /= 10)
 		*--d = (char)('0' + value % 10);
-	while (value /= 10);
-	for (size_t len = (size_t)(digits + sizeof(digits) - 1 - d); len < width; len++)
-		l->text[l->len++] = ' ';
-	put_text(l, d, 0);
 }
 
-static void put_qpn(struct line *l, uint32_t qpn)
+static void put_qpn(struct lines *l, uint32_t qpn)
 {
-	put_text(l, "0x", 0);
+	put_char(l, '0');
+	put_char(l, 'x');
 	for (int shift = 20; shift >= 0; shift -= 4)
-		l->text[l->len++] = "0123456789abcdef"[qpn >> shift & 0xf];
+		put_char(l, "0123456789abcdef"[qpn >> shift & 0xf]);
 }
 
 /* "1/0/7" */
-static void put_icrc(struct line *l, const struct flow *f)
+static void put_icrc(struct lines *l, const struct flow *f)
 {
 	size_t begin = l->len;
 
 	put_number(l, f->icrc_good, 0);
-	put_text(l, "/", 0);
+	put_char(l, '/');
 	put_number(l, f->icrc_bad, 0);
-	put_text(l, "/", 0);
+	put_char(l, '/');
 	put_number(l, f->icrc_unverifiable, 0);
-	put_text(l, "", begin + 15 > l->len ? begin + 15 - l->len : 0);
+	put_spaces(l, begin + 15 > l->len ? begin + 15 - l->len : 0);
 }
 
 /* "26,48" */
-static void put_dscp(struct line *l, const struct flow *f)
+static void put_dscp(struct lines *l, const struct flow *f)
 {
-	const char *between = "";
+	uint64_t left = f->packets;
 
-	for (unsigned int i = 0; i < ARRAY_SIZE(f->dscp); i++) {
+	for (unsigned int i = 0; left && i < ARRAY_SIZE(f->dscp); i++) {
 		if (!f->dscp[i])
 			continue;
-		put_text(l, between, 0);
+		if (left != f->packets)
+			put_char(l, ',');
 		put_number(l, i, 0);
-		between = ",";
+		left -= f->dscp[i];
 	}
 }
 
-static void print_flow(const struct flow *f)
+static void put_flow(struct lines *l, const struct flow *f)
 {
 	const struct {
 		uint64_t value;
@@ -132,27 +145,25 @@ static void print_flow(const struct flow *f)
 		{f->ecn[3], 7},	     {f->psn_gaps, 7},
 		{f->psn_missing, 8}, {f->duplicates, 8},
 	};
-	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
-	struct line l;
 
-	l.len = 0; /* not all of it: it is long */
-	packet_addr_text(f->src, src, sizeof(src));
-	packet_addr_text(f->dst, dst, sizeof(dst));
-	put_text(&l, src, 15);
-	put_text(&l, " ", 0);
-	put_text(&l, dst, 15);
-	put_text(&l, " ", 0);
-	put_qpn(&l, f->dest_qpn);
+	put_addr(l, f->src);
+	put_addr(l, f->dst);
+	put_qpn(l, f->dest_qpn);
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
-		put_text(&l, " ", 0);
-		put_number(&l, counts[i].value, counts[i].width - 1);
+		put_char(l, ' ');
+		put_number(l, counts[i].value, counts[i].width - 1);
 	}
-	put_text(&l, " ", 0);
-	put_icrc(&l, f);
-	put_text(&l, " ", 0);
-	put_dscp(&l, f);
-	put_text(&l, "\n", 0);
-	fwrite(l.text, 1, l.len, stdout);
+	put_char(l, ' ');
+	put_icrc(l, f);
+	put_char(l, ' ');
+	put_dscp(l, f);
+	put_char(l, '\n');
+}
+
+static void write_lines(struct lines *l)
+{
+	fwrite(l->text, 1, l->len, stdout);
+	l->len = 0;
 }
 
 static bool is_all_bad(const struct flow *f)
@@ -164,17 +175,22 @@ static bool is_all_bad(const struct flow *f)
 static unsigned int print_flows(const struct flow_table *t)
 {
 	unsigned int bad = 0;
+	struct lines lines;
 	struct flow f;
 
+	lines.len = 0; /* not all of it: it is long */
 	if (flow_table_count(t))
 		printf("\n%-15s %-15s %-8s %9s %6s %6s %6s %6s %6s %7s %7s %-15s %s\n", "src",
 		       "dst", "qpn", "packets", "NAK", "RNR", "CNP", "CE", "gaps", "missing",
 		       "retrans", "icrc ok/bad/?", "dscp");
 	for (unsigned int i = 0; i < flow_table_count(t); i++) {
 		flow_table_get(t, i, &f);
-		print_flow(&f);
+		put_flow(&lines, &f);
+		if (lines.len > sizeof(lines.text) - LINE_MAX_BYTES)
+			write_lines(&lines);
 		bad += is_all_bad(&f);
 	}
+	write_lines(&lines);
 	return bad;
 }
 

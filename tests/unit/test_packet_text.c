@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 #include <pcap/dlt.h>
@@ -234,13 +235,36 @@ static void addresses(void **state)
 	assert_string_equal(got, "");
 }
 
+/* Zeros in all places, digits of all lengths; with what looks like IPv4 inside. */
+static void ipv6_addresses(void **state)
+{
+	static const uint16_t words[] = {0, 1, 0x20, 0xabc, 0xffff};
+	char got[INET6_ADDRSTRLEN], want[INET6_ADDRSTRLEN];
+
+	(void)state;
+	for (unsigned int i = 0; i < 390625; i++) { /* 5^8 */
+		uint8_t gid[16];
+		unsigned int rest = i;
+
+		for (unsigned int k = 0; k < 8; k++, rest /= ARRAY_SIZE(words)) {
+			gid[2 * k] = (uint8_t)(words[rest % ARRAY_SIZE(words)] >> 8);
+			gid[2 * k + 1] = (uint8_t)words[rest % ARRAY_SIZE(words)];
+		}
+		assert_non_null(inet_ntop(AF_INET6, gid, want, sizeof(want)));
+		if (!strncmp(want, "::ffff:", 7) && strchr(want, '.'))
+			continue; /* is an IPv4 address */
+		if (packet_addr_text(gid, got, sizeof(got)) != strlen(want) || strcmp(got, want))
+			fail_msg("%s, want %s", got, want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(text_and_json),     cmocka_unit_test(text_of_naks),
 		cmocka_unit_test(text_of_headers),   cmocka_unit_test(unknown_opcodes),
 		cmocka_unit_test(objects_of_others), cmocka_unit_test(times),
-		cmocka_unit_test(addresses),
+		cmocka_unit_test(addresses),	     cmocka_unit_test(ipv6_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
