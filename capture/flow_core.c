@@ -176,18 +176,25 @@ static bool is_zero(const void *from, size_t bytes)
 }
 
 /* Its gaps mean nothing without their number, and packets are counted beside their class. */
-static bool is_used(const struct flow_entry *e, const struct flow_more *more)
+static bool is_used(const struct flow_more *more)
 {
 	const size_t counters = offsetof(struct flow, packets);
 
-	return e->stream.psn.gap_count ||
-	       !is_zero(&more->flow.packets, offsetof(struct flow, dscp) - counters) ||
+	return !is_zero(&more->flow.packets, offsetof(struct flow, dscp) - counters) ||
 	       !is_zero(&more->stream, offsetof(struct stream_more, gap));
 }
 
-static int keep_more(struct flow_entry *e, struct flow_more *lent)
+/* The same after a packet that was no event, which most are: of what may be used without one. */
+static bool is_used_quietly(const struct flow_more *more)
 {
-	bool used = is_used(e, lent);
+	const struct flow *f = &more->flow;
+
+	return (f->packets | f->psn_unjudged | f->new_connections | more->stream.timeout_ns) != 0;
+}
+
+static int keep_more(struct flow_entry *e, struct flow_more *lent, bool event)
+{
+	bool used = event ? is_used(lent) : is_used_quietly(lent);
 	struct flow_more *own = used ? malloc(sizeof(*own)) : NULL;
 
 	e->stream.more = NULL;
@@ -227,7 +234,7 @@ int flow_entry_keep(struct flow_table *t, struct flow_entry *e)
 
 	for (unsigned int i = 0; i < FLOWS_LENT; i++) {
 		if (e->stream.more == &t->more[i].stream)
-			err = keep_more(e, &t->more[i]);
+			err = keep_more(e, &t->more[i], t->events.bits);
 		if (e->stream.read == t->read[i])
 			read_err = keep_reads(&e->stream);
 	}
