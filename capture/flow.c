@@ -118,7 +118,7 @@ static void judge_request(struct flow_table *t, struct flow_entry *e, const stru
 	stream_request(&e->stream, p, &flow_entry_more(e)->flow, &t->events);
 	if (e->peer == PAIR_NONE && opcode_class(p->opcode) != OPCODE_CLASS_UC &&
 	    (p->ackreq || e->flow.requests < UNPAIRED_REQUESTS))
-		pair_note(t->pairs, flow_hosts(e->flow.src, e->flow.dst), p, e->id);
+		pair_note(t->pairs, flow_hosts(e->flow.src, e->flow.dst), p->psn, p->sport, e->id);
 }
 
 static void count_held(struct flow_table *t, const struct packet *p, struct flow_entry *e)

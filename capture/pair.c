@@ -46,15 +46,15 @@ static uint64_t key_of(uint64_t hosts, uint32_t psn, uint32_t port)
 	return h * UINT64_C(0xa0761d6478bd642f);
 }
 
-static uint32_t port_of(unsigned int any, const struct packet *p)
+static uint32_t port_of(unsigned int any, uint16_t sport)
 {
-	return any ? 0x10000 : p->sport;
+	return any ? 0x10000 : sport;
 }
 
-void pair_note(struct pair_table *t, uint64_t hosts, const struct packet *p, uint32_t id)
+void pair_note(struct pair_table *t, uint64_t hosts, uint32_t psn, uint16_t sport, uint32_t id)
 {
 	for (unsigned int any = 0; any < 2; any++) {
-		uint64_t key = key_of(hosts, p->psn, port_of(any, p));
+		uint64_t key = key_of(hosts, psn, port_of(any, sport));
 
 		t->bucket[key >> 32 & (BUCKETS - 1)] = (struct bucket){.tag = (uint32_t)key,
 								       .id = id};
@@ -65,7 +65,7 @@ uint32_t pair_find(const struct pair_table *t, uint64_t hosts, const struct pack
 		   bool *same_port)
 {
 	for (unsigned int any = 0; any < 2; any++) {
-		uint64_t key = key_of(hosts, p->psn, port_of(any, p));
+		uint64_t key = key_of(hosts, p->psn, port_of(any, p->sport));
 		const struct bucket *b = &t->bucket[key >> 32 & (BUCKETS - 1)];
 
 		if (b->id != PAIR_NONE && b->tag == (uint32_t)key) {

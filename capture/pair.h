@@ -19,7 +19,7 @@ struct pair_table *pair_table_new(void);
 void pair_table_free(struct pair_table *t);
 
 /* Flow `id` sent a request; `hosts` stands for its two addresses in that order. */
-void pair_note(struct pair_table *t, uint64_t hosts, const struct packet *p, uint32_t id);
+void pair_note(struct pair_table *t, uint64_t hosts, uint32_t psn, uint16_t sport, uint32_t id);
 
 /* The flow whose request a response answers, to be checked by the caller; PAIR_NONE when it is not
  * known. `hosts` as for the request. *same_port: the source ports are equal. */

@@ -292,6 +292,19 @@ static inline bool take_request(struct flow_table *t, struct flow_run *run, cons
 	return true;
 }
 
+/* For the answer that tells which flow is the other way. */
+static __attribute__((noinline)) void note_request(struct flow_table *t, uint32_t id,
+						   const struct record *r, const struct skim *k)
+{
+	const struct flow_core *f = &t->entry[id].flow;
+	const struct flow_run *run = &t->run[id];
+
+	if (k->needs & TAKES_ACKREQ ||
+	    f->requests + run->count[RUN_REQUEST] + 1 < UNPAIRED_REQUESTS)
+		pair_note(t->pairs, flow_hosts(f->src, f->dst), k->psn,
+			  be16_at(r->data + bth_of(run->layout) - UDP_LEN), id);
+}
+
 static inline bool take_answer(const struct flow_table *t, struct flow_run *run,
 			       const struct record *r, const struct skim *k)
 {
@@ -323,6 +336,8 @@ static inline bool take(struct flow_table *t, const struct record *r, const stru
 			return false;
 		if (t->totals.pfc_frames && !(run->layout & LAYOUT_VLAN))
 			t->entry[run - t->run].flow.held_unknown++;
+		if (run->peer == PAIR_NONE && k->needs & TAKES_REQUEST)
+			note_request(t, k->id - 1, r, k);
 	} else if (!take_answer(t, run, r, k)) {
 		return false;
 	}
@@ -368,9 +383,7 @@ static uint16_t takes_of(const struct flow_entry *e)
 	uint16_t takes = 0;
 
 	if (s->psn.started && !s->psn.blind && !s->pending) {
-		takes |= TAKES_UNRELIABLE | TAKES_FULL | TAKES_READ;
-		takes |= paired ? TAKES_REQUEST | TAKES_ACKREQ : 0;
-		takes |= e->flow.requests >= UNPAIRED_REQUESTS ? TAKES_REQUEST : 0;
+		takes |= TAKES_REQUEST | TAKES_ACKREQ | TAKES_UNRELIABLE | TAKES_FULL | TAKES_READ;
 	}
 	if (s->psn.started && !s->psn.gap_count && !(s->more && s->more->skip_count))
 		takes |= TAKES_ANSWERS;
