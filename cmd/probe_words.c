@@ -61,7 +61,9 @@ const struct probe_word probe_words[] = {
 	 "room for a header: such messages are counted and not checked"},
 	{"latency",
 	 "one message under way, sent back by the peer: the time of the round trip, from its "
-	 "intended start, no sample left out"},
+	 "intended start, no sample left out. A plain WRITE is seen by polling the last byte of the "
+	 "memory, as ib_write_lat does, whose figure is half of a round trip; others by their "
+	 "completions"},
 	{"flat out", "as fast as it goes: no pace"},
 	{"paced", "a token bucket holds the class to its rate; what it could not reach is said"},
 	{"memory", "host memory, registered once before the run and released after it; the time of "

@@ -206,6 +206,11 @@ uint32_t class_window(const struct traffic_class *c); /* messages under way on a
 uint32_t class_slots(const struct traffic_class *c);  /* a half's memory, in messages */
 uint32_t class_stride(const struct traffic_class *c); /* bytes of a slot */
 uint32_t class_unit(const struct traffic_class *c);   /* messages of a post list */
+/* A latency probe of plain WRITE: its responder looks at its memory, as nothing else tells it. The
+ * last byte of a message is then a stamp, and what is checked ends before it. */
+bool class_polls(const struct traffic_class *c);
+uint32_t class_body(const struct traffic_class *c); /* bytes that are checked */
+uint8_t class_stamp(const struct traffic_class *c, uint64_t n);
 /* Every byte of message n is made and looked at; else its header alone. */
 bool class_checks_whole(const struct traffic_class *c, uint64_t n);
 bool class_requests(const struct traffic_class *c, enum traffic_role role);
@@ -227,6 +232,8 @@ void flow_finish(struct flow *f); /* tells the peer what it needs to go on, and 
 /* The responder half. */
 int flow_post_receives(struct flow *f, struct err *e); /* the first ones */
 void flow_received(struct flow *f, const struct ibv_wc *wc);
+void flow_look(struct flow *f);		/* class_polls(): whether the next one is there */
+bool flow_awaits(const struct flow *f); /* such a flow, and one is due */
 void flow_announced(struct flow *f, const struct cell *in);
 void flow_grant(struct flow *f);
 

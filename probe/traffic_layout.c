@@ -37,7 +37,23 @@ bool class_loses(const struct traffic_class *c)
 
 bool class_receives(const struct traffic_class *c)
 {
-	return traffic_verb_sends(c->verb) || c->verb == TRAFFIC_WRITE_IMM || c->probe;
+	return traffic_verb_sends(c->verb) || c->verb == TRAFFIC_WRITE_IMM;
+}
+
+bool class_polls(const struct traffic_class *c)
+{
+	return c->probe && c->verb == TRAFFIC_WRITE;
+}
+
+uint32_t class_body(const struct traffic_class *c)
+{
+	return class_polls(c) ? c->message_bytes - 1 : c->message_bytes;
+}
+
+/* Never that of the message before in the same slot, nor what memory begins with. */
+uint8_t class_stamp(const struct traffic_class *c, uint64_t n)
+{
+	return (uint8_t)(n / class_slots(c) % 255 + 1);
 }
 
 bool class_grants(const struct traffic_class *c)
@@ -179,12 +195,6 @@ static const enum ibv_wr_opcode opcodes[TRAFFIC_VERBS] = {
 	[TRAFFIC_SEND_IMM] = IBV_WR_SEND_WITH_IMM, [TRAFFIC_ATOMIC] = IBV_WR_ATOMIC_FETCH_AND_ADD,
 };
 
-/* A probe is told of what arrives, also where the verb alone would not. */
-static enum ibv_wr_opcode opcode_of(const struct traffic_class *c)
-{
-	return c->probe && c->verb == TRAFFIC_WRITE ? IBV_WR_RDMA_WRITE_WITH_IMM : opcodes[c->verb];
-}
-
 void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
 {
 	static const char *const types[TRAFFIC_TRANSPORTS] = {
@@ -207,13 +217,14 @@ void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
 	const char *name = "?";
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (names[i].opcode == opcode_of(c))
+		if (names[i].opcode == opcodes[c->verb])
 			name = names[i].name;
 	snprintf(buf, size,
 		 "%s; ibv_post_send of %s, %u in a list with the last one signaled, at most %u "
-		 "under way; %sibv_poll_cq%s",
+		 "under way; %s%sibv_poll_cq%s",
 		 types[c->transport], name, class_unit(c), c->probe ? 1 : class_window(c),
 		 class_receives(c) ? "ibv_post_recv at the other end; " : "",
+		 class_polls(c) ? "the last byte of the memory is polled for what arrives; " : "",
 		 class_grants(c) ? "; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a queue "
 				   "pair of its own"
 				 : "");
@@ -244,7 +255,7 @@ static int prepare_requester(struct flow *f, struct err *e)
 			.next = &x->wr[(i + 1) % f->window],
 			.sg_list = &x->sge[i],
 			.num_sge = 1,
-			.opcode = opcode_of(f->class),
+			.opcode = opcodes[f->class->verb],
 			.send_flags = last ? IBV_SEND_SIGNALED : 0,
 		};
 	}

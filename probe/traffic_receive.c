@@ -12,7 +12,8 @@
 #include "probe/traffic_end.h"
 #include "probe/traffic_pattern.h"
 
-#define LOST_NS (200 * NS_PER_MS) /* so long after the last one: what did not come will not */
+#define SETTLE_NS NS_PER_MS
+#define LOST_NS	  (200 * NS_PER_MS) /* so long after the last one: what did not come will not */
 
 static uint32_t grant_step(const struct flow *f)
 {
@@ -51,19 +52,25 @@ void flow_wrong(struct flow *f, uint64_t n, const char *what, uint64_t offset)
 			      f->number, (unsigned long long)n, what, (unsigned long long)offset);
 }
 
-void flow_check(struct flow *f, uint64_t n, const uint8_t *p)
+static enum pattern_fault fault_of(const struct flow *f, uint64_t n, const uint8_t *p,
+				   uint64_t *offset)
 {
 	const struct traffic_class *c = f->class;
 	uint32_t slot = (uint32_t)(n % f->slots);
 	uint64_t sequence = c->verb == TRAFFIC_READ ? slot : n;
 	struct pattern_id id = {f->worker->t->spec.seed, sequence, slot, PATTERN_DATA, f->index};
-	bool whole = class_checks_whole(c, n);
-	enum pattern_fault fault;
-	uint64_t offset = 0;
 
-	fault = whole ? pattern_check(p, c->message_bytes, &id, &offset)
-		      : pattern_check_header(p, c->message_bytes, &id, &offset);
-	f->result->checked_bytes += whole ? c->message_bytes : PATTERN_HEADER_BYTES;
+	return class_checks_whole(c, n) ? pattern_check(p, class_body(c), &id, offset)
+					: pattern_check_header(p, class_body(c), &id, offset);
+}
+
+void flow_check(struct flow *f, uint64_t n, const uint8_t *p)
+{
+	uint64_t offset = 0;
+	enum pattern_fault fault = fault_of(f, n, p, &offset);
+
+	f->result->checked_bytes += class_checks_whole(f->class, n) ? class_body(f->class)
+								    : PATTERN_HEADER_BYTES;
 	if (fault != PATTERN_OK)
 		flow_wrong(f, n, pattern_fault_text(fault), offset);
 }
@@ -175,6 +182,41 @@ static void take_probe(struct flow *f)
 	if (w->t->spec.role == TRAFFIC_CLIENT)
 		histogram_add(&f->result->latency,
 			      w->now_ns - f->tx.posted_ns[n & (f->window - 1)]);
+}
+
+bool flow_awaits(const struct flow *f)
+{
+	if (!class_polls(f->class) || f->rx.done)
+		return false;
+	return f->worker->t->spec.role == TRAFFIC_SERVER || f->tx.posted > f->rx.arrived;
+}
+
+/* No order of the bytes of a WRITE is promised, though devices keep one: what is not right yet gets
+ * a moment. */
+static void settle(const struct flow *f, uint64_t n, const uint8_t *p)
+{
+	uint64_t end_ns = f->worker->now_ns + SETTLE_NS, offset;
+
+	while (fault_of(f, n, p, &offset) != PATTERN_OK && traffic_now_ns() < end_ns)
+		;
+}
+
+void flow_look(struct flow *f)
+{
+	uint64_t n = f->rx.arrived;
+	const uint8_t *p = f->rx.slot + (size_t)(n % f->slots) * f->stride;
+	const uint8_t *last = p + f->class->message_bytes - 1;
+	struct worker *w = f->worker;
+
+	if (__atomic_load_n(last, __ATOMIC_ACQUIRE) != class_stamp(f->class, n))
+		return;
+	w->now_ns = w->heard_ns = traffic_now_ns();
+	count(f, f->class->message_bytes);
+	take_probe(f);
+	if (f->class->check == TRAFFIC_CHECK_NONE)
+		return;
+	settle(f, n, p);
+	flow_check(f, n, p);
 }
 
 void flow_received(struct flow *f, const struct ibv_wc *wc)

@@ -31,9 +31,16 @@ static void fill(struct flow *f, uint64_t n)
 	if (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC)
 		poison(f, p);
 	else if (class_checks_whole(c, n))
-		pattern_fill(p, c->message_bytes, &id);
+		pattern_fill(p, class_body(c), &id);
 	else
-		pattern_fill_header(p, c->message_bytes, &id);
+		pattern_fill_header(p, class_body(c), &id);
+}
+
+static void stamp(struct flow *f, uint64_t n)
+{
+	uint8_t *p = f->tx.slot + (size_t)(n % f->slots) * f->stride;
+
+	p[f->class->message_bytes - 1] = class_stamp(f->class, n);
 }
 
 static void fill_unit(struct flow *f, uint64_t from, uint32_t n)
@@ -44,6 +51,8 @@ static void fill_unit(struct flow *f, uint64_t from, uint32_t n)
 
 	for (uint64_t i = from; i < from + n && filled; i++)
 		fill(f, i);
+	for (uint64_t i = from; i < from + n && class_polls(f->class); i++)
+		stamp(f, i);
 	for (uint64_t i = from; i < from + n && numbered; i++)
 		f->tx.wr[i & (f->window - 1)].imm_data = htobe32((uint32_t)i);
 }

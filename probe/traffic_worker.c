@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -14,6 +15,8 @@
 
 #define BATCH	    32
 #define WAIT_MAX_NS (10 * NS_PER_MS)
+#define SPIN_NS	    (20 * NS_PER_MS)	/* after what came last: memory that is polled */
+#define LOOK_NS	    (NS_PER_MS / 10)	/* later on Soft-RoCE: it is looked at so often */
 #define STOP_NS	    (2000 * NS_PER_MS)	/* after a stop: what is not over is left */
 #define STALL_NS    (5000 * NS_PER_MS)	/* nothing completes */
 #define STALL_RATE  4000000u		/* bytes/s at least, on top of it */
@@ -137,6 +140,8 @@ bool worker_turn(struct worker *w)
 	for (unsigned int i = 0; i < w->flow_count; i++) {
 		struct flow *f = &w->flow[i];
 
+		if (flow_awaits(f))
+			flow_look(f);
 		flow_grant(f);
 		if (f->tx.on)
 			flow_post(f);
@@ -168,13 +173,38 @@ static void sleep_for(struct worker *w, uint64_t max_ns)
 	}
 }
 
-/* Nothing to do. The CQ is armed first and looked at once more, then slept on. */
-static void idle(struct worker *w)
+/* How long the worker may sleep for flows whose arrivals no event tells of: 0 = it polls, as
+ * ib_write_lat does. A flow that is quiet leaves the core to the kernel's work. */
+static uint64_t polled_wait(const struct worker *w)
 {
 	uint64_t wait = WAIT_MAX_NS;
 
+	for (unsigned int i = 0; i < w->flow_count; i++) {
+		const struct flow *f = &w->flow[i];
+		uint64_t last = f->tx.progress_ns > f->rx.last_ns ? f->tx.progress_ns
+								  : f->rx.last_ns;
+
+		if (!flow_awaits(f))
+			continue;
+		if (last + SPIN_NS > w->now_ns)
+			return 0;
+		wait = LOOK_NS;
+	}
+	return wait;
+}
+
+/* Nothing to do. The CQ is armed first and looked at once more, then slept on. */
+static void idle(struct worker *w)
+{
+	uint64_t wait;
+
 	if (!w->t->soft)
 		return;
+	wait = polled_wait(w);
+	if (!wait) {
+		sched_yield(); /* to the kernel's thread that moves the packets */
+		return;
+	}
 	if (!w->armed) {
 		if (ibv_req_notify_cq(w->cq, 0))
 			traffic_fail(w->t, CAUSE_LOCAL, "cannot ask for completion events");

@@ -253,6 +253,11 @@ static void test_verbs_text(void **state)
 			assert_non_null(strstr(text, "IBV_WR_"));
 		}
 	}
+	traffic_class_verbs(&(struct traffic_class){.probe = true, .message_bytes = 64}, text,
+			    sizeof(text));
+	assert_non_null(strstr(text, "IBV_WR_RDMA_WRITE, "));
+	assert_non_null(strstr(text, "polled"));
+	assert_null(strstr(text, "ibv_post_recv"));
 	traffic_class_verbs(&(struct traffic_class){.verb = TRAFFIC_SEND, .message_bytes = 65536},
 			    text, sizeof(text));
 	assert_string_equal(text,

@@ -79,6 +79,43 @@ static void test_probe(void **state)
 	}
 }
 
+/* A probe of plain WRITE is seen in memory alone: also where nothing is checked, after all stamps
+ * have come round, and what is wrong is found. */
+static void test_polled_probe(void **state)
+{
+	static const struct {
+		uint32_t bytes;
+		enum traffic_check check;
+		uint64_t spoil_at;
+	} cases[] = {
+		{2, TRAFFIC_CHECK_NONE, UINT64_MAX},	 {64, TRAFFIC_CHECK_EVERY, UINT64_MAX},
+		{65, TRAFFIC_CHECK_SAMPLED, UINT64_MAX}, {9001, TRAFFIC_CHECK_EVERY, UINT64_MAX},
+		{4096, TRAFFIC_CHECK_EVERY, 700},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct traffic_class k = base;
+		struct pair p;
+
+		k.probe = true;
+		k.message_bytes = cases[i].bytes;
+		k.check = cases[i].check;
+		k.count = 1100;
+		p = pair_of(k, TRAFFIC_OBSERVE);
+		fake.spoil_at = cases[i].spoil_at;
+		run_pair(&p);
+		if (cases[i].spoil_at == UINT64_MAX)
+			expect_clean(&p, "polled");
+		else
+			assert_true(p.server.report.total.mismatches == 1 &&
+				    p.client.report.total.mismatches == 1);
+		expect_moved(&p, "polled");
+		assert_int_equal(p.client.report.class->latency.count, k.count);
+		close_pair(&p);
+	}
+}
+
 /* The one asked for, when it is smaller than what the ports have; else theirs. */
 static void test_mtu(void **state)
 {
@@ -252,11 +289,12 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verbs), cmocka_unit_test(test_every_byte),
-		cmocka_unit_test(test_probe), cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_mtu),   cmocka_unit_test(test_stop),
-		cmocka_unit_test(test_rate),  cmocka_unit_test(test_no_inline),
-		cmocka_unit_test(test_lists), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_verbs),	  cmocka_unit_test(test_every_byte),
+		cmocka_unit_test(test_probe),	  cmocka_unit_test(test_polled_probe),
+		cmocka_unit_test(test_classes),	  cmocka_unit_test(test_mtu),
+		cmocka_unit_test(test_stop),	  cmocka_unit_test(test_rate),
+		cmocka_unit_test(test_no_inline), cmocka_unit_test(test_lists),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
