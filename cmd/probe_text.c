@@ -327,7 +327,9 @@ void probe_print_reason(const struct verdict_reason *r, bool advice, FILE *out)
 {
 	const struct reason_info *info = &reason_table[r->kind];
 
-	fprintf(out, "  %-12s %s: %s\n", verdict_word(r->verdict), info->word, r->text);
+	fprintf(out, "  %-12s %s%s%s%s: %s\n", verdict_word(r->verdict), info->word,
+		info->rule ? " (" : "", info->rule ? info->rule : "", info->rule ? ")" : "",
+		r->text);
 	if (advice && info->advice[0])
 		fprintf(out, "  %12s do: %s\n", "", info->advice);
 }

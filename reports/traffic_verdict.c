@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/findings.h"
 #include "reports/judge.h"
 
 #define FIND_DROP  "find the hop that drops: PFC of every hop, and the switches' drop counters"
@@ -338,20 +337,4 @@ json_t *traffic_verdict_to_json(const struct traffic_verdict *v, const struct ve
 	}
 	return json_pack("{s:s, s:o, s:i}", "verdict", verdict_word(v->verdict), "reasons", list,
 			 "more", (int)v->more);
-}
-
-void traffic_verdict_findings(const struct traffic_verdict *v, const struct verdict_input *in,
-			      struct findings *out)
-{
-	for (unsigned int i = 0; i < v->count; i++) {
-		const struct verdict_reason *r = &v->reason[i];
-		const struct reason_info *info = &reason_table[r->kind];
-		const struct observation *seen = r->end < 0 ? NULL : in->end[r->end];
-
-		if (!info->rule)
-			continue;
-		finding_begin(out, rule_find(info->rule), seen ? seen->host : "",
-			      seen ? seen->netdev : "", in->lossless);
-		finding_say(out, r->verdict, "%s", r->text);
-	}
 }

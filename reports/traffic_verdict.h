@@ -132,8 +132,4 @@ bool traffic_verdict_has(const struct traffic_verdict *v, enum reason_kind kind)
  * "text", "advice"}, ..], "more": 0}. NULL on -ENOMEM. */
 json_t *traffic_verdict_to_json(const struct traffic_verdict *v, const struct verdict_input *in);
 
-/* The reasons that a rule of rule_table[] says as well, as findings of it. */
-void traffic_verdict_findings(const struct traffic_verdict *v, const struct verdict_input *in,
-			      struct findings *out);
-
 #endif

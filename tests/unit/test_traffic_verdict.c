@@ -210,9 +210,8 @@ static void test_table(void **state)
 	}
 }
 
-static void test_json_and_findings(void **state)
+static void test_json(void **state)
 {
-	struct findings all = {0};
 	struct scene s;
 	json_t *json, *one;
 
@@ -230,11 +229,6 @@ static void test_json_and_findings(void **state)
 	assert_string_equal(json_string_value(json_object_get(one, "rule")), "RC-TRN-001");
 	assert_string_equal(json_string_value(json_object_get(one, "host")), "h2");
 	json_decref(json);
-	traffic_verdict_findings(&s.v, &s.in, &all);
-	assert_int_equal(all.count, 1); /* the storm has no rule */
-	assert_string_equal(all.list[0].rule->id, "RC-TRN-001");
-	assert_int_equal(all.list[0].verdict, VERDICT_FAIL);
-	findings_clear(&all);
 }
 
 static void test_bad_input(void **state)
@@ -254,13 +248,10 @@ static void test_bad_input(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_soft_losses),
-		cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_several),
-		cmocka_unit_test(test_incast_account),
-		cmocka_unit_test(test_table),
-		cmocka_unit_test(test_bad_input),
-		cmocka_unit_test(test_json_and_findings),
+		cmocka_unit_test(test_soft_losses), cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_several),	    cmocka_unit_test(test_incast_account),
+		cmocka_unit_test(test_table),	    cmocka_unit_test(test_bad_input),
+		cmocka_unit_test(test_json),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -517,7 +517,7 @@ static void test_sizes(void **state)
 	probe_print_sizes(&s->t, v, out);
 	fclose(out);
 	assert_non_null(strstr(text, "       32 B        1526     10.00 MB/s"));
-	assert_non_null(strstr(text, "\n64 KiB\n  FAIL"));
+	assert_non_null(strstr(text, "\n64 KiB\n  FAIL         lost (RC-TRN-001): "));
 	assert_non_null(strstr(text, "verdict  FAIL"));
 	assert_null(strstr(text, "no report"));
 	free(text);
