@@ -12,11 +12,12 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
-#define FLOWS_MAX_DEFAULT 65536U
-#define ENTRIES_FIRST	  64U
-#define SLOTS_EACH	  8U /* most are found in the first place */
-#define ROOM_SMALL	  4096U
-#define HUGE_PAGE	  ((size_t)2 << 20)
+#define FLOWS_MAX_DEFAULT  65536U
+#define ENTRIES_FIRST	   64U
+#define SLOTS_EACH	   8U /* most are found in the first place, */
+#define SLOTS_EACH_OF_MANY 4U /* but caches are small */
+#define ROOM_SMALL	   4096U
+#define HUGE_PAGE	   ((size_t)2 << 20)
 
 uint64_t flow_hosts(const uint8_t src[16], const uint8_t dst[16])
 {
@@ -117,11 +118,12 @@ static void release(void *p, uint32_t room, size_t each)
 static int grow(struct flow_table *t, uint32_t room)
 {
 	uint32_t slots = SLOTS_EACH * ENTRIES_FIRST;
+	uint32_t each = room > ROOM_SMALL ? SLOTS_EACH_OF_MANY : SLOTS_EACH;
 	struct flow_entry *entry;
 	struct flow_slot *slot;
 	struct flow_run *run;
 
-	while (slots < SLOTS_EACH * room)
+	while (slots < each * room)
 		slots *= 2;
 	slot = calloc(slots, sizeof(*slot));
 	run = more(t, t->run, room, sizeof(*run));

@@ -35,6 +35,7 @@ typedef uint64_t head_word __attribute__((vector_size(16)));
 
 #define CACHE_LINE   64
 #define FETCH_BEYOND 4096 /* bytes: memory takes longer than a batch */
+#define FEW_FLOWS    4096 /* fit into the cache that is near */
 #define HEAD_WORDS   (SKIM_HEAD_BYTES / sizeof(head_word))
 
 /*
@@ -178,6 +179,15 @@ static inline void look(const struct skim_batch *b, const struct record *r, stru
 		k->needs |= TAKES_NEVER;
 }
 
+/* A hint alone may come to nothing where the address is not known to be mapped, so the first line
+ * is read; nothing waits for that. */
+static inline void fetch_lines(const void *from, size_t bytes)
+{
+	(void)*(const volatile uint8_t *)from;
+	for (size_t i = CACHE_LINE; i < bytes; i += CACHE_LINE)
+		__builtin_prefetch((const uint8_t *)from + i, 1);
+}
+
 /* What take_read() needs beside the run. */
 static void fetch_reads(const struct stream *s)
 {
@@ -195,8 +205,7 @@ static inline void find(const struct flow_table *t, struct skim *k)
 		at = (at + 1) & t->slot_mask;
 	k->id = t->slot[at].id;
 	run = (const uint8_t *)&t->run[k->id ? k->id - 1 : 0];
-	for (unsigned int i = 0; i < sizeof(struct flow_run); i += CACHE_LINE)
-		__builtin_prefetch(run + i, 1);
+	fetch_lines(run, sizeof(struct flow_run));
 	if (k->id && k->needs & TAKES_READ)
 		fetch_reads(&t->entry[k->id - 1].stream);
 }
@@ -228,6 +237,32 @@ void skim_guess(struct skim_batch *b)
 	}
 }
 
+/* What a frame needs beside its run: the other way, and all of the flow when it goes the long way.
+ * Frames without a flow may begin one: `next` is where. */
+static void fetch_far(const struct flow_table *t, const struct skim *k, uint32_t next)
+{
+	uint32_t id = k->id ? k->id - 1 : next;
+	const struct flow_run *run = &t->run[id];
+
+	if (!k->id)
+		fetch_lines(run, sizeof(*run));
+	else if (k->needs & TAKES_RESPONSE && run->peer < t->count)
+		fetch_lines(&t->run[run->peer], sizeof(*run));
+	if (!k->id || (run->takes & k->needs) != k->needs || run->peer == PAIR_NONE)
+		fetch_lines(&t->entry[id], sizeof(t->entry[id]));
+}
+
+/* Of few flows it is at hand. */
+static __attribute__((noinline)) void fetch_all(const struct skim_batch *b,
+						const struct flow_table *t)
+{
+	uint32_t next = t->count;
+
+	for (unsigned int i = 0; i < b->count; i++)
+		if (b->skim[i].needs && next < t->room)
+			fetch_far(t, &b->skim[i], b->skim[i].id ? 0 : next++);
+}
+
 /* In steps, so that frames do not wait for each other's memory. */
 void skim_find(struct skim_batch *b, const struct flow_table *t)
 {
@@ -235,13 +270,15 @@ void skim_find(struct skim_batch *b, const struct flow_table *t)
 
 	for (i = 0; i < b->count; i++) {
 		fetch(b, i, CACHE_LINE);
-		__builtin_prefetch(&t->slot[(uint32_t)b->skim[i].hash & t->slot_mask]);
+		fetch_lines(&t->slot[(uint32_t)b->skim[i].hash & t->slot_mask], 1);
 	}
 	for (i = 0; i < b->count; i++) {
 		b->skim[i].id = 0;
 		if (b->skim[i].needs)
 			find(t, &b->skim[i]);
 	}
+	if (t->count > FEW_FLOWS)
+		fetch_all(b, t);
 	b->at = 0;
 }
 
