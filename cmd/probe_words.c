@@ -25,7 +25,8 @@ const struct probe_word probe_words[] = {
 	{"ud", "unreliable datagram: a SEND of at most one MTU, to an address handle"},
 	{"xrc",
 	 "extended reliable connection: RC whose receives are shared by the queue pairs of a "
-	 "host; not every device has it"},
+	 "host. Few devices have it, and traffic of it is not offered yet: the devices are asked, "
+	 "and it is refused before anything is made"},
 	{"write",
 	 "RDMA WRITE: lands in the peer's memory, its CPU is not told. The peer reads it after "
 	 "it was granted"},
@@ -61,7 +62,8 @@ const struct probe_word probe_words[] = {
 	 "room for a header: such messages are counted and not checked"},
 	{"latency",
 	 "one message under way, sent back by the peer: the time of the round trip, from its "
-	 "intended start, no sample left out. A plain WRITE is seen by polling the last byte of the "
+	 "intended start, no sample left out. A plain WRITE is seen by polling the last byte of "
+	 "the "
 	 "memory, as ib_write_lat does, whose figure is half of a round trip; others by their "
 	 "completions"},
 	{"flat out", "as fast as it goes: no pace"},

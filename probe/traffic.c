@@ -19,21 +19,6 @@
 
 #define WATCH_MS 20 /* *stop is looked at so often */
 
-/* What is not offered. */
-static int check_spec(const struct traffic_spec *spec, struct err *e)
-{
-	int err = traffic_spec_check(spec, e);
-
-	if (err)
-		return err;
-	for (unsigned int i = 0; i < spec->class_count; i++) {
-		if (spec->class[i].transport == TRAFFIC_XRC)
-			return err_set(e, -EOPNOTSUPP, "traffic class %u: XRC is not offered yet",
-				       i);
-	}
-	return 0;
-}
-
 static void name_flow(struct traffic *t, struct flow *f, unsigned int class, unsigned int number)
 {
 	const struct traffic_class *c = &t->spec.class[class];
@@ -119,7 +104,7 @@ static int open_worker(struct worker *w, struct err *e)
 int traffic_open(const struct traffic_spec *spec, struct traffic **out, struct err *e)
 {
 	struct traffic *t;
-	int err = check_spec(spec, e);
+	int err = traffic_spec_check(spec, e);
 
 	if (err)
 		return err;

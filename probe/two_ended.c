@@ -290,8 +290,10 @@ int duo_load(struct duo *d, struct err *e)
 
 static int run_phases(struct duo *d, struct err *e)
 {
-	int err;
+	int err = duo_try_transports(d, e);
 
+	if (err)
+		return err;
 	if (d->w->idle_ms) {
 		phase_say(&d->c, "idle baseline, %.1f s", d->w->idle_ms / 1e3);
 		duo_counters(d, READ_QUIET_BEFORE);

@@ -46,6 +46,9 @@ void duo_stop(struct duo *d, unsigned int wait_ms);
 /* The marking echo, when it is wished. */
 void duo_echo(struct duo *d);
 
+/* Opens and closes what a device may not have (XRC): better now than after the baseline. */
+int duo_try_transports(struct duo *d, struct err *e);
+
 /* Opens, connects and runs the traffic of both sides, and takes the reports that come. */
 int duo_traffic(struct duo *d, struct err *e);
 

@@ -211,3 +211,20 @@ void duo_close_traffic(struct duo *d)
 		d->open[i] = false;
 	}
 }
+
+int duo_try_transports(struct duo *d, struct err *e)
+{
+	struct traffic_peer *self;
+	bool rare = false;
+	int err;
+
+	for (unsigned int i = 0; i < d->w->spec.class_count; i++)
+		rare |= d->w->spec.class[i].transport == TRAFFIC_XRC;
+	if (!rare)
+		return 0;
+	self = calloc(SIDES, sizeof(*self));
+	err = self ? open_both(d, self, e) : err_sys(e, -ENOMEM, "probe");
+	free(self);
+	duo_close_traffic(d);
+	return err;
+}

@@ -212,6 +212,14 @@ moves()
 	served 0
 }
 
+@test "XRC: refused at once, with what the device lacks" {
+	serve
+	run --separate-stderr -3 probe -c XRC
+	[[ $stderr == *"rxe0 has no XRC: its capabilities lack IBV_DEVICE_XRC"* ]]
+	is '.why != null and .ends[0].report == null'
+	served 0
+}
+
 @test "lost packets are found in each mode" {
 	local mode
 

@@ -50,8 +50,10 @@ int ibv_close_device(struct ibv_context *ctx)
 int ibv_query_device(struct ibv_context *ctx, struct ibv_device_attr *attr)
 {
 	(void)ctx;
-	*attr = (struct ibv_device_attr){
-		.max_cqe = 32767, .max_qp_rd_atom = 128, .max_qp_init_rd_atom = 128};
+	*attr = (struct ibv_device_attr){.device_cap_flags = fake.xrc ? IBV_DEVICE_XRC : 0,
+					 .max_cqe = 32767,
+					 .max_qp_rd_atom = 128,
+					 .max_qp_init_rd_atom = 128};
 	return 0;
 }
 

@@ -74,7 +74,8 @@ static struct {
 	unsigned int not_ready; /* messages that found no receive */
 	uint64_t posts, post_lists;
 	bool no_inline;
-	bool dmabuf;	/* the device takes such memory */
+	bool dmabuf; /* the device takes such memory */
+	bool xrc;
 	bool no_memory; /* registering fails: the limit of locked memory */
 	/* UD: makes the 40 bytes ahead of a datagram; false: it is lost. NULL: they are left. */
 	bool (*way)(const struct ibv_ah_attr *ah, uint32_t from_qpn, uint32_t bytes,
@@ -86,7 +87,7 @@ static void fake_reset(void)
 	fake.lose_at = fake.spoil_at = fake.repeat_at = fake.swap_at = fake.kill_at = UINT64_MAX;
 	fake.lose_every = fake.lost = fake.posts = fake.post_lists = 0;
 	fake.not_ready = 0;
-	fake.no_inline = fake.silent = fake.down = fake.dmabuf = fake.no_memory = false;
+	fake.no_inline = fake.silent = fake.down = fake.dmabuf = fake.xrc = fake.no_memory = false;
 	fake.down_at = UINT64_MAX;
 	fake.way = NULL;
 }
