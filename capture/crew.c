@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A ring of pieces. Pieces are claimed, walked and taken in their order, each step at its own pace:
- * taken <= walked <= claimed <= taken + the size of the ring. To walk a piece one has to know where
- * the one before it ends; that is quick, while reading, before it, and verifying, after it, are
- * not.
+ * A ring of pieces, claimed and taken in their order: taken <= claimed <= taken + the size of the
+ * ring. Where the first record of a piece begins is known only when the piece before it was read,
+ * so it is guessed; when a piece is taken and the guess was wrong, it is read again. To wait for
+ * each other would cost more: headers of records come slowly from memory, one after another.
  */
 #include "capture/crew.h"
 
@@ -14,31 +14,42 @@
 /* More do not begin in a piece. Threads ask for no memory: the allocator then counts processors,
  * which it reads from a file, and a sandbox does not let it. */
 #define RECORDS_MAX (RECORD_PIECE_BYTES / RECORD_BYTES_MIN + 1)
+#define RING_MAX    (2 * RECORD_JOBS_MAX + 2)
+#define NOWHERE	    UINT64_MAX
+
+#define DROP_BYTES (8U << 20)
+#define CACHE_LINE 64
 
 struct piece {
 	struct record_file *part;
 	struct record *record;
 	struct skim *skim;
 	unsigned int count, given; /* records; handed out */
-	uint64_t end;		   /* where the next record begins, in the file */
+	uint64_t begin, end;	   /* of the records, in the file */
+	bool more;		   /* records may follow in the next piece */
 	bool ready;
 };
 
 struct crew {
 	struct record_file *file;
-	struct skim_batch model; /* threads begin with a copy */
-	uint64_t begin;		 /* of the first record, in the file */
+	struct record_whole *whole; /* or NULL */
+	uint64_t dropped;	    /* of it, up to here */
+	struct skim_batch model;    /* threads begin with a copy */
+	uint64_t begin;		    /* of the first record, in the file */
+	uint64_t start;		    /* of the first record of the piece that is taken next */
 
-	pthread_mutex_t lock; /* of what follows */
-	pthread_cond_t changed;
-	uint64_t claimed, walked, taken; /* how many pieces are */
-	uint64_t start;			 /* of the first record that was not walked */
-	bool over;			 /* no records come after those that were walked */
+	pthread_mutex_t lock;	 /* of what follows */
+	pthread_cond_t done;	 /* for the one who takes: a piece is ready */
+	pthread_cond_t room;	 /* for the others: one was taken */
+	uint64_t claimed, taken; /* how many pieces are */
+	unsigned int idle;	 /* threads that wait for room */
+	bool waits;		 /* who takes, for a piece */
+	bool over;		 /* no records come after those that were taken */
 	bool stop;
 
 	unsigned int thread_count, ring;
 	pthread_t thread[RECORD_JOBS_MAX];
-	struct piece piece[RECORD_JOBS_MAX + 2];
+	struct piece piece[RING_MAX];
 };
 
 static struct piece *piece_at(struct crew *c, uint64_t number)
@@ -46,81 +57,57 @@ static struct piece *piece_at(struct crew *c, uint64_t number)
 	return &c->piece[number % c->ring];
 }
 
-/* The records that begin between `at` and `limit`. False where the file can be read no further this
- * way, as at its end. */
-static bool walk(struct piece *p, uint64_t at, uint64_t limit)
+static uint64_t piece_begin(const struct crew *c, uint64_t number)
 {
-	unsigned int n;
+	return c->begin + number * RECORD_PIECE_BYTES;
+}
 
-	p->count = 0;
-	p->end = at;
-	if (at >= limit)
-		return true;
-	if (!record_file_begin(p->part, at))
+static bool read_batch(struct piece *p, struct skim_batch *b)
+{
+	unsigned int room = RECORDS_MAX - p->count;
+
+	if (record_file_batch(p->part, b->record, room < SKIM_BATCH ? room : SKIM_BATCH,
+			      &b->count) != RECORD_FRAME)
 		return false;
-	while (p->end < limit) {
-		if (record_file_batch(p->part, p->record + p->count, RECORDS_MAX - p->count, &n) !=
-		    RECORD_FRAME)
-			return false;
-		p->count += n;
-		p->end = record_file_at(p->part);
-	}
+	skim_guess(b);
+	memcpy(p->record + p->count, b->record, b->count * sizeof(*b->record));
+	memcpy(p->skim + p->count, b->skim, b->count * sizeof(*b->skim));
+	p->count += b->count;
+	p->end = record_file_at(p->part);
 	return true;
 }
 
-/* Waits until it is this piece's turn; false when its turn does not come. */
-static bool wait_turn(struct crew *c, uint64_t number)
+/* The records that begin between `at` and `limit`. */
+static void read_piece(struct piece *p, uint64_t at, uint64_t limit, struct skim_batch *b)
 {
-	bool turn;
-
-	pthread_mutex_lock(&c->lock);
-	while (c->walked != number && !c->over && !c->stop)
-		pthread_cond_wait(&c->changed, &c->lock);
-	turn = c->walked == number && !c->over && !c->stop;
-	pthread_mutex_unlock(&c->lock);
-	return turn;
-}
-
-static void look_at(struct piece *p, struct skim_batch *b)
-{
-	for (unsigned int i = 0; i < p->count; i += b->count) {
-		b->count = p->count - i < SKIM_BATCH ? p->count - i : SKIM_BATCH;
-		memcpy(b->record, p->record + i, b->count * sizeof(*b->record));
-		skim_guess(b);
-		memcpy(p->skim + i, b->skim, b->count * sizeof(*b->skim));
-	}
+	p->count = p->given = 0;
+	p->begin = p->end = at;
+	p->more = at >= limit || record_file_begin(p->part, at);
+	while (p->more && p->end < limit)
+		p->more = read_batch(p, b);
 }
 
 /* A claimed piece. Nobody else touches it until it is ready. */
 static void work_on(struct crew *c, uint64_t number, struct skim_batch *b)
 {
 	struct piece *p = piece_at(c, number);
-	uint64_t at = c->begin + number * RECORD_PIECE_BYTES;
-	bool more;
+	uint64_t at = piece_begin(c, number), start = at;
 
-	p->count = p->given = 0;
+	p->begin = NOWHERE;
 	record_file_load(p->part, at);
-	if (wait_turn(c, number)) {
-		/* c->start is this thread's until it counts the piece as walked. */
-		more = walk(p, c->start, at + RECORD_PIECE_BYTES);
-		pthread_mutex_lock(&c->lock);
-		c->start = p->end;
-		c->walked++;
-		c->over = !more;
-		pthread_cond_broadcast(&c->changed);
-		pthread_mutex_unlock(&c->lock);
-		look_at(p, b);
-	}
+	if (!number || record_file_guess(p->part, &start))
+		read_piece(p, start, at + RECORD_PIECE_BYTES, b);
 	pthread_mutex_lock(&c->lock);
 	p->ready = true;
-	pthread_cond_broadcast(&c->changed);
+	if (c->waits && number == c->taken)
+		pthread_cond_signal(&c->done);
 	pthread_mutex_unlock(&c->lock);
 }
 
 /* With the lock held. */
 static bool claim(struct crew *c, uint64_t *number)
 {
-	if (c->over || c->stop || c->claimed == c->taken + c->ring)
+	if (c->claimed == c->taken + c->ring)
 		return false;
 	*number = c->claimed++;
 	piece_at(c, *number)->ready = false;
@@ -136,7 +123,9 @@ static void *run(void *arg)
 	pthread_mutex_lock(&c->lock);
 	while (!c->stop && !c->over) {
 		if (!claim(c, &number)) {
-			pthread_cond_wait(&c->changed, &c->lock);
+			c->idle++;
+			pthread_cond_wait(&c->room, &c->lock);
+			c->idle--;
 			continue;
 		}
 		pthread_mutex_unlock(&c->lock);
@@ -147,11 +136,9 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* The piece to be taken next, worked on here when nobody else has done so; NULL when there is none.
- */
-static struct piece *next_piece(struct crew *c, struct skim_batch *b)
+/* Until the next piece is ready; it, or another one, is worked on here when nobody else does. */
+static void wait_for_piece(struct crew *c, struct piece *p, struct skim_batch *b)
 {
-	struct piece *p = piece_at(c, c->taken);
 	uint64_t number;
 
 	pthread_mutex_lock(&c->lock);
@@ -160,17 +147,51 @@ static struct piece *next_piece(struct crew *c, struct skim_batch *b)
 			pthread_mutex_unlock(&c->lock);
 			work_on(c, number, b);
 			pthread_mutex_lock(&c->lock);
-		} else if (c->claimed == c->taken) {
-			p = NULL;
-			break;
 		} else {
-			pthread_cond_wait(&c->changed, &c->lock);
+			c->waits = true;
+			pthread_cond_wait(&c->done, &c->lock);
+			c->waits = false;
 		}
 	}
-	if (p && c->over && c->taken >= c->walked)
-		p = NULL;
 	pthread_mutex_unlock(&c->lock);
+}
+
+static void end_threads(struct crew *c)
+{
+	pthread_mutex_lock(&c->lock);
+	c->stop = true;
+	pthread_cond_broadcast(&c->room);
+	pthread_mutex_unlock(&c->lock);
+	while (c->thread_count)
+		pthread_join(c->thread[--c->thread_count], NULL);
+}
+
+/* The piece to be taken next, NULL when there is none. Then the caller may close the file, of which
+ * the threads must not look at anything any more. */
+static struct piece *next_piece(struct crew *c, struct skim_batch *b)
+{
+	struct piece *p = piece_at(c, c->taken);
+
+	if (!c->over && !c->stop)
+		wait_for_piece(c, p, b);
+	if (c->over || c->stop || (c->whole && record_whole_is_torn(c->whole))) {
+		end_threads(c);
+		return NULL;
+	}
+	if (p->begin != c->start)
+		read_piece(p, c->start, piece_begin(c, c->taken + 1), b);
 	return p;
+}
+
+/* What is before the piece that is taken next. In large parts: processors are interrupted. */
+static void drop(struct crew *c)
+{
+	uint64_t to = piece_begin(c, c->taken);
+
+	if (!c->whole || to - c->dropped < DROP_BYTES)
+		return;
+	record_whole_drop(c->whole, c->dropped, (size_t)(to - c->dropped));
+	c->dropped = to;
 }
 
 /* All of it was handed out. */
@@ -178,10 +199,34 @@ static void leave_piece(struct crew *c, struct piece *p)
 {
 	record_file_seek(c->file, p->end);
 	record_file_add_statistics(c->file, p->part);
+	c->start = p->end;
 	pthread_mutex_lock(&c->lock);
 	c->taken++;
-	pthread_cond_broadcast(&c->changed);
+	c->over = !p->more;
+	if (c->idle)
+		pthread_cond_signal(&c->room);
 	pthread_mutex_unlock(&c->lock);
+	drop(c);
+}
+
+static void fetch(const void *from, size_t len)
+{
+	for (size_t i = 0; i < len; i += CACHE_LINE)
+		__builtin_prefetch((const uint8_t *)from + i);
+}
+
+/* Other processors have what comes: of the next batch the heads of its frames, of the one behind it
+ * what was found out. */
+static void fetch_ahead(const struct piece *p)
+{
+	unsigned int next = p->given, end = next + SKIM_BATCH;
+
+	for (unsigned int i = next; i < end && i < p->count; i++)
+		fetch(p->record[i].data, SKIM_HEAD_BYTES);
+	if (end < p->count) {
+		fetch(p->record + end, SKIM_BATCH * sizeof(*p->record));
+		fetch(p->skim + end, SKIM_BATCH * sizeof(*p->skim));
+	}
 }
 
 bool crew_next(struct crew *c, struct skim_batch *b)
@@ -200,6 +245,7 @@ bool crew_next(struct crew *c, struct skim_batch *b)
 	memcpy(b->record, p->record + p->given, b->count * sizeof(*b->record));
 	memcpy(b->skim, p->skim + p->given, b->count * sizeof(*b->skim));
 	p->given += b->count;
+	fetch_ahead(p);
 	return true;
 }
 
@@ -216,13 +262,15 @@ int crew_new(struct record_file *r, unsigned int jobs, const struct skim_batch *
 	c->file = r;
 	c->model = *model;
 	c->begin = c->start = record_file_at(r);
-	c->ring = jobs + 2;
+	c->ring = 2 * jobs + 2;
+	c->whole = record_file_whole(r);
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_cond_init(&c->changed, NULL);
+	pthread_cond_init(&c->done, NULL);
+	pthread_cond_init(&c->room, NULL);
 	for (unsigned int i = 0; !err && i < c->ring; i++) {
 		struct piece *p = &c->piece[i];
 
-		p->part = record_file_part(r);
+		p->part = record_file_part(r, c->whole);
 		p->record = calloc(RECORDS_MAX, sizeof(*p->record));
 		p->skim = calloc(RECORDS_MAX, sizeof(*p->skim));
 		err = p->part && p->record && p->skim ? 0 : -ENOMEM;
@@ -243,18 +291,15 @@ void crew_free(struct crew *c)
 {
 	if (!c)
 		return;
-	pthread_mutex_lock(&c->lock);
-	c->stop = true;
-	pthread_cond_broadcast(&c->changed);
-	pthread_mutex_unlock(&c->lock);
-	for (unsigned int i = 0; i < c->thread_count; i++)
-		pthread_join(c->thread[i], NULL);
+	end_threads(c);
 	for (unsigned int i = 0; i < c->ring; i++) {
 		record_file_close(c->piece[i].part);
 		free(c->piece[i].record);
 		free(c->piece[i].skim);
 	}
-	pthread_cond_destroy(&c->changed);
+	record_whole_free(c->whole);
+	pthread_cond_destroy(&c->room);
+	pthread_cond_destroy(&c->done);
 	pthread_mutex_destroy(&c->lock);
 	free(c);
 }

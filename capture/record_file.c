@@ -8,18 +8,18 @@
  *   pcapng:  | 6 32 | length 32 | interface 32 | time 64 | captured 32 | on the wire 32 |
  *            | data, padded to 4 | options | length 32 |
  */
-#include "capture/record_file.h"
+#include "capture/record_state.h"
 
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/record_guess.h"
 #include "capture/window.h"
 
-#define PIECE_BYTES  RECORD_PIECE_BYTES
-#define BUFFER_BYTES (2 * PIECE_BYTES + 64)
 #define WINDOW_BYTES (16U << 20) /* mapping costs less in large parts; counts as memory in use */
 
 #define MAGIC_MICRO	 0xa1b2c3d4U
@@ -42,22 +42,6 @@
 #define OPTION_TSRESOL	 9
 #define OPTION_TSOFFSET	 14
 
-struct record_file {
-	int fd;
-	uint32_t snap;
-	enum record_got (*batch)(struct record_file *r, struct record *out, unsigned int max,
-				 unsigned int *count);
-	uint32_t unit_ns;      /* of the time's fraction */
-	bool statistics;       /* were there */
-	bool part;	       /* records stay where they are, and no more is read than is needed */
-	bool ended;	       /* nothing comes after what is in buf */
-	off_t at;	       /* of what comes after it */
-	struct window *window; /* NULL: parts of the file are copied into own[] */
-	const uint8_t *buf;    /* of the window, or own[] */
-	size_t have, used;
-	uint8_t own[BUFFER_BYTES + RECORD_SLACK];
-};
-
 static uint32_t u32_at(const uint8_t *p)
 {
 	uint32_t v;
@@ -74,18 +58,18 @@ static uint16_t u16_at(const uint8_t *p)
 	return v;
 }
 
-static bool show(struct record_file *r)
+static bool show(struct record_file *r, size_t want)
 {
 	uint64_t at = record_file_at(r);
 	size_t have;
-	const uint8_t *buf = window_show(r->window, at, WINDOW_BYTES, WINDOW_BYTES, &have);
+	const uint8_t *buf = window_show(r->window, at, want, want, &have);
 
 	if (!buf)
 		return false;
 	r->buf = buf;
 	r->have = have;
 	r->used = 0;
-	r->ended = have < WINDOW_BYTES;
+	r->ended = have < want;
 	r->at = (off_t)(at + have);
 	return true;
 }
@@ -101,10 +85,22 @@ static void leave_window(struct record_file *r)
 	record_file_seek(r, at);
 }
 
-/* Reads until `need` bytes are there, or the end. */
-static void fill(struct record_file *r, size_t need)
+void record_file_grow(struct record_file *r, size_t want)
 {
-	if (r->window && show(r))
+	uint64_t at = (uint64_t)r->at - r->have, left = r->whole->size - at;
+
+	r->have = left < want ? (size_t)left : want;
+	r->at = (off_t)(at + r->have);
+	r->ended = r->have == left;
+}
+
+void record_file_fill(struct record_file *r, size_t need)
+{
+	if (r->whole) {
+		record_file_grow(r, r->used + need);
+		return;
+	}
+	if (r->window && show(r, WINDOW_BYTES))
 		return;
 	if (r->window)
 		leave_window(r);
@@ -133,20 +129,22 @@ static inline const uint8_t *peek(struct record_file *r, size_t need)
 	if (r->have - r->used < need) {
 		if (need > BUFFER_BYTES || (r->part && need > BUFFER_BYTES - r->used))
 			return NULL;
-		fill(r, need);
+		record_file_fill(r, need);
 		if (r->have - r->used < need)
 			return NULL;
 	}
 	return r->buf + r->used;
 }
 
-/* Why nothing more can be read. A read error looks like an end here, and is told by libpcap. */
+/* Why nothing more can be read. A read error, or a file that was cut, looks like an end here, and
+ * is told by libpcap. */
 static enum record_got end_of(const struct record_file *r)
 {
-	uint8_t byte;
+	struct stat st;
 
-	return r->have == r->used && r->ended && pread(r->fd, &byte, 1, r->at) == 0 ? RECORD_END
-										    : RECORD_ODD;
+	return r->have == r->used && r->ended && fstat(r->fd, &st) == 0 && st.st_size == r->at
+		       ? RECORD_END
+		       : RECORD_ODD;
 }
 
 static inline enum record_got next_pcap(struct record_file *r, struct record *out)
@@ -277,6 +275,17 @@ static enum record_got batch_pcapng(struct record_file *r, struct record *out, u
 	return got;
 }
 
+static bool guess_pcap(const struct record_file *r, size_t *at)
+{
+	return record_guess_pcap(r->buf + r->used, r->have - r->used, r->snap,
+				 1000000000 / r->unit_ns, at);
+}
+
+static bool guess_pcapng(const struct record_file *r, size_t *at)
+{
+	return record_guess_pcapng(r->buf + r->used, r->have - r->used, record_file_at(r), at);
+}
+
 static bool begin_pcap(struct record_file *r)
 {
 	const uint8_t *h = peek(r, PCAP_HEADER);
@@ -285,6 +294,7 @@ static bool begin_pcap(struct record_file *r)
 		return false;
 	r->unit_ns = u32_at(h) == MAGIC_NANO ? 1 : 1000;
 	r->batch = batch_pcap;
+	r->guess = guess_pcap;
 	r->used += PCAP_HEADER;
 	return true;
 }
@@ -327,6 +337,7 @@ static bool begin_pcapng(struct record_file *r)
 		return false;
 	r->used += len;
 	r->batch = batch_pcapng;
+	r->guess = guess_pcapng;
 	return true;
 }
 
@@ -351,6 +362,8 @@ struct record_file *record_file_open(int fd, uint32_t snap)
 	r->window = window_new(fd, WINDOW_BYTES);
 	r->fd = fd;
 	r->snap = snap;
+	if (r->window && !show(r, BUFFER_BYTES))
+		leave_window(r);
 	magic = peek(r, 4);
 	for (unsigned int i = 0; magic && i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (u32_at(magic) == formats[i].magic && formats[i].begin(r))
@@ -359,42 +372,11 @@ struct record_file *record_file_open(int fd, uint32_t snap)
 	return NULL;
 }
 
-struct record_file *record_file_part(const struct record_file *r)
-{
-	struct record_file *part = malloc(sizeof(*part));
-
-	if (!part)
-		return NULL;
-	memcpy(part, r, offsetof(struct record_file, own));
-	part->part = true;
-	part->buf = part->own;
-	/* Threads that map, and unmap, wait for each other: that costs more than to copy. */
-	part->window = NULL;
-	return part;
-}
-
 void record_file_seek(struct record_file *r, uint64_t at)
 {
 	r->at = (off_t)at;
 	r->have = r->used = 0;
 	r->ended = false;
-}
-
-void record_file_load(struct record_file *part, uint64_t at)
-{
-	record_file_seek(part, at);
-	part->statistics = false;
-	fill(part, PIECE_BYTES);
-}
-
-bool record_file_begin(struct record_file *part, uint64_t at)
-{
-	uint64_t base = (uint64_t)part->at - part->have;
-
-	if (at < base || at - base > part->have)
-		return false;
-	part->used = (size_t)(at - base);
-	return true;
 }
 
 void record_file_add_statistics(struct record_file *r, const struct record_file *part)
@@ -420,12 +402,18 @@ uint64_t record_file_at(const struct record_file *r)
 	return (uint64_t)r->at - (r->have - r->used);
 }
 
+static bool is_torn(const struct record_file *r)
+{
+	return (r->window && window_is_torn(r->window)) ||
+	       (r->whole && window_is_torn(r->whole->window));
+}
+
 enum record_got record_file_batch(struct record_file *r, struct record *out, unsigned int max,
 				  unsigned int *count)
 {
 	enum record_got got = r->batch(r, out, max, count);
 
-	if (!r->window || !window_is_torn(r->window))
+	if (!is_torn(r))
 		return got;
 	*count = 0;
 	return RECORD_ODD;

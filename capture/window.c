@@ -166,6 +166,28 @@ const uint8_t *window_show(struct window *w, uint64_t at, size_t want, size_t no
 	return w->range + lead;
 }
 
+/* Whole pages around, or within, `len` bytes from `at` on. */
+static void advise(const struct window *w, uint64_t at, uint64_t end, int advice)
+{
+	end = end < w->mapped ? end : w->mapped;
+	if (at < end)
+		(void)madvise(w->range + at, (size_t)(end - at), advice); /* only faster */
+}
+
+void window_fetch(const struct window *w, uint64_t at, size_t len)
+{
+	uint64_t mask = w->page - 1;
+
+	advise(w, at & ~mask, (at + len + mask) & ~mask, MADV_POPULATE_READ);
+}
+
+void window_drop(const struct window *w, uint64_t at, size_t len)
+{
+	uint64_t mask = w->page - 1;
+
+	advise(w, (at + mask) & ~mask, (at + len) & ~mask, MADV_DONTNEED);
+}
+
 bool window_is_torn(const struct window *w)
 {
 	return atomic_load(&w->torn);

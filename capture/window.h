@@ -28,6 +28,11 @@ void window_free(struct window *w);
  * cannot be shown. Valid until the next call. */
 const uint8_t *window_show(struct window *w, uint64_t at, size_t want, size_t now, size_t *have);
 
+/* For threads that share a window which shows a whole file: of what it shows, `len` bytes from `at`
+ * on come into memory at once, or are not needed any more. Neither makes other threads wait. */
+void window_fetch(const struct window *w, uint64_t at, size_t len);
+void window_drop(const struct window *w, uint64_t at, size_t len);
+
 /* Whether the file was cut under it: what was read from it since it was made is not to be trusted.
  */
 bool window_is_torn(const struct window *w);

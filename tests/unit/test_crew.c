@@ -3,6 +3,7 @@
  * A file read by several threads against the same read by one: whole, cut, and with a byte changed
  * somewhere, which makes libpcap go on from there.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -139,6 +140,68 @@ static void test_spoilt(void **state)
 	}
 }
 
+static void put_record(int fd, uint32_t seconds, const void *data, uint32_t len)
+{
+	const uint32_t head[4] = {seconds, 0, len, len};
+
+	assert_int_equal(write(fd, head, sizeof(head)), sizeof(head));
+	assert_int_equal(write(fd, data, len), len);
+}
+
+/* Frames full of what looks like records, so that every guess where one begins is wrong. */
+static void test_misled(void **state)
+{
+	static const uint32_t file_head[6] = {0xa1b2c3d4, 2 | 4 << 16, 0, 0, 262144, 1};
+	static uint32_t data[4000][4 + 5];
+	int fd = memfd_create("test-crew", MFD_CLOEXEC);
+	char path[64];
+
+	(void)state;
+	assert_true(fd >= 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++) {
+		memset(data[i], 0, sizeof(data[i]));
+		data[i][2] = data[i][3] = sizeof(data[i]) - 16;
+	}
+	assert_int_equal(write(fd, file_head, sizeof(file_head)), sizeof(file_head));
+	for (uint32_t i = 0; i < 30; i++)
+		put_record(fd, i, data, (uint32_t)sizeof(data) - i * 4);
+	compare("misled", 0, path, 2);
+	compare("misled", 0, path, 5);
+	close(fd);
+}
+
+/* The file loses all but its beginning while threads read it. */
+static void test_cut_while_read(void **state)
+{
+	const struct capgen_options o = {
+		.seed = 5, .requesters = 20, .frames = 60000, .pmtu = 1024, .snap = 90};
+	uint64_t size;
+	char path[64];
+
+	(void)state;
+	for (unsigned int pcapng = 0; pcapng < 2; pcapng++) {
+		int fd = make_file(&o, pcapng, path, &size), got;
+		struct source *source;
+		struct err e = {0};
+		struct packet p;
+		struct reader r;
+
+		assert_int_equal(source_open_file(path, &source, &e), 0);
+		assert_int_equal(reader_init(&r, source, 0, &e), 0);
+		assert_int_equal(reader_jobs(&r, 3, &e), 0);
+		while (r.frames < 200)
+			assert_int_equal(reader_skim(&r, &p, &e), 1);
+		assert_int_equal(ftruncate(fd, 10000), 0);
+		while ((got = reader_skim(&r, &p, &e)) > 0)
+			;
+		assert_int_equal(got, -EPROTO);
+		assert_true(r.frames < o.frames);
+		reader_clear(&r);
+		close(fd);
+	}
+}
+
 /* The reader may be given up at any time. */
 static void test_given_up(void **state)
 {
@@ -165,8 +228,8 @@ static void test_given_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_whole),
-		cmocka_unit_test(test_spoilt),
+		cmocka_unit_test(test_whole),	 cmocka_unit_test(test_spoilt),
+		cmocka_unit_test(test_misled),	 cmocka_unit_test(test_cut_while_read),
 		cmocka_unit_test(test_given_up),
 	};
 

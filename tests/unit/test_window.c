@@ -121,6 +121,42 @@ static void test_cut_under_it(void **state)
 	close(other_fd);
 }
 
+/* What was dropped comes back, and what is beyond the file is nobody's. */
+static void test_comes_and_goes(void **state)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), have;
+	int fd = make_file(FILE_BYTES);
+	struct window *w = window_new(fd, FILE_BYTES);
+	const uint8_t *data;
+
+	(void)state;
+	assert_non_null(w);
+	data = window_show(w, 0, FILE_BYTES, 0, &have);
+	assert_non_null(data);
+	assert_int_equal(have, FILE_BYTES);
+	for (uint64_t at = 0; at < FILE_BYTES + 5 * page; at += page / 2 - 3) {
+		window_fetch(w, at, 3000);
+		if (at < FILE_BYTES)
+			assert_int_equal(data[at], byte_at(at));
+		if (at > 4 * page && at < FILE_BYTES) {
+			uint64_t gone = (at - 2 * page) & ~(page - 1);
+
+			window_drop(w, 0, at - page);
+			assert_int_equal(data[gone], byte_at(gone));
+		}
+	}
+	window_drop(w, 0, SIZE_MAX / 2);
+	for (uint64_t at = 0; at < FILE_BYTES; at += 1000)
+		assert_int_equal(data[at], byte_at(at));
+	assert_false(window_is_torn(w));
+	assert_int_equal(ftruncate(fd, (off_t)page), 0);
+	window_fetch(w, 0, FILE_BYTES);
+	assert_int_equal(data[FILE_BYTES - 1], 0);
+	assert_true(window_is_torn(w));
+	window_free(w);
+	close(fd);
+}
+
 static void test_what_cannot_be_shown(void **state)
 {
 	int ends[2], fd = make_file(FILE_BYTES);
@@ -150,9 +186,8 @@ static void test_what_cannot_be_shown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shows_the_file),
-		cmocka_unit_test(test_whole_pages),
-		cmocka_unit_test(test_cut_under_it),
+		cmocka_unit_test(test_shows_the_file),	     cmocka_unit_test(test_whole_pages),
+		cmocka_unit_test(test_cut_under_it),	     cmocka_unit_test(test_comes_and_goes),
 		cmocka_unit_test(test_what_cannot_be_shown),
 	};
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where the reading of records stands, for record_file.c and record_part.c.
+ */
+#ifndef CAPTURE_RECORD_STATE_H
+#define CAPTURE_RECORD_STATE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "capture/record_file.h"
+#include "capture/window.h"
+
+#define PIECE_BYTES  RECORD_PIECE_BYTES
+#define BUFFER_BYTES (2 * PIECE_BYTES + 64)
+
+/* Shared by parts. */
+struct record_whole {
+	struct window *window;
+	const uint8_t *bytes;
+	size_t size;
+};
+
+struct record_file {
+	int fd;
+	uint32_t snap;
+	enum record_got (*batch)(struct record_file *r, struct record *out, unsigned int max,
+				 unsigned int *count);
+	bool (*guess)(const struct record_file *r, size_t *at); /* where one begins, from here on */
+	uint32_t unit_ns;					/* of the time's fraction */
+	bool statistics;					/* were there */
+	bool part;	       /* records stay where they are, and no more is read than is needed */
+	bool ended;	       /* nothing comes after what is in buf */
+	off_t at;	       /* of what comes after it */
+	struct window *window; /* NULL: parts of the file are copied into own[] */
+	const struct record_whole *whole; /* of a part, NULL: the same */
+	const uint8_t *buf;		  /* of the window, or own[] */
+	size_t have, used;
+	uint8_t own[BUFFER_BYTES + RECORD_SLACK];
+};
+
+/* Reads until `need` bytes are there, or the end. */
+void record_file_fill(struct record_file *r, size_t need);
+/* The same of a part of the whole file, up to `want` bytes from its beginning. */
+void record_file_grow(struct record_file *part, size_t want);
+
+#endif
