@@ -53,6 +53,8 @@ static int remove_one(const char *path, const struct stat *st, int flag, struct 
 /* Only a display or accelerator, only with a driver that exports. */
 static void test_gpu(void **state)
 {
+	static const char *const drivers[] = {"amdgpu",	 "habanalabs", "i915",
+					      "nouveau", "nvidia",     "xe"};
 	char gpu[64];
 
 	(void)state;
@@ -71,6 +73,15 @@ static void test_gpu(void **state)
 	put_device("0000:03:00.0", "0x030200\n", "nvidia"); /* the first by address */
 	assert_true(gpu_find(top, gpu, sizeof(gpu)));
 	assert_string_equal(gpu, "nvidia 0000:03:00.0");
+	for (size_t i = 0; i < ARRAY_SIZE(drivers); i++) {
+		char address[32], want[64];
+
+		snprintf(address, sizeof(address), "0000:02:%02x.0", 0x1f - (unsigned int)i);
+		snprintf(want, sizeof(want), "%s %s", drivers[i], address);
+		put_device(address, "0x030000\n", drivers[i]);
+		assert_true(gpu_find(top, gpu, sizeof(gpu)));
+		assert_string_equal(gpu, want);
+	}
 	nftw(top, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 

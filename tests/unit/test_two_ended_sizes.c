@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A sweep of message sizes: which ones, the verdict of each and of all, its document and its text.
+ */
+#include "cmd/probe_text.h"
+#include "reports/size_verdict.h"
+#include "tests/unit/two_ended_scene.h"
+
+static void test_size_list(void **state)
+{
+	static const struct {
+		uint32_t from, to;
+		unsigned int count;
+		uint32_t first, second, last;
+	} cases[] = {
+		{2, 8 << 20, 23, 2, 4, 8 << 20}, {3, (8 << 20) - 1, 23, 3, 4, (8 << 20) - 1},
+		{64, 64, 1, 64, 0, 64},		 {64, 65, 2, 64, 65, 65},
+		{96, 1024, 5, 96, 128, 1024},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint32_t bytes[SIZES_MAX] = {0};
+
+		assert_int_equal(two_ended_sizes_list(cases[i].from, cases[i].to, bytes),
+				 cases[i].count);
+		assert_int_equal(bytes[0], cases[i].first);
+		assert_int_equal(bytes[1], cases[i].second);
+		assert_int_equal(bytes[cases[i].count - 1], cases[i].last);
+	}
+}
+
+static void test_size_class(void **state)
+{
+	struct traffic_class c = {.check = TRAFFIC_CHECK_EVERY};
+
+	(void)state;
+	two_ended_size_class(&c, 64);
+	assert_int_equal(c.check, TRAFFIC_CHECK_EVERY);
+	two_ended_size_class(&c, 63);
+	assert_int_equal(c.message_bytes, 63);
+	assert_int_equal(c.check, TRAFFIC_CHECK_NONE);
+}
+
+/* Three sizes of the scene's traffic, as duo_sizes() leaves them. */
+static void make_sizes(struct scene *s)
+{
+	static const uint32_t bytes[] = {32, 65536, 1 << 20};
+	struct two_ended *t = &s->t;
+
+	t->size = calloc(ARRAY_SIZE(bytes), sizeof(*t->size));
+	t->size_count = ARRAY_SIZE(bytes);
+	for (unsigned int i = 0; i < t->size_count; i++) {
+		struct two_ended_size *z = &t->size[i];
+
+		z->bytes = bytes[i];
+		for (unsigned int k = 0; k < SIDES; k++) {
+			z->spec[k] = t->spec[k];
+			two_ended_size_class(&z->spec[k].class[0], bytes[i]);
+			z->seen[k] = t->seen[k];
+			z->has_report[k] = true;
+			z->report[k] = t->report[k];
+		}
+	}
+	t->has_report[0] = t->has_report[1] = false;
+}
+
+/* The whole is as bad as the worst, each size has its own, and the echo belongs to the last. */
+static void test_sizes(void **state)
+{
+	struct scene *s = malloc(sizeof(*s));
+	struct size_verdicts *v = NULL;
+	const json_t *row, *reason;
+	json_t *doc, *sum;
+	char *text = NULL;
+	struct err e = {0};
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	make_scene(s);
+	make_sizes(s);
+	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
+	if (v->verdict != VERDICT_PASS)
+		fail_msg("%s", v->size[0].of.v.reason[0].text);
+	size_verdicts_free(v);
+
+	put(&s->t.size[1].seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	put(&s->t.size[1].seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
+	s->t.size[2].partial = s->t.partial = true;
+	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
+	assert_int_equal(v->verdict, VERDICT_FAIL);
+	assert_int_equal(v->size[0].of.v.verdict, VERDICT_PASS);
+	assert_int_equal(v->size[1].of.v.verdict, VERDICT_FAIL);
+	assert_int_equal(v->size[2].of.v.verdict, VERDICT_INCONCLUSIVE);
+
+	doc = two_ended_to_json(&s->t);
+	sum = size_verdicts_to_json(v, json_object_get(doc, "sizes"));
+	reason = json_array_get(json_object_get(sum, "reasons"), 0);
+	assert_string_equal(json_string_value(json_object_get(sum, "verdict")), "FAIL");
+	assert_int_equal(json_integer_value(json_object_get(reason, "message_bytes")), 65536);
+	row = json_array_get(json_object_get(doc, "sizes"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "check")), "none");
+	assert_int_equal(json_integer_value(json_object_get(row, "messages")), 1526);
+	assert_int_equal(json_integer_value(json_object_get(row, "goodput_bytes_per_s")), 10 * MB);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(row, "verdict"), "verdict")),
+		"PASS");
+	json_decref(sum);
+	json_decref(doc);
+
+	out = open_memstream(&text, &size);
+	probe_print(&s->t, out);
+	probe_print_sizes(&s->t, v, out);
+	fclose(out);
+	assert_non_null(strstr(text, "       32 B        1526     10.00 MB/s"));
+	assert_non_null(strstr(text, "\n64 KiB\n  FAIL         lost (RC-TRN-001): "));
+	assert_non_null(strstr(text, "verdict  FAIL"));
+	assert_null(strstr(text, "no report"));
+	free(text);
+	size_verdicts_free(v);
+	free(s->t.size);
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_size_list),
+		cmocka_unit_test(test_size_class),
+		cmocka_unit_test(test_sizes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
