@@ -45,7 +45,7 @@ teardown_file()
 
 setup()
 {
-	sed "s#\.\./\.\./build/lab/#$LAB_DIR/#" tests/lab/fabric.yaml >"$LAB_DIR/fabric.yaml"
+	inventory fabric.yaml >"$LAB_DIR/fabric.yaml"
 	out=$BATS_TEST_TMPDIR/out
 	on h1 /run/clean
 	on h2 /run/clean

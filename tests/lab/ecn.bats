@@ -18,23 +18,19 @@ everywhere()
 
 setup_file()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	export LAB_DIR=$PWD/build/ecn-lab
-	lab down
-	lab up tests/lab/topologies/ecn.yaml
-	everywhere rocecheck apply lab --auto-approve --accept-unproven >/dev/null 2>&1
-	sed "s#\.\./\.\./build/lab#$LAB_DIR#" tests/lab/fabric-three.yaml >"$BATS_FILE_TMPDIR/fabric.yaml"
+	own_lab ecn-lab tests/lab/topologies/ecn.yaml
+	configured h1 h2 h3
+	inventory fabric-three.yaml >"$BATS_FILE_TMPDIR/fabric.yaml"
 }
 
 teardown_file()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	lab down
+	lab_ends
 }
 
 setup()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	at_root
 	tmp=$BATS_TEST_TMPDIR
 	flows=()
 	ask '{"op": "fault", "clear": true}'

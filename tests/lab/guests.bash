@@ -16,3 +16,49 @@ on()
 	shift
 	lab run "$host" -- "$@"
 }
+
+# own_lab NAME ARGUMENT...: a lab of this file alone is up, in build/NAME or where an absolute NAME says; ARGUMENTs are
+# those of `lab up`.
+own_lab()
+{
+	at_root
+	case $1 in
+	/*) export LAB_DIR=$1 ;;
+	*) export LAB_DIR=$PWD/build/$1 ;;
+	esac
+	shift
+	lab down
+	lab up "$@"
+}
+
+lab_ends()
+{
+	at_root
+	lab down
+}
+
+# at_root: where the files run, at the root of the tree.
+at_root()
+{
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+}
+
+# configured HOST...: by the profile lab, side by side.
+configured()
+{
+	local pids=() pid host
+
+	for host; do
+		on "$host" rocecheck apply lab --auto-approve --accept-unproven >"$BATS_FILE_TMPDIR/apply-$host" 2>&1 &
+		pids+=($!)
+	done
+	for pid in "${pids[@]}"; do
+		wait "$pid" || { cat "$BATS_FILE_TMPDIR"/apply-*; return 1; }
+	done
+}
+
+# inventory FILE: that of tests/lab, with the hosts of this lab.
+inventory()
+{
+	sed "s#\.\./\.\./build/lab#$LAB_DIR#" "tests/lab/$1"
+}

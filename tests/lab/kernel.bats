@@ -6,20 +6,6 @@
 bats_require_minimum_version 1.5.0
 load guests
 
-# all COMMAND...: in each guest, side by side.
-all()
-{
-	local pids=() host pid
-
-	for host in h1 h2 h3; do
-		on $host "$@" &
-		pids+=($!)
-	done
-	for pid in "${pids[@]}"; do
-		wait "$pid" || return 1
-	done
-}
-
 # cpu_seconds: "HOST SECONDS" that each emulated machine has used so far.
 cpu_seconds()
 {
@@ -33,23 +19,19 @@ cpu_seconds()
 
 setup_file()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	export LAB_DIR=$PWD/build/lab-kernel
-	lab down
-	LAB_KERNEL=6.12 lab up tests/lab/topologies/three.yaml
+	LAB_KERNEL=6.12 own_lab lab-kernel tests/lab/topologies/three.yaml
 	cpu_seconds >"$BATS_FILE_TMPDIR/cpu"
-	all rocecheck apply lab --auto-approve --accept-unproven >/dev/null 2>&1
+	configured h1 h2 h3
 }
 
 teardown_file()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	lab down
+	lab_ends
 }
 
 setup()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	at_root
 	tmp=$BATS_TEST_TMPDIR
 }
 
@@ -146,7 +128,7 @@ write_into_h3()
 }
 
 @test "validate: host, switch TLV, counters and wire agree" {
-	sed "s#\.\./\.\./build/lab#$LAB_DIR#; s#h\[1-3\]#h[1-2]#" tests/lab/fabric-three.yaml >"$tmp/fabric.yaml"
+	inventory fabric-three.yaml | sed 's#h\[1-3\]#h[1-2]#' >"$tmp/fabric.yaml"
 	run -0 --separate-stderr build/rocecheck --json validate "$tmp/fabric.yaml" --out "$tmp/run" \
 		--allow-inconclusive RC-PFC-010
 	jq -e '[.findings[] | select(.rule == "RC-PFC-004" and .verdict == "PASS")] | length == 2' <<<"$output"

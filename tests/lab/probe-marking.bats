@@ -10,12 +10,6 @@ bats_require_minimum_version 1.5.0
 load guests
 load probe
 
-# fault JSON: begins on the switches.
-fault()
-{
-	lab switch "{\"op\": \"fault\", \"add\": $1}" | jq -e .ok >/dev/null
-}
-
 # echoed OPTIONS...: a short probe of two classes with its marking echo, in $output.
 echoed()
 {
@@ -34,21 +28,17 @@ found()
 
 setup_file()
 {
-	export LAB_DIR=${LAB_DIR:-$PWD/build/probe-marking-lab}
-	lab down
-	lab up tests/lab/topologies/two.yaml
+	own_lab "${LAB_DIR:-probe-marking-lab}" tests/lab/topologies/two.yaml
 }
 
 teardown_file()
 {
-	lab down
+	lab_ends
 }
 
 teardown()
 {
-	lab switch '{"op": "fault", "clear": true}' >/dev/null
-	sh_on h1 'pkill -KILL rocecheck; true'
-	sh_on h2 'pkill -KILL rocecheck; true'
+	nothing_left
 }
 
 @test "nothing is wrong: all arrives as it was sent, at the MTU of both ports" {

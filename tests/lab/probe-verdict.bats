@@ -9,12 +9,6 @@ bats_require_minimum_version 1.5.0
 load guests
 load probe
 
-# fault JSON: begins on the switch.
-fault()
-{
-	lab switch "{\"op\": \"fault\", \"add\": $1}" | jq -e .ok >/dev/null
-}
-
 # hits: how many packets the fault has met since it began.
 hits()
 {
@@ -29,24 +23,18 @@ verdict()
 
 setup_file()
 {
-	export LAB_DIR=${LAB_DIR:-$PWD/build/probe-verdict-lab}
-	lab down
-	lab up tests/lab/topologies/two.yaml
-	for host in h1 h2; do
-		on "$host" rocecheck apply lab --auto-approve --accept-unproven >/dev/null 2>&1
-	done
+	own_lab "${LAB_DIR:-probe-verdict-lab}" tests/lab/topologies/two.yaml
+	configured h1 h2
 }
 
 teardown_file()
 {
-	lab down
+	lab_ends
 }
 
 teardown()
 {
-	lab switch '{"op": "fault", "clear": true}' >/dev/null
-	sh_on h1 'pkill -KILL rocecheck; true'
-	sh_on h2 'pkill -KILL rocecheck; true'
+	nothing_left
 }
 
 @test "nothing is wrong: every mode passes" {

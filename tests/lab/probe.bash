@@ -34,6 +34,20 @@ served()
 	sh_on h1 'for i in $(seq 50); do pgrep -x rocecheck >/dev/null || exit 0; sleep 0.1; done; pgrep -a rocecheck; exit 1'
 }
 
+# fault JSON: begins on the switches, where there are some.
+fault()
+{
+	lab switch "{\"op\": \"fault\", \"add\": $1}" | jq -e .ok >/dev/null
+}
+
+# nothing_left: of a test and its faults.
+nothing_left()
+{
+	lab switch '{"op": "fault", "clear": true}' >/dev/null
+	sh_on h1 'pkill -KILL rocecheck; true'
+	sh_on h2 'pkill -KILL rocecheck; true'
+}
+
 # is FILTER: true of the document.
 is()
 {

@@ -29,9 +29,7 @@ behind()
 
 setup_file()
 {
-	export LAB_DIR=${LAB_DIR:-$PWD/build/probe-lab}
-	lab down
-	lab up
+	own_lab "${LAB_DIR:-probe-lab}"
 }
 
 teardown_file()

@@ -7,30 +7,19 @@ load guests
 
 setup_file()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	export LAB_DIR=$PWD/build/switch-lab
-	lab down
-	lab up tests/lab/topologies/three.yaml
-	local pids=() pid host
-	for host in h1 h2 h3; do
-		lab run $host -- rocecheck apply lab --auto-approve --accept-unproven >"$BATS_FILE_TMPDIR/apply-$host" 2>&1 &
-		pids+=($!)
-	done
-	for pid in "${pids[@]}"; do
-		wait "$pid" || { cat "$BATS_FILE_TMPDIR"/apply-*; return 1; }
-	done
-	sed "s#\.\./\.\./build/lab#$LAB_DIR#" tests/lab/fabric-three.yaml >"$BATS_FILE_TMPDIR/fabric.yaml"
+	own_lab switch-lab tests/lab/topologies/three.yaml
+	configured h1 h2 h3
+	inventory fabric-three.yaml >"$BATS_FILE_TMPDIR/fabric.yaml"
 }
 
 teardown_file()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	lab down
+	lab_ends
 }
 
 setup()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	at_root
 	tmp=$BATS_TEST_TMPDIR
 	pfc '[3]'
 }
