@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cmd/profile_doc.h"
+#include "dcb/folder.h"
 #include "dcb/journal.h"
 #include "probe/outfile.h"
 
@@ -111,18 +112,6 @@ static int write_file(const char *path, const struct last *l, struct err *e)
 	return outfile_close(&out, true, e);
 }
 
-static int sync_dir(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 static int make_dir(const char *state_dir, char dir[PATH_MAX], struct err *e)
 {
 	if (path_of(dir, "%s/last", state_dir))
@@ -195,7 +184,7 @@ int last_commit(const char *state_dir, const char *tx_id, struct err *e)
 			  : keep(staged, dir, d->d_name + strlen(STAGED), e);
 	}
 	closedir(tx);
-	if (!err && sync_dir(dir))
+	if (!err && folder_sync(dir))
 		err = err_sys(e, -EIO, "%s", dir);
 	return err;
 }

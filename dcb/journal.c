@@ -16,6 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "dcb/folder.h"
+
 #define ID_TRIES 100
 
 struct journal {
@@ -23,19 +25,6 @@ struct journal {
 	unsigned int guard_s; /* to be confirmed within */
 	char id[JOURNAL_ID_MAX];
 };
-
-static int sync_dir(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
 
 static int make_dir(const char *path, struct err *e)
 {
@@ -54,7 +43,7 @@ static int make_state_dir(const char *state_dir, struct err *e)
 	if (snprintf(tx, sizeof(tx), "%s/tx", state_dir) >= (int)sizeof(tx))
 		return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
 	err = make_dir(tx, e);
-	if (!err && sync_dir(state_dir))
+	if (!err && folder_sync(state_dir))
 		err = err_sys(e, -EIO, "%s", state_dir);
 	return err;
 }
@@ -250,7 +239,7 @@ int journal_create(const char *state_dir, struct tx *tx, struct journal **j, str
 	}
 	err = append(n, header_to_json(tx), e);
 	snprintf(parent, sizeof(parent), "%s/tx", state_dir);
-	if (!err && (sync_dir(dir) || sync_dir(parent)))
+	if (!err && (folder_sync(dir) || folder_sync(parent)))
 		err = err_sys(e, -EIO, "%s", dir);
 	if (!err)
 		err = verify(state_dir, tx, e);

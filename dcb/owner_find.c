@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dcb/folder.h"
 #include "dcb/owner.h"
 #include "dcb/reapply.h"
 #include "dcb/text_file.h"
@@ -35,13 +36,10 @@ static const char *const unit_folders[] = {"etc/systemd/system", "lib/systemd/sy
 /* The folder of a target that wants the unit. */
 static bool wanted_in(int root, const char *folder, const char *unit, char *path, size_t size)
 {
-	int fd = openat(root, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = folder_open(root, folder);
 	bool found = false;
 	struct dirent *d;
 
-	if (fd >= 0 && !dir)
-		close(fd);
 	while (dir && !found && (d = readdir(dir))) {
 		struct stat st;
 
@@ -108,14 +106,11 @@ typedef bool look(const struct search *s, const char *path, struct owner *found)
 static unsigned int find_in(const struct search *s, const char *folder, const char *pattern,
 			    look *fn, struct owner *found, unsigned int max)
 {
-	int fd = openat(s->root, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = folder_open(s->root, folder);
 	unsigned int count = 0, files = 0;
 	struct dirent *d;
 	char path[256];
 
-	if (fd >= 0 && !dir)
-		close(fd);
 	while (dir && count < max && files < FILES_MAX && (d = readdir(dir))) {
 		if (fnmatch(pattern, d->d_name, FNM_PERIOD) ||
 		    snprintf(path, sizeof(path), "%s/%s", folder, d->d_name) >= (int)sizeof(path))

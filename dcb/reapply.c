@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dcb/folder.h"
 #include "dcb/text_file.h"
 #include "profiles/base.h"
 
@@ -255,14 +256,11 @@ static void look_into(struct walk *w, const char *path, const char *name, bool u
 
 static void walk_folder(struct walk *w, const char *folder, const char *pattern, bool units)
 {
-	int fd = openat(w->root, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = folder_open(w->root, folder);
 	char path[PATH_MAX];
 	struct dirent *d;
 
-	if (fd >= 0 && !dir)
-		close(fd);
-	if (fd < 0) /* rc.local is a file */
+	if (!dir) /* rc.local is a file */
 		look_into(w, folder, folder, false);
 	while (dir && (d = readdir(dir))) {
 		if (d->d_name[0] == '.' || (pattern && fnmatch(pattern, d->d_name, 0)) ||

@@ -8,12 +8,11 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "dcb/folder.h"
 #include "profiles/base.h"
 
 #define LAYERS_MAX 8
@@ -38,15 +37,9 @@ static const char *stacked_type(struct dcb *dcb, const char *netdev)
 static DIR *open_netdev(struct dcb *dcb, const char *netdev)
 {
 	char path[64];
-	DIR *dir;
-	int fd;
 
 	snprintf(path, sizeof(path), "class/net/%.15s", netdev);
-	fd = openat(dcb_sysfs_fd(dcb), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (fd >= 0 && !dir)
-		close(fd);
-	return dir;
+	return folder_open(dcb_sysfs_fd(dcb), path);
 }
 
 /* The next netdev that is linked as "lower_NAME" or "upper_NAME". NULL at the end. */

@@ -5,11 +5,12 @@
 #include "dcb/sysfs.h"
 
 #include <dirent.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "dcb/folder.h"
 
 bool sysfs_is_element(const char *name)
 {
@@ -36,13 +37,10 @@ bool sysfs_link_name(int root, const char *path, char *name, size_t size)
 
 bool sysfs_first_name(int root, const char *path, char *name, size_t size)
 {
-	int fd = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = folder_open(root, path);
 	struct dirent *d;
 
 	name[0] = '\0';
-	if (fd >= 0 && !dir)
-		close(fd);
 	while (dir && !name[0] && (d = readdir(dir)))
 		if (d->d_name[0] != '.' && strlen(d->d_name) < size)
 			snprintf(name, size, "%s", d->d_name);

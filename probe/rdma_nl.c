@@ -8,16 +8,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/netlink.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/rdma_netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "dcb/dcb.h"
+#include "dcb/folder.h"
 #include "dcb/nl.h"
 
 #define STATS_MAX 4096
@@ -293,19 +292,12 @@ static int on_stats(uint16_t type, const uint8_t *payload, size_t size, void *ar
  * counter. */
 static int sysfs_stats(struct dcb *dcb, const char *folder, struct wanted *w)
 {
+	DIR *dir = folder_open(dcb_sysfs_fd(dcb), folder);
 	struct dirent *entry;
-	int fd, err = 0;
-	DIR *dir;
+	int err = 0;
 
-	fd = openat(dcb_sysfs_fd(dcb), folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
+	if (!dir)
 		return -errno;
-	dir = fdopendir(fd);
-	if (!dir) {
-		err = -errno;
-		close(fd);
-		return err;
-	}
 	while (!err && (entry = readdir(dir))) {
 		char path[384], text[32], *end;
 		uint64_t value;

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dcb/folder.h"
 #include "dcb/nl.h"
 #include "probe/rdma_nl.h"
 
@@ -175,17 +176,13 @@ static bool above(struct dcb *dcb, const char *upper, const char *port, int laye
 	struct dirent *d;
 	bool found = false;
 	DIR *dir;
-	int fd;
 
 	if (!strcmp(upper, port))
 		return true;
 	if (!layers || strchr(upper, '/'))
 		return false;
 	snprintf(path, sizeof(path), "class/net/%.20s", upper);
-	fd = openat(dcb_sysfs_fd(dcb), path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (fd >= 0 && !dir)
-		close(fd);
+	dir = folder_open(dcb_sysfs_fd(dcb), path);
 	while (dir && !found && (d = readdir(dir)))
 		if (!strncmp(d->d_name, "lower_", 6))
 			found = above(dcb, d->d_name + 6, port, layers - 1);
@@ -266,12 +263,9 @@ static bool take_option(const char *options, const char *key, char *value, size_
 /* /sys/class/nvme/NAME/transport and address: "traddr=...,trsvcid=...". */
 static void add_nvme(struct dcb *dcb, const char *port, struct port_use *use)
 {
-	int fd = openat(dcb_sysfs_fd(dcb), "class/nvme", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	DIR *dir = folder_open(dcb_sysfs_fd(dcb), "class/nvme");
 	struct dirent *d;
 
-	if (fd >= 0 && !dir)
-		close(fd);
 	while (dir && (d = readdir(dir))) {
 		char path[320], text[256], address[64];
 

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * See folder.h.
+ */
+#include "dcb/folder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+DIR *folder_open(int root, const char *path)
+{
+	int fd = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !dir) {
+		err = errno;
+		close(fd);
+		errno = err;
+	}
+	return dir;
+}
+
+int folder_sync(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
+
+	if (fd < 0)
+		return -errno;
+	if (fsync(fd) < 0)
+		err = -errno;
+	close(fd);
+	return err;
+}
