@@ -17,18 +17,22 @@ static uint8_t wrong_prios(uint8_t want, uint8_t have)
 	return missing ? missing : have & ~want;
 }
 
-/* Without a profile nobody has said that it is not meant. */
-static void say_none_unasked(const struct subject *s, struct findings *out)
+static void say_none(const struct subject *s, enum verdict none, struct findings *out)
 {
-	if (!qos_has(&s->port->qos, QOS_PFC_ENABLED)) {
-		subject_unreadable(s, out, "pfc.enabled");
-		return;
-	}
 	evidence_field(out, s, QOS_PFC_ENABLED);
 	if (s->port->qos.pfc_enabled)
 		finding_say(out, VERDICT_PASS, "PFC is on for at least one priority");
 	else
-		finding_say(out, VERDICT_WARN, "PFC is off on every priority: nothing is lossless");
+		finding_say(out, none, "PFC is off on every priority: nothing is lossless");
+}
+
+/* Without a profile nobody has said that it is not meant. */
+static void say_none_unasked(const struct subject *s, struct findings *out)
+{
+	if (qos_has(&s->port->qos, QOS_PFC_ENABLED))
+		say_none(s, VERDICT_WARN, out);
+	else
+		subject_unreadable(s, out, "pfc.enabled");
 }
 
 PORT_CHECK(check_pfc_none)
@@ -44,11 +48,7 @@ PORT_CHECK(check_pfc_none)
 		return;
 	}
 	finding_prios(out, s->wish->pfc_enabled);
-	evidence_field(out, s, QOS_PFC_ENABLED);
-	if (s->port->qos.pfc_enabled)
-		finding_say(out, VERDICT_PASS, "PFC is on for at least one priority");
-	else
-		finding_say(out, VERDICT_FAIL, "PFC is off on every priority: nothing is lossless");
+	say_none(s, VERDICT_FAIL, out);
 }
 
 PORT_CHECK(check_pfc_mask)
