@@ -29,6 +29,29 @@ static void test_elements(void **state)
 		assert_true(sysfs_is_element(good[i]));
 }
 
+/* A folder of the test with what the commands make in it; a descriptor of it. */
+static int make_root(char *root, const char *commands)
+{
+	char command[256];
+	int fd;
+
+	assert_non_null(mkdtemp(root));
+	snprintf(command, sizeof(command), "cd %s && %s", root, commands);
+	assert_int_equal(system(command), 0);
+	fd = open(root, O_RDONLY | O_DIRECTORY);
+	assert_true(fd >= 0);
+	return fd;
+}
+
+static void remove_root(const char *root, int fd)
+{
+	char command[64];
+
+	close(fd);
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	assert_int_equal(system(command), 0);
+}
+
 static void test_links(void **state)
 {
 	static const struct {
@@ -39,18 +62,12 @@ static void test_links(void **state)
 		{"driver", true, "mlx5_core"}, {"bare", true, "ice"}, {"long", false, ""},
 		{"slash", true, ""},	       {"none", false, ""},   {"file", false, ""},
 	};
-	char root[] = "/tmp/test_sysfs.XXXXXX", command[256], name[16];
+	char root[] = "/tmp/test_sysfs.XXXXXX", name[16];
 	int fd;
 
 	(void)state;
-	assert_non_null(mkdtemp(root));
-	snprintf(command, sizeof(command),
-		 "cd %s && ln -s ../../bus/pci/drivers/mlx5_core driver && ln -s ice bare && "
-		 "ln -s a/name_of_16_bytes long && ln -s a/ slash && touch file",
-		 root);
-	assert_int_equal(system(command), 0);
-	fd = open(root, O_RDONLY | O_DIRECTORY);
-	assert_true(fd >= 0);
+	fd = make_root(root, "ln -s ../../bus/pci/drivers/mlx5_core driver && ln -s ice bare && "
+			     "ln -s a/name_of_16_bytes long && ln -s a/ slash && touch file");
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 		strcpy(name, "before");
 		if (sysfs_link_name(fd, cases[i].link, name, sizeof(name)) != cases[i].found ||
@@ -58,9 +75,7 @@ static void test_links(void **state)
 			fail_msg("%s: '%s'", cases[i].link, name);
 	}
 	assert_false(sysfs_link_name(-1, "driver", name, sizeof(name)));
-	close(fd);
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	assert_int_equal(system(command), 0);
+	remove_root(root, fd);
 }
 
 /* What is hidden or too long is passed over. */
@@ -74,18 +89,12 @@ static void test_first_names(void **state)
 		{"net", true, "eth0"}, {"odd", true, "eth1"}, {"empty", false, ""},
 		{"file", false, ""},   {"none", false, ""},
 	};
-	char root[] = "/tmp/test_sysfs.XXXXXX", command[256], name[16];
+	char root[] = "/tmp/test_sysfs.XXXXXX", name[16];
 	int fd;
 
 	(void)state;
-	assert_non_null(mkdtemp(root));
-	snprintf(command, sizeof(command),
-		 "cd %s && mkdir -p net/eth0 odd/.x odd/name_of_16_bytes odd/eth1 empty/.x && "
-		 "touch file",
-		 root);
-	assert_int_equal(system(command), 0);
-	fd = open(root, O_RDONLY | O_DIRECTORY);
-	assert_true(fd >= 0);
+	fd = make_root(root, "mkdir -p net/eth0 odd/.x odd/name_of_16_bytes odd/eth1 empty/.x && "
+			     "touch file");
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 		strcpy(name, "before");
 		if (sysfs_first_name(fd, cases[i].folder, name, sizeof(name)) != cases[i].found ||
@@ -93,9 +102,7 @@ static void test_first_names(void **state)
 			fail_msg("%s: '%s'", cases[i].folder, name);
 	}
 	assert_false(sysfs_first_name(-1, "net", name, sizeof(name)));
-	close(fd);
-	snprintf(command, sizeof(command), "rm -rf %s", root);
-	assert_int_equal(system(command), 0);
+	remove_root(root, fd);
 }
 
 int main(void)
