@@ -90,27 +90,38 @@ static void *reserve(size_t bytes)
 	return begin;
 }
 
-static size_t pages_of(uint32_t room, size_t each)
+/* Of an array; those that are large are reserved. */
+static size_t bytes_of(uint32_t room, size_t each)
 {
-	return (room * each + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+	size_t unit = room * each < HUGE_PAGE ? __alignof__(struct flow_entry) : HUGE_PAGE;
+
+	return (room * each + unit - 1) & ~(unit - 1);
 }
 
-/* On the edge of a cache line, with what was in `old`. */
-static void *more(const struct flow_table *t, const void *old, uint32_t room, size_t each)
+/* On the edge of a cache line, zeros behind the first `count`, which are those of `old`. */
+static void *more(const void *old, uint32_t count, uint32_t room, size_t each)
 {
-	size_t line = __alignof__(struct flow_entry),
-	       bytes = (room * each + line - 1) / line * line;
-	void *p = room > ROOM_SMALL ? reserve(pages_of(room, each)) : aligned_alloc(line, bytes);
+	size_t bytes = bytes_of(room, each);
+	uint8_t *p;
 
-	if (p && t->count)
-		memcpy(p, old, t->count * each);
+	if (bytes >= HUGE_PAGE) {
+		p = reserve(bytes);
+	} else {
+		p = aligned_alloc(__alignof__(struct flow_entry), bytes);
+		if (p)
+			memset(p + count * each, 0, bytes - count * each);
+	}
+	if (p && count)
+		memcpy(p, old, count * each);
 	return p;
 }
 
 static void release(void *p, uint32_t room, size_t each)
 {
-	if (p && room > ROOM_SMALL)
-		munmap(p, pages_of(room, each));
+	size_t bytes = bytes_of(room, each);
+
+	if (p && bytes >= HUGE_PAGE)
+		munmap(p, bytes);
 	else
 		free(p);
 }
@@ -125,16 +136,16 @@ static int grow(struct flow_table *t, uint32_t room)
 
 	while (slots < each * room)
 		slots *= 2;
-	slot = calloc(slots, sizeof(*slot));
-	run = more(t, t->run, room, sizeof(*run));
-	entry = more(t, t->entry, room, sizeof(*entry));
+	slot = more(NULL, 0, slots, sizeof(*slot));
+	run = more(t->run, t->count, room, sizeof(*run));
+	entry = more(t->entry, t->count, room, sizeof(*entry));
 	if (!slot || !run || !entry) {
-		free(slot);
+		release(slot, slots, sizeof(*slot));
 		release(run, room, sizeof(*run));
 		release(entry, room, sizeof(*entry));
 		return -ENOMEM;
 	}
-	free(t->slot);
+	release(t->slot, t->slot_mask + 1, sizeof(*t->slot));
 	release(t->run, t->room, sizeof(*run));
 	release(t->entry, t->room, sizeof(*entry));
 	t->entry = entry;
@@ -161,7 +172,7 @@ void flow_table_free(struct flow_table *t)
 		forget(&t->entry[i]);
 	release(t->entry, t->room, sizeof(*t->entry));
 	release(t->run, t->room, sizeof(*t->run));
-	free(t->slot);
+	release(t->slot, t->slot_mask + 1, sizeof(*t->slot));
 	pair_table_free(t->pairs);
 	connect_table_free(t->connections);
 	free(t);
