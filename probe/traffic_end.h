@@ -95,11 +95,11 @@ struct responder {
 	uint64_t next;	   /* UC and UD: after the highest sequence seen */
 	uint64_t checked;  /* RC: of `arrived` */
 	uint64_t granted;
-	uint64_t last_ns;   /* of an arrival */
-	uint64_t announced; /* completed there, as the peer says */
-	uint64_t announced_ns;
-	bool ended;			       /* announced is final */
-	bool done;			       /* told the peer that all was seen */
+	uint64_t last_ns;	 /* of an arrival */
+	uint64_t announced;	 /* completed there, as the peer says */
+	uint64_t heard_awake_ns; /* arrival or news of it, by the worker's waking time */
+	bool ended;		 /* announced is final */
+	bool done;		 /* told the peer that all was seen */
 	uint64_t seen[TRAFFIC_SEEN_BITS / 64]; /* UC and UD: bit n % size, of [next - size, next) */
 };
 
@@ -140,7 +140,8 @@ struct worker {
 	bool dirty;			     /* `out` has news */
 	struct traffic_class_result *result; /* owned: of each class */
 	uint64_t now_ns, heard_ns, told_ns;
-	uint64_t next_ns; /* when a paced flow is due */
+	uint64_t awake_ns; /* of turns, a long one, in which the host stood still, is cut */
+	uint64_t next_ns;  /* when a paced flow is due */
 	uint64_t first_ns, last_ns;
 	uint64_t progress_ns; /* of a completion, or when nothing was under way */
 	uint64_t stopped_ns;  /* when it was told to stop */

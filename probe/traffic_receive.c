@@ -84,6 +84,7 @@ static void count(struct flow *f, uint32_t bytes)
 {
 	f->rx.arrived++;
 	f->rx.last_ns = f->worker->now_ns;
+	f->rx.heard_awake_ns = f->worker->awake_ns;
 	f->result->arrived++;
 	f->result->arrived_bytes += bytes;
 	if (!f->worker->first_ns)
@@ -260,20 +261,18 @@ void flow_announced(struct flow *f, const struct cell *in)
 		return;
 	}
 	if (in->completed > x->announced || (in->flags & CELL_ENDED && !x->ended))
-		x->announced_ns = f->worker->now_ns;
+		x->heard_awake_ns = f->worker->awake_ns;
 	x->announced = in->completed;
 	x->ended = in->flags & CELL_ENDED;
 	if (written && (limited || x->ended))
 		take_written(f, x->announced);
 }
 
-/* Nothing came for so long that nothing more will. */
+/* Nothing came for so long that nothing more will. Only time in which this worker looked counts: a
+ * host that stood still for a while has what came meanwhile before it. */
 static bool is_quiet(const struct flow *f)
 {
-	const struct responder *x = &f->rx;
-	uint64_t last = x->last_ns > x->announced_ns ? x->last_ns : x->announced_ns;
-
-	return f->worker->now_ns - last > LOST_NS;
+	return f->worker->awake_ns - f->rx.heard_awake_ns > LOST_NS;
 }
 
 /* What may be granted: all that arrived, and of UC and UD what can come no more. */

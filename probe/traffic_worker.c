@@ -13,15 +13,16 @@
 
 #include "probe/traffic_end.h"
 
-#define BATCH	    32
-#define WAIT_MAX_NS (10 * NS_PER_MS)
-#define SPIN_NS	    (20 * NS_PER_MS)	/* after what came last: memory that is polled */
-#define LOOK_NS	    (NS_PER_MS / 10)	/* later on Soft-RoCE: it is looked at so often */
-#define STOP_NS	    (2000 * NS_PER_MS)	/* after a stop: what is not over is left */
-#define STALL_NS    (5000 * NS_PER_MS)	/* nothing completes */
-#define STALL_RATE  4000000u		/* bytes/s at least, on top of it */
-#define VERDICT_NS  (60000 * NS_PER_MS) /* a NIC has given up by then */
-#define FAREWELLS   100			/* of 1 ms */
+#define BATCH	      32
+#define WAIT_MAX_NS   (10 * NS_PER_MS)
+#define AWAKE_MOST_NS (2 * WAIT_MAX_NS)	  /* of a turn; in a longer one the host stood still */
+#define SPIN_NS	      (20 * NS_PER_MS)	  /* after what came last: memory that is polled */
+#define LOOK_NS	      (NS_PER_MS / 10)	  /* later on Soft-RoCE: it is looked at so often */
+#define STOP_NS	      (2000 * NS_PER_MS)  /* after a stop: what is not over is left */
+#define STALL_NS      (5000 * NS_PER_MS)  /* nothing completes */
+#define STALL_RATE    4000000u		  /* bytes/s at least, on top of it */
+#define VERDICT_NS    (60000 * NS_PER_MS) /* a NIC has given up by then */
+#define FAREWELLS     100		  /* of 1 ms */
 
 static void take(struct worker *w, const struct ibv_wc *wc)
 {
@@ -126,6 +127,14 @@ static void check_progress(struct worker *w)
 			     (double)limit_ns / 1e9);
 }
 
+static void take_time(struct worker *w)
+{
+	uint64_t now = traffic_now_ns(), passed = now - w->now_ns;
+
+	w->awake_ns += passed < AWAKE_MOST_NS ? passed : AWAKE_MOST_NS;
+	w->now_ns = now;
+}
+
 bool worker_turn(struct worker *w)
 {
 	struct ibv_wc wc[BATCH];
@@ -133,7 +142,7 @@ bool worker_turn(struct worker *w)
 
 	if (n < 0)
 		traffic_fail(w->t, CAUSE_LOCAL, "cannot read the completion queue");
-	w->now_ns = traffic_now_ns();
+	take_time(w);
 	w->next_ns = UINT64_MAX;
 	for (int i = 0; i < n; i++)
 		take(w, &wc[i]);

@@ -232,6 +232,26 @@ static void test_early_end(void **state)
 	free(s);
 }
 
+/* What did not come is missing after 200 ms in which the worker looked; not when the host stood
+ * still for longer. */
+static void test_stood_still(void **state)
+{
+	struct scene *s = make_scene(TRAFFIC_SEND, TRAFFIC_UC);
+	const struct cell in = {.granted = 80, .completed = 51, .flags = CELL_ENDED};
+
+	(void)state;
+	flow_announced(&s->flow, &in);
+	s->worker.now_ns += 10000 * NS_PER_MS;
+	s->worker.awake_ns += 20 * NS_PER_MS;
+	flow_grant(&s->flow);
+	assert_false(s->flow.rx.done);
+	s->worker.awake_ns += 181 * NS_PER_MS;
+	flow_grant(&s->flow);
+	assert_true(s->flow.rx.done);
+	assert_int_equal(s->result.gaps, 1);
+	free(s);
+}
+
 /* Each verb and transport that there is has its names. */
 static void test_verbs_text(void **state)
 {
@@ -273,7 +293,7 @@ int main(void)
 		cmocka_unit_test(test_layout),	       cmocka_unit_test(test_all_sizes),
 		cmocka_unit_test(test_whole_messages), cmocka_unit_test(test_halves),
 		cmocka_unit_test(test_hostile_cells),  cmocka_unit_test(test_early_end),
-		cmocka_unit_test(test_verbs_text),
+		cmocka_unit_test(test_verbs_text),     cmocka_unit_test(test_stood_still),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
