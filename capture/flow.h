@@ -69,6 +69,7 @@ struct capture_totals {
 	uint64_t pfc_by_prio[8]; /* frames that name the priority, XON and XOFF */
 	struct pause_totals pause;
 	struct mirror_totals mirror;
+	uint64_t time_step_ns;	/* of the source's clock, 0 = not known */
 	uint64_t evicted_flows; /* beyond the limit, longest idle first, an eighth at once */
 };
 

@@ -154,6 +154,9 @@ int reader_summary(struct reader *r, struct capture_summary *s)
 {
 	uint64_t dropped = 0;
 	enum capture_drops drops = source_drops(r->source, &dropped);
+	int err = capture_summary_make(r->flows, &r->peer, drops, dropped, s);
 
-	return capture_summary_make(r->flows, &r->peer, drops, dropped, s);
+	if (!err)
+		s->totals.time_step_ns = source_step_ns(r->source);
+	return err;
 }

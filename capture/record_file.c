@@ -392,6 +392,11 @@ void record_file_close(struct record_file *r)
 	free(r);
 }
 
+uint32_t record_file_step_ns(const struct record_file *r)
+{
+	return r->unit_ns;
+}
+
 bool record_file_statistics(const struct record_file *r)
 {
 	return r->statistics;

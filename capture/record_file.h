@@ -32,6 +32,9 @@ enum record_got {
 struct record_file *record_file_open(int fd, uint32_t snap);
 void record_file_close(struct record_file *r);
 
+/* In what steps the file counts time: 1 or 1000 ns. */
+uint32_t record_file_step_ns(const struct record_file *r);
+
 /* After RECORD_END: whether there were blocks of interface statistics, which only pcapng has. */
 bool record_file_statistics(const struct record_file *r);
 

@@ -43,6 +43,7 @@ struct source {
 	uint64_t size;	    /* of a file of any kind, from where it is read; 0 = not known */
 	uint8_t own_mac[6]; /* of a live Ethernet interface, else zero */
 	uint64_t frames;
+	uint32_t step_ns; /* see source_step_ns() */
 };
 
 static struct source *source_new(const char *name)
@@ -177,6 +178,8 @@ int source_open_file(const char *path, struct source **out, struct err *e)
 	}
 	if (s->fd >= 0)
 		s->records = record_file_open(s->fd, (uint32_t)pcap_snapshot(s->pcap));
+	if (s->records)
+		s->step_ns = record_file_step_ns(s->records);
 	*out = s;
 	return 0;
 fail:
@@ -283,6 +286,7 @@ int source_open_live(const char *ifname, const char *filter, unsigned int snaple
 		return err;
 	}
 	read_own_mac(s);
+	s->step_ns = 1;
 	*out = s;
 	return 0;
 }
@@ -299,6 +303,15 @@ static bool is_own_lldp(const struct source *s, const struct pcap_pkthdr *h, con
 {
 	return h->caplen >= ETH_HLEN && data[12] == 0x88 && data[13] == 0xcc &&
 	       !memcmp(data + ETH_ALEN, s->own_mac, ETH_ALEN);
+}
+
+/* libpcap scales all times to nanoseconds, and does not tell what they were. */
+static void note_step(struct source *s, uint64_t time_ns)
+{
+	if (time_ns % 1000)
+		s->step_ns = 1;
+	else if (!s->step_ns)
+		s->step_ns = 1000;
 }
 
 /* libpcap's answer: 1 a frame, 0 nothing, PCAP_ERROR_BREAK the end of the file. */
@@ -407,6 +420,7 @@ int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t
 		/* Nanoseconds, as was asked for; a broken file may state any number. */
 		*time_ns = ((uint64_t)h->ts.tv_sec * 1000000000 + (uint64_t)h->ts.tv_usec) &
 			   INT64_MAX;
+		note_step(s, *time_ns);
 		return 1;
 	}
 	if (got == 0)
@@ -435,6 +449,11 @@ bool source_progress(const struct source *s, uint64_t *done, uint64_t *size)
 		*done = (uint64_t)at;
 	*size = s->size;
 	return at >= 0;
+}
+
+uint32_t source_step_ns(const struct source *s)
+{
+	return s->step_ns;
 }
 
 enum capture_drops source_drops(struct source *s, uint64_t *dropped)

@@ -46,6 +46,10 @@ void source_count(struct source *s, unsigned int frames);
  * pipe, an interface. */
 bool source_progress(const struct source *s, uint64_t *done, uint64_t *size);
 
+/* In what steps its times count, in ns; of what libpcap reads alone, as far as the frames so far
+ * show. 0 = there was no frame. */
+uint32_t source_step_ns(const struct source *s);
+
 /* Live: kernel and interface drops; file: DROPS_UNKNOWN for pcap, from the interface statistics
  * blocks for pcapng when there are any (of a stream: among what was read so far). */
 enum capture_drops source_drops(struct source *s, uint64_t *dropped);

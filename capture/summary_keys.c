@@ -29,6 +29,7 @@ static const struct counter total_rows[] = {
 	TOTAL(pfc_frames),
 	TOTAL(pause_frames),
 	TOTAL(evicted_flows),
+	{"time_step_ns", offsetof(struct capture_totals, time_step_ns), true},
 	{"mirror_packets", offsetof(struct capture_totals, mirror.packets), true},
 	{"mirror_gaps", offsetof(struct capture_totals, mirror.gaps), true},
 	{"mirror_missing", offsetof(struct capture_totals, mirror.missing), true},

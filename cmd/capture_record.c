@@ -205,6 +205,7 @@ static int print_text(const struct recording *r)
 		puts("drops        not known for this interface");
 	else
 		printf("drops        %" PRIu64 " lost by the capture itself\n", r->dropped);
+	puts("times        of this host, when the kernel got the frames; not of the NIC");
 	if (!r->roce && !strcmp(filter, "roce"))
 		print_no_roce(r);
 	else if (!strcmp(filter, "roce"))

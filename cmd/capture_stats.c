@@ -225,7 +225,7 @@ static void print_peer(const struct lldp_peer *p)
 
 /* How far the numbers above can be believed. */
 static void print_honesty(const struct capture_totals *t, enum capture_drops drops,
-			  uint64_t dropped)
+			  uint64_t dropped, uint32_t step_ns)
 {
 	switch (drops) {
 	case DROPS_UNKNOWN:
@@ -241,6 +241,10 @@ static void print_honesty(const struct capture_totals *t, enum capture_drops dro
 		       dropped);
 		break;
 	}
+	if (step_ns > 1)
+		printf("times        in steps of %" PRIu32
+		       " us: of what is shorter, nothing is said\n",
+		       step_ns / 1000);
 	if (!t->roce)
 		puts("note         no RoCE: hardware RoCE bypasses the interface, capture it at a "
 		     "mirror port");
@@ -274,7 +278,7 @@ static void print_text(struct reader *r)
 	print_totals(flow_table_totals(r->flows));
 	bad = print_flows(r->flows);
 	print_peer(&r->peer);
-	print_honesty(flow_table_totals(r->flows), drops, dropped);
+	print_honesty(flow_table_totals(r->flows), drops, dropped, source_step_ns(r->source));
 	print_bad(r->flows, bad);
 }
 

@@ -12,13 +12,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-void evidence_time(uint64_t ns, char *buf, size_t size)
+void evidence_time(const struct capture_summary *s, uint64_t ns, char *buf, size_t size)
 {
 	static const struct {
 		uint64_t ns;
 		const char *unit;
 	} rows[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
 
+	if (ns < s->totals.time_step_ns) {
+		snprintf(buf, size, "less than %" PRIu64 " us", s->totals.time_step_ns / 1000);
+		return;
+	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
 		if (ns < rows[i].ns)
 			continue;

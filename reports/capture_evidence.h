@@ -27,8 +27,10 @@ static inline const char *noun_for(const struct noun *noun, uint64_t n)
 	return n == 1 ? noun->one : noun->many;
 }
 
-/* "250 ns", "1.500 ms". Always terminated. */
-void evidence_time(uint64_t ns, char *buf, size_t size);
+/* "250 ns", "1.500 ms", "less than 1 us" where the capture's clock tells no more. Always
+ * terminated.
+ */
+void evidence_time(const struct capture_summary *s, uint64_t ns, char *buf, size_t size);
 
 /* A uint64_t of a flow by its offset, and the sum over all, with how many flows have any. */
 uint64_t flow_counter(const struct flow *f, size_t counter);

@@ -66,14 +66,15 @@ static unsigned int greatest(const uint64_t value[PAUSE_PRIOS])
 	return at;
 }
 
-static void tell_paused(struct findings *out, const struct pause_totals *t, unsigned int prio,
+static void tell_paused(struct findings *out, const struct capture_summary *s, unsigned int prio,
 			uint64_t span_ns)
 {
+	const struct pause_totals *t = &s->totals.pause;
 	const uint8_t *mac = t->most_smac[prio];
 	char longest[32], sum[32];
 
-	evidence_time(t->most_ns[prio], sum, sizeof(sum));
-	evidence_time(t->longest[prio].ns, longest, sizeof(longest));
+	evidence_time(s, t->most_ns[prio], sum, sizeof(sum));
+	evidence_time(s, t->longest[prio].ns, longest, sizeof(longest));
 	finding_evidence(out, EVIDENCE_CAPTURE,
 			 "prio %u: paused by %02x:%02x:%02x:%02x:%02x:%02x for %s, %.1f %%; the "
 			 "longest of %llu pause%s %s, frames %llu-%llu",
@@ -97,14 +98,14 @@ FABRIC_CHECK(check_cap_paused)
 		if (t->most_ns[i] >= PAUSED_MIN_NS &&
 		    t->most_ns[i] > span_ns / 100 * PAUSED_PERCENT)
 			prios |= (uint8_t)(1U << i);
-	evidence_time(span_ns, span, sizeof(span));
+	evidence_time(s, span_ns, span, sizeof(span));
 	finding_say(out, prios ? VERDICT_FAIL : VERDICT_PASS,
 		    "paused for at most %.1f %% of %s, limit %u %%",
 		    percent(t->most_ns[greatest(t->most_ns)], span_ns), span, PAUSED_PERCENT);
 	finding_prios(out, prios);
 	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
 		if (prios >> i & 1)
-			tell_paused(out, t, i, span_ns);
+			tell_paused(out, s, i, span_ns);
 }
 
 FABRIC_CHECK(check_cap_storm)
@@ -121,13 +122,13 @@ FABRIC_CHECK(check_cap_storm)
 		longest[i] = t->longest[i].ns;
 		prios |= (uint8_t)((longest[i] >= STORM_NS) << i);
 	}
-	evidence_time(longest[greatest(longest)], text, sizeof(text));
+	evidence_time(s, longest[greatest(longest)], text, sizeof(text));
 	finding_say(out, prios ? VERDICT_FAIL : VERDICT_PASS,
 		    "the longest pause that was kept up lasted %s", text);
 	finding_prios(out, prios);
 	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
 		if (prios >> i & 1)
-			tell_paused(out, t, i, span_of(s));
+			tell_paused(out, s, i, span_of(s));
 }
 
 FABRIC_CHECK(check_cap_ran_out)
@@ -184,7 +185,7 @@ static void tell_held(struct findings *out, const struct capture_summary *s)
 			return;
 		last = f;
 		evidence_flow(f, flow, sizeof(flow));
-		evidence_time(f->held_ns, time, sizeof(time));
+		evidence_time(s, f->held_ns, time, sizeof(time));
 		finding_evidence(out, EVIDENCE_CAPTURE, "%s: held %llu time%s, %s in all", flow,
 				 (count_t)f->held, plural(f->held), time);
 	}
@@ -201,7 +202,7 @@ FABRIC_CHECK(check_cap_held)
 		return;
 	unknown = capture_sum(s, offsetof(struct flow, held_unknown), &unused);
 	held_ns = capture_sum(s, offsetof(struct flow, held_ns), &flows);
-	evidence_time(held_ns, time, sizeof(time));
+	evidence_time(s, held_ns, time, sizeof(time));
 	if (held_ns) {
 		finding_say(out, VERDICT_FAIL, "pauses held %u of %u flow%s, %s in all", flows,
 			    s->flow_count, plural(s->flow_count), time);
@@ -318,7 +319,7 @@ FABRIC_CHECK(check_cap_cnp_close)
 		finding_say(out, VERDICT_SKIP, "no QP was sent two CNPs");
 		return;
 	}
-	evidence_time(min_ns, least, sizeof(least));
+	evidence_time(s, min_ns, least, sizeof(least));
 	if (!close) {
 		finding_say(out, VERDICT_PASS, "CNPs of a QP are %s apart, or more", least);
 		return;

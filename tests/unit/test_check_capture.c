@@ -285,6 +285,12 @@ static void test_held(void **state)
 		snprintf(qpn, sizeof(qpn), "qpn 0x%06x: held 1 time,", want[i]);
 		assert_non_null(strstr(f->evidence[i].text, qpn));
 	}
+	assert_non_null(strstr(f->evidence[0].text, " 30 ns in all"));
+	findings_clear(&all);
+	s.summary.totals.time_step_ns = 1000; /* such a clock cannot tell that */
+	run_rules(&s, &all);
+	f = finding_of(&all, "RC-CAP-023");
+	assert_non_null(strstr(f->evidence[0].text, " less than 1 us in all"));
 	findings_clear(&all);
 }
 

@@ -212,6 +212,45 @@ static void whole_files(void **state)
 	assert_int_equal(n, 3);
 }
 
+static uint32_t step_of(const char *path, const struct out *o)
+{
+	uint32_t cap_len, wire_len;
+	const uint8_t *data;
+	struct err e = {0};
+	struct source *s;
+	uint64_t ns;
+	uint32_t step;
+
+	put_file(path, o->bytes, o->len);
+	assert_int_equal(source_open_file(path, &s, &e), 0);
+	while (source_next(s, -1, &data, &cap_len, &wire_len, &ns, &e) > 0)
+		;
+	step = source_step_ns(s);
+	source_close(s);
+	return step;
+}
+
+/* In both byte orders: of the foreign one only the times themselves tell. */
+static void clock_steps(void **state)
+{
+	char path[64];
+	struct out o;
+
+	(void)state;
+	path_of("steps", path);
+	make_pcap(&o, 0xa1b2c3d4);
+	assert_int_equal(step_of(path, &o), 1000);
+	make_pcap(&o, 0xa1b23c4d);
+	assert_int_equal(step_of(path, &o), 1);
+	make_pcapng(&o, false);
+	assert_int_equal(step_of(path, &o), 1000);
+	make_pcapng(&o, true);
+	assert_int_equal(step_of(path, &o), 1000);
+	o.len = 48; /* no frames */
+	assert_int_equal(step_of(path, &o), 0);
+	unlink(path);
+}
+
 /* Cut at every length: the frames before the cut come, then an error that counts them, or, exactly
  * between two records, the end. */
 static void check_cuts(const struct out *o, size_t header_len)
@@ -479,7 +518,7 @@ int main(void)
 		cmocka_unit_test(whole_files),	      cmocka_unit_test(broken_files),
 		cmocka_unit_test(no_capture_files),   cmocka_unit_test(drop_counters),
 		cmocka_unit_test(hostile_statistics), cmocka_unit_test(filters_compile),
-		cmocka_unit_test(mirror_filter),
+		cmocka_unit_test(mirror_filter),      cmocka_unit_test(clock_steps),
 
 	};
 
