@@ -60,6 +60,8 @@ const struct opt probe_client_opts[] = {
 	{"duration", 'D', OPT_STRING, &C.duration, 0, 0, "TIME",
 	 "10 (seconds), 500ms, 2m; 0 = until Ctrl-C", NULL},
 	{"iters", 'n', OPT_STRING, &C.count, 0, 0, "N", "messages of each queue pair", NULL},
+	{"incast", 0, OPT_FLAG, &C.incast, 0, 0, NULL,
+	 "all HOSTs send to this one, from one instant on", NULL},
 	{"rate", 0, OPT_STRING, &C.rate, 0, 0, "RATE", "bits per second of a class: 2G", NULL},
 	{"bidirectional", 'b', OPT_FLAG, &C.both_ways, 0, 0, NULL, "both ends send", NULL},
 	{"direction", 0, OPT_STRING, &C.direction, 0, 0, "WAY", "forward, backward or both", NULL},
@@ -290,7 +292,9 @@ static int make_default(const struct probe_choice *c, enum traffic_mode mode,
 		.transport = count ? TRAFFIC_UC : TRAFFIC_RC,
 		.verb = count || (c->transport && !strcasecmp(c->transport, "ud")) ? TRAFFIC_SEND
 										   : TRAFFIC_WRITE,
-		.direction = c->both_ways ? TRAFFIC_BOTH : TRAFFIC_FORWARD,
+		.direction = c->both_ways ? TRAFFIC_BOTH
+			     : c->incast  ? TRAFFIC_BACKWARD
+					  : TRAFFIC_FORWARD,
 		.check = TRAFFIC_CHECK_SAMPLED,
 		.probe = c->probe,
 		.qps = c->qps,
@@ -419,12 +423,37 @@ static int index_or_any(unsigned int value)
 	return value == PROBE_UNSET ? ENDS_ANY : (int)value;
 }
 
+/* Congestion is at this host's port alone, and there is one record. */
+static int check_incast(const struct probe_choice *c, const struct two_ended_wish *w, struct err *e)
+{
+	const struct {
+		const char *option;
+		bool given;
+	} rows[] = {
+		{"--marking", c->marking}, {"--sweep", c->sweep}, {"--sizes", c->sizes},
+		{"--all", c->all_sizes},   {"--out", c->out_dir},
+	};
+
+	for (size_t i = 0; c->incast && i < ARRAY_SIZE(rows); i++)
+		if (rows[i].given)
+			return err_set(e, -EINVAL, "%s: not with --incast", rows[i].option);
+	for (unsigned int i = 0; c->incast && i < w->spec.class_count; i++)
+		if (w->spec.class[i].direction != TRAFFIC_BACKWARD)
+			return err_set(e, -EINVAL,
+				       "--incast: class %u does not go backward, from the servers "
+				       "to this host",
+				       i);
+	return 0;
+}
+
 int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, struct err *e)
 {
 	int err = make_spec(c, &w->spec, e);
 
 	if (!err)
 		err = make_sizes(c, w, e);
+	if (!err)
+		err = check_incast(c, w, e);
 	if (err)
 		return err;
 	if (c->mtu & (c->mtu - 1))

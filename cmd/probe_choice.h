@@ -18,7 +18,7 @@ struct probe_choice {
 	const char *mode, *transport, *verb, *direction, *check, *size, *sizes, *rate, *duration,
 		*count;
 	unsigned int qps, depth, tos, sl, mtu, timeout, threads, sweep;
-	bool marking, both_ways, cm, huge_pages, pin, probe, explain, ignored, all_sizes;
+	bool marking, both_ways, cm, huge_pages, pin, probe, explain, ignored, all_sizes, incast;
 	const char *idle;
 	struct opt_list classes;
 };

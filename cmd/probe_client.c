@@ -85,7 +85,7 @@ static void show_live(const struct two_ended_live *live, void *arg)
 	t->line = true;
 }
 
-static int exit_for_verdict(enum verdict v)
+int probe_exit_for(enum verdict v)
 {
 	static const int codes[] = {
 		[VERDICT_PASS] = EXIT_OK,
@@ -115,7 +115,7 @@ static int judge_traffic(struct outcome *o, struct err *e)
 		o->verdict = NULL;
 		return e->code;
 	}
-	o->code = cmd_worse(o->code, exit_for_verdict(o->verdict->v.verdict));
+	o->code = cmd_worse(o->code, probe_exit_for(o->verdict->v.verdict));
 	return 0;
 }
 
@@ -124,7 +124,7 @@ static int judge_sizes(struct outcome *o, struct err *e)
 	int err = size_verdicts_make(o->t, &o->sizes, e);
 
 	if (!err)
-		o->code = cmd_worse(o->code, exit_for_verdict(o->sizes->verdict));
+		o->code = cmd_worse(o->code, probe_exit_for(o->sizes->verdict));
 	return err;
 }
 
@@ -206,10 +206,8 @@ static int tell(const struct two_ended *t, int err, const struct err *e)
 	return code;
 }
 
-static int run_probe(struct two_ended_wish *w)
+static int run_probe(const struct two_ended_wish *w, struct talk *talk)
 {
-	bool terminal = isatty(STDERR_FILENO);
-	struct talk talk = {0};
 	struct two_ended *t = calloc(1, sizeof(*t));
 	struct err e = {0};
 	int err, code;
@@ -218,13 +216,8 @@ static int run_probe(struct two_ended_wish *w)
 		err_sys(&e, -ENOMEM, "probe");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	w->say = !globals->quiet && (terminal || globals->verbose) ? say : NULL;
-	w->live = !globals->quiet && terminal ? show_live : NULL;
-	w->arg = &talk;
-	w->stop = &stop;
-	catch_signals();
 	err = two_ended_run(w, t, &e);
-	clear_line(&talk);
+	clear_line(talk);
 	code = tell(t, err, &e);
 	two_ended_clear(t);
 	free(t);
@@ -249,6 +242,22 @@ static void explain(const struct two_ended_wish *w)
 	probe_explain_registration(&r, err ? &e : NULL, stdout);
 }
 
+static int run(struct two_ended_wish *w, char **host, int count)
+{
+	bool terminal = isatty(STDERR_FILENO);
+	struct talk talk = {0};
+
+	w->say = !globals->quiet && (terminal || globals->verbose) ? say : NULL;
+	w->live = !globals->quiet && terminal ? show_live : NULL;
+	w->arg = &talk;
+	w->stop = &stop;
+	catch_signals();
+	if (probe_choice.incast)
+		return probe_run_incast(w, (const char *const *)host, (unsigned int)count);
+	w->host = host[0];
+	return run_probe(w, &talk);
+}
+
 static int run_client(int argc, char **argv)
 {
 	char token[GATE_TOKEN_MAX + 1], self[PATH_MAX];
@@ -257,7 +266,7 @@ static int run_client(int argc, char **argv)
 
 	if (probe_choice_make(&probe_choice, &w, &e))
 		return cmd_fail(EXIT_USAGE, &e);
-	if (argc > 1)
+	if (argc > 1 && !probe_choice.incast)
 		return cmd_usage(&cmd_probe_client, "unexpected argument '%s'", argv[1]);
 	if (probe_choice.explain) {
 		explain(&w);
@@ -265,16 +274,15 @@ static int run_client(int argc, char **argv)
 	}
 	if (!argc)
 		return cmd_usage(&cmd_probe_client, "the host of the server is needed");
-	w.host = argv[0];
 	if (find_token(token, &e))
 		return cmd_fail(EXIT_USAGE, &e);
 	probe_self(self, sizeof(self));
-	return run_probe(&w);
+	return run(&w, argv, argc);
 }
 
 const struct command cmd_probe_client = {
 	.name = "probe client",
-	.args = "HOST",
+	.args = "HOST...",
 	.help = "send traffic to a probe server, and say what became of it",
 	.opts = probe_client_opts,
 	.run = run_client,

@@ -18,6 +18,7 @@
 #define ANSWER_MS	10000 /* opening or connecting: registering memory may take a while */
 #define PROGRESS_MIN_MS 100
 #define PROGRESS_MAX_MS 60000
+#define START_MAX_MS	30000 /* a start that was agreed on */
 #define RUN_MARGIN_MS	12000 /* traffic_run() ends 10 s after its time at the latest */
 
 enum traffic_step {
@@ -117,7 +118,8 @@ static void take_result(struct agent_traffic *t, json_t *doc)
 	t->step = STEP_DONE;
 	if (!t->echo)
 		pass(t, "result", doc);
-	answer(t, json_pack("{s:O}", "result", json_object_get(doc, "result")));
+	answer(t, json_pack("{s:O, s:O*}", "result", json_object_get(doc, "result"), "late_ns",
+			    json_object_get(doc, "late_ns")));
 }
 
 static const struct {
@@ -337,11 +339,18 @@ int agent_traffic_connect(struct agent *a, uint64_t id, const json_t *request, j
 	return err ? err : ask(t, id, json, STEP_CONNECTING, ANSWER_MS, e);
 }
 
+static uint64_t ms_until(uint64_t start_ns)
+{
+	uint64_t now_ns = monotonic_ns();
+
+	return start_ns > now_ns ? (start_ns - now_ns) / 1000000 : 0;
+}
+
 int agent_traffic_run(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		      struct err *e)
 {
 	struct agent_traffic *t;
-	uint64_t progress_ms;
+	uint64_t progress_ms, start_ns = 0, wait_ms;
 	json_t *line;
 	int err = find(a, request, STEP_CONNECTED, &t, e);
 
@@ -349,10 +358,17 @@ int agent_traffic_run(struct agent *a, uint64_t id, const json_t *request, json_
 	if (!err)
 		err = json_take_uint_or(request, "progress_ms", 0, PROGRESS_MIN_MS, PROGRESS_MAX_MS,
 					&progress_ms, e);
+	if (!err)
+		err = json_take_uint_or(request, "start_ns", 0, 0, JSON_UINT_MAX, &start_ns, e);
 	if (err)
 		return err;
-	line = json_pack("{s:b, s:i}", "run", 1, "progress_ms", (int)progress_ms);
-	err = ask(t, id, line, STEP_RUNNING, (uint64_t)t->duration_ms + RUN_MARGIN_MS, e);
+	wait_ms = ms_until(start_ns);
+	if (wait_ms > START_MAX_MS)
+		return err_set(e, -EINVAL, "'start_ns': more than %u s from now",
+			       START_MAX_MS / 1000);
+	line = json_pack("{s:b, s:i, s:I}", "run", 1, "progress_ms", (int)progress_ms, "start_ns",
+			 (json_int_t)start_ns);
+	err = ask(t, id, line, STEP_RUNNING, wait_ms + t->duration_ms + RUN_MARGIN_MS, e);
 	json_decref(line);
 	return err;
 }

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "probe/echo.h"
@@ -21,6 +22,7 @@
 #include "probe/traffic.h"
 
 #define LINE_MAX_BYTES 65536 /* many queue pairs */
+#define WAIT_PIECE_NS  20000000u
 
 struct child {
 	FILE *in, *out;
@@ -28,6 +30,8 @@ struct child {
 	struct echo *echo;	  /* in its place */
 	unsigned int progress_ms; /* 0 = says nothing of it */
 	int over_fd;		  /* tells the watcher that the run is over */
+	uint64_t start_ns;	  /* of the run, CLOCK_MONOTONIC; 0 = at once */
+	uint64_t late_ns;	  /* it began so much after that */
 	volatile int stop;
 };
 
@@ -139,10 +143,30 @@ static void *watch_input(void *arg)
 	return NULL;
 }
 
+/* In pieces, so that a stop is seen. */
+static void await_start(struct child *c)
+{
+	uint64_t now_ns = monotonic_ns();
+
+	while (!c->stop && now_ns < c->start_ns) {
+		uint64_t left_ns = c->start_ns - now_ns;
+		const struct timespec piece = {
+			.tv_nsec = (long)(left_ns < WAIT_PIECE_NS ? left_ns : WAIT_PIECE_NS)};
+
+		nanosleep(&piece, NULL);
+		now_ns = monotonic_ns();
+	}
+	c->late_ns = now_ns > c->start_ns ? now_ns - c->start_ns : 0;
+}
+
 static int run_traffic(struct child *c, json_t **result, struct err *e)
 {
 	struct traffic_report report = {0};
-	int err = traffic_run(c->traffic, &c->stop, &report, e);
+	int err;
+
+	if (c->start_ns)
+		await_start(c);
+	err = traffic_run(c->traffic, &c->stop, &report, e);
 
 	if (!err)
 		*result = traffic_report_to_json(&report);
@@ -189,11 +213,15 @@ static int do_run(struct child *c, const json_t *doc, struct err *e)
 	json_t *result = NULL;
 	int err = json_take_uint_or(doc, "progress_ms", 0, 0, 60000, &progress_ms, e);
 
+	if (!err)
+		err = json_take_uint_or(doc, "start_ns", 0, 0, JSON_UINT_MAX, &c->start_ns, e);
 	if (err)
 		return err;
 	c->progress_ms = c->echo ? 0 : (unsigned int)progress_ms; /* an echo is short */
 	err = run_watched(c, &result, e);
-	return err ? err : answer(c, json_pack("{s:o}", "result", result));
+	return err ? err
+		   : answer(c, json_pack("{s:o, s:I}", "result", result, "late_ns",
+					 (json_int_t)c->late_ns));
 }
 
 static int serve(struct child *c, struct err *e)

@@ -276,14 +276,22 @@ int duo_check_ends(struct duo *d, struct err *e)
 
 int duo_load(struct duo *d, struct err *e)
 {
-	int err;
+	struct err ignored;
+	int err = duo_meet(d, MEET_IDLE, e);
 
+	if (err)
+		return err;
 	duo_counters(d, READ_LOAD_BEFORE);
+	err = duo_meet(d, MEET_COUNTED, e);
+	if (err)
+		return err;
 	d->t->run.traffic = true;
 	err = duo_traffic(d, e);
 	d->c.stop = NULL; /* what is read now is soon read */
+	(void)duo_meet(d, MEET_DONE, &ignored);
 	phase_pause(&d->c, duo_settle_ms(d));
 	duo_counters(d, READ_LOAD_AFTER);
+	(void)duo_meet(d, MEET_READ, &ignored);
 	duo_close_traffic(d);
 	return err;
 }

@@ -9,6 +9,7 @@
 #define PROBE_TWO_ENDED_H
 
 #include "probe/ends.h"
+#include "probe/meeting.h"
 #include "probe/observe.h"
 #include "probe/run.h"
 #include "probe/two_ended_echo.h"
@@ -38,8 +39,10 @@ struct two_ended_wish {
 	struct traffic_spec spec;	      /* without role, device, port, GID and seed */
 	/* A sweep: run after run with messages of these sizes, in place of the class's; 0 = none */
 	uint32_t size_from, size_to;
-	bool marking;	    /* a marking echo after it */
-	unsigned int sweep; /* with so many UDP source ports; 0 = no sweep */
+	bool marking;		 /* a marking echo after it */
+	unsigned int sweep;	 /* with so many UDP source ports; 0 = no sweep */
+	struct meeting *meeting; /* with others that start together; NULL = alone */
+	unsigned int member;	 /* number of this one there */
 	const volatile int *stop;
 	run_progress *say; /* may be NULL, as the next */
 	void (*live)(const struct two_ended_live *live, void *arg);
@@ -48,12 +51,21 @@ struct two_ended_wish {
 
 struct two_ended_size;
 
+/* Of a start that was agreed on. */
+struct two_ended_start {
+	uint64_t start_ns;	 /* by the clock of this host; 0 = there was none */
+	uint64_t round_trip_ns;	 /* of the best comparison with the server's clock: at most so wrong
+				  */
+	uint64_t late_ns[SIDES]; /* how much after it each end began, by its own clock */
+};
+
 struct two_ended {
 	struct run run; /* host[side], each with port[0] once the ends are chosen; pair[0] */
 	bool chosen;
 	struct ends ends; /* borrowed from run.host[].before */
 	struct traffic_spec spec[SIDES];
 	struct observation seen[SIDES];
+	struct two_ended_start start;
 	bool ran; /* traffic was begun */
 	bool has_report[SIDES];
 	struct traffic_report report[SIDES]; /* owned */

@@ -16,6 +16,7 @@ struct duo {
 	uint64_t handle[SIDES];	 /* of the traffic there */
 	bool open[SIDES];
 	struct two_ended_live live;
+	int64_t ahead_ns; /* the server's clock, of ours */
 };
 
 /* The reply of a side to what was asked last; NULL with its error in e: -EPIPE when it was lost. */
@@ -42,6 +43,16 @@ int duo_sizes(struct duo *d, struct err *e);
 
 /* Stops what runs, and waits so long for what it says. */
 void duo_stop(struct duo *d, unsigned int wait_ms);
+
+/* Waits until all that start together have come so far. -ECANCELED when one of them was lost before
+ * the start; 0 at once for one that is alone. */
+int duo_meet(struct duo *d, enum meeting_step step, struct err *e);
+
+/* Compares the clocks of both ends, for a common start. */
+int duo_clocks(struct duo *d, struct err *e);
+
+/* When a side has to start by its own clock; 0 = at once. */
+uint64_t duo_start_ns(struct duo *d, enum two_ended_side side);
 
 /* The marking echo, when it is wished. */
 void duo_echo(struct duo *d);

@@ -127,6 +127,8 @@ static int take_reports(struct duo *d, bool was_stopped, struct err *e)
 		if (reply && !traffic_report_from_json(json_object_get(reply, "result"),
 						       &d->t->report[side], &one)) {
 			d->t->has_report[side] = true;
+			(void)json_take_uint_or(reply, "late_ns", 0, 0, JSON_UINT_MAX,
+						&d->t->start.late_ns[side], &one);
 			continue;
 		}
 		if (reply)
@@ -149,7 +151,8 @@ static uint32_t run_ms(const struct duo *d)
 {
 	uint32_t ms = d->w->spec.duration_ms;
 
-	return (ms ? ms : TRAFFIC_DURATION_MAX_MS) + RUN_MARGIN_MS;
+	return (ms ? ms : TRAFFIC_DURATION_MAX_MS) + RUN_MARGIN_MS +
+	       (d->w->meeting ? MEETING_LEAD_MS : 0);
 }
 
 static int run_both(struct duo *d, struct err *e)
@@ -161,8 +164,9 @@ static int run_both(struct duo *d, struct err *e)
 	d->live.duration_ms = d->w->spec.duration_ms;
 	for (unsigned int i = 0; i < SIDES; i++)
 		link_ask(&d->c.link[order[i]], "traffic_run",
-			 json_pack("{s:I, s:i}", "handle", (json_int_t)d->handle[order[i]],
-				   "progress_ms", PROGRESS_MS),
+			 json_pack("{s:I, s:i, s:I}", "handle", (json_int_t)d->handle[order[i]],
+				   "progress_ms", PROGRESS_MS, "start_ns",
+				   (json_int_t)duo_start_ns(d, order[i])),
 			 run_ms(d));
 	loop_run_until(d->c.loop, run_over, d);
 	was_stopped = phase_stopped(&d->c);
@@ -194,6 +198,10 @@ int duo_traffic(struct duo *d, struct err *e)
 	fill_pair(d);
 	if (!err)
 		err = duo_connect(d, self, e);
+	if (!err)
+		err = duo_clocks(d, e);
+	if (!err)
+		err = duo_meet(d, MEET_CONNECTED, e);
 	if (!err)
 		phase_say(&d->c, "traffic");
 	if (!err)

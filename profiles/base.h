@@ -44,5 +44,6 @@ uint64_t fnv1a(uint64_t hash, const void *data, size_t size);
 
 /* CLOCK_MONOTONIC in ms. */
 uint64_t monotonic_ms(void);
+uint64_t monotonic_ns(void);
 
 #endif

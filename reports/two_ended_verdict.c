@@ -23,9 +23,8 @@ static int prio_at(const struct two_ended *t, unsigned int side, unsigned int i)
 	return sent >= 0 ? sent : prio_by(&t->ends.port[side]->qos, class);
 }
 
-/* Through the port inwards: what arrived at a responder, and what a READ brought. */
-static void flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
-		    struct prio_flow *flow)
+void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
+		       struct prio_flow *flow)
 {
 	const struct traffic_class *class = &t->spec[!side].class[i];
 	const struct traffic_report *r = &t->report[side];
@@ -43,8 +42,7 @@ static void flow_in(const struct two_ended *t, unsigned int side, unsigned int i
 	flow->packets = prio_packets(messages, class->message_bytes, r->total.mtu);
 }
 
-/* Priorities of all classes at both ports; 0 when one is not known. */
-static uint8_t lossless_of(const struct two_ended *t)
+uint8_t two_ended_prios(const struct two_ended *t)
 {
 	uint8_t prios = 0;
 
@@ -69,7 +67,7 @@ static void judge_arrival(const struct two_ended *t, unsigned int side,
 	if (!observe_net(&t->seen[side], &net))
 		return;
 	for (unsigned int i = 0; i < count; i++)
-		flow_in(t, side, i, &flow[i]);
+		two_ended_flow_in(t, side, i, &flow[i]);
 	prio_arrival_check(&net, true, flow, count, &out->arrival[side]);
 	out->arrivals[side] = &out->arrival[side];
 }
@@ -120,7 +118,7 @@ int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, st
 		.arrival = out->arrivals,
 		.pair = &out->pair,
 		.pair_count = 1,
-		.lossless = lossless_of(t),
+		.lossless = two_ended_prios(t),
 		.aborted = t->partial,
 		.accountable = alone && !t->partial && !t->stopped,
 	};

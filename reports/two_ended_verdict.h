@@ -22,4 +22,12 @@ struct two_ended_verdict {
 /* For a record whose traffic was begun (t->ran). */
 int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, struct err *e);
 
+/* What class i moved inwards through the port of a side: what arrived at a responder, and what a
+ * READ brought. */
+void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
+		       struct prio_flow *flow);
+
+/* Priorities of all classes at both ports; 0 when one is not known. */
+uint8_t two_ended_prios(const struct two_ended *t);
+
 #endif

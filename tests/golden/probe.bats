@@ -58,6 +58,24 @@ ended() {
 	done
 }
 
+@test "an incast: several hosts, all traffic towards this one" {
+	local option
+
+	run -0 "$rc" probe client --explain --incast
+	for option in --marking "--sweep 9" -a "--out x"; do
+		# shellcheck disable=SC2086 # an option and its value
+		run -2 "$rc" probe client h2 h3 --incast $option
+		[[ $output == *": not with --incast"* ]]
+	done
+	run -2 "$rc" probe client h2 h3 --incast -b
+	[[ $output == *"class 0 does not go backward"* ]]
+	run -2 "$rc" probe client h2 h3
+	[[ $output == *"unexpected argument 'h3'"* ]]
+	printf '0123456789abcdef\n' >"$tmp/same" && chmod 600 "$tmp/same"
+	run -2 "$rc" probe client h2 h2 --incast --token-file "$tmp/same"
+	[[ $output == *"h2 is named twice"* ]]
+}
+
 @test "explain: a sweep of sizes is so many runs" {
 	run -0 "$rc" probe client --explain --sizes 96-1KiB
 	[[ $output == *"sizes    96 B to 1 KiB: 5 runs one after another"* ]]

@@ -304,6 +304,8 @@ static void test_agent_serves_probes_alone(void **state)
 		put(fd, line);
 		assert_true(heard(fd, "not for a peer of"));
 	}
+	put(fd, "{\"id\":1,\"op\":\"ping\"}\n"); /* its clock, for a common start */
+	assert_true(heard(fd, "\"now_ns\":"));
 	put(fd, "{\"id\":2,\"op\":\"counters\",\"ports\":[]}\n");
 	assert_true(heard(fd, "\"ok\":true"));
 	put(fd, "{\"id\":3,\"op\":\"quit\"}\n");
@@ -317,7 +319,8 @@ static const char traffic_script[] =
 	"#!/bin/sh\n"
 	"read spec; echo '{\"peer\":{}}'; read peer; echo '{\"connected\":true}'; read run\n"
 	"echo '{\"progress\":{\"messages\":7}}'; read stop || exit 9\n"
-	"echo \"{\\\"result\\\":{\\\"told\\\":$stop}}\"; read end; echo gone >\"$0.gone\"\n";
+	"echo \"{\\\"result\\\":{\\\"told\\\":$stop},\\\"late_ns\\\":$(echo \"$run\" |\n"
+	"sed 's/.*start_ns\\\"://; s/}//')}\"; read end; echo gone >\"$0.gone\"\n";
 
 static void send_doc(int fd, json_t *doc)
 {
@@ -344,7 +347,11 @@ static void run_traffic(int fd)
 	send_doc(fd, json_pack("{s:i, s:s, s:i, s:o}", "id", 2, "op", "traffic_connect", "handle",
 			       0, "peer", traffic_peer_to_json(&peer)));
 	assert_true(heard(fd, "\"id\":2,\"ok\":true"));
-	put(fd, "{\"id\":3,\"op\":\"traffic_run\",\"handle\":0,\"progress_ms\":100}\n");
+	put(fd,
+	    "{\"id\":9,\"op\":\"traffic_run\",\"handle\":0,\"start_ns\":4611686018427387904}\n");
+	assert_true(heard(fd, "'start_ns': more than 30 s from now"));
+	put(fd,
+	    "{\"id\":3,\"op\":\"traffic_run\",\"handle\":0,\"progress_ms\":100,\"start_ns\":77}\n");
 	assert_true(heard(fd, "\"event\":\"progress\""));
 }
 
@@ -365,7 +372,7 @@ static void test_agent_stops_traffic(void **state)
 	assert_true(heard(fd, AGENT_HELLO));
 	run_traffic(fd);
 	put(fd, "{\"id\":0,\"op\":\"traffic_stop\",\"handle\":0}\n");
-	assert_true(heard(fd, "\"result\":{\"told\":{\"stop\":true}}"));
+	assert_true(heard(fd, "\"result\":{\"told\":{\"stop\":true}},\"late_ns\":77"));
 	put(fd, "{\"id\":4,\"op\":\"traffic_stop\",\"handle\":0}\n"); /* over: no error */
 	assert_true(heard(fd, "\"id\":4,\"ok\":true"));
 	assert_int_not_equal(access(gone, F_OK), 0);

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * `probe client --incast`: several servers send to this host from one instant on; one verdict.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/probe.h"
+#include "cmd/probe_text.h"
+#include "reports/incast_verdict.h"
+
+static bool all_ran(const struct incast *in)
+{
+	for (unsigned int i = 0; i < in->count; i++)
+		if (!in->one[i].t.ran)
+			return false;
+	return in->count;
+}
+
+static bool any_ran(const struct incast *in)
+{
+	for (unsigned int i = 0; i < in->count; i++)
+		if (in->one[i].t.ran)
+			return true;
+	return false;
+}
+
+/* NULL when there is nothing to judge, or no verdict could be made. */
+static struct incast_verdict *judge(const struct incast *in, int *code)
+{
+	struct incast_verdict *v;
+	struct err e = {0};
+
+	if (!all_ran(in))
+		return NULL;
+	v = calloc(1, sizeof(*v));
+	if (!v)
+		err_sys(&e, -ENOMEM, "verdict");
+	else
+		(void)incast_judge(in, v, &e);
+	if (!e.code) {
+		*code = cmd_worse(*code, probe_exit_for(v->v.verdict));
+		return v;
+	}
+	free(v);
+	*code = cmd_worse(*code, cmd_fail(EXIT_ENVIRONMENT, &e));
+	return NULL;
+}
+
+static json_t *document(const struct incast *in, const struct incast_verdict *v, int code)
+{
+	json_t *doc = incast_to_json(in);
+	json_t *verdict = v ? traffic_verdict_to_json(&v->v, &v->in) : json_null();
+
+	if (doc && (json_object_set_new(doc, "verdict", verdict) ||
+		    json_object_set_new(doc, "exit", json_integer(code)))) {
+		json_decref(doc);
+		return NULL;
+	}
+	return doc;
+}
+
+static void print(const struct incast *in, const struct incast_verdict *v, FILE *out)
+{
+	for (unsigned int i = 0; i < in->count; i++) {
+		const struct two_ended *t = &in->one[i].t;
+
+		probe_print(t, out);
+		if (t->start.start_ns)
+			fprintf(out,
+				"start   within %" PRIu64 " us of one instant; this end %" PRIu64
+				" us after it, the server %" PRIu64 " us\n",
+				t->start.round_trip_ns / 2000, t->start.late_ns[SIDE_CLIENT] / 1000,
+				t->start.late_ns[SIDE_SERVER] / 1000);
+		fputc('\n', out);
+	}
+	if (v)
+		probe_print_verdict(&v->v, out);
+}
+
+int probe_run_incast(const struct two_ended_wish *w, const char *const *host, unsigned int count)
+{
+	struct incast_verdict *v;
+	struct incast in = {0};
+	struct err e = {0};
+	int err, code = EXIT_OK;
+
+	err = incast_run(w, host, count, &in, &e);
+	if (err && (any_ran(&in) || err == -EINTR || err == -EPIPE))
+		code = cmd_fail(EXIT_INCOMPLETE, &e);
+	else if (err)
+		code = cmd_fail(err == -EINVAL && !in.count ? EXIT_USAGE
+							    : cmd_exit_for(&e, EXIT_ENVIRONMENT),
+				&e);
+	v = judge(&in, &code);
+	if (in.count && globals->json)
+		code = cmd_worse(code, cmd_print_json(document(&in, v, code)));
+	else if (in.count)
+		print(&in, v, stdout);
+	free(v);
+	incast_clear(&in);
+	return code;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * N:1 incast: a two-ended probe with each of several servers, all of which send to this host and
+ * start at one instant.
+ */
+#ifndef PROBE_INCAST_H
+#define PROBE_INCAST_H
+
+#include "probe/two_ended.h"
+
+#define INCAST_MAX MEETING_MAX
+
+struct incast_one {
+	struct two_ended t;
+	int err; /* of two_ended_run() */
+	struct err e;
+};
+
+struct incast {
+	unsigned int count;
+	struct incast_one *one; /* owned, in the order of the servers */
+};
+
+/* One probe as *w wishes it with each host (w->host is not used, nor its meeting), a thread each;
+ * say and live are called from all of them, one at a time. Fills *in, which the caller clears in
+ * any case. 0 when all ran to their end; else the first error, which tells of one server. -EINVAL
+ * when there are none or more than INCAST_MAX, or two are one. */
+int incast_run(const struct two_ended_wish *w, const char *const *host, unsigned int count,
+	       struct incast *in, struct err *e);
+void incast_clear(struct incast *in);
+
+/* rocecheck.incast/1 without its verdict: {"schema", "servers", "starts": [{"host",
+ * "round_trip_ns", "late_ns": [client, server]}, ..], "probes": [rocecheck.probe/1, ..]}. NULL on
+ * -ENOMEM. */
+#define INCAST_SCHEMA "rocecheck.incast/1"
+json_t *incast_to_json(const struct incast *in);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How far each member has come, behind one mutex. Nobody sleeps on it: members have event loops of
+ * their own, whose heartbeats must go on, and look again.
+ */
+#include "probe/meeting.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+struct meeting {
+	pthread_mutex_t lock;
+	unsigned int members;
+	enum meeting_step reached[MEETING_MAX];
+	bool broken;
+	uint64_t start_ns;
+};
+
+int meeting_open(unsigned int members, struct meeting **out)
+{
+	struct meeting *m;
+
+	if (!members || members > MEETING_MAX)
+		return -EINVAL;
+	m = calloc(1, sizeof(*m));
+	if (!m)
+		return -ENOMEM;
+	m->members = members;
+	pthread_mutex_init(&m->lock, NULL);
+	*out = m;
+	return 0;
+}
+
+void meeting_close(struct meeting *m)
+{
+	if (!m)
+		return;
+	pthread_mutex_destroy(&m->lock);
+	free(m);
+}
+
+static bool complete(const struct meeting *m, enum meeting_step step)
+{
+	for (unsigned int i = 0; i < m->members; i++)
+		if (m->reached[i] < step)
+			return false;
+	return true;
+}
+
+void meeting_come(struct meeting *m, unsigned int n, enum meeting_step step)
+{
+	if (n >= m->members)
+		return;
+	pthread_mutex_lock(&m->lock);
+	if (step == MEET_LEFT && m->reached[n] < MEET_CONNECTED)
+		m->broken = true;
+	if (m->reached[n] < step)
+		m->reached[n] = step;
+	pthread_mutex_unlock(&m->lock);
+}
+
+bool meeting_complete(struct meeting *m, enum meeting_step step)
+{
+	bool all;
+
+	pthread_mutex_lock(&m->lock);
+	all = complete(m, step);
+	pthread_mutex_unlock(&m->lock);
+	return all;
+}
+
+bool meeting_broken(struct meeting *m)
+{
+	bool broken;
+
+	pthread_mutex_lock(&m->lock);
+	broken = m->broken;
+	pthread_mutex_unlock(&m->lock);
+	return broken;
+}
+
+uint64_t meeting_start_ns(struct meeting *m)
+{
+	uint64_t start_ns;
+
+	pthread_mutex_lock(&m->lock);
+	if (!m->start_ns)
+		m->start_ns = monotonic_ns() + MEETING_LEAD_MS * UINT64_C(1000000);
+	start_ns = m->start_ns;
+	pthread_mutex_unlock(&m->lock);
+	return start_ns;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The probes of an incast as one input of traffic_verdict_make(). What the client's port moved is
+ * the sum of all.
+ */
+#include "reports/incast_verdict.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "reports/two_ended_verdict.h"
+
+static bool has_load(const struct observation *o)
+{
+	return o->has & 1u << READ_LOAD_BEFORE && o->has & 1u << READ_LOAD_AFTER;
+}
+
+/* All probes read the client's port around the same load; the first that could counts. */
+static const struct observation *client_of(const struct incast *in)
+{
+	for (unsigned int i = 0; i < in->count; i++)
+		if (has_load(&in->one[i].t.seen[SIDE_CLIENT]))
+			return &in->one[i].t.seen[SIDE_CLIENT];
+	return &in->one[0].t.seen[SIDE_CLIENT];
+}
+
+static void judge_arrival(const struct incast *in, struct incast_verdict *out)
+{
+	unsigned int count = in->one[0].t.spec[SIDE_CLIENT].class_count;
+	struct prio_flow flow[TRAFFIC_CLASSES_MAX];
+	struct counters net;
+
+	if (!observe_net(out->end[0], &net))
+		return;
+	for (unsigned int c = 0; c < count; c++) {
+		two_ended_flow_in(&in->one[0].t, SIDE_CLIENT, c, &flow[c]);
+		for (unsigned int i = 1; i < in->count; i++) {
+			struct prio_flow more;
+
+			two_ended_flow_in(&in->one[i].t, SIDE_CLIENT, c, &more);
+			flow[c].packets += more.packets;
+			flow[c].bytes += more.bytes;
+		}
+	}
+	prio_arrival_check(&net, true, flow, count, &out->arrival);
+	out->arrivals[0] = &out->arrival;
+}
+
+static void take_one(const struct two_ended *t, unsigned int i, struct incast_verdict *out)
+{
+	out->end[i + 1] = &t->seen[SIDE_SERVER];
+	out->pair[i] = (struct verdict_pair){
+		.spec = &t->spec[SIDE_CLIENT],
+		.client = 0,
+		.server = i + 1,
+		.client_report = t->has_report[SIDE_CLIENT] ? &t->report[SIDE_CLIENT] : NULL,
+		.server_report = t->has_report[SIDE_SERVER] ? &t->report[SIDE_SERVER] : NULL,
+	};
+	out->in.lossless |= two_ended_prios(t);
+	out->in.aborted |= t->partial;
+	out->in.accountable &= !t->partial && !t->stopped && !t->seen[SIDE_CLIENT].user_count &&
+			       !t->seen[SIDE_SERVER].user_count;
+}
+
+int incast_judge(const struct incast *in, struct incast_verdict *out, struct err *e)
+{
+	memset(out, 0, sizeof(*out));
+	if (!in->count || in->count > INCAST_MAX)
+		return err_set(e, -EINVAL, "incast: %u probes", in->count);
+	out->in = (struct verdict_input){
+		.end = out->end,
+		.end_count = in->count + 1,
+		.arrival = out->arrivals,
+		.pair = out->pair,
+		.pair_count = in->count,
+		.incast = true,
+		.accountable = true,
+	};
+	out->end[0] = client_of(in);
+	for (unsigned int i = 0; i < in->count; i++) {
+		if (!in->one[i].t.ran)
+			return err_set(e, -EINVAL, "incast: server %u sent nothing", i + 1);
+		take_one(&in->one[i].t, i, out);
+	}
+	judge_arrival(in, out);
+	return traffic_verdict_make(&out->in, &out->v, e);
+}
