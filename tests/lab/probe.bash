@@ -18,11 +18,29 @@ serve()
 		for i in \$(seq 100); do grep -q listening /tmp/probe.out && exit; sleep 0.1; done; exit 1"
 }
 
-# probe OPTIONS...: from h1 to it, as a document in $output, with what it said in $stderr.
+# probe OPTIONS...: from h1 to it, as a document in $output, with what it said in $stderr. `idle`: its quiet baseline.
 probe()
 {
 	sh_on h1 "umask 077; echo $token >/tmp/token; cd /tmp
-		rocecheck probe client 198.18.0.2 --token-file /tmp/token --json --baseline 500ms $*"
+		rocecheck probe client 198.18.0.2 --token-file /tmp/token --json --baseline ${idle:-500ms} $*"
+}
+
+# probe_behind OPTIONS...: the same in the background on h1, into /tmp/client.json and /tmp/client.err.
+probe_behind()
+{
+	sh_on h1 "umask 077; echo $token >/tmp/token; rm -f /tmp/client.exit /tmp/client.err
+		(setsid rocecheck probe client 198.18.0.2 --token-file /tmp/token --json -v --baseline 0 $*; echo \$? >/tmp/client.exit) \
+			</dev/null >/tmp/client.json 2>/tmp/client.err &
+		for i in \$(seq 200); do grep -q 'probe: traffic' /tmp/client.err && exit; sleep 0.1; done; cat /tmp/client.err; exit 1"
+	sleep 1 # some of it
+}
+
+# behind CODE SECONDS: it has ended so, in time; its document in $output.
+behind()
+{
+	sh_on h1 "for i in \$(seq $(($2 * 10))); do [ -s /tmp/client.exit ] && break; sleep 0.1; done; cat /tmp/client.err"
+	output=$(on h1 cat /tmp/client.json)
+	on h1 grep -q "^$1\$" /tmp/client.exit || is false
 }
 
 # served CODE: the server has ended so, within 10 s, and no process is left on either host.

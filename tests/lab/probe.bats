@@ -9,24 +9,6 @@ bats_require_minimum_version 1.5.0
 load guests
 load probe
 
-# probe_behind OPTIONS...: the same in the background on h1, into /tmp/client.json and /tmp/client.err.
-probe_behind()
-{
-	sh_on h1 "umask 077; echo $token >/tmp/token; rm -f /tmp/client.exit /tmp/client.err
-		(setsid rocecheck probe client 198.18.0.2 --token-file /tmp/token --json -v --baseline 0 $*; echo \$? >/tmp/client.exit) \
-			</dev/null >/tmp/client.json 2>/tmp/client.err &
-		for i in \$(seq 200); do grep -q 'probe: traffic' /tmp/client.err && exit; sleep 0.1; done; cat /tmp/client.err; exit 1"
-	sleep 1 # some of it
-}
-
-# behind CODE SECONDS: it has ended so, in time; its document in $output.
-behind()
-{
-	sh_on h1 "for i in \$(seq $(($2 * 10))); do [ -s /tmp/client.exit ] && break; sleep 0.1; done; cat /tmp/client.err"
-	output=$(on h1 cat /tmp/client.json)
-	on h1 grep -q "^$1\$" /tmp/client.exit || is false
-}
-
 setup_file()
 {
 	own_lab "${LAB_DIR:-probe-lab}"
