@@ -14,7 +14,7 @@
 /* More do not begin in a piece. Threads ask for no memory: the allocator then counts processors,
  * which it reads from a file, and a sandbox does not let it. */
 #define RECORDS_MAX (RECORD_PIECE_BYTES / RECORD_BYTES_MIN + 1)
-#define RING_MAX    (2 * RECORD_JOBS_MAX + 2)
+#define RING_MAX    (2 * RECORD_JOBS_MAX + 4)
 #define NOWHERE	    UINT64_MAX
 
 #define DROP_BYTES (8U << 20)
@@ -262,7 +262,7 @@ int crew_new(struct record_file *r, unsigned int jobs, const struct skim_batch *
 	c->file = r;
 	c->model = *model;
 	c->begin = c->start = record_file_at(r);
-	c->ring = 2 * jobs + 2;
+	c->ring = 2 * jobs + 4;
 	c->whole = record_file_whole(r);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->done, NULL);

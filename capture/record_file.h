@@ -70,7 +70,7 @@ bool record_whole_is_torn(const struct record_whole *w);
 void record_whole_free(struct record_whole *w);
 
 /* NULL on -ENOMEM. The caller closes it as any. */
-struct record_file *record_file_part(const struct record_file *r, const struct record_whole *whole);
+struct record_file *record_file_part(const struct record_file *r, struct record_whole *whole);
 void record_file_load(struct record_file *part, uint64_t at);
 /* Where the first one probably begins in what was just loaded; false when nothing looks like one.
  */

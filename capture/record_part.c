@@ -8,7 +8,8 @@
 
 #include "capture/record_state.h"
 
-#define FIRST_BYTES (64U << 10)
+#define FIRST_BYTES (16U << 10)
+#define FETCH_BYTES (2U << 20) /* what a page of page tables maps */
 #define CACHE_LINE  64
 #define WHOLE_MAX   (UINTPTR_MAX >> 20) /* of the range of addresses, which others need too */
 
@@ -47,7 +48,7 @@ void record_whole_free(struct record_whole *w)
 	free(w);
 }
 
-struct record_file *record_file_part(const struct record_file *r, const struct record_whole *whole)
+struct record_file *record_file_part(const struct record_file *r, struct record_whole *whole)
 {
 	struct record_file *part = malloc(sizeof(*part));
 
@@ -61,16 +62,30 @@ struct record_file *record_file_part(const struct record_file *r, const struct r
 	return part;
 }
 
+/* Threads that bring neighbouring pages wait for each other, so it is done far ahead of them all,
+ * and by one. Pages that are late come one by one. */
+static void fetch_whole(struct record_whole *w, uint64_t at)
+{
+	uint64_t end = atomic_load(&w->fetched);
+
+	while (end < at + FETCH_BYTES && end < w->size) {
+		if (!atomic_compare_exchange_strong(&w->fetched, &end, end + FETCH_BYTES))
+			continue;
+		window_fetch(w->window, end, FETCH_BYTES);
+		return;
+	}
+}
+
 static void load_whole(struct record_file *part, uint64_t at)
 {
-	const struct record_whole *w = part->whole;
+	struct record_whole *w = part->whole;
 
 	if (at > w->size)
 		at = w->size;
 	part->buf = w->bytes + at;
 	part->at = (off_t)at;
 	record_file_grow(part, PIECE_BYTES);
-	window_fetch(w->window, at, part->have);
+	fetch_whole(part->whole, at);
 	for (size_t i = 0; i < part->have && i < FIRST_BYTES; i += CACHE_LINE)
 		__builtin_prefetch(part->buf + i, 0, 2);
 }

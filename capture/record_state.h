@@ -5,6 +5,7 @@
 #ifndef CAPTURE_RECORD_STATE_H
 #define CAPTURE_RECORD_STATE_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -19,6 +20,7 @@ struct record_whole {
 	struct window *window;
 	const uint8_t *bytes;
 	size_t size;
+	_Atomic uint64_t fetched; /* up to here it is in memory, or will be at once */
 };
 
 struct record_file {
@@ -33,8 +35,8 @@ struct record_file {
 	bool ended;	       /* nothing comes after what is in buf */
 	off_t at;	       /* of what comes after it */
 	struct window *window; /* NULL: parts of the file are copied into own[] */
-	const struct record_whole *whole; /* of a part, NULL: the same */
-	const uint8_t *buf;		  /* of the window, or own[] */
+	struct record_whole *whole; /* of a part, NULL: the same */
+	const uint8_t *buf;	    /* of the window, or own[] */
 	size_t have, used;
 	uint8_t own[BUFFER_BYTES + RECORD_SLACK];
 };
