@@ -243,12 +243,13 @@ static void fetch_far(const struct flow_table *t, const struct skim *k, uint32_t
 {
 	uint32_t id = k->id ? k->id - 1 : next;
 	const struct flow_run *run = &t->run[id];
+	bool far = !k->id || (run->takes & k->needs) != k->needs;
 
 	if (!k->id)
 		fetch_lines(run, sizeof(*run));
-	else if (k->needs & TAKES_RESPONSE && run->peer < t->count)
+	else if ((far || k->needs & TAKES_RESPONSE) && run->peer < t->count)
 		fetch_lines(&t->run[run->peer], sizeof(*run));
-	if (!k->id || (run->takes & k->needs) != k->needs || run->peer == PAIR_NONE)
+	if (far || run->peer == PAIR_NONE)
 		fetch_lines(&t->entry[id], sizeof(t->entry[id]));
 }
 
