@@ -5,7 +5,6 @@
  * that has to be cleared and fetched takes more time than packets.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/flow_entry.h"
@@ -130,22 +129,33 @@ static void put_core(const struct flow_core *c, struct flow *f)
 		add_class(f, c->class[i], c -> class_packets[i]);
 }
 
+static void put_run(const struct flow_run *r, struct flow *f)
+{
+	f->requests += r->count[RUN_REQUEST];
+	f->responses += r->count[RUN_RESPONSE] + r->count[RUN_ACK];
+	f->acks += r->count[RUN_ACK];
+	f->icrc_good += r->icrc_good;
+	f->payload_bytes += r->payload_bytes;
+	f->max_payload = r->max_payload > f->max_payload ? r->max_payload : f->max_payload;
+	f->last_ns = r->last_ns;
+	f->last_frame = r->last_frame;
+	for (unsigned int kind = 0; kind < RUN_KINDS; kind++)
+		add_class(f, r->tclass[kind], r->count[kind]);
+}
+
 void flow_entry_get(const struct flow_table *t, uint32_t id, struct flow *f)
 {
 	const struct flow_entry *e = &t->entry[id];
 	const struct flow_more *more = flow_entry_more(e);
 	const struct flow_run *r = &t->run[id];
-	struct flow_core core = e->flow;
 
 	if (more)
 		*f = more->flow;
 	else
 		memset(f, 0, sizeof(*f));
+	put_core(&e->flow, f);
 	if (r->takes)
-		tell_flow(r, &core);
-	put_core(&core, f);
-	for (unsigned int kind = 0; r->takes && kind < RUN_KINDS; kind++)
-		add_class(f, r->tclass[kind], r->count[kind]);
+		put_run(r, f);
 	f->icrc_unverifiable = f->packets - f->icrc_good - f->icrc_bad;
 }
 
@@ -192,10 +202,10 @@ static bool is_used_quietly(const struct flow_more *more)
 	return (f->packets | f->psn_unjudged | f->new_connections | more->stream.timeout_ns) != 0;
 }
 
-static int keep_more(struct flow_entry *e, struct flow_more *lent, bool event)
+static int keep_more(struct flow_table *t, struct flow_entry *e, struct flow_more *lent)
 {
-	bool used = event ? is_used(lent) : is_used_quietly(lent);
-	struct flow_more *own = used ? malloc(sizeof(*own)) : NULL;
+	bool used = t->events.bits ? is_used(lent) : is_used_quietly(lent);
+	struct flow_more *own = used ? flow_pool_take(&t->mores) : NULL;
 
 	e->stream.more = NULL;
 	e->stream.psn.gap = NULL;
@@ -212,12 +222,12 @@ static int keep_more(struct flow_entry *e, struct flow_more *lent, bool event)
 	return used && !own ? -ENOMEM : 0;
 }
 
-static int keep_reads(struct stream *s)
+static int keep_reads(struct flow_table *t, struct stream *s)
 {
 	const struct stream_read *lent = s->read;
 	size_t bytes = STREAM_READS * sizeof(*lent);
 
-	s->read = s->read_count ? malloc(bytes) : NULL;
+	s->read = s->read_count ? flow_pool_take(&t->reads) : NULL;
 	if (s->read) {
 		memcpy(s->read, lent, bytes);
 		return 0;
@@ -234,9 +244,9 @@ int flow_entry_keep(struct flow_table *t, struct flow_entry *e)
 
 	for (unsigned int i = 0; i < FLOWS_LENT; i++) {
 		if (e->stream.more == &t->more[i].stream)
-			err = keep_more(e, &t->more[i], t->events.bits);
+			err = keep_more(t, e, &t->more[i]);
 		if (e->stream.read == t->read[i])
-			read_err = keep_reads(&e->stream);
+			read_err = keep_reads(t, &e->stream);
 	}
 	return err ? err : read_err;
 }

@@ -15,7 +15,7 @@
 #define FLOWS_MAX_DEFAULT  65536U
 #define ENTRIES_FIRST	   64U
 #define SLOTS_EACH	   8U /* most are found in the first place, */
-#define SLOTS_EACH_OF_MANY 4U /* but caches are small */
+#define SLOTS_EACH_OF_MANY 2U /* but caches are small */
 #define ROOM_SMALL	   4096U
 #define HUGE_PAGE	   ((size_t)2 << 20)
 
@@ -56,7 +56,7 @@ static void put_slot(struct flow_table *t, uint64_t hash, uint32_t id)
 
 	while (t->slot[at].id)
 		at = (at + 1) & t->slot_mask;
-	t->slot[at] = (struct flow_slot){.tag = (uint32_t)(hash >> 32), .id = id + 1};
+	t->slot[at] = (struct flow_slot){.tag = flow_tag(hash), .id = (id + 1) & FLOWS_LIMIT};
 }
 
 /* Puts all entries into slots anew. */
@@ -158,18 +158,18 @@ static int grow(struct flow_table *t, uint32_t room)
 }
 
 /* Nothing is lent to it. */
-static void forget(struct flow_entry *e)
+static void forget(struct flow_table *t, struct flow_entry *e)
 {
-	free(flow_entry_more(e));
-	free(e->stream.read);
+	flow_pool_give(&t->mores, flow_entry_more(e));
+	flow_pool_give(&t->reads, e->stream.read);
 }
 
 void flow_table_free(struct flow_table *t)
 {
 	if (!t)
 		return;
-	for (uint32_t i = 0; i < t->count; i++)
-		forget(&t->entry[i]);
+	flow_pool_clear(&t->mores);
+	flow_pool_clear(&t->reads);
 	release(t->entry, t->room, sizeof(*t->entry));
 	release(t->run, t->room, sizeof(*t->run));
 	release(t->slot, t->slot_mask + 1, sizeof(*t->slot));
@@ -184,9 +184,11 @@ struct flow_table *flow_table_new(unsigned int max_flows)
 
 	if (!t)
 		return NULL;
+	flow_pool_init(&t->mores, sizeof(struct flow_more));
+	flow_pool_init(&t->reads, STREAM_READS * sizeof(struct stream_read));
 	t->max = max_flows ? max_flows : FLOWS_MAX_DEFAULT;
-	if (t->max > 1U << 24)
-		t->max = 1U << 24;
+	if (t->max > FLOWS_LIMIT)
+		t->max = FLOWS_LIMIT;
 	/* Without randomness the hash works as well, only a sender could aim at it. */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = 0;
@@ -254,7 +256,7 @@ static int evict(struct flow_table *t)
 	for (i = 0; i < t->count; i++) {
 		if (drop && t->entry[i].flow.last_frame <= limit) {
 			drop--;
-			forget(&t->entry[i]);
+			forget(t, &t->entry[i]);
 			t->totals.evicted_flows++;
 			continue;
 		}
@@ -297,7 +299,7 @@ static struct flow_entry *find(struct flow_table *t, uint64_t hash, const uint8_
 	struct flow_entry *e;
 
 	for (; t->slot[at].id; at = (at + 1) & t->slot_mask) {
-		if (t->slot[at].tag != (uint32_t)(hash >> 32))
+		if (t->slot[at].tag != flow_tag(hash))
 			continue;
 		e = &t->entry[t->slot[at].id - 1];
 		if (is_flow_of(e, src, dst, dest_qpn)) {

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "capture/connect.h"
+#include "capture/flow_pool.h"
 #include "capture/pair.h"
 #include "capture/stream.h"
 
@@ -94,9 +95,17 @@ struct flow_entry {
 #define FLOWS_LENT 2
 
 struct flow_slot {
-	uint32_t tag; /* upper half of the hash */
-	uint32_t id;  /* 1 + index into entry and run, 0 = free */
+	uint32_t tag : 8; /* flow_tag() */
+	uint32_t id : 24; /* 1 + index into entry and run, 0 = free */
 };
+
+#define FLOWS_LIMIT ((1U << 24) - 1)
+
+/* What slots are known apart by, as far as it goes. */
+static inline uint8_t flow_tag(uint64_t hash)
+{
+	return (uint8_t)(hash >> 56);
+}
 
 struct flow_table {
 	struct flow_entry *entry;
@@ -116,6 +125,7 @@ struct flow_table {
 	 * put there. Zeros otherwise. */
 	struct flow_more more[FLOWS_LENT];
 	struct stream_read read[FLOWS_LENT][STREAM_READS];
+	struct flow_pool mores, reads; /* what was kept */
 };
 
 /* Both halves of a product of 128 bits: every bit of a and b reaches the result. */

@@ -201,7 +201,7 @@ static inline void find(const struct flow_table *t, struct skim *k)
 	const uint8_t *run;
 
 	/* A free one may have the tag of none. */
-	while (t->slot[at].tag != (uint32_t)(k->hash >> 32) && t->slot[at].id)
+	while (t->slot[at].tag != flow_tag(k->hash) && t->slot[at].id)
 		at = (at + 1) & t->slot_mask;
 	k->id = t->slot[at].id;
 	run = (const uint8_t *)&t->run[k->id ? k->id - 1 : 0];

@@ -90,6 +90,11 @@ static void put_number(struct lines *l, uint64_t value, size_t width)
 {
 	size_t digits = 1;
 
+	if (value < 10) { /* most are */
+		put_spaces(l, width ? width - 1 : 0);
+		put_char(l, (char)('0' + value));
+		return;
+	}
 	for (uint64_t rest = value / 10; rest; rest /= 10)
 		digits++;
 	put_spaces(l, digits < width ? width - digits : 0);
