@@ -54,8 +54,7 @@ clean_traffic() # FACTOR
 	seconds=20 flow ib_send_lat -c UC -m 1024 -s 3 -n $((5 * n)) || true
 	seconds=20 flow ib_send_lat -c UD -m 1024 -s 1 -n $((5 * n)) || true
 	# Over IPv6: the first GID is the link-local one.
-	# shellcheck disable=SC2034 # of flow()
-	(rdma[3]=0; flow ib_write_bw -m 4096 -s 65536 -n $((10 * n)))
+	gid=0 flow ib_write_bw -m 4096 -s 65536 -n $((10 * n))
 }
 
 managed_traffic()
@@ -79,15 +78,16 @@ managed_traffic()
 
 lossy_traffic() # FACTOR
 {
+	# Where the end of a message is lost, it is waited for.
 	fault lost drop p1 in '"every": 401, "prio": [3]'
 	fault twice duplicate p1 in '"every": 307, "prio": [3]'
 	fault late reorder p1 in '"every": 509, "window": 3, "prio": [3]'
 	fault broken corrupt p1 in '"every": 601, "prio": [3]'
 	fault marked mark_ce p1 in '"every": 50, "prio": [3]'
-	flow ib_write_bw -m 1024 -s 65536 -n $((10 * $1))
+	ack_timeout=18 flow ib_write_bw -m 1024 -s 65536 -n $((10 * $1))
 	fault answers drop p2 in '"every": 211, "opcode": 14'
-	flow ib_read_bw -m 1024 -s 32768 -n $((5 * $1))
-	flow ib_send_bw -m 512 -s 8192 -n $((10 * $1))
+	ack_timeout=18 flow ib_read_bw -m 1024 -s 32768 -n $((5 * $1))
+	ack_timeout=18 flow ib_send_bw -m 512 -s 8192 -n $((10 * $1))
 	for name in lost twice late broken marked answers; do
 		echo "# $name: $(hits $name)" | tee -a "$tmp/faults"
 		(($(hits $name) > 0))

@@ -122,9 +122,11 @@ fetch()
 }
 
 # flow TOOL OPTION...: a client on h1, its server on h2; prints what they say when they fail, or take longer than `seconds`.
+# Soft-RoCE arms its timer with one request and leaves it for the next ones: with nothing lost it retries when it runs
+# out while one of these is under way. 2^20 * 4.096 us are longer than most that is done here; `ack_timeout` sets others.
 flow()
 {
-	local tool=$1 server code=0
+	local tool=$1 server code=0 rdma=(-d rxe0 -x "${gid:-1}" --tclass 106 -u "${ack_timeout:-20}" -F)
 
 	shift
 	on h2 timeout "${seconds:-120}" "$tool" "${rdma[@]}" "$@" >"$tmp/server" 2>&1 &
@@ -135,10 +137,6 @@ flow()
 	[ $code = 0 ] || cat "$tmp/client" "$tmp/server"
 	return $code
 }
-
-# Soft-RoCE arms its timer with one request and leaves it for the next ones: with nothing lost it retries when it runs
-# out while one of these is under way. 2^20 * 4.096 us are longer than most that is done here.
-rdma=(-d rxe0 -x 1 --tclass 106 -u 20 -F)
 
 # counters NAME: all that the two hosts count, into $tmp/NAME.counters, one "h1.rdma.KEY value" a line.
 counters()
