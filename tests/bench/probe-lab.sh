@@ -32,7 +32,7 @@ trap finish EXIT
 spec()
 {
 	jq -nc --arg role "$1" --argjson class "$2" --argjson ms $((seconds * 1000)) '{$role, mode: "observe",
-		bringup: "raw", ibdev: "rxe0", ib_port: 1, gid_index: 1, duration_ms: $ms, seed: 7, timeout: 0,
+		bringup: "raw", ibdev: "rxe0", ib_port: 1, gid_index: 1, duration_ms: $ms, seed: 7, timeout: 0, mtu_bytes: 0,
 		threads: 1, pin: false, huge_pages: false, classes: [{tos: 106, sl: 3, transport: "rc",
 		verb: "write", direction: "forward", check: "none", probe: false, qps: 1, message_bytes: 65536,
 		window: 0, rate_bytes_per_s: 0, count: 0} + $class]}'
