@@ -10,7 +10,7 @@ load captures
 
 setup()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	at_root
 	for tool in tshark jq python3; do
 		command -v "$tool" || skip "$tool is not installed"
 	done
@@ -27,9 +27,7 @@ teardown()
 boot()
 {
 	LAB_KERNEL=$1 lab up tests/lab/topologies/two.yaml
-	for host in h1 h2; do
-		on $host rocecheck apply lab --auto-approve --accept-unproven >/dev/null 2>&1
-	done
+	configured h1 h2
 	# Fast enough for the guests, and slow enough for some pauses.
 	set_port p1 rate '"10G"'
 	set_port p2 rate '"160M"'

@@ -9,26 +9,17 @@ load captures
 
 setup_file()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	export LAB_DIR=$PWD/build/capture-loss-lab
-	lab down
-	lab up tests/lab/topologies/two.yaml
-	for host in h1 h2; do
-		on $host rocecheck apply lab --auto-approve --accept-unproven >/dev/null 2>&1
-	done
-	set_port p1 rate '"10G"'
-	set_port p2 rate '"10G"'
+	fast_pair capture-loss-lab
 }
 
 teardown_file()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	lab down
+	lab_ends
 }
 
 setup()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	at_root
 	tmp=$BATS_TEST_TMPDIR
 	no_faults
 	# Of a test that failed.

@@ -9,21 +9,17 @@ load captures
 
 setup_file()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	export LAB_DIR=$PWD/build/capture-lab
-	lab down
-	lab up tests/lab/topologies/two.yaml
+	own_lab capture-lab tests/lab/topologies/two.yaml
 }
 
 teardown_file()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	lab down
+	lab_ends
 }
 
 setup()
 {
-	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	at_root
 	tmp=$BATS_TEST_TMPDIR
 }
 

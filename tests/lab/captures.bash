@@ -30,6 +30,15 @@ set_port()
 	ask "{\"op\": \"set\", \"path\": \"port.$1.$2\", \"value\": $3}"
 }
 
+# fast_pair NAME: the lab of the file is h1 and h2 with the profile, at a switch that is faster than they are.
+fast_pair()
+{
+	own_lab "$1" tests/lab/topologies/two.yaml
+	configured h1 h2
+	set_port p1 rate '"10G"'
+	set_port p2 rate '"10G"'
+}
+
 # mirror FILE SNAP PORT...: the switch copies what passes these ports.
 mirror()
 {
