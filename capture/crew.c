@@ -17,8 +17,9 @@
 #define RING_MAX    (2 * RECORD_JOBS_MAX + 4)
 #define NOWHERE	    UINT64_MAX
 
-#define DROP_BYTES (8U << 20)
-#define CACHE_LINE 64
+#define DROP_BYTES   (8U << 20)
+#define CACHE_LINE   64
+#define SPARSE_BYTES (SKIM_BATCH * 4 * CACHE_LINE)
 
 struct piece {
 	struct record_file *part;
@@ -216,11 +217,15 @@ static void fetch(const void *from, size_t len)
 }
 
 /* Other processors have what comes: of the next batch the heads of its frames, of the one behind it
- * what was found out. */
-static void fetch_ahead(const struct piece *p)
+ * what was found out. Frames of about the same size are fetched while this batch is taken as well;
+ * of those that lie far apart that would bring other bytes. */
+static void fetch_ahead(const struct piece *p, struct skim_batch *b)
 {
 	unsigned int next = p->given, end = next + SKIM_BATCH;
+	bool sparse = next < p->count && p->record[next].data - b->record[0].data > SPARSE_BYTES;
 
+	if (sparse)
+		b->ahead = 0;
 	for (unsigned int i = next; i < end && i < p->count; i++)
 		fetch(p->record[i].data, SKIM_HEAD_BYTES);
 	if (end < p->count) {
@@ -242,10 +247,11 @@ bool crew_next(struct crew *c, struct skim_batch *b)
 		leave_piece(c, p);
 	}
 	b->count = p->count - p->given < SKIM_BATCH ? p->count - p->given : SKIM_BATCH;
-	memcpy(b->record, p->record + p->given, b->count * sizeof(*b->record));
-	memcpy(b->skim, p->skim + p->given, b->count * sizeof(*b->skim));
+	/* Compilers make of memcpy() what is slow for so little. */
+	memmove(b->record, p->record + p->given, b->count * sizeof(*b->record));
+	memmove(b->skim, p->skim + p->given, b->count * sizeof(*b->skim));
 	p->given += b->count;
-	fetch_ahead(p);
+	fetch_ahead(p, b);
 	return true;
 }
 
