@@ -142,7 +142,6 @@ static int greet(struct duo *d, struct err *e)
 		}
 		h->reached = true;
 	}
-	on_heartbeat(d);
 	return 0;
 }
 
@@ -156,6 +155,7 @@ static int connect_both(struct duo *d, struct err *e)
 	if (err)
 		return err;
 	open_links(d, fd);
+	on_heartbeat(d); /* our own agent may take longer to start than the server waits */
 	phase_wait(&d->c);
 	return greet(d, e);
 }
