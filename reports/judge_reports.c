@@ -116,6 +116,24 @@ static uint64_t mismatches(const struct traffic_report *report)
 	return sum;
 }
 
+/* Both ends live and say that nothing came from the other: one of them could not send. */
+static bool sender_failed(struct judge *j, const struct verdict_pair *pair,
+			  const struct traffic_report *report)
+{
+	const unsigned int ends[] = {pair->client, pair->server};
+
+	if (!pair->client_report || !pair->server_report)
+		return false;
+	for (unsigned int i = 0; i < ARRAY_SIZE(ends); i++) {
+		if (!j->end[ends[i]].unsent)
+			continue;
+		if (!traffic_verdict_has(j->out, REASON_LOST_IN_SENDER))
+			say_lost(j, ends[i], ends[!i], VERDICT_NOWHERE, report->total.detail);
+		return true;
+	}
+	return false;
+}
+
 static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsigned int end,
 			const struct traffic_report *report)
 {
@@ -127,6 +145,8 @@ static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsign
 		return;
 	if (cause == CAUSE_DATA && mismatches(report))
 		return; /* said by class */
+	if (cause == CAUSE_PEER_GONE && sender_failed(j, pair, report))
+		return;
 	kind = by_cause[cause].kind;
 	if (kind == REASON_LOST && rnr_losses(j, pair) && pair->spec->mode == TRAFFIC_STRICT)
 		kind = REASON_RNR_DIED;

@@ -184,6 +184,14 @@ static void qdisc_and_gaps(struct scene *s)
 	grow(&s->end[1], METRIC_OUT_OF_SEQUENCE, 0, 1);
 }
 
+/* The MTU of a port is lowered under way: Linux 6.1 tries again and again, and nobody died. */
+static void sends_nothing_any_more(struct scene *s)
+{
+	grow(&s->end[0], METRIC_SEND_ERRORS, 0, 27688);
+	s->report[0].total.cause = s->report[1].total.cause = CAUSE_PEER_GONE;
+	snprintf(s->report[0].total.detail, 60, "the other end gave up");
+}
+
 static void refused(struct scene *s)
 {
 	s->report[0].total.cause = CAUSE_REMOTE;
@@ -222,6 +230,7 @@ static const struct fault_row loss_faults[] = {
 	{"qdisc of 6.1", OBSERVE, SOFT, qdisc_61, VERDICT_WARN, REASON_SEND_ERRORS, "40224"},
 	{"qdisc of 6.12", OBSERVE, SOFT, qdisc_612, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h1 itself"},
 	{"qdisc and gaps", OBSERVE, SOFT, qdisc_and_gaps, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h1 itself"},
+	{"sends nothing any more", OBSERVE, SOFT, sends_nothing_any_more, VERDICT_FAIL, REASON_LOST_IN_SENDER, "gave up; h1 itself failed"},
 	{"refused", OBSERVE, SOFT, refused, VERDICT_FAIL, REASON_QP_FAILED, "remote-error"},
 	{"said no", OBSERVE, DEVICE, said_no, VERDICT_WARN, REASON_REFUSED, NULL},
 };
