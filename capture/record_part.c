@@ -9,7 +9,7 @@
 #include "capture/record_state.h"
 
 #define FIRST_BYTES (16U << 10)
-#define FETCH_BYTES (2U << 20) /* what a page of page tables maps */
+#define FETCH_BYTES (1U << 20) /* less than two of these wait for each other */
 #define CACHE_LINE  64
 #define WHOLE_MAX   (UINTPTR_MAX >> 20) /* of the range of addresses, which others need too */
 
