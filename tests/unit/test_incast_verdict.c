@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "reports/incast_verdict.h"
+#include "tests/unit/soft_port.h"
 
 #define S	 UINT64_C(1000000000)
 #define SERVERS	 3u
@@ -30,17 +31,6 @@ struct scene {
 	struct traffic_class_result result[SERVERS][SIDES];
 	struct incast_verdict v;
 };
-
-static void make_port(struct port *p)
-{
-	snprintf(p->netdev, sizeof(p->netdev), "roce0");
-	snprintf(p->ibdev, sizeof(p->ibdev), "rxe0");
-	p->kind = PORT_SOFT_ROCE;
-	p->qos.has = QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO);
-	p->qos.trust = QOS_TRUST_DSCP;
-	memset(p->qos.dscp_prio, QOS_UNMAPPED, sizeof(p->qos.dscp_prio));
-	p->qos.dscp_prio[26] = 3;
-}
 
 /* What a port has counted before and after the load. */
 static void read_port(struct observation *o, uint64_t came, uint64_t sent, uint64_t prio3,
@@ -101,7 +91,7 @@ static struct scene *make(uint64_t gaps, uint64_t pauses)
 
 	s->in = (struct incast){SERVERS, s->one};
 	for (unsigned int i = 0; i <= SERVERS; i++)
-		make_port(&s->port[i]);
+		make_soft_port(&s->port[i]);
 	for (unsigned int i = 0; i < SERVERS; i++) {
 		make_probe(s, i);
 		read_port(&s->one[i].t.seen[SIDE_CLIENT], SERVERS * PACKETS, SERVERS * MESSAGES,

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "reports/two_ended_verdict.h"
+#include "tests/unit/soft_port.h"
 
 #define S   UINT64_C(1000000000)
 #define MTU 4096u
@@ -41,14 +42,7 @@ struct record {
 
 static void make_port(struct port *p)
 {
-	memset(p, 0, sizeof(*p));
-	snprintf(p->netdev, sizeof(p->netdev), "roce0");
-	snprintf(p->ibdev, sizeof(p->ibdev), "rxe0");
-	p->kind = PORT_SOFT_ROCE;
-	p->qos.has = QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO);
-	p->qos.trust = QOS_TRUST_DSCP;
-	memset(p->qos.dscp_prio, QOS_UNMAPPED, sizeof(p->qos.dscp_prio));
-	p->qos.dscp_prio[26] = 3;
+	make_soft_port(p);
 	p->qos.dscp_prio[34] = 4;
 	p->qos.dscp_prio[48] = 6;
 }

@@ -16,6 +16,7 @@
 #include <cmocka.h>
 
 #include "reports/two_ended_verdict.h"
+#include "tests/unit/soft_port.h"
 
 #define S  UINT64_C(1000000000)
 #define MB UINT64_C(1000000)
@@ -66,9 +67,7 @@ static void make_seen(struct observation *o, const char *host, bool sends)
 
 static void make_port(struct port *p)
 {
-	memset(p, 0, sizeof(*p));
-	snprintf(p->ibdev, sizeof(p->ibdev), "rxe0");
-	snprintf(p->netdev, sizeof(p->netdev), "roce0");
+	make_soft_port(p);
 	snprintf(p->rdma_driver, sizeof(p->rdma_driver), "rxe");
 	p->ib_port = 1;
 	p->active_mtu = 4096;
@@ -76,10 +75,6 @@ static void make_port(struct port *p)
 	p->gid[0] = (struct gid){.index = 1, .type = GID_ROCE_V2};
 	p->gid[0].raw[10] = p->gid[0].raw[11] = 0xff;
 	p->gid[0].raw[12] = 10;
-	p->qos.has = QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO);
-	p->qos.trust = QOS_TRUST_DSCP;
-	memset(p->qos.dscp_prio, QOS_UNMAPPED, sizeof(p->qos.dscp_prio));
-	p->qos.dscp_prio[26] = 3;
 }
 
 /* 100 MB in ten seconds from client to server, DSCP 26, all as it should be. */
