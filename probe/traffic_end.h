@@ -233,8 +233,9 @@ void flow_finish(struct flow *f); /* tells the peer what it needs to go on, and 
 /* The responder half. */
 int flow_post_receives(struct flow *f, struct err *e); /* the first ones */
 void flow_received(struct flow *f, const struct ibv_wc *wc);
-void flow_look(struct flow *f);		/* class_polls(): whether the next one is there */
-bool flow_awaits(const struct flow *f); /* such a flow, and one is due */
+void flow_look(struct flow *f);		  /* class_polls(): whether the next one is there */
+bool flow_has_come(const struct flow *f); /* the same, without taking it */
+bool flow_awaits(const struct flow *f);	  /* such a flow, and one is due */
 void flow_announced(struct flow *f, const struct cell *in);
 void flow_grant(struct flow *f);
 

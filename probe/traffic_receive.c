@@ -202,14 +202,22 @@ static void settle(const struct flow *f, uint64_t n, const uint8_t *p)
 		;
 }
 
+bool flow_has_come(const struct flow *f)
+{
+	uint64_t n = f->rx.arrived;
+	const uint8_t *p = f->rx.slot + (size_t)(n % f->slots) * f->stride;
+
+	return __atomic_load_n(p + f->class->message_bytes - 1, __ATOMIC_ACQUIRE) ==
+	       class_stamp(f->class, n);
+}
+
 void flow_look(struct flow *f)
 {
 	uint64_t n = f->rx.arrived;
 	const uint8_t *p = f->rx.slot + (size_t)(n % f->slots) * f->stride;
-	const uint8_t *last = p + f->class->message_bytes - 1;
 	struct worker *w = f->worker;
 
-	if (__atomic_load_n(last, __ATOMIC_ACQUIRE) != class_stamp(f->class, n))
+	if (!flow_has_come(f))
 		return;
 	w->now_ns = w->heard_ns = traffic_now_ns();
 	count(f, f->class->message_bytes);
