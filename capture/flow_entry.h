@@ -35,10 +35,12 @@ enum flow_run_takes {
 	TAKES_ANSWERS = 1 << 5,	   /* packets of the other direction */
 	TAKES_UNRELIABLE = 1 << 6, /* a request of UC */
 	TAKES_NEVER = 1 << 7,
-	TAKES_LAYOUT = 1 << 8, /* frames of layout 0, and so on */
+	TAKES_LAYOUT = 1 << 8, /* frames of layout 0, and so on to 3 */
+	TAKES_FIRST = 1 << 12, /* the first request of the flow, with any PSN */
 };
 
 #define RUN_UNKNOWN 0xff
+#define RUN_NO_PSN  UINT32_MAX /* is expected while TAKES_FIRST */
 
 /*
  * A run of ordinary packets. While it lasts (takes != 0), what is here counts beside the flow's own
@@ -155,6 +157,17 @@ static inline uint64_t flow_hash_ipv6(uint64_t seed, const uint8_t src[16], cons
 	h = flow_hash_mix(word[0] ^ seed, word[1] ^ UINT64_C(0xa0761d6478bd642f));
 	h ^= flow_hash_mix(word[2] ^ UINT64_C(0xe7037ed1a0b428db), word[3] ^ seed);
 	return flow_hash_mix(h ^ dest_qpn, seed | 1);
+}
+
+#define CACHE_LINE 64
+
+/* Soon it will be needed. A hint alone may come to nothing where the address is not in the TLB, so
+ * the first line is read; nothing waits for that. */
+static inline void flow_fetch(const void *from, size_t bytes)
+{
+	(void)*(const volatile uint8_t *)from;
+	for (size_t i = CACHE_LINE; i < bytes; i += CACHE_LINE)
+		__builtin_prefetch((const uint8_t *)from + i, 1);
 }
 
 /* Finds or makes the flow of a packet, settled. NULL on -ENOMEM. Entries move when one is made. */

@@ -33,9 +33,7 @@
 
 typedef uint64_t head_word __attribute__((vector_size(16)));
 
-#define CACHE_LINE   64
 #define FETCH_BEYOND 4096 /* bytes: memory takes longer than a batch */
-#define FEW_FLOWS    4096 /* fit into the cache that is near */
 #define HEAD_WORDS   (SKIM_HEAD_BYTES / sizeof(head_word))
 
 /*
@@ -179,15 +177,6 @@ static inline void look(const struct skim_batch *b, const struct record *r, stru
 		k->needs |= TAKES_NEVER;
 }
 
-/* A hint alone may come to nothing where the address is not known to be mapped, so the first line
- * is read; nothing waits for that. */
-static inline void fetch_lines(const void *from, size_t bytes)
-{
-	(void)*(const volatile uint8_t *)from;
-	for (size_t i = CACHE_LINE; i < bytes; i += CACHE_LINE)
-		__builtin_prefetch((const uint8_t *)from + i, 1);
-}
-
 /* What take_read() needs beside the run. */
 static void fetch_reads(const struct stream *s)
 {
@@ -205,7 +194,7 @@ static inline void find(const struct flow_table *t, struct skim *k)
 		at = (at + 1) & t->slot_mask;
 	k->id = t->slot[at].id;
 	run = (const uint8_t *)&t->run[k->id ? k->id - 1 : 0];
-	fetch_lines(run, sizeof(struct flow_run));
+	flow_fetch(run, sizeof(struct flow_run));
 	if (k->id && k->needs & TAKES_READ)
 		fetch_reads(&t->entry[k->id - 1].stream);
 }
@@ -237,33 +226,6 @@ void skim_guess(struct skim_batch *b)
 	}
 }
 
-/* What a frame needs beside its run: the other way, and all of the flow when it goes the long way.
- * Frames without a flow may begin one: `next` is where. */
-static void fetch_far(const struct flow_table *t, const struct skim *k, uint32_t next)
-{
-	uint32_t id = k->id ? k->id - 1 : next;
-	const struct flow_run *run = &t->run[id];
-	bool far = !k->id || (run->takes & k->needs) != k->needs;
-
-	if (!k->id)
-		fetch_lines(run, sizeof(*run));
-	else if ((far || k->needs & TAKES_RESPONSE) && run->peer < t->count)
-		fetch_lines(&t->run[run->peer], sizeof(*run));
-	if (far || run->peer == PAIR_NONE)
-		fetch_lines(&t->entry[id], sizeof(t->entry[id]));
-}
-
-/* Of few flows it is at hand. */
-static __attribute__((noinline)) void fetch_all(const struct skim_batch *b,
-						const struct flow_table *t)
-{
-	uint32_t next = t->count;
-
-	for (unsigned int i = 0; i < b->count; i++)
-		if (b->skim[i].needs && next < t->room)
-			fetch_far(t, &b->skim[i], b->skim[i].id ? 0 : next++);
-}
-
 /* In steps, so that frames do not wait for each other's memory. */
 void skim_find(struct skim_batch *b, const struct flow_table *t)
 {
@@ -271,15 +233,14 @@ void skim_find(struct skim_batch *b, const struct flow_table *t)
 
 	for (i = 0; i < b->count; i++) {
 		fetch(b, i, CACHE_LINE);
-		fetch_lines(&t->slot[(uint32_t)b->skim[i].hash & t->slot_mask], 1);
+		flow_fetch(&t->slot[(uint32_t)b->skim[i].hash & t->slot_mask], 1);
 	}
 	for (i = 0; i < b->count; i++) {
 		b->skim[i].id = 0;
 		if (b->skim[i].needs)
 			find(t, &b->skim[i]);
 	}
-	if (t->count > FEW_FLOWS)
-		fetch_all(b, t);
+	skim_fetch(b, t);
 	b->at = 0;
 }
 
@@ -309,13 +270,34 @@ static bool may_be_held(const struct flow_table *t, const struct flow_run *run)
 	return run->last_ns < t->pfc_ns && run->layout & LAYOUT_VLAN;
 }
 
+static uint16_t pmtu_of(const struct psn_track *psn)
+{
+	return psn->pmtu <= UINT16_MAX ? (uint16_t)psn->pmtu : 0;
+}
+
+/* The first request of a flow that began with answers. */
+static __attribute__((noinline)) bool take_first(struct flow_table *t, struct flow_run *run,
+						 const struct skim *k)
+{
+	struct psn_track *psn = &t->entry[run - t->run].stream.psn;
+
+	if (!(run->takes & TAKES_FIRST) || k->needs & TAKES_READ)
+		return false;
+	if (k->needs & TAKES_FULL)
+		psn_learn_pmtu(psn, k->payload_len);
+	psn->started = true;
+	run->pmtu = pmtu_of(psn);
+	run->takes = (uint16_t)((run->takes & ~TAKES_FIRST) | TAKES_ANSWERS);
+	return true;
+}
+
 static inline bool take_request(struct flow_table *t, struct flow_run *run, const struct record *r,
 				const struct skim *k)
 {
 	bool odd_full = (k->needs / TAKES_FULL & 1) & (k->payload_len != run->pmtu);
 	uint32_t span = 1;
 
-	if ((k->psn != run->expected) | odd_full)
+	if (((k->psn != run->expected) | odd_full) && !take_first(t, run, k))
 		return false;
 	if (k->needs & TAKES_READ) {
 		span = take_read(&t->entry[run - t->run].stream, bth_of(run->layout), r, k);
@@ -420,9 +402,9 @@ static uint16_t takes_of(const struct flow_entry *e)
 	bool paired = e->peer != PAIR_NONE;
 	uint16_t takes = 0;
 
-	if (s->psn.started && !s->psn.blind && !s->pending) {
+	if (!s->psn.blind && !s->pending)
 		takes |= TAKES_REQUEST | TAKES_ACKREQ | TAKES_UNRELIABLE | TAKES_FULL | TAKES_READ;
-	}
+	takes |= s->psn.started ? 0 : TAKES_FIRST;
 	if (s->psn.started && !s->psn.gap_count && !(s->more && s->more->skip_count))
 		takes |= TAKES_ANSWERS;
 	takes |= paired ? TAKES_RESPONSE : 0;
@@ -441,10 +423,10 @@ static void run_on(struct flow_table *t, uint32_t id)
 	run->last_opcode = s->last_opcode;
 	run->took = 0;
 	run->una = s->una;
-	run->expected = s->psn.expected;
+	run->expected = s->psn.started ? s->psn.expected : RUN_NO_PSN;
 	run->last_psn = s->last_psn;
 	run->answer_psn = s->answer_psn;
-	run->pmtu = s->psn.pmtu <= UINT16_MAX ? (uint16_t)s->psn.pmtu : 0;
+	run->pmtu = pmtu_of(&s->psn);
 	run->max_payload = 0;
 	memset(run->count, 0, sizeof(run->count));
 	run->icrc_good = 0;

@@ -55,6 +55,9 @@ void skim_look(struct skim_batch *b, const struct flow_table *t);
 void skim_guess(struct skim_batch *b);
 void skim_find(struct skim_batch *b, const struct flow_table *t);
 
+/* Fetches what the frames of a batch need of flows, beside their runs. Part of skim_find(). */
+void skim_fetch(const struct skim_batch *b, const struct flow_table *t);
+
 /* Accounts frames from `at` on, of which the first has the number `frame`, at most `max`, up to the
  * first that is not ordinary: of that nothing is accounted. Returns how many they were. */
 unsigned int skim_take(struct skim_batch *b, struct flow_table *t, uint64_t frame, uint64_t max);
