@@ -177,13 +177,6 @@ static inline void look(const struct skim_batch *b, const struct record *r, stru
 		k->needs |= TAKES_NEVER;
 }
 
-/* What take_read() needs beside the run. */
-static void fetch_reads(const struct stream *s)
-{
-	__builtin_prefetch(&s->psn, 1);
-	__builtin_prefetch(&s->read_count, 1);
-}
-
 static inline void find(const struct flow_table *t, struct skim *k)
 {
 	uint32_t at = (uint32_t)k->hash & t->slot_mask;
@@ -196,7 +189,7 @@ static inline void find(const struct flow_table *t, struct skim *k)
 	run = (const uint8_t *)&t->run[k->id ? k->id - 1 : 0];
 	flow_fetch(run, sizeof(struct flow_run));
 	if (k->id && k->needs & TAKES_READ)
-		fetch_reads(&t->entry[k->id - 1].stream);
+		flow_fetch(&t->entry[k->id - 1], sizeof(struct flow_entry));
 }
 
 /* Where the next batches lie in a file, when they are like this one: their bytes come from memory
