@@ -204,9 +204,12 @@ static uint64_t polled_wait(const struct worker *w)
 }
 
 /* Memory alone: the clock and the kernel, which moves the packets on this core, cost more than a
- * message does. True: something came. */
+ * message does. Not beside flows that need the worker. True: something came. */
 static bool spin(const struct worker *w)
 {
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		if (!class_polls(w->flow[i].class))
+			return false;
 	for (unsigned int n = 0; n < LOOKS; n++)
 		for (unsigned int i = 0; i < w->flow_count; i++)
 			if (flow_awaits(&w->flow[i]) && flow_has_come(&w->flow[i]))
