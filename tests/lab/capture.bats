@@ -74,6 +74,7 @@ missing()
 	jq -e '.dropped == 0 and .roce > 500 and .rdma_packets > 500 and .full' "$tmp/whole.json"
 
 	lines .none whole.pcapng dump.pcap
+	# shellcheck disable=SC2154 # of tcpdumped()
 	if ((dump_dropped)); then
 		echo "# tcpdump says that the kernel dropped $dump_dropped packets of its: the others are compared" >&3
 		lines .events whole.pcapng dump.pcap
