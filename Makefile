@@ -31,7 +31,7 @@ TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/to
 CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
 FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture-record dcbx ecn faults nic \
-                  probe probe-marking probe-verdict shell switch topologies)
+                  probe probe-faults probe-incast probe-marking probe-verdict shell switch topologies)
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
