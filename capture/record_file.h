@@ -53,7 +53,7 @@ enum record_got record_file_next(struct record_file *r, struct record *out);
 
 /*
  * Parts, for threads that share a file: a part reads RECORD_PIECE_BYTES from anywhere, goes through
- * the records that begin there once it is told where the first one does, and reads what the last
+ * the records that begin there when it is told where the first one does, and reads what the last
  * one needs beyond them. Its records stay valid until the next load. What is too long for that is
  * RECORD_ODD.
  */
