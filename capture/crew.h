@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Threads that read an ordinary capture file ahead, in pieces: each reads a piece, guesses where its
- * records begin, and looks at its frames as skim_guess(), with their ICRC. The pieces come out in
- * the order of the file, those again that were guessed wrong, so that everything that is made of
+ * Threads that read an ordinary capture file ahead, in pieces: each reads a piece, guesses where
+ * its records begin, and looks at its frames as skim_guess(), with their ICRC. The pieces come out
+ * in the order of the file, those again that were guessed wrong, so that everything that is made of
  * them is the same for any number of threads. The caller's thread takes part when it would wait.
  */
 #ifndef CAPTURE_CREW_H
