@@ -53,7 +53,7 @@ void meeting_come(struct meeting *m, unsigned int n, enum meeting_step step)
 	if (n >= m->members)
 		return;
 	pthread_mutex_lock(&m->lock);
-	if (step == MEET_LEFT && m->reached[n] < MEET_CONNECTED)
+	if (step == MEET_LEFT && !complete(m, MEET_CONNECTED))
 		m->broken = true;
 	if (m->reached[n] < step)
 		m->reached[n] = step;

@@ -287,6 +287,8 @@ int duo_load(struct duo *d, struct err *e)
 		return err;
 	d->t->run.traffic = true;
 	err = duo_traffic(d, e);
+	if (err && !d->t->ran && d->w->meeting) /* what it comes to now is no connection */
+		meeting_come(d->w->meeting, d->w->member, MEET_LEFT);
 	d->c.stop = NULL; /* what is read now is soon read */
 	(void)duo_meet(d, MEET_DONE, &ignored);
 	phase_pause(&d->c, duo_settle_ms(d));

@@ -34,17 +34,16 @@ static void test_steps(void **state)
 	meeting_close(NULL);
 }
 
-/* One that leaves is not waited for; before the start it takes the others with it. */
+/* One that leaves is not waited for; before all are connected it takes the others with it. */
 static void test_left(void **state)
 {
 	static const struct {
-		enum meeting_step at;
+		enum meeting_step at, others;
 		bool broken;
 	} cases[] = {
-		{MEET_NOTHING, true},
-		{MEET_COUNTED, true},
-		{MEET_CONNECTED, false},
-		{MEET_READ, false},
+		{MEET_NOTHING, MEET_NOTHING, true},	 {MEET_COUNTED, MEET_CONNECTED, true},
+		{MEET_CONNECTED, MEET_COUNTED, true}, /* it was, and was lost while it waited */
+		{MEET_CONNECTED, MEET_CONNECTED, false}, {MEET_READ, MEET_CONNECTED, false},
 	};
 
 	(void)state;
@@ -53,11 +52,14 @@ static void test_left(void **state)
 
 		assert_int_equal(meeting_open(2, &m), 0);
 		meeting_come(m, 0, cases[i].at);
+		meeting_come(m, 1, cases[i].others);
 		meeting_come(m, 0, MEET_LEFT);
 		assert_int_equal(meeting_broken(m), cases[i].broken);
 		assert_false(meeting_complete(m, MEET_READ));
 		meeting_come(m, 1, MEET_READ);
 		assert_true(meeting_complete(m, MEET_READ));
+		meeting_come(m, 1, MEET_LEFT);
+		assert_int_equal(meeting_broken(m), cases[i].broken);
 		meeting_close(m);
 	}
 }
