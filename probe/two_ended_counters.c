@@ -41,6 +41,16 @@ void duo_counters(struct duo *d, enum run_reading reading)
 			take(d, i, reading);
 }
 
+void duo_forget_load(struct duo *d)
+{
+	unsigned int load = 1u << READ_LOAD_BEFORE | 1u << READ_LOAD_AFTER;
+
+	for (unsigned int i = 0; i < SIDES; i++) {
+		d->t->seen[i].has &= ~load;
+		d->t->run.host[i].port[0].has &= ~load;
+	}
+}
+
 uint64_t duo_settle_ms(const struct duo *d)
 {
 	uint64_t a = observe_settle_ms(&d->t->seen[SIDE_CLIENT]);

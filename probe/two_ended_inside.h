@@ -24,6 +24,9 @@ const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e);
 
 /* Counters of both ports, and who uses them, into this reading. */
 void duo_counters(struct duo *d, enum run_reading reading);
+/* Before the next load: a reading that does not come then is missing, not the one of the load
+ * before. */
+void duo_forget_load(struct duo *d);
 uint64_t duo_settle_ms(const struct duo *d);
 
 /* Opens traffic of both sides by this operation, with specs that it takes; self: what each tells

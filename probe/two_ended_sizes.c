@@ -87,6 +87,7 @@ static int run_size(struct duo *d, uint32_t bytes, struct err *e)
 	}
 	phase_say(&d->c, "messages of %u bytes", bytes);
 	t->ran = false;
+	duo_forget_load(d);
 	err = duo_load(d, e);
 	if (t->ran)
 		keep(d, bytes, err);
