@@ -24,26 +24,62 @@ static const struct observation *client_of(const struct incast *in)
 	return &in->one[0].t.seen[SIDE_CLIENT];
 }
 
+/* To the row of its class and priority. One whose priority is not known cannot be looked for. */
+static unsigned int add_flow(const struct prio_flow *more, struct prio_flow flow[PRIO_FLOWS_MAX],
+			     unsigned int count)
+{
+	unsigned int i;
+
+	if (more->prio < 0 || more->prio >= QOS_PRIOS)
+		return count;
+	for (i = 0; i < count; i++)
+		if (flow[i].class == more->class && flow[i].prio == more->prio)
+			break;
+	if (i == PRIO_FLOWS_MAX)
+		return count; /* not with TRAFFIC_CLASSES_MAX classes */
+	if (i == count) {
+		flow[count++] = *more;
+		return count;
+	}
+	flow[i].packets += more->packets;
+	flow[i].bytes += more->bytes;
+	return count;
+}
+
+/* Each server sends by its own map: what they send of one class may belong to several. */
 static void judge_arrival(const struct incast *in, struct incast_verdict *out)
 {
-	unsigned int count = in->one[0].t.spec[SIDE_CLIENT].class_count;
-	struct prio_flow flow[TRAFFIC_CLASSES_MAX];
+	struct prio_flow flow[PRIO_FLOWS_MAX], more;
+	unsigned int count = 0;
 	struct counters net;
 
 	if (!observe_net(out->end[0], &net))
 		return;
-	for (unsigned int c = 0; c < count; c++) {
-		two_ended_flow_in(&in->one[0].t, SIDE_CLIENT, c, &flow[c]);
-		for (unsigned int i = 1; i < in->count; i++) {
-			struct prio_flow more;
+	for (unsigned int i = 0; i < in->count; i++) {
+		const struct two_ended *t = &in->one[i].t;
 
-			two_ended_flow_in(&in->one[i].t, SIDE_CLIENT, c, &more);
-			flow[c].packets += more.packets;
-			flow[c].bytes += more.bytes;
+		for (unsigned int c = 0; c < t->spec[SIDE_CLIENT].class_count; c++) {
+			two_ended_flow_in(t, SIDE_CLIENT, c, &more);
+			count = add_flow(&more, flow, count);
 		}
 	}
 	prio_arrival_check(&net, true, flow, count, &out->arrival);
 	out->arrivals[0] = &out->arrival;
+}
+
+/* 0, not known, as soon as it is for one of them. */
+static uint8_t prios_of(const struct incast *in)
+{
+	uint8_t prios = 0;
+
+	for (unsigned int i = 0; i < in->count; i++) {
+		uint8_t more = two_ended_prios(&in->one[i].t);
+
+		if (!more)
+			return 0;
+		prios |= more;
+	}
+	return prios;
 }
 
 static void take_one(const struct two_ended *t, unsigned int i, struct incast_verdict *out)
@@ -56,7 +92,6 @@ static void take_one(const struct two_ended *t, unsigned int i, struct incast_ve
 		.client_report = t->has_report[SIDE_CLIENT] ? &t->report[SIDE_CLIENT] : NULL,
 		.server_report = t->has_report[SIDE_SERVER] ? &t->report[SIDE_SERVER] : NULL,
 	};
-	out->in.lossless |= two_ended_prios(t);
 	out->in.aborted |= t->partial;
 	out->in.accountable &= !t->partial && !t->stopped && !t->seen[SIDE_CLIENT].user_count &&
 			       !t->seen[SIDE_SERVER].user_count;
@@ -74,6 +109,7 @@ int incast_judge(const struct incast *in, struct incast_verdict *out, struct err
 		.pair = out->pair,
 		.pair_count = in->count,
 		.incast = true,
+		.lossless = prios_of(in),
 		.accountable = true,
 	};
 	out->end[0] = client_of(in);

@@ -178,8 +178,8 @@ static void judge_arrival(struct judge *j, unsigned int end, const struct prio_a
 	for (unsigned int i = 0; i < a->class_count; i++) {
 		if (a->class[i].arrival != ARRIVAL_WRONG)
 			continue;
-		judge_say(j, REASON_WRONG_PRIORITY, (int)end, (int)i, "%s: %s", judge_host(j, end),
-			  a->text);
+		judge_say(j, REASON_WRONG_PRIORITY, (int)end, (int)a->class[i].class, "%s: %s",
+			  judge_host(j, end), a->text);
 		return;
 	}
 	if (a->known && a->text[0])

@@ -135,6 +135,7 @@ static void judge_classes(const struct prio_flow *flow, const int at[QOS_PRIOS],
 		struct prio_class *c = &a->class[i];
 		int prio = flow[i].prio;
 
+		c->class = flow[i].class;
 		c->arrival = ARRIVAL_UNKNOWN;
 		c->found = -1;
 		if (prio < 0 || prio >= QOS_PRIOS || !a->wanted[prio] ||
@@ -179,7 +180,7 @@ void prio_arrival_check(const struct counters *growth, bool rx, const struct pri
 
 	memset(a, 0, sizeof(*a));
 	a->swapped[0] = a->swapped[1] = -1;
-	a->class_count = count < TRAFFIC_CLASSES_MAX ? count : TRAFFIC_CLASSES_MAX;
+	a->class_count = count < PRIO_FLOWS_MAX ? count : PRIO_FLOWS_MAX;
 	m = metric_of(growth, rx, a);
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
 		if (counters_has(growth, m, prio))

@@ -10,12 +10,16 @@
 #include "probe/counters.h"
 #include "probe/traffic.h"
 
+/* A row for each class in each priority: hosts that send one class may differ in their maps. */
+#define PRIO_FLOWS_MAX (TRAFFIC_CLASSES_MAX * QOS_PRIOS)
+
 /* What one class moved through the port in the judged direction. */
 struct prio_flow {
-	int prio; /* the one it belongs to, by the port's own map; negative: not known */
+	int prio; /* the one it belongs to, by the sender's map; negative: not known */
 	uint8_t dscp;
-	uint64_t bytes;	  /* payload */
-	uint64_t packets; /* at least: messages by MTU */
+	uint64_t bytes;	    /* payload */
+	uint64_t packets;   /* at least: messages by MTU */
+	unsigned int class; /* its number */
 };
 
 enum arrival {
@@ -25,6 +29,7 @@ enum arrival {
 };
 
 struct prio_class {
+	unsigned int class; /* of the flow */
 	enum arrival arrival;
 	int found; /* where it was instead; negative: nowhere, or that cannot be told */
 };
@@ -35,13 +40,13 @@ struct prio_arrival {
 	uint64_t there[QOS_PRIOS];  /* growth */
 	uint64_t wanted[QOS_PRIOS]; /* what the classes must have caused there, at least */
 	unsigned int class_count;
-	struct prio_class class[TRAFFIC_CLASSES_MAX];
+	struct prio_class class[PRIO_FLOWS_MAX]; /* in the order of the flows */
 	int swapped[2]; /* two priorities that took each other's traffic; negative: none */
 	char text[200]; /* what is wrong, for people; empty: nothing */
 };
 
 /* rx: the receiving side of the port (else its sending side). growth: around the load, what the
- * baseline explains taken out. */
+ * baseline explains taken out. count: at most PRIO_FLOWS_MAX, what is beyond is not judged. */
 void prio_arrival_check(const struct counters *growth, bool rx, const struct prio_flow *flow,
 			unsigned int count, struct prio_arrival *a);
 

@@ -30,7 +30,8 @@ void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned in
 	const struct traffic_report *r = &t->report[side];
 	uint64_t messages = 0;
 
-	*flow = (struct prio_flow){.prio = prio_at(t, side, i), .dscp = class->tos >> 2};
+	*flow = (struct prio_flow){
+		.prio = prio_at(t, side, i), .dscp = class->tos >> 2, .class = i};
 	if (!t->has_report[side] || i >= r->class_count)
 		return;
 	messages = r->class[i].arrived;

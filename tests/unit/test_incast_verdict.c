@@ -161,6 +161,70 @@ static void test_wrong_priority(void **state)
 	free(s);
 }
 
+/* A server whose map sends the DSCP in another priority, and a client that counts all in one: in
+ * whichever order the servers are named. */
+static void test_maps_differ(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		struct scene *s = make(0, 7);
+
+		s->port[i + 1].qos.dscp_prio[26] = 4;
+		judge(s, VERDICT_FAIL);
+		assert_true(traffic_verdict_has(&s->v.v, REASON_WRONG_PRIORITY));
+		assert_int_equal(s->v.v.reason[0].class, 0);
+		assert_non_null(strstr(s->v.v.reason[0].text,
+				       "DSCP 26 belongs to priority 4 and is counted in "
+				       "priority 3"));
+		assert_int_equal(s->v.in.lossless, 1 << 3 | 1 << 4);
+		assert_int_equal(s->v.arrival.wanted[3], (SERVERS - 1) * PACKETS);
+		free(s);
+	}
+}
+
+/* Every class in every priority has its row; the last one's is not lost. */
+static void test_many_rows(void **state)
+{
+	struct scene *s = make(0, 7);
+	struct traffic_class_result *r[SERVERS];
+
+	(void)state;
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		r[i] = calloc(TRAFFIC_CLASSES_MAX, sizeof(*r[i]));
+		for (unsigned int side = 0; side < SIDES; side++) {
+			struct traffic_spec *spec = &s->one[i].t.spec[side];
+
+			spec->class_count = TRAFFIC_CLASSES_MAX;
+			for (unsigned int c = 1; c < TRAFFIC_CLASSES_MAX; c++)
+				spec->class[c] = spec->class[0];
+		}
+		r[i][TRAFFIC_CLASSES_MAX - 1] = s->result[i][SIDE_CLIENT];
+		s->one[i].t.report[SIDE_CLIENT].class = r[i];
+		s->one[i].t.report[SIDE_CLIENT].class_count = TRAFFIC_CLASSES_MAX;
+	}
+	s->port[SERVERS].qos.dscp_prio[26] = 4;
+	judge(s, VERDICT_FAIL);
+	assert_true(traffic_verdict_has(&s->v.v, REASON_WRONG_PRIORITY));
+	assert_int_equal(s->v.v.reason[0].class, TRAFFIC_CLASSES_MAX - 1);
+	for (unsigned int i = 0; i < SERVERS; i++)
+		free(r[i]);
+	free(s);
+}
+
+/* One probe whose priorities are not known: each counts. */
+static void test_priorities_unknown(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		struct scene *s = make(0, 7);
+
+		s->port[0].qos.has = s->port[i + 1].qos.has = 0;
+		judge(s, VERDICT_PASS);
+		assert_int_equal(s->v.in.lossless, 0);
+		free(s);
+	}
+}
+
 /* The first probe could not read: another one's reading of the same port does. One that was lost
  * makes it partial, and one that never began nothing to judge. */
 static void test_parts(void **state)
@@ -182,9 +246,9 @@ static void test_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_stress),
-		cmocka_unit_test(test_loss),
-		cmocka_unit_test(test_wrong_priority),
+		cmocka_unit_test(test_stress),	       cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_wrong_priority), cmocka_unit_test(test_maps_differ),
+		cmocka_unit_test(test_many_rows),      cmocka_unit_test(test_priorities_unknown),
 		cmocka_unit_test(test_parts),
 	};
 
