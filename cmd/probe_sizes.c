@@ -59,6 +59,9 @@ void probe_print_sizes(const struct two_ended *t, const struct size_verdicts *v,
 			  out);
 	for (unsigned int i = 0; v && i < v->count; i++)
 		print_reasons(&t->size[i], &v->size[i].of.v, out);
-	if (v)
-		fprintf(out, "verdict  %s\n", verdict_word(v->verdict));
+	if (!v)
+		return;
+	fprintf(out, "verdict  %s\n", verdict_word(v->verdict));
+	for (unsigned int i = 0; i < v->own.count; i++)
+		probe_print_reason(&v->own.reason[i], true, out);
 }

@@ -123,12 +123,65 @@ static void test_sizes(void **state)
 	free(s);
 }
 
+/* Cut short between two sizes: those that ran are good, and the whole is not. */
+static void test_cut(void **state)
+{
+	struct scene *s = malloc(sizeof(*s));
+	struct size_verdicts *v = NULL;
+	const json_t *reason;
+	json_t *doc, *sum;
+	struct err e = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	make_scene(s);
+	make_sizes(s);
+	s->t.partial = true;
+	snprintf(s->t.why, sizeof(s->t.why), "stopped");
+	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
+	assert_int_equal(v->verdict, VERDICT_INCONCLUSIVE);
+	for (unsigned int i = 0; i < v->count; i++)
+		assert_int_equal(v->size[i].of.v.verdict, VERDICT_PASS);
+	doc = two_ended_to_json(&s->t);
+	sum = size_verdicts_to_json(v, json_object_get(doc, "sizes"));
+	assert_string_equal(json_string_value(json_object_get(sum, "verdict")), "INCONCLUSIVE");
+	assert_int_equal(json_array_size(json_object_get(sum, "reasons")), 1);
+	reason = json_array_get(json_object_get(sum, "reasons"), 0);
+	assert_string_equal(json_string_value(json_object_get(reason, "reason")), "aborted");
+	assert_string_equal(json_string_value(json_object_get(reason, "text")),
+			    "the sweep of sizes ended after 3 of them: stopped");
+	json_decref(sum);
+	json_decref(doc);
+	out = open_memstream(&text, &size);
+	probe_print_sizes(&s->t, v, out);
+	fclose(out);
+	assert_non_null(
+		strstr(text, "verdict  INCONCLUSIVE\n  INCONCLUSIVE aborted: the sweep of"));
+	free(text);
+	size_verdicts_free(v);
+
+	/* Said by the size that was cut; and what is worse stays. */
+	s->t.size[2].partial = true;
+	put(&s->t.size[0].seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	put(&s->t.size[0].seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
+	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
+	assert_int_equal(v->verdict, VERDICT_FAIL);
+	assert_true(traffic_verdict_has(&v->size[2].of.v, REASON_ABORTED));
+	assert_int_equal(v->own.count, 0);
+	size_verdicts_free(v);
+	free(s->t.size);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_size_list),
 		cmocka_unit_test(test_size_class),
 		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
