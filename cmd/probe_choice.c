@@ -61,7 +61,7 @@ const struct opt probe_client_opts[] = {
 	 "10 (seconds), 500ms, 2m; 0 = until Ctrl-C", NULL},
 	{"iters", 'n', OPT_STRING, &C.count, 0, 0, "N", "messages of each queue pair", NULL},
 	{"incast", 0, OPT_FLAG, &C.incast, 0, 0, NULL,
-	 "all HOSTs send to this one, from one instant on", NULL},
+	 "all HOSTs write or send to this one, from one instant on", NULL},
 	{"rate", 0, OPT_STRING, &C.rate, 0, 0, "RATE", "bits per second of a class: 2G", NULL},
 	{"bidirectional", 'b', OPT_FLAG, &C.both_ways, 0, 0, NULL, "both ends send", NULL},
 	{"direction", 0, OPT_STRING, &C.direction, 0, 0, "WAY", "forward, backward or both", NULL},
@@ -423,6 +423,22 @@ static int index_or_any(unsigned int value)
 	return value == PROBE_UNSET ? ENDS_ANY : (int)value;
 }
 
+/* A READ and an atomic bring data to the one that asks: backward, that is the server. */
+static int check_incast_class(const struct traffic_class *class, unsigned int i, struct err *e)
+{
+	if (class->verb == TRAFFIC_READ || class->verb == TRAFFIC_ATOMIC) {
+		err_set(e, -EINVAL, "--incast: class %u is %s, which sends this host no load", i,
+			class->verb == TRAFFIC_READ ? "READ" : "ATOMIC");
+		return err_hint(e, "use write, write_imm, send or send_imm");
+	}
+	if (class->direction != TRAFFIC_BACKWARD)
+		return err_set(e, -EINVAL,
+			       "--incast: class %u does not go backward, from the servers to this "
+			       "host",
+			       i);
+	return 0;
+}
+
 /* Congestion is at this host's port alone, and there is one record. */
 static int check_incast(const struct probe_choice *c, const struct two_ended_wish *w, struct err *e)
 {
@@ -433,17 +449,14 @@ static int check_incast(const struct probe_choice *c, const struct two_ended_wis
 		{"--marking", c->marking}, {"--sweep", c->sweep}, {"--sizes", c->sizes},
 		{"--all", c->all_sizes},   {"--out", c->out_dir},
 	};
+	int err = 0;
 
 	for (size_t i = 0; c->incast && i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given)
 			return err_set(e, -EINVAL, "%s: not with --incast", rows[i].option);
-	for (unsigned int i = 0; c->incast && i < w->spec.class_count; i++)
-		if (w->spec.class[i].direction != TRAFFIC_BACKWARD)
-			return err_set(e, -EINVAL,
-				       "--incast: class %u does not go backward, from the servers "
-				       "to this host",
-				       i);
-	return 0;
+	for (unsigned int i = 0; c->incast && !err && i < w->spec.class_count; i++)
+		err = check_incast_class(&w->spec.class[i], i, e);
+	return err;
 }
 
 int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, struct err *e)

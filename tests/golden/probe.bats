@@ -69,6 +69,8 @@ ended() {
 	done
 	run -2 "$rc" probe client h2 h3 --incast -b
 	[[ $output == *"class 0 does not go backward"* ]]
+	run -2 "$rc" probe client h2 h3 --incast --verb read
+	[[ $output == *"class 0 is READ"*"write_imm"* ]]
 	run -2 "$rc" probe client h2 h3
 	[[ $output == *"unexpected argument 'h3'"* ]]
 	printf '0123456789abcdef\n' >"$tmp/same" && chmod 600 "$tmp/same"

@@ -153,6 +153,25 @@ static void test_sizes(void **state)
 	assert_int_equal(w.spec.class[0].message_bytes, 2);
 }
 
+/* What moves data to this host, by whichever verb. */
+static void test_incast(void **state)
+{
+	static const char *const lines[] = {"", "--mode strict", "--mode count -c UD", "--latency",
+					    "--verb write_imm --class tos=8,verb=send"};
+	char line[80];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct two_ended_wish w;
+		struct err e;
+
+		snprintf(line, sizeof(line), "--incast %s", lines[i]);
+		if (parse(line, &w, &e))
+			fail_msg("%s: %s", line, e.text);
+		assert_int_equal(w.spec.class[0].direction, TRAFFIC_BACKWARD);
+	}
+}
+
 static void test_classes(void **state)
 {
 	const struct traffic_class *c;
@@ -231,6 +250,12 @@ static void test_errors(void **state)
 		{"--mode count -c RC", "count mode", ""},
 		{"-c UD --verb write", "UD", ""},
 		{"--class qps=200 --class qps=200", "400 queue pairs", ""},
+		{"--incast --verb read", "--incast: class 0 is READ", "write"},
+		{"--incast --verb read --direction forward", "--incast: class 0 is READ", "send"},
+		{"--incast --verb atomic", "--incast: class 0 is ATOMIC", "write"},
+		{"--incast --class tos=8 --class verb=read", "--incast: class 1 is READ", "write"},
+		{"--incast --class direction=forward", "class 0 does not go backward", ""},
+		{"--incast -a", "--all: not with --incast", ""},
 		{"--ib-dv x", "unknown option", "--ib-dev"},
 	};
 
@@ -351,11 +376,12 @@ static void test_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usual),	    cmocka_unit_test(test_perftest_words),
-		cmocka_unit_test(test_modes),	    cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_classes),	    cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_class_alone), cmocka_unit_test(test_class_text),
-		cmocka_unit_test(test_live),	    cmocka_unit_test(test_words),
+		cmocka_unit_test(test_usual),	   cmocka_unit_test(test_perftest_words),
+		cmocka_unit_test(test_modes),	   cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_incast),	   cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_errors),	   cmocka_unit_test(test_class_alone),
+		cmocka_unit_test(test_class_text), cmocka_unit_test(test_live),
+		cmocka_unit_test(test_words),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
