@@ -37,6 +37,9 @@ void judge_say(struct judge *j, enum reason_kind kind, int end, int class, const
 void judge_say_as(struct judge *j, enum verdict verdict, enum reason_kind kind, int end, int class,
 		  const char *fmt, ...) PRINTF_LIKE(6, 7);
 
+/* Whether this was said of this end. */
+bool judge_said(const struct judge *j, enum reason_kind kind, int end);
+
 /* Growth under load that the baseline does not explain; 0 when unknown. By priority: those of
  * prios added up. */
 uint64_t judge_grown(const struct judged_end *e, enum metric m, uint8_t prios);

@@ -185,7 +185,7 @@ static void judge_host_side(struct judge *j, unsigned int i)
 	if (downs && !traffic_verdict_has(j->out, REASON_LINK_DOWN))
 		judge_say(j, REASON_LINK_DOWN, (int)i, VERDICT_NOWHERE,
 			  "%s lost its link %llu times", judge_host(j, i), LL(downs));
-	if (e->unsent && !traffic_verdict_has(j->out, REASON_LOST_IN_SENDER))
+	if (e->unsent && !judge_said(j, REASON_LOST_IN_SENDER, (int)i))
 		judge_say(j, REASON_SEND_ERRORS, (int)i, VERDICT_NOWHERE,
 			  "%s itself failed to send %llu times", judge_host(j, i), LL(e->unsent));
 	if (refused && !e->peer_gone && !traffic_verdict_has(j->out, REASON_QP_FAILED))

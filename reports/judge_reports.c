@@ -116,22 +116,40 @@ static uint64_t mismatches(const struct traffic_report *report)
 	return sum;
 }
 
-/* Both ends live and say that nothing came from the other: one of them could not send. */
-static bool sender_failed(struct judge *j, const struct verdict_pair *pair,
+static const char *words_of(const struct traffic_report *report)
+{
+	return report->total.detail[0] ? report->total.detail
+				       : traffic_cause_word(report->total.cause);
+}
+
+/* Both ends told their results, the other one hears nothing any more, and this one failed to send:
+ * it hears nothing either, or its queue pair died of it. */
+static bool could_not_send(const struct judge *j, const struct verdict_pair *pair, unsigned int end)
+{
+	const bool client = end == pair->client;
+	const struct traffic_report *own = client ? pair->client_report : pair->server_report;
+	const struct traffic_report *other = client ? pair->server_report : pair->client_report;
+
+	if (!own || !other || other->total.cause != CAUSE_PEER_GONE || !j->end[end].unsent)
+		return false;
+	return own->total.cause == CAUSE_PEER_GONE || own->total.cause == CAUSE_LOCAL ||
+	       own->total.cause == CAUSE_RETRY_EXCEEDED;
+}
+
+/* An end that says the other is gone: one of them could not send, the other one first. Each host
+ * is named once. */
+static bool sender_failed(struct judge *j, const struct verdict_pair *pair, unsigned int end,
 			  const struct traffic_report *report)
 {
-	const unsigned int ends[] = {pair->client, pair->server};
+	unsigned int sender = judge_other(pair, end);
 
-	if (!pair->client_report || !pair->server_report)
+	if (!could_not_send(j, pair, sender))
+		sender = end;
+	if (!could_not_send(j, pair, sender))
 		return false;
-	for (unsigned int i = 0; i < ARRAY_SIZE(ends); i++) {
-		if (!j->end[ends[i]].unsent)
-			continue;
-		if (!traffic_verdict_has(j->out, REASON_LOST_IN_SENDER))
-			say_lost(j, ends[i], ends[!i], VERDICT_NOWHERE, report->total.detail);
-		return true;
-	}
-	return false;
+	if (!judge_said(j, REASON_LOST_IN_SENDER, (int)sender))
+		say_lost(j, sender, judge_other(pair, sender), VERDICT_NOWHERE, words_of(report));
+	return true;
 }
 
 static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsigned int end,
@@ -145,20 +163,18 @@ static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsign
 		return;
 	if (cause == CAUSE_DATA && mismatches(report))
 		return; /* said by class */
-	if (cause == CAUSE_PEER_GONE && sender_failed(j, pair, report))
+	if (cause == CAUSE_PEER_GONE && sender_failed(j, pair, end, report))
 		return;
 	kind = by_cause[cause].kind;
 	if (kind == REASON_LOST && rnr_losses(j, pair) && pair->spec->mode == TRAFFIC_STRICT)
 		kind = REASON_RNR_DIED;
 	if (kind == REASON_LOST || (kind == REASON_QP_FAILED && j->end[end].unsent)) {
 		/* rdma_rxe of Linux 6.12 kills the queue pair when the host cannot send. */
-		say_lost(j, end, judge_other(pair, end), VERDICT_NOWHERE,
-			 report->total.detail[0] ? report->total.detail
-						 : traffic_cause_word(cause));
+		say_lost(j, end, judge_other(pair, end), VERDICT_NOWHERE, words_of(report));
 		return;
 	}
 	judge_say(j, kind, (int)end, VERDICT_NOWHERE, "%s: %s", judge_host(j, end),
-		  report->total.detail[0] ? report->total.detail : traffic_cause_word(cause));
+		  words_of(report));
 }
 
 static void judge_report(struct judge *j, const struct verdict_pair *pair, unsigned int end,

@@ -157,6 +157,14 @@ void judge_say_as(struct judge *j, enum verdict verdict, enum reason_kind kind, 
 	add(j, verdict, kind, end, class, text);
 }
 
+bool judge_said(const struct judge *j, enum reason_kind kind, int end)
+{
+	for (unsigned int i = 0; i < j->out->count; i++)
+		if (j->out->reason[i].kind == kind && j->out->reason[i].end == end)
+			return true;
+	return false;
+}
+
 uint64_t judge_grown(const struct judged_end *e, enum metric m, uint8_t prios)
 {
 	uint64_t sum = 0;

@@ -181,6 +181,60 @@ static void test_incast_account(void **state)
 	}
 }
 
+static bool says(const struct traffic_verdict *v, enum reason_kind kind, int end)
+{
+	for (unsigned int i = 0; i < v->count; i++)
+		if (v->reason[i].kind == kind && v->reason[i].end == end)
+			return true;
+	return false;
+}
+
+/* h1 and h3 send to h2, and each of them fails to: each is named, and nobody is gone. Then all
+ * three: both ends of each pair are. */
+static void test_several_senders_fail(void **state)
+{
+	struct verdict_pair pairs[2];
+	struct scene s;
+
+	(void)state;
+	for (int all = 0; all < 2; all++) {
+		make_scene(&s, TRAFFIC_OBSERVE, true);
+		sends_nothing_any_more(&s);
+		make_end(&s.end[2], "h3", true);
+		s.ends[2] = &s.end[2];
+		grow(&s.end[2], METRIC_SEND_ERRORS, 0, 5);
+		if (all)
+			grow(&s.end[1], METRIC_SEND_ERRORS, 0, 1);
+		pairs[0] = pairs[1] = s.pair;
+		pairs[1].client = 2;
+		s.in.pair = pairs;
+		s.in.pair_count = 2;
+		s.in.end_count = 3;
+		judge(&s);
+		assert_false(traffic_verdict_has(&s.v, REASON_PEER_GONE));
+		for (int end = 0; end < 3; end++)
+			if (says(&s.v, REASON_LOST_IN_SENDER, end) != (end != 1 || all))
+				fail_msg("%d of %s:%s", end, all ? "three" : "two",
+					 all_reasons(&s.v));
+		assert_int_equal(s.v.count, all ? 3 : 2);
+	}
+}
+
+/* Send errors of a host whose peer is the one that lost. */
+static void test_send_errors_of_both(void **state)
+{
+	struct scene s;
+
+	(void)state;
+	make_scene(&s, TRAFFIC_OBSERVE, true);
+	qdisc_612(&s);
+	grow(&s.end[1], METRIC_SEND_ERRORS, 0, 4);
+	judge(&s);
+	assert_true(says(&s.v, REASON_LOST_IN_SENDER, 0));
+	assert_false(says(&s.v, REASON_SEND_ERRORS, 0));
+	assert_true(says(&s.v, REASON_SEND_ERRORS, 1));
+}
+
 static bool has_fault(unsigned int reason)
 {
 	for (size_t t = 0; t < ARRAY_SIZE(fault_tables); t++)
@@ -248,10 +302,15 @@ static void test_bad_input(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_soft_losses), cmocka_unit_test(test_faults),
-		cmocka_unit_test(test_several),	    cmocka_unit_test(test_incast_account),
-		cmocka_unit_test(test_table),	    cmocka_unit_test(test_bad_input),
+		cmocka_unit_test(test_soft_losses),
+		cmocka_unit_test(test_faults),
+		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_incast_account),
+		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_bad_input),
 		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_several_senders_fail),
+		cmocka_unit_test(test_send_errors_of_both),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,6 +192,35 @@ static void sends_nothing_any_more(struct scene *s)
 	snprintf(s->report[0].total.detail, 60, "the other end gave up");
 }
 
+/* The same on Linux 6.12, which ends the queue pair there. */
+static void sends_nothing_612(struct scene *s)
+{
+	sends_nothing_any_more(s);
+	s->report[0].total.cause = CAUSE_LOCAL;
+}
+
+static void server_sends_nothing(struct scene *s)
+{
+	sends_nothing_any_more(s);
+	s->end[0].reading[READ_LOAD_AFTER].value[METRIC_SEND_ERRORS][0] -= 27688;
+	grow(&s->end[1], METRIC_SEND_ERRORS, 0, 3);
+}
+
+/* It gave up for a reason of its own, which its failed sends come from as well. */
+static void link_lost_and_unsent(struct scene *s)
+{
+	link_lost(s);
+	grow(&s->end[0], METRIC_SEND_ERRORS, 0, 9);
+	s->report[1].total.cause = CAUSE_PEER_GONE;
+}
+
+/* It ended well, and could not send for once: that is not why the other heard nothing. */
+static void gone_after_the_end(struct scene *s)
+{
+	grow(&s->end[0], METRIC_SEND_ERRORS, 0, 1);
+	s->report[1].total.cause = CAUSE_PEER_GONE;
+}
+
 static void refused(struct scene *s)
 {
 	s->report[0].total.cause = CAUSE_REMOTE;
@@ -231,6 +260,10 @@ static const struct fault_row loss_faults[] = {
 	{"qdisc of 6.12", OBSERVE, SOFT, qdisc_612, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h1 itself"},
 	{"qdisc and gaps", OBSERVE, SOFT, qdisc_and_gaps, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h1 itself"},
 	{"sends nothing any more", OBSERVE, SOFT, sends_nothing_any_more, VERDICT_FAIL, REASON_LOST_IN_SENDER, "gave up; h1 itself failed"},
+	{"sends nothing, 6.12", OBSERVE, SOFT, sends_nothing_612, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h1 -> h2: "},
+	{"server sends nothing", OBSERVE, SOFT, server_sends_nothing, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h2 -> h1: the other end gave up; h2 itself"},
+	{"link lost, and unsent", OBSERVE, SOFT, link_lost_and_unsent, VERDICT_FAIL, REASON_LINK_DOWN, NULL},
+	{"gone after the end", OBSERVE, SOFT, gone_after_the_end, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, "h2: "},
 	{"refused", OBSERVE, SOFT, refused, VERDICT_FAIL, REASON_QP_FAILED, "remote-error"},
 	{"said no", OBSERVE, DEVICE, said_no, VERDICT_WARN, REASON_REFUSED, NULL},
 };
