@@ -36,11 +36,21 @@ static void say(const char *line, void *arg)
 	pthread_mutex_unlock(&m->voice->lock);
 }
 
+void incast_name(struct err *e, const char *host)
+{
+	size_t length = strlen(host);
+
+	if (strncmp(e->text, host, length) || !e->text[length] || !strchr(": ", e->text[length]))
+		err_prefix(e, "%s", host);
+}
+
 static void *run_one(void *arg)
 {
 	struct member *m = arg;
 
 	m->one->err = two_ended_run(&m->w, &m->one->t, &m->one->e);
+	if (m->one->err)
+		incast_name(&m->one->e, m->w.host);
 	meeting_come(m->w.meeting, m->w.member, MEET_LEFT);
 	return NULL;
 }
@@ -164,9 +174,15 @@ json_t *incast_to_json(const struct incast *in)
 	json_t *starts = json_array(), *probes = json_array();
 
 	for (unsigned int i = 0; i < in->count; i++) {
-		if (in->one[i].t.start.start_ns)
-			json_array_append_new(starts, start_to_json(&in->one[i].t));
-		json_array_append_new(probes, two_ended_to_json(&in->one[i].t));
+		const struct two_ended *t = &in->one[i].t;
+
+		/* Appending NULL fails as well. */
+		if ((t->start.start_ns && json_array_append_new(starts, start_to_json(t))) ||
+		    json_array_append_new(probes, two_ended_to_json(t))) {
+			json_decref(starts);
+			json_decref(probes);
+			return NULL;
+		}
 	}
 	return json_pack("{s:s, s:i, s:o, s:o}", "schema", INCAST_SCHEMA, "servers", (int)in->count,
 			 "starts", starts, "probes", probes);

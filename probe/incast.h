@@ -21,17 +21,21 @@ struct incast {
 	struct incast_one *one; /* owned, in the order of the servers */
 };
 
-/* One probe as *w wishes it with each host (w->host is not used, nor its meeting), a thread each;
- * say and live are called from all of them, one at a time. Fills *in, which the caller clears in
- * any case. 0 when all ran to their end; else the first error, which tells of one server. -EINVAL
- * when there are none or more than INCAST_MAX, or two are one. */
+/* One probe as *w wishes it with each host (w->host is not used, nor its meeting), a thread each.
+ * say is called from all of them, one at a time, with the host in front; live of none. Fills *in,
+ * which the caller clears in any case. 0 when all ran to their end; else the first error, which
+ * tells of one server: in->one[] has that of each. -EINVAL when there are none or more than
+ * INCAST_MAX, or two are one. */
 int incast_run(const struct two_ended_wish *w, const char *const *host, unsigned int count,
 	       struct incast *in, struct err *e);
 void incast_clear(struct incast *in);
 
+/* Puts the server in front of an error that does not begin with it. */
+void incast_name(struct err *e, const char *host);
+
 /* rocecheck.incast/1 without its verdict: {"schema", "servers", "starts": [{"host",
  * "round_trip_ns", "late_ns": [client, server]}, ..], "probes": [rocecheck.probe/1, ..]}. NULL on
- * -ENOMEM. */
+ * -ENOMEM, of one probe as well. */
 #define INCAST_SCHEMA "rocecheck.incast/1"
 json_t *incast_to_json(const struct incast *in);
 

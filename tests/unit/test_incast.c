@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The probes of an incast: which servers are taken, what each says and fails of, and the document.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "probe/incast.h"
+
+struct heard {
+	unsigned int lines;
+	bool of[2];
+};
+
+static const char *const servers[2] = {"127.0.0.1", "127.0.0.2"};
+
+static void say(const char *line, void *arg)
+{
+	struct heard *h = arg;
+	char start[64];
+
+	h->lines++;
+	for (unsigned int i = 0; i < ARRAY_SIZE(servers); i++) {
+		snprintf(start, sizeof(start), "%s: connecting to %s", servers[i], servers[i]);
+		h->of[i] |= !strncmp(line, start, strlen(start));
+	}
+}
+
+static void live(const struct two_ended_live *l, void *arg)
+{
+	(void)l;
+	(void)arg;
+	fail_msg("an incast has no such line");
+}
+
+/* A port that nobody listens on, for as long as the socket is open. */
+static int closed_port(unsigned int *port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET};
+	socklen_t length = sizeof(at);
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(getsockname(fd, (struct sockaddr *)&at, &length), 0);
+	*port = ntohs(at.sin_port);
+	return fd;
+}
+
+/* Nobody answers: each server has its error, which names it. */
+static void test_each_fails(void **state)
+{
+	struct heard h = {0};
+	struct two_ended_wish w = {.self = "/bin/false",
+				   .token = "0123456789abcdef",
+				   .say = say,
+				   .live = live,
+				   .arg = &h};
+	int fd = closed_port(&w.port);
+	struct incast in;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_not_equal(incast_run(&w, servers, 2, &in, &e), 0);
+	assert_int_equal(in.count, 2);
+	for (unsigned int i = 0; i < in.count; i++) {
+		assert_int_not_equal(in.one[i].err, 0);
+		assert_int_not_equal(in.one[i].err, -ECANCELED);
+		if (strncmp(in.one[i].e.text, servers[i], strlen(servers[i])))
+			fail_msg("%s: %s", servers[i], in.one[i].e.text);
+		assert_true(h.of[i]);
+	}
+	assert_int_equal(h.lines, 2);
+	incast_clear(&in);
+	close(fd);
+}
+
+/* What does not begin with the server has it in front: this host's end may be the cause. */
+static void test_named(void **state)
+{
+	static const struct {
+		const char *text, *want;
+	} cases[] = {
+		{"h2: no such port", "h2: no such port"},
+		{"h2 port 7: refused", "h2 port 7: refused"},
+		{"h21: no such port", "h2: h21: no such port"},
+		{"h1: no such port", "h2: h1: no such port"},
+		{"stopped", "h2: stopped"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct err e = {0};
+
+		err_set(&e, -ENODEV, "%s", cases[i].text);
+		incast_name(&e, "h2");
+		assert_string_equal(e.text, cases[i].want);
+		assert_int_equal(e.code, -ENODEV);
+	}
+}
+
+static void test_servers(void **state)
+{
+	static const char *const twice[] = {"h2", "h3", "h2"};
+	struct two_ended_wish w = {0};
+	struct incast in;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(incast_run(&w, twice, 3, &in, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "h2 is named twice"));
+	assert_int_equal(in.count, 0);
+	assert_int_equal(incast_run(&w, twice, 0, &in, &e), -EINVAL);
+	assert_int_equal(incast_run(&w, twice, INCAST_MAX + 1, &in, &e), -EINVAL);
+	incast_clear(&in);
+}
+
+/* A probe that has no document is not left out of the whole. */
+static void test_document(void **state)
+{
+	struct incast_one one[2] = {0};
+	struct incast in = {2, one};
+	json_t *doc = incast_to_json(&in);
+
+	(void)state;
+	assert_non_null(doc);
+	assert_int_equal(json_array_size(json_object_get(doc, "probes")), 2);
+	assert_int_equal(json_array_size(json_object_get(doc, "starts")), 0);
+	json_decref(doc);
+	one[1].t.why[0] = '\xff'; /* is no text: the same as no memory */
+	assert_null(two_ended_to_json(&one[1].t));
+	assert_null(incast_to_json(&in));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_fails),
+		cmocka_unit_test(test_named),
+		cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_document),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
