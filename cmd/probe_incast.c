@@ -63,11 +63,27 @@ static json_t *document(const struct incast *in, const struct incast_verdict *v,
 	return doc;
 }
 
+/* Each server's own error; without one, what stopped all of them. */
+static int fail_each(const struct incast *in, int code, const struct err *first)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < in->count; i++) {
+		if (!incast_failed(&in->one[i]))
+			continue;
+		cmd_fail(code, &in->one[i].e);
+		any = true;
+	}
+	return any ? code : cmd_fail(code, first);
+}
+
 static void print(const struct incast *in, const struct incast_verdict *v, FILE *out)
 {
 	for (unsigned int i = 0; i < in->count; i++) {
 		const struct two_ended *t = &in->one[i].t;
 
+		if (!t->chosen)
+			continue; /* its error is all there is */
 		probe_print(t, out);
 		if (t->start.start_ns)
 			fprintf(out,
@@ -90,11 +106,12 @@ int probe_run_incast(const struct two_ended_wish *w, const char *const *host, un
 
 	err = incast_run(w, host, count, &in, &e);
 	if (err && (any_ran(&in) || err == -EINTR || err == -EPIPE))
-		code = cmd_fail(EXIT_INCOMPLETE, &e);
+		code = fail_each(&in, EXIT_INCOMPLETE, &e);
 	else if (err)
-		code = cmd_fail(err == -EINVAL && !in.count ? EXIT_USAGE
-							    : cmd_exit_for(&e, EXIT_ENVIRONMENT),
-				&e);
+		code = fail_each(&in,
+				 err == -EINVAL && !in.count ? EXIT_USAGE
+							     : cmd_exit_for(&e, EXIT_ENVIRONMENT),
+				 &e);
 	v = judge(&in, &code);
 	if (in.count && globals->json)
 		code = cmd_worse(code, cmd_print_json(document(&in, v, code)));

@@ -108,20 +108,28 @@ static void fill_members(const struct two_ended_wish *w, const char *const *host
 	}
 }
 
-/* One that failed for another's sake tells nothing. */
+bool incast_failed(const struct incast_one *one)
+{
+	return one->err && one->err != -ECANCELED && one->err != -EINTR;
+}
+
+/* How much an error tells. */
+static unsigned int rank(const struct incast_one *one)
+{
+	if (incast_failed(one))
+		return 3;
+	return one->err == -EINTR ? 2 : one->err != 0;
+}
+
 static int first_error(const struct incast *in, struct err *e)
 {
-	const struct incast_one *first = NULL;
+	const struct incast_one *first = &in->one[0];
 
-	for (unsigned int i = 0; i < in->count; i++) {
-		const struct incast_one *one = &in->one[i];
-
-		if (one->err && (!first || first->err == -ECANCELED))
-			first = one;
-	}
-	if (!first)
-		return 0;
-	*e = first->e;
+	for (unsigned int i = 1; i < in->count; i++)
+		if (rank(&in->one[i]) > rank(first))
+			first = &in->one[i];
+	if (first->err)
+		*e = first->e;
 	return first->err;
 }
 

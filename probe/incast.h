@@ -23,12 +23,15 @@ struct incast {
 
 /* One probe as *w wishes it with each host (w->host is not used, nor its meeting), a thread each.
  * say is called from all of them, one at a time, with the host in front; live of none. Fills *in,
- * which the caller clears in any case. 0 when all ran to their end; else the first error, which
- * tells of one server: in->one[] has that of each. -EINVAL when there are none or more than
- * INCAST_MAX, or two are one. */
+ * which the caller clears in any case. 0 when all ran to their end; else the first error of
+ * one's own, or what stopped all: in->one[] has that of each. -EINVAL when there are none or more
+ * than INCAST_MAX, or two are one. */
 int incast_run(const struct two_ended_wish *w, const char *const *host, unsigned int count,
 	       struct incast *in, struct err *e);
 void incast_clear(struct incast *in);
+
+/* It has an error of its own: not one for another's sake, and not the user's stop of all. */
+bool incast_failed(const struct incast_one *one);
 
 /* Puts the server in front of an error that does not begin with it. */
 void incast_name(struct err *e, const char *host);

@@ -78,6 +78,13 @@ ended() {
 	[[ $output == *"h2 is named twice"* ]]
 }
 
+@test "an incast without any server: each one's error is told" {
+	printf '0123456789abcdef\n' >"$tmp/same" && chmod 600 "$tmp/same"
+	run -3 --separate-stderr "$rc" probe client 127.0.0.1 127.0.0.2 -p 1 --incast --token-file "$tmp/same"
+	[[ $stderr == *"error: 127.0.0.1 "*"error: 127.0.0.2 "* ]]
+	[ "$(grep -c 'error: ' <<<"$stderr")" -eq 2 ]
+}
+
 @test "explain: a sweep of sizes is so many runs" {
 	run -0 "$rc" probe client --explain --sizes 96-1KiB
 	[[ $output == *"sizes    96 B to 1 KiB: 5 runs one after another"* ]]

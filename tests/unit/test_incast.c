@@ -110,6 +110,24 @@ static void test_named(void **state)
 	}
 }
 
+static void test_own_errors(void **state)
+{
+	static const struct {
+		int err;
+		bool own;
+	} cases[] = {
+		{0, false},	{-ECANCELED, false}, {-EINTR, false},
+		{-EPIPE, true}, {-ENODEV, true},     {-ETIMEDOUT, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct incast_one one = {.err = cases[i].err};
+
+		assert_int_equal(incast_failed(&one), cases[i].own);
+	}
+}
+
 static void test_servers(void **state)
 {
 	static const char *const twice[] = {"h2", "h3", "h2"};
@@ -146,9 +164,8 @@ static void test_document(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_each_fails),
-		cmocka_unit_test(test_named),
-		cmocka_unit_test(test_servers),
+		cmocka_unit_test(test_each_fails), cmocka_unit_test(test_named),
+		cmocka_unit_test(test_own_errors), cmocka_unit_test(test_servers),
 		cmocka_unit_test(test_document),
 	};
 
