@@ -45,8 +45,7 @@ bool phase_ready(const struct coordinator *c, unsigned int host)
 	return c->link[host].state == LINK_READY;
 }
 
-/* A host that was lost says why, once. */
-static void mark_lost(struct coordinator *c)
+void phase_mark_lost(struct coordinator *c)
 {
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		const struct agent_link *k = &c->link[i];
@@ -63,7 +62,7 @@ static void mark_lost(struct coordinator *c)
 void phase_wait(struct coordinator *c)
 {
 	links_wait(c->loop, c->link, c->r->host_count, c->stop);
-	mark_lost(c);
+	phase_mark_lost(c);
 }
 
 struct pause {
@@ -83,7 +82,7 @@ void phase_pause(struct coordinator *c, uint64_t ms)
 	struct pause p = {c, loop_now_ms(c->loop) + ms};
 
 	loop_run_until(c->loop, pause_over, &p);
-	mark_lost(c);
+	phase_mark_lost(c);
 }
 
 static void on_heartbeat(void *arg)

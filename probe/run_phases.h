@@ -29,6 +29,9 @@ void phase_say(struct coordinator *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 bool phase_stopped(const struct coordinator *c);
 
+/* Marks the hosts that were lost, and says why, once. */
+void phase_mark_lost(struct coordinator *c);
+
 /* Waits until all have answered; marks the hosts that were lost. */
 void phase_wait(struct coordinator *c);
 

@@ -169,6 +169,7 @@ static int run_both(struct duo *d, struct err *e)
 				   (json_int_t)duo_start_ns(d, order[i])),
 			 run_ms(d));
 	loop_run_until(d->c.loop, run_over, d);
+	phase_mark_lost(&d->c); /* now: others of an incast may run for long */
 	was_stopped = phase_stopped(&d->c);
 	if (any_busy(d))
 		duo_stop(d, STOP_MS);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The load of a probe that starts together with others, its agents shell scripts: one that fails
- * once the counters are read, and before the start, takes the others with it.
+ * once the counters are read, and before the start, takes the others with it; one that is lost in
+ * mid-run is told when that happens, not when the others are through.
  */
 #include <errno.h>
 
@@ -15,11 +16,22 @@
 	"}}\"; done"
 #define DIE "read -r x; echo '{\"id\":1,\"error\":{\"code\":-12,\"text\":\"none\"}}'; read -r x"
 
+/* Answers all, but traffic_run: with END when it is that, and to its stop with an error. */
+#define SERVE                                                                                      \
+	"n=0; while read -r x; do case $x in "                                                     \
+	"*traffic_stop*) echo \"{\\\"id\\\":$n,\\\"error\\\":{\\\"code\\\":-4}}\"; continue;; "    \
+	"*'\"id\":0'*) continue;; esac; n=$((n + 1)); "                                            \
+	"case $x in *traffic_run*) $END;; "                                                        \
+	"*) echo \"{\\\"id\\\":$n,\\\"handle\\\":1,\\\"now_ns\\\":1,\\\"peer\\\":$PEER}\";; "      \
+	"esac; done"
+#define LATE_MS 20000
+
 enum member { FAILS, OTHER, MEMBERS };
 
-static void open_load(struct duo *d, struct two_ended_wish *w, struct scene *s, const char *server)
+static void open_load(struct duo *d, struct two_ended_wish *w, struct scene *s, const char *client,
+		      const char *server)
 {
-	const char *const script[SIDES] = {HELLO REFUSE, server};
+	const char *const script[SIDES] = {client, server};
 	struct err e = {0};
 
 	make_scene(s);
@@ -66,7 +78,7 @@ static void test_fails_before_the_start(void **state)
 		struct duo d;
 		int err;
 
-		open_load(&d, &w, s, cases[i].server);
+		open_load(&d, &w, s, HELLO REFUSE, cases[i].server);
 		meeting_come(w.meeting, OTHER, MEET_READ); /* nobody is waited for */
 		err = duo_load(&d, &e);
 		if (err != cases[i].err || !strstr(e.text, cases[i].text))
@@ -78,10 +90,82 @@ static void test_fails_before_the_start(void **state)
 	free(s);
 }
 
+struct others {
+	struct meeting *m;
+	bool told, late;
+};
+
+/* The other one goes on for as long as it is not told. */
+static void hear(const char *line, void *arg)
+{
+	struct others *o = arg;
+
+	if (strncmp(line, "h2: ", 4) || !strstr(line, "traffic_run"))
+		return;
+	o->told = true;
+	meeting_come(o->m, OTHER, MEET_LEFT);
+}
+
+static void is_late(void *arg)
+{
+	struct others *o = arg;
+
+	o->late = !o->told;
+	meeting_come(o->m, OTHER, MEET_LEFT);
+}
+
+static char *serve(const char *end)
+{
+	struct traffic_peer *peer = calloc(1, sizeof(*peer));
+	json_t *doc;
+	char *text, *script;
+
+	peer->mtu = 4096;
+	doc = traffic_peer_to_json(peer);
+	text = json_dumps(doc, JSON_COMPACT);
+	assert_true(asprintf(&script, HELLO "PEER='%s'; END='%s'; " SERVE, text, end) > 0);
+	free(text);
+	json_decref(doc);
+	free(peer);
+	return script;
+}
+
+static void test_lost_in_mid_run(void **state)
+{
+	struct scene *s = malloc(sizeof(*s));
+	char *server = serve("exit 7"), *client = serve(":");
+	struct two_ended_wish w;
+	struct loop_timer *timer;
+	struct others o = {0};
+	struct err e = {0};
+	struct duo d;
+
+	(void)state;
+	open_load(&d, &w, s, client, server);
+	o.m = w.meeting;
+	d.c.progress = hear;
+	d.c.arg = &o;
+	meeting_come(w.meeting, OTHER, MEET_CONNECTED);
+	assert_int_equal(loop_timer_open(d.c.loop, is_late, &o, &timer), 0);
+	loop_timer_set(timer, LATE_MS);
+	if (duo_load(&d, &e) != -EPIPE || strncmp(e.text, "h2: ", 4))
+		fail_msg("%s", e.text);
+	assert_true(s->t.ran);
+	assert_false(meeting_broken(w.meeting));
+	assert_true(o.told);
+	assert_false(o.late);
+	loop_timer_close(timer);
+	close_load(&d, &w);
+	free(server);
+	free(client);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fails_before_the_start),
+		cmocka_unit_test(test_lost_in_mid_run),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
