@@ -12,7 +12,7 @@
 #include "capture/mirror.h"
 #include "capture/pause.h"
 
-/* What nearly every packet touches stands together and first: few cache lines. */
+/* As it is handed out; in the table its parts lie apart. */
 struct flow {
 	uint8_t src[16], dst[16];
 	uint32_t dest_qpn;

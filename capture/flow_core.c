@@ -14,7 +14,7 @@ static unsigned int class_of(const struct flow_core *f, uint8_t tclass)
 {
 	unsigned int i = 0;
 
-	while (i < FLOW_CLASSES && f->class_packets[i] && f->class[i] != tclass)
+	while (i < FLOW_CLASSES && f->class_packets[i] && f->tclass[i] != tclass)
 		i++;
 	return i;
 }
@@ -31,7 +31,7 @@ void flow_count_class(struct flow_core *f, struct flow *more, uint8_t tclass, ui
 	unsigned int i = class_of(f, tclass);
 
 	if (i < FLOW_CLASSES) {
-		f->class[i] = tclass;
+		f->tclass[i] = tclass;
 		f->class_packets[i] += packets;
 	} else if (more && packets) {
 		add_class(more, tclass, packets);
@@ -57,9 +57,12 @@ bool flow_entry_change_class(struct flow_table *t, uint32_t id, enum flow_run_ki
 	struct flow_entry *e = &t->entry[id];
 	struct flow_run *r = &t->run[id];
 
-	tell_class(r, kind, e);
-	tell_kind(r, kind, &e->flow);
-	r->count[kind] = 0;
+	/* All of them: what one has only in its run may be in the place that is free. */
+	for (unsigned int i = 0; i < RUN_KINDS; i++) {
+		tell_class(r, i, e);
+		tell_kind(r, i, &e->flow);
+		r->count[i] = 0;
+	}
 	if (class_of(&e->flow, tclass) == FLOW_CLASSES && !e->stream.more)
 		return false;
 	r->tclass[kind] = tclass;
@@ -126,7 +129,7 @@ static void put_core(const struct flow_core *c, struct flow *f)
 	f->first_ns = c->first_ns;
 	f->first_frame = c->first_frame;
 	for (unsigned int i = 0; i < FLOW_CLASSES; i++)
-		add_class(f, c->class[i], c -> class_packets[i]);
+		add_class(f, c->tclass[i], c->class_packets[i]);
 }
 
 static void put_run(const struct flow_run *r, struct flow *f)

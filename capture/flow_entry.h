@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * How the flow table keeps its flows: entries in order of their first packet, found through an
- * open-addressing hash. For flow.c and flow_entry.c alone.
+ * open-addressing hash. For flow*.c and skim*.c alone.
  */
 #ifndef CAPTURE_FLOW_ENTRY_H
 #define CAPTURE_FLOW_ENTRY_H
@@ -72,7 +72,7 @@ struct flow_core {
 	uint16_t sport;
 	uint8_t encap;
 	bool paired;
-	uint8_t class[FLOW_CLASSES]; /* DSCP and ECN, of the packets in class_packets[] */
+	uint8_t tclass[FLOW_CLASSES]; /* DSCP and ECN, of the packets in class_packets[] */
 	uint64_t class_packets[FLOW_CLASSES];
 	uint64_t payload_bytes, requests, responses, acks, icrc_good, held_unknown;
 	uint64_t first_ns, first_frame, last_ns, last_frame;
@@ -124,7 +124,7 @@ struct flow_table {
 	uint64_t pfc_ns; /* of the last PFC frame, 0 = there was none */
 	struct flow_events events;
 	/* What a flow that has none of it works on: it becomes the flow's own when something was
-	 * put there. Zeros otherwise. */
+	 * put there; else zeros, but for READs that are not counted. */
 	struct flow_more more[FLOWS_LENT];
 	struct stream_read read[FLOWS_LENT][STREAM_READS];
 	struct flow_pool mores, reads; /* what was kept */

@@ -30,6 +30,6 @@ void skim_fetch(const struct skim_batch *b, const struct flow_table *t)
 	if (t->count <= FEW_FLOWS)
 		return;
 	for (unsigned int i = 0; i < b->count; i++)
-		if (b->skim[i].needs && next < t->room)
+		if (b->skim[i].needs && (b->skim[i].id || next < t->room))
 			fetch_far(t, &b->skim[i], b->skim[i].id ? 0 : next++);
 }

@@ -25,12 +25,15 @@ struct record_header {
 	uint32_t seconds, nanoseconds, cap_len, wire_len;
 };
 
+/* What a capture has beside what was generated. */
+enum extra { NOTHING, PAUSES, CLASSES };
+
 /* A pcap in memory. */
 struct writer {
 	FILE *f;
 	uint64_t random;
 	uint32_t spoil_each; /* frames; 0 = none is spoilt */
-	bool pauses;
+	enum extra extra;
 	uint64_t now_ns;
 };
 
@@ -116,6 +119,15 @@ static void spoil(struct writer *w, uint8_t *data, uint32_t *cap_len, uint32_t *
 	}
 }
 
+/* One of five DSCPs, of which no flow has the same all the time; the ICRC leaves them out. */
+static void change_class(struct writer *w, uint8_t *data)
+{
+	uint32_t l3 = data[12] == 0x81 ? 18 : 14;
+
+	if (data[l3] == 0x45)
+		data[l3 + 1] = (uint8_t)((data[l3 + 1] & 3) | (8 + 4 * draw(w, 5)));
+}
+
 static int take(void *arg, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
 		uint64_t time_ns)
 {
@@ -125,7 +137,9 @@ static int take(void *arg, const uint8_t *data, uint32_t cap_len, uint32_t wire_
 	assert_in_range(cap_len, 1, sizeof(frame));
 	memcpy(frame, data, cap_len);
 	w->now_ns = time_ns;
-	if (w->pauses && !draw(w, 20))
+	if (w->extra == CLASSES && !draw(w, 10))
+		change_class(w, frame);
+	if (w->extra == PAUSES && !draw(w, 20))
 		put_pause(w, data, draw(w, 2) ? 0xffff : 0);
 	if (w->spoil_each && !draw(w, w->spoil_each))
 		spoil(w, frame, &cap_len, &wire_len);
@@ -231,40 +245,56 @@ struct scene {
 	const char *name;
 	struct capgen_options o;
 	uint32_t spoil_each;
-	bool pauses;
+	enum extra extra;
 	unsigned int max_flows, least_percent; /* that have to go the short way */
 };
 
 static const struct scene scenes[] = {
-	{"headers", {.requesters = 20, .frames = 4000, .pmtu = 1024, .snap = 90}, 0, false, 0, 70},
-	{"whole", {.requesters = 20, .frames = 4000, .pmtu = 256}, 0, false, 0, 70},
-	{"wrapping", {.requesters = 2, .frames = 4000, .pmtu = 512, .wrap = true}, 0, false, 0, 70},
+	{"headers",
+	 {.requesters = 20, .frames = 4000, .pmtu = 1024, .snap = 90},
+	 0,
+	 NOTHING,
+	 0,
+	 70},
+	{"whole", {.requesters = 20, .frames = 4000, .pmtu = 256}, 0, NOTHING, 0, 70},
+	{"wrapping",
+	 {.requesters = 2, .frames = 4000, .pmtu = 512, .wrap = true},
+	 0,
+	 NOTHING,
+	 0,
+	 70},
 	{"mirrored",
 	 {.requesters = 10, .frames = 4000, .pmtu = 256, .mirror = true},
 	 0,
-	 false,
+	 NOTHING,
 	 0,
 	 0},
-	{"paused", {.requesters = 4, .frames = 4000, .pmtu = 256, .snap = 90}, 0, true, 0, 30},
-	{"forgotten", {.requesters = 40, .frames = 4000, .pmtu = 256, .snap = 90}, 0, false, 16, 2},
-	{"spoilt", {.requesters = 10, .frames = 6000, .pmtu = 256}, 20, true, 0, 20},
+	{"paused", {.requesters = 4, .frames = 4000, .pmtu = 256, .snap = 90}, 0, PAUSES, 0, 30},
+	{"forgotten",
+	 {.requesters = 40, .frames = 4000, .pmtu = 256, .snap = 90},
+	 0,
+	 NOTHING,
+	 16,
+	 2},
+	{"spoilt", {.requesters = 10, .frames = 6000, .pmtu = 256}, 20, PAUSES, 0, 20},
 	{"spoilt much",
 	 {.requesters = 10, .frames = 6000, .pmtu = 256, .snap = 128},
 	 3,
-	 true,
+	 PAUSES,
 	 24,
 	 0},
 	{"spoilt rarely",
 	 {.requesters = 6, .frames = 6000, .pmtu = 256, .snap = 96},
 	 200,
-	 false,
+	 NOTHING,
 	 0,
 	 50},
+	{"classes", {.requesters = 300, .frames = 8000, .pmtu = 256}, 0, CLASSES, 0, 20},
 };
 
 static void check_scene(const struct scene *s)
 {
-	struct writer w = {.spoil_each = s->spoil_each, .pauses = s->pauses};
+	struct writer w = {.spoil_each = s->spoil_each, .extra = s->extra};
 	struct capgen_options o = s->o;
 	uint64_t taken = 0;
 	char path[64];
