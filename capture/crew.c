@@ -172,10 +172,15 @@ static void end_threads(struct crew *c)
 static struct piece *next_piece(struct crew *c, struct skim_batch *b)
 {
 	struct piece *p = piece_at(c, c->taken);
+	bool torn;
 
 	if (!c->over && !c->stop)
 		wait_for_piece(c, p, b);
-	if (c->over || c->stop || (c->whole && record_whole_is_torn(c->whole))) {
+	torn = c->whole && record_whole_is_torn(c->whole);
+	if (c->over || c->stop || torn) {
+		/* Once: later the file is closed. */
+		if (torn && !c->stop)
+			record_file_give_up(c->file);
 		end_threads(c);
 		return NULL;
 	}

@@ -407,9 +407,14 @@ uint64_t record_file_at(const struct record_file *r)
 	return (uint64_t)r->at - (r->have - r->used);
 }
 
+void record_file_give_up(struct record_file *r)
+{
+	r->given_up = true;
+}
+
 static bool is_torn(const struct record_file *r)
 {
-	return (r->window && window_is_torn(r->window)) ||
+	return r->given_up || (r->window && window_is_torn(r->window)) ||
 	       (r->whole && window_is_torn(r->whole->window));
 }
 

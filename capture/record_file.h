@@ -78,6 +78,9 @@ bool record_file_guess(const struct record_file *part, uint64_t *at);
 /* False when that is not in what was loaded. */
 bool record_file_begin(struct record_file *part, uint64_t at);
 
+/* What was read of r by others is not to be trusted: from now on it is RECORD_ODD. */
+void record_file_give_up(struct record_file *r);
+
 /* r goes on from another record, and knows of what was passed over so whether there were
  * statistics. */
 void record_file_seek(struct record_file *r, uint64_t at);

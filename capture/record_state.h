@@ -32,6 +32,7 @@ struct record_file {
 	uint32_t unit_ns;					/* of the time's fraction */
 	bool statistics;					/* were there */
 	bool part;	       /* records stay where they are, and no more is read than is needed */
+	bool given_up;	       /* the file was cut while it was read */
 	bool ended;	       /* nothing comes after what is in buf */
 	off_t at;	       /* of what comes after it */
 	struct window *window; /* NULL: parts of the file are copied into own[] */
