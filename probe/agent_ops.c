@@ -31,7 +31,7 @@ const struct agent_op_row agent_ops[] = {
 	{"traffic_run", agent_traffic_run,
 	 "handle, progress_ms: events so often; the result, when it is over", true},
 	{"traffic_stop", agent_traffic_stop, "handle; the run ends now, with its result", true},
-	{"traffic_close", agent_traffic_close, "handle", true},
+	{"traffic_close", agent_traffic_close, "handle; answers when its process is gone", true},
 	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle", false},
 	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording", false},
 	{"capture_read", agent_capture_read, "handle, offset; a piece of the recording", false},

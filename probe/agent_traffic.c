@@ -19,6 +19,7 @@
 #define PROGRESS_MIN_MS 100
 #define PROGRESS_MAX_MS 60000
 #define START_MAX_MS	30000 /* a start that was agreed on */
+#define CLOSE_MS	3000  /* until the kernel has taken down the queue pairs of the process */
 #define RUN_MARGIN_MS	12000 /* traffic_run() ends 10 s after its time at the latest */
 
 enum traffic_step {
@@ -28,12 +29,14 @@ enum traffic_step {
 	STEP_CONNECTED,
 	STEP_RUNNING,
 	STEP_DONE,
+	STEP_CLOSING,
 };
 
 static const char *const step_text[] = {
 	[STEP_OPENING] = "being opened",  [STEP_OPEN] = "open",
 	[STEP_CONNECTING] = "connecting", [STEP_CONNECTED] = "connected",
 	[STEP_RUNNING] = "running",	  [STEP_DONE] = "over",
+	[STEP_CLOSING] = "being closed",
 };
 
 struct agent_traffic {
@@ -46,6 +49,7 @@ struct agent_traffic {
 	bool echo;   /* a marking echo, which is nobody's traffic */
 	uint64_t id; /* of the request that waits for an answer */
 	bool waiting;
+	bool ended; /* by itself: there is no process any more */
 };
 
 static void free_traffic(struct agent_traffic *t)
@@ -144,9 +148,12 @@ static void take_progress(struct agent_traffic *t, json_t *doc)
 static void on_line(char *line, size_t length, void *arg)
 {
 	struct agent_traffic *t = arg;
-	json_t *doc = line ? json_loadb(line, length, 0, NULL) : NULL;
+	json_t *doc;
 	struct err e = {0};
 
+	if (t->step == STEP_CLOSING)
+		return;
+	doc = line ? json_loadb(line, length, 0, NULL) : NULL;
 	if (t->step == STEP_RUNNING && json_object_get(doc, "progress")) {
 		take_progress(t, doc);
 		json_decref(doc);
@@ -174,6 +181,12 @@ static void on_ended(int status, int signal, void *arg)
 	struct agent_traffic *t = arg;
 	struct err e = {0};
 
+	t->ended = true;
+	if (t->step == STEP_CLOSING) {
+		answer(t, json_object());
+		free_traffic(t);
+		return;
+	}
 	if (signal)
 		err_set(&e, -EPIPE, "the traffic process was ended by signal %d", signal);
 	else
@@ -194,7 +207,8 @@ static void on_watchdog(void *arg)
 	loop_process_kill(t->process, SIGKILL);
 	if (t->step != STEP_RUNNING) {
 		err_set(&e, -ETIMEDOUT, "traffic was %s for %u s: the process was killed",
-			step_text[t->step], ANSWER_MS / 1000);
+			step_text[t->step],
+			(t->step == STEP_CLOSING ? CLOSE_MS : ANSWER_MS) / 1000);
 		answer_failure(t, &e);
 		return;
 	}
@@ -394,20 +408,31 @@ int agent_traffic_stop(struct agent *a, uint64_t id, const json_t *request, json
 	return 0;
 }
 
+/* Answers when the process is gone: a question behind it, of who uses the port, must not find what
+ * was closed. Closing twice is no error: it may have failed and gone. */
 int agent_traffic_close(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 			struct err *e)
 {
 	uint64_t handle;
 	int err = json_take_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
+	struct agent_traffic *t = err ? NULL : a->traffic[handle];
 	struct err stopped = {0};
 
-	(void)id;
 	if (err)
 		return err;
-	if (a->traffic[handle]) { /* closing twice is no error: it may have failed and gone */
+	if (t && !t->ended && t->step != STEP_CLOSING) {
 		err_set(&stopped, -ECANCELED, "traffic was closed");
-		answer_failure(a->traffic[handle], &stopped);
+		if (t->waiting)
+			agent_error(a, t->id, &stopped);
+		loop_process_kill(t->process, SIGKILL);
+		t->id = id;
+		t->waiting = true;
+		t->step = STEP_CLOSING;
+		loop_timer_set(t->watchdog, CLOSE_MS);
+		return AGENT_LATER;
 	}
+	if (t && t->ended)
+		free_traffic(t);
 	*reply = json_object();
 	return 0;
 }

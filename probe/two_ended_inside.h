@@ -66,7 +66,8 @@ int duo_try_transports(struct duo *d, struct err *e);
 /* Opens, connects and runs the traffic of both sides, and takes the reports that come. */
 int duo_traffic(struct duo *d, struct err *e);
 
-/* Queue pairs live until then: what is still repeated is counted before. */
+/* Queue pairs live until then: what is still repeated is counted before. And they are gone after
+ * it, so that nobody takes them for those of others; not when a process takes too long to die. */
 void duo_close_traffic(struct duo *d);
 
 #endif

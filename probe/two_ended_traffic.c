@@ -14,6 +14,7 @@
 #define OPEN_MS	      15000
 #define RUN_MARGIN_MS 15000 /* after the duration: the agent's watchdog comes first */
 #define STOP_MS	      5000  /* for the report of a run that was stopped */
+#define CLOSE_MS      5000  /* the agent's watchdog comes first */
 #define PROGRESS_MS   500
 
 static const enum two_ended_side order[SIDES] = {SIDE_SERVER, SIDE_CLIENT};
@@ -211,14 +212,27 @@ int duo_traffic(struct duo *d, struct err *e)
 	return err;
 }
 
+/* An end that does not answer is told, and what waits there ends by it. */
 void duo_close_traffic(struct duo *d)
 {
+	struct stopping s = {d, loop_now_ms(d->c.loop) + CLOSE_MS};
+	bool any = false;
+
 	for (unsigned int i = 0; i < SIDES; i++) {
-		if (d->open[i])
-			link_tell(&d->c.link[i], "traffic_close",
-				  json_pack("{s:I}", "handle", (json_int_t)d->handle[i]));
+		struct agent_link *k = &d->c.link[i];
+		json_t *handle = json_pack("{s:I}", "handle", (json_int_t)d->handle[i]);
+
+		if (!d->open[i])
+			json_decref(handle);
+		else if (link_busy(k))
+			link_tell(k, "traffic_close", handle);
+		else
+			link_ask(k, "traffic_close", handle, CLOSE_MS);
+		any |= d->open[i];
 		d->open[i] = false;
 	}
+	if (any)
+		loop_run_until(d->c.loop, stopped, &s);
 }
 
 int duo_try_transports(struct duo *d, struct err *e)

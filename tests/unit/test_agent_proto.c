@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -16,16 +17,19 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include "dcb/dcb.h"
 #include "probe/agent_ops.h"
 #include "probe/loop.h"
+#include "probe/traffic.h"
 
 struct fixture {
 	struct agent_config config;
 	struct agent agent;
 	int read_fd;
 	char answer[65536];
+	char self[64]; /* a script in place of a traffic process */
 };
 
 static void make_agent(struct fixture *f)
@@ -234,6 +238,136 @@ static void test_strange_traffic_process(void **state)
 	}
 }
 
+static void play(struct fixture *f, const char *script)
+{
+	static const char head[] = "#!/bin/sh\n";
+	int fd;
+
+	snprintf(f->self, sizeof(f->self), "/tmp/test_agent_proto.XXXXXX");
+	fd = mkstemp(f->self);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, head, sizeof(head) - 1), sizeof(head) - 1);
+	assert_int_equal(write(fd, script, strlen(script)), strlen(script));
+	assert_int_equal(fchmod(fd, 0700), 0);
+	close(fd);
+	f->config.self = f->self;
+}
+
+static bool gone(void *arg)
+{
+	const pid_t *pid = arg;
+
+	return kill(*pid, 0) && errno == ESRCH;
+}
+
+static void say(struct fixture *f, const char *line)
+{
+	agent_line(&f->agent, line, strlen(line));
+	loop_run_until(f->agent.loop, has_answer, f);
+}
+
+#define CLOSE "{\"id\":13,\"op\":\"traffic_close\",\"handle\":0}"
+
+/* The answer comes when the process is gone, with its queue pairs. */
+static void test_close(void **state)
+{
+	struct fixture f;
+	pid_t pid = 0;
+	const char *at;
+
+	(void)state;
+	make_agent(&f);
+	play(&f, "read x; echo '{\"peer\":{\"pid\":'$$'}}'; exec sleep 60\n");
+	say(&f, spec_line);
+	at = strstr(f.answer, "\"pid\":");
+	if (at)
+		pid = atoi(at + 6);
+	assert_true(pid > 1);
+	assert_false(gone(&pid));
+	say(&f, CLOSE);
+	assert_true(gone(&pid));
+	assert_non_null(strstr(f.answer, "\"id\":13"));
+	assert_non_null(strstr(f.answer, "\"ok\":true"));
+	assert_null(f.agent.traffic[0]);
+	unlink(f.self);
+	end_agent(&f);
+}
+
+/* What waits is told, and a second close finds nothing to do. */
+static void test_close_early(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	make_agent(&f);
+	play(&f, "exec sleep 60\n");
+	agent_line(&f.agent, spec_line, strlen(spec_line));
+	say(&f, CLOSE);
+	assert_non_null(strstr(f.answer, "\"id\":12"));
+	assert_non_null(strstr(f.answer, "traffic was closed"));
+	assert_null(strstr(f.answer, "\"id\":13"));
+	say(&f, "{\"id\":14,\"op\":\"traffic_close\",\"handle\":0}");
+	assert_non_null(strstr(f.answer, "\"id\":14"));
+	assert_non_null(strstr(f.answer, "\"ok\":true"));
+	if (!strstr(f.answer, "\"id\":13"))
+		loop_run_until(f.agent.loop, has_answer, &f);
+	assert_non_null(strstr(f.answer, "\"id\":13"));
+	assert_null(f.agent.traffic[0]);
+	unlink(f.self);
+	end_agent(&f);
+}
+
+struct late {
+	const struct loop *loop;
+	uint64_t end_ms;
+};
+
+static bool late(void *arg)
+{
+	const struct late *l = arg;
+
+	return loop_now_ms(l->loop) >= l->end_ms;
+}
+
+/* One that told its result and ended by itself: there is nothing to wait for. */
+static void test_close_late(void **state)
+{
+	struct traffic_peer *peer = calloc(1, sizeof(*peer));
+	struct late l;
+	struct fixture f;
+	char *connect;
+	json_t *doc;
+	pid_t pid;
+
+	(void)state;
+	make_agent(&f);
+	play(&f, "read x; echo '{\"peer\":{\"pid\":'$$'}}'; read x; echo '{\"connected\":1}'\n"
+		 "read x; echo '{\"result\":{}}'\n");
+	say(&f, spec_line);
+	assert_non_null(strstr(f.answer, "\"pid\":"));
+	pid = atoi(strstr(f.answer, "\"pid\":") + 6);
+	peer->mtu = 4096;
+	doc = json_pack("{s:i, s:s, s:i, s:o}", "id", 15, "op", "traffic_connect", "handle", 0,
+			"peer", traffic_peer_to_json(peer));
+	connect = json_dumps(doc, 0);
+	json_decref(doc);
+	say(&f, connect);
+	assert_non_null(strstr(f.answer, "\"ok\":true"));
+	say(&f, "{\"id\":16,\"op\":\"traffic_run\",\"handle\":0}");
+	assert_non_null(strstr(f.answer, "\"result\":{}"));
+	loop_run_until(f.agent.loop, gone, &pid);
+	l = (struct late){f.agent.loop, loop_now_ms(f.agent.loop) + 100};
+	loop_run_until(f.agent.loop, late, &l);
+	assert_non_null(f.agent.traffic[0]);
+	say(&f, CLOSE);
+	assert_non_null(strstr(f.answer, "\"ok\":true"));
+	assert_null(f.agent.traffic[0]);
+	unlink(f.self);
+	free(connect);
+	free(peer);
+	end_agent(&f);
+}
+
 static void test_good_lines(void **state)
 {
 	struct fixture f;
@@ -298,6 +432,9 @@ int main(void)
 		cmocka_unit_test(test_deep_nesting),
 		cmocka_unit_test(test_no_traffic_process),
 		cmocka_unit_test(test_strange_traffic_process),
+		cmocka_unit_test(test_close),
+		cmocka_unit_test(test_close_early),
+		cmocka_unit_test(test_close_late),
 		cmocka_unit_test(test_good_lines),
 		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_table),

@@ -5,6 +5,7 @@
  */
 #include "tests/unit/two_ended_scene.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include "probe/agent.h"
@@ -18,13 +19,16 @@ struct told {
 	struct scene scene;
 	enum two_ended_side side;
 	unsigned int asked, silent; /* readings: how many, and which one is refused */
+	bool dying;		    /* the traffic process was still there when they were asked */
 };
 
-static json_t *tell_counters(struct told *a)
+static json_t *tell_counters(struct told *a, const json_t *request)
 {
+	const json_t *port = json_array_get(json_object_get(request, "ports"), 0);
 	const struct observation *o = &a->scene.t.seen[a->side];
 	struct counters c = o->reading[READ_LOAD_BEFORE];
 	unsigned int runs = ++a->asked / 2;
+	json_t *users;
 
 	if (a->asked == a->silent)
 		return json_pack("{s:{s:i, s:s}}", "error", "code", -5, "text", "no counters now");
@@ -33,33 +37,50 @@ static json_t *tell_counters(struct told *a)
 			c.value[m][prio] += runs * (o->reading[READ_LOAD_AFTER].value[m][prio] -
 						    o->reading[READ_LOAD_BEFORE].value[m][prio]);
 	c.when_ns = a->asked * 10 * S;
-	return json_pack("{s:[{s:o}]}", "ports", "counters", counters_to_json(&c));
+	users = json_array();
+	if (a->dying && json_is_true(json_object_get(port, "users")))
+		json_array_append_new(users, json_string("1 queue pair of rocecheck (pid 7)"));
+	return json_pack("{s:[{s:o, s:o}]}", "ports", "counters", counters_to_json(&c), "users",
+			 users);
 }
 
-static json_t *tell_open(struct told *a)
+static json_t *tell_open(struct told *a, const json_t *request)
 {
 	struct traffic_peer *peer = calloc(1, sizeof(*peer));
 	json_t *reply;
 
 	(void)a;
+	(void)request;
 	peer->mtu = 4096;
 	reply = json_pack("{s:i, s:o}", "handle", 0, "peer", traffic_peer_to_json(peer));
 	free(peer);
 	return reply;
 }
 
-static json_t *tell_run(struct told *a)
+static json_t *tell_run(struct told *a, const json_t *request)
 {
+	(void)request;
 	return json_pack("{s:o}", "result", traffic_report_to_json(&a->scene.t.report[a->side]));
+}
+
+/* The process takes its time to go; what is asked meanwhile finds it. */
+static json_t *tell_close(struct told *a, const json_t *request)
+{
+	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	(void)request;
+	a->dying = poll(&in, 1, 20) > 0;
+	return json_object();
 }
 
 static const struct {
 	const char *op;
-	json_t *(*tell)(struct told *a);
+	json_t *(*tell)(struct told *a, const json_t *request);
 } told_ops[] = {
 	{"counters", tell_counters},
 	{"traffic_open", tell_open},
 	{"traffic_run", tell_run},
+	{"traffic_close", tell_close},
 };
 
 static void answer(struct told *a, const char *line)
@@ -69,7 +90,7 @@ static void answer(struct told *a, const char *line)
 
 	for (size_t i = 0; i < ARRAY_SIZE(told_ops); i++)
 		if (op && !strcmp(op, told_ops[i].op))
-			reply = told_ops[i].tell(a);
+			reply = told_ops[i].tell(a, request);
 	if (!reply)
 		reply = json_object();
 	json_object_set(reply, "id", json_object_get(request, "id"));
@@ -86,6 +107,7 @@ static int be_agent(const char *side, const char *silent)
 	char *line = NULL;
 	size_t size = 0;
 
+	setvbuf(stdin, NULL, _IONBF, 0); /* poll() has to see what waits */
 	make_scene(&a->scene);
 	a->side = (enum two_ended_side)atoi(side);
 	a->silent = (unsigned int)atoi(silent);
@@ -144,7 +166,8 @@ static void close_sweep(struct sweep *s)
 	free(s);
 }
 
-/* Readings of the two sizes: 1 and 2, 3 and 4. */
+/* Readings of the two sizes: 1 and 2, 3 and 4. And nobody else is at the ports: not our own traffic
+ * of the size before either. */
 static void test_missing_reading(void **state)
 {
 	static const struct {
@@ -184,6 +207,8 @@ static void test_missing_reading(void **state)
 			    traffic_verdict_has(of, REASON_RESET))
 				fail_msg("%s: size %u: %s: %s", cases[i].name, k,
 					 verdict_word(of->verdict), of->reason[0].text);
+			if (!v->size[k].of.in.accountable)
+				fail_msg("%s: size %u: others are there", cases[i].name, k);
 		}
 		assert_int_equal(t->seen[cases[i].side].has, cases[i].has);
 		assert_int_equal(t->run.host[cases[i].side].port[0].has, cases[i].has);
