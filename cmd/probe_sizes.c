@@ -14,7 +14,7 @@ static void print_row(const struct two_ended_size *s, const char *verdict, FILE 
 
 	two_ended_size_sum(s, &sum);
 	probe_size_text(s->bytes, size, sizeof(size));
-	probe_bytes_text((uint64_t)sum.bytes_per_s, rate, sizeof(rate));
+	probe_bytes_text(sum.bytes_per_s, rate, sizeof(rate));
 	if (sum.checked_bytes)
 		probe_bytes_text(sum.checked_bytes, checked, sizeof(checked));
 	if (sum.latency.count) {

@@ -141,12 +141,12 @@ static void print_side(const struct two_ended *t, enum two_ended_side side, FILE
 static void print_rate(const char *what, uint64_t messages, uint64_t bytes, uint64_t ns, FILE *out)
 {
 	double seconds = ns ? (double)ns / 1e9 : 1; /* without a time there is no rate */
-	double per_s = ns ? (double)bytes / seconds : 0;
+	uint64_t per_s = intervals_rate(bytes, ns);
 	char sum[32], rate[32], bits[32];
 
 	probe_bytes_text(bytes, sum, sizeof(sum));
-	probe_bytes_text((uint64_t)per_s, rate, sizeof(rate));
-	probe_rate_text(per_s, bits, sizeof(bits));
+	probe_bytes_text(per_s, rate, sizeof(rate));
+	probe_rate_text((double)per_s, bits, sizeof(bits));
 	fprintf(out, "    %-9s %12" PRIu64 " messages  %12s  %12s/s  %12s  %9.0f messages/s\n",
 		what, messages, sum, rate, bits, ns ? (double)messages / seconds : 0);
 }

@@ -148,9 +148,11 @@ int intervals_merge(struct intervals *v, const struct intervals *from)
 	return 0;
 }
 
-static uint64_t rate(uint64_t bytes, uint64_t ns)
+uint64_t intervals_rate(uint64_t bytes, uint64_t ns)
 {
-	return ns ? (uint64_t)((unsigned __int128)bytes * NS_PER_S / ns) : 0;
+	unsigned __int128 rate = ns ? (unsigned __int128)bytes * NS_PER_S / ns : 0;
+
+	return rate > UINT64_MAX ? UINT64_MAX : (uint64_t)rate;
 }
 
 static int by_size(const void *a, const void *b)
@@ -180,7 +182,7 @@ void intervals_stats(const struct intervals *v, struct intervals_stats *s)
 	for (unsigned int i = 0; i < v->slots; i++)
 		total += v->bytes[i];
 	s->duration_ns = v->end_ns - v->start_ns;
-	s->mean = rate(total, s->duration_ns);
+	s->mean = intervals_rate(total, s->duration_ns);
 	s->whole = v->whole;
 	s->width_ns = v->exact ? INTERVALS_NS : v->width_ns;
 	s->median_width_ns = v->width_ns;
@@ -188,10 +190,10 @@ void intervals_stats(const struct intervals *v, struct intervals_stats *s)
 		s->min = s->median = s->max = s->mean;
 		return;
 	}
-	s->min = rate(v->least, s->width_ns);
-	s->max = rate(v->most, s->width_ns);
+	s->min = intervals_rate(v->least, s->width_ns);
+	s->max = intervals_rate(v->most, s->width_ns);
 	s->min_at_ns = v->least_at * s->width_ns;
-	s->median = whole ? rate(median_bytes(v, whole), v->width_ns) : s->mean;
+	s->median = whole ? intervals_rate(median_bytes(v, whole), v->width_ns) : s->mean;
 }
 
 json_t *intervals_to_json(const struct intervals *v)

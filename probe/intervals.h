@@ -38,6 +38,9 @@ struct intervals_stats {
 	uint64_t min_at_ns; /* where the least interval begins, since the start */
 };
 
+/* So many bytes in that time, as bytes per second, at most UINT64_MAX; 0 when there was no time. */
+uint64_t intervals_rate(uint64_t bytes, uint64_t ns);
+
 void intervals_begin(struct intervals *v, uint64_t start_ns);
 
 /* Counts bytes that were done now. A clock that stands before the interval under way counts there.

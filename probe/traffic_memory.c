@@ -34,16 +34,12 @@ void traffic_memory_gpu(const struct traffic_memory *m, const char *device, char
 			 device, m->gpu);
 }
 
-static json_t *number(uint64_t value)
-{
-	return json_integer(value > JSON_UINT_MAX ? INT64_MAX : (json_int_t)value);
-}
-
 json_t *traffic_memory_to_json(const struct traffic_memory *m)
 {
-	return json_pack("{s:o, s:o, s:o, s:b, s:s, s:s}", "bytes", number(m->bytes), "huge_bytes",
-			 number(m->huge_bytes), "registration_ns", number(m->registration_ns),
-			 "dmabuf", m->dmabuf, "gpu", m->gpu, "gpu_path", "not tested");
+	return json_pack("{s:o, s:o, s:o, s:b, s:s, s:s}", "bytes", json_uint(m->bytes),
+			 "huge_bytes", json_uint(m->huge_bytes), "registration_ns",
+			 json_uint(m->registration_ns), "dmabuf", m->dmabuf, "gpu", m->gpu,
+			 "gpu_path", "not tested");
 }
 
 int traffic_memory_from_json(const json_t *json, struct traffic_memory *m, struct err *e)

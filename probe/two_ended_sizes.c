@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "probe/two_ended_inside.h"
+#include "profiles/json_uint.h"
 
 unsigned int two_ended_sizes_list(uint32_t from, uint32_t to, uint32_t bytes[SIZES_MAX])
 {
@@ -118,20 +119,27 @@ int duo_sizes(struct duo *d, struct err *e)
 	return err;
 }
 
+/* Peers tell up to 63 bits each. */
+static void add(uint64_t *sum, uint64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = UINT64_MAX;
+}
+
 static void add_report(struct two_ended_size_sum *sum, const struct traffic_report *r,
 		       bool requester)
 {
 	for (unsigned int i = 0; i < r->class_count; i++) {
 		const struct traffic_class_result *c = &r->class[i];
 
-		sum->checked_bytes += c->checked_bytes;
-		sum->mismatches += c->mismatches;
-		sum->gaps += c->gaps;
-		sum->losses += c->losses;
+		add(&sum->checked_bytes, c->checked_bytes);
+		add(&sum->mismatches, c->mismatches);
+		add(&sum->gaps, c->gaps);
+		add(&sum->losses, c->losses);
 		if (!requester)
 			continue;
-		sum->messages += c->messages;
-		sum->bytes += c->bytes;
+		add(&sum->messages, c->messages);
+		add(&sum->bytes, c->bytes);
 		histogram_merge(&sum->latency, &c->latency);
 	}
 	if (r->total.duration_ns > sum->duration_ns)
@@ -147,8 +155,7 @@ void two_ended_size_sum(const struct two_ended_size *s, struct two_ended_size_su
 		if (s->has_report[i])
 			add_report(sum, &s->report[i], !answers);
 	}
-	if (sum->duration_ns)
-		sum->bytes_per_s = (double)sum->bytes * 1e9 / (double)sum->duration_ns;
+	sum->bytes_per_s = intervals_rate(sum->bytes, sum->duration_ns);
 }
 
 void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_ended *view)
@@ -214,15 +221,15 @@ static json_t *size_to_json(const struct two_ended_size *s)
 	two_ended_size_sum(s, &sum);
 	latency = histogram_to_json(&sum.latency);
 	json_object_del(latency, "buckets"); /* they are in the reports */
-	return json_pack("{s:I, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:o}",
-			 "message_bytes", (json_int_t)s->bytes, "check",
+	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "message_bytes", json_uint(s->bytes), "check",
 			 traffic_check_word(s->spec[SIDE_CLIENT].class[0].check), "messages",
-			 (json_int_t)sum.messages, "bytes", (json_int_t)sum.bytes, "duration_ns",
-			 (json_int_t)sum.duration_ns, "goodput_bytes_per_s",
-			 (json_int_t)sum.bytes_per_s, "checked_bytes",
-			 (json_int_t)sum.checked_bytes, "mismatches", (json_int_t)sum.mismatches,
-			 "gaps", (json_int_t)sum.gaps, "losses", (json_int_t)sum.losses, "latency",
-			 latency, "ends", ends_to_json(s));
+			 json_uint(sum.messages), "bytes", json_uint(sum.bytes), "duration_ns",
+			 json_uint(sum.duration_ns), "goodput_bytes_per_s",
+			 json_uint(sum.bytes_per_s), "checked_bytes", json_uint(sum.checked_bytes),
+			 "mismatches", json_uint(sum.mismatches), "gaps", json_uint(sum.gaps),
+			 "losses", json_uint(sum.losses), "latency", latency, "ends",
+			 ends_to_json(s));
 }
 
 json_t *two_ended_sizes_to_json(const struct two_ended *t)

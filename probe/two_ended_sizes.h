@@ -20,10 +20,11 @@ struct two_ended_size {
 	struct traffic_report report[SIDES]; /* owned */
 };
 
-/* Its sums: what requesters completed, and of a latency probe what the client did. */
+/* Its sums, each at most UINT64_MAX: what requesters completed, and of a latency probe what the
+ * client did. */
 struct two_ended_size_sum {
 	uint64_t messages, bytes, duration_ns;
-	double bytes_per_s; /* 0 without a duration */
+	uint64_t bytes_per_s; /* 0 without a duration */
 	uint64_t checked_bytes, mismatches, gaps, losses;
 	struct histogram latency;
 };

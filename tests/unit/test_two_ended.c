@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "cmd/probe_text.h"
+#include "profiles/json_uint.h"
 #include "tests/unit/two_ended_scene.h"
 
 static enum verdict judge(struct scene *s)
@@ -185,6 +186,15 @@ static void test_text(void **state)
 	assert_non_null(strstr(text, "rdma_tx_packets"));
 	assert_non_null(strstr(text, "24416"));
 	assert_non_null(strstr(text, "verdict  FAIL"));
+	free(text);
+
+	/* As much as a peer may tell. */
+	s->result[SIDE_CLIENT][0].bytes = JSON_UINT_MAX;
+	s->t.report[SIDE_CLIENT].total.duration_ns = 1;
+	out = open_memstream(&text, &size);
+	probe_print(&s->t, out);
+	fclose(out);
+	assert_non_null(strstr(text, " 18446.74 PB/s"));
 	free(text);
 	free(s);
 }

@@ -3,6 +3,7 @@
  * A sweep of message sizes: which ones, the verdict of each and of all, its document and its text.
  */
 #include "cmd/probe_text.h"
+#include "profiles/json_uint.h"
 #include "reports/size_verdict.h"
 #include "tests/unit/two_ended_scene.h"
 
@@ -175,13 +176,55 @@ static void test_cut(void **state)
 	free(s);
 }
 
+/* The largest numbers a peer may tell: no sum turns over, and nothing is below zero. */
+static void test_huge(void **state)
+{
+	static const char *const keys[] = {"messages", "bytes",	     "goodput_bytes_per_s",
+					   "gaps",     "mismatches", "duration_ns"};
+	struct scene *s = malloc(sizeof(*s));
+	struct two_ended_size_sum sum;
+	char *text = NULL;
+	json_t *doc;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	make_scene(s);
+	make_sizes(s);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		struct traffic_class_result *c = s->result[i];
+
+		s->t.size[0].report[i].class_count = 2;
+		c[0].messages = c[0].bytes = c[0].gaps = c[0].mismatches = JSON_UINT_MAX;
+		c[1] = c[0];
+		s->t.size[0].report[i].total.duration_ns = 1;
+	}
+	two_ended_size_sum(&s->t.size[0], &sum);
+	assert_true(sum.bytes == UINT64_MAX && sum.gaps == UINT64_MAX);
+	assert_true(sum.bytes_per_s == UINT64_MAX);
+	doc = two_ended_sizes_to_json(&s->t);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		json_int_t v = json_integer_value(json_object_get(json_array_get(doc, 0), keys[i]));
+
+		if (v != (strcmp(keys[i], "duration_ns") ? INT64_MAX : 1))
+			fail_msg("%s: %lld", keys[i], (long long)v);
+	}
+	json_decref(doc);
+	out = open_memstream(&text, &size);
+	probe_print_sizes(&s->t, NULL, out);
+	fclose(out);
+	assert_non_null(strstr(text, " 18446.74 PB/s"));
+	free(text);
+	free(s->t.size);
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_size_list),
-		cmocka_unit_test(test_size_class),
-		cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_size_list), cmocka_unit_test(test_size_class),
+		cmocka_unit_test(test_sizes),	  cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_huge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
