@@ -16,6 +16,7 @@
 #include "cmd/probe.h"
 #include "cmd/probe_choice.h"
 #include "cmd/probe_text.h"
+#include "dcb/dcb.h"
 #include "probe/json_file.h"
 #include "reports/size_verdict.h"
 
@@ -231,11 +232,36 @@ static int find_token(char token[GATE_TOKEN_MAX + 1], struct err *e)
 	return err || token[0] ? err : ask_token(token, e);
 }
 
+/* Of the device that the run would use. */
+static int measure_registration(const struct two_ended_wish *w, struct registration *r,
+				struct err *e)
+{
+	const struct ends_wish wish = {
+		.name = "this host",
+		.device = w->device[SIDE_CLIENT],
+		.ib_port = w->ib_port[SIDE_CLIENT],
+	};
+	struct snapshot s = {0};
+	const char *ibdev = NULL;
+	struct dcb *dcb = NULL;
+	int err = dcb_open(NULL, &dcb, e);
+
+	if (!err)
+		err = snapshot_take_ports(dcb, NULL, 0, &s, e);
+	if (!err)
+		err = ends_device(&s, &wish, &ibdev, e);
+	if (!err)
+		err = registration_measure(ibdev, r, e);
+	snapshot_clear(&s);
+	dcb_close(dcb);
+	return err;
+}
+
 static void explain(const struct two_ended_wish *w)
 {
 	struct registration r;
 	struct err e = {0};
-	int err = registration_measure(w->device[SIDE_CLIENT], &r, &e);
+	int err = measure_registration(w, &r, &e);
 
 	probe_explain(w, stdout);
 	fputc('\n', stdout);

@@ -180,18 +180,37 @@ static int no_device(const struct snapshot *s, const struct ends_wish *w, struct
 	return err_hint(e, "it has %.200s", have);
 }
 
-/* Why an end has no candidate. */
-static int explain_end(const struct snapshot *s, const struct ends_wish *w, struct err *e)
+/* One that is active, if there is one. */
+static const struct port *first_named(const struct snapshot *s, const struct ends_wish *w)
 {
-	const struct port *last = NULL;
-	char have[200];
+	const struct port *first = NULL;
 
 	for (unsigned int i = 0; i < s->port_count; i++) {
 		if (!named(&s->port[i], w))
 			continue;
-		if (!last || (!last->ib_active && s->port[i].ib_active))
-			last = &s->port[i];
+		if (!first || (!first->ib_active && s->port[i].ib_active))
+			first = &s->port[i];
 	}
+	return first;
+}
+
+int ends_device(const struct snapshot *s, const struct ends_wish *w, const char **ibdev,
+		struct err *e)
+{
+	const struct port *p = first_named(s, w);
+
+	if (!p)
+		return no_device(s, w, e);
+	*ibdev = p->ibdev;
+	return 0;
+}
+
+/* Why an end has no candidate. */
+static int explain_end(const struct snapshot *s, const struct ends_wish *w, struct err *e)
+{
+	const struct port *last = first_named(s, w);
+	char have[200];
+
 	if (!last)
 		return no_device(s, w, e);
 	if (!last->ib_active) {

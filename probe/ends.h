@@ -37,6 +37,11 @@ struct ends {
 int ends_choose(const struct snapshot *snapshot[2], const struct ends_wish wish[2],
 		struct ends *ends, struct err *e);
 
+/* The RDMA device that the wish for one end means, which may be by its netdev; one with an active
+ * port, if there is one. Borrowed. -ENODEV with what the host has. */
+int ends_device(const struct snapshot *s, const struct ends_wish *w, const char **ibdev,
+		struct err *e);
+
 /* Whether traffic between them makes sense: equal MTUs, unless the user chose the one in use
  * (mtu_bytes, 0 = none), and one family of addresses. -EINVAL or -EMSGSIZE. */
 int ends_check(const struct ends *ends, const struct ends_wish wish[2], uint32_t mtu_bytes,

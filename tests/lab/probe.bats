@@ -102,7 +102,7 @@ moves()
 	[[ $output == *"client  h1: rxe0 port 1 on roce0"*"RC WRITE, 1 QP, 64 KiB"*"verdict"* ]]
 	[[ $output == *"memory  client: "*" in host pages, registered in "* ]]
 	[[ $output == *"GPU path not tested: rxe0 registers no dma-buf memory, and no GPU was found"* ]]
-	run --separate-stderr -0 on h1 rocecheck probe client --explain
+	run --separate-stderr -0 on h1 rocecheck probe client --explain -d roce0
 	[[ $output == *"registration  rxe0: "*" a MiB in host pages"*"not measured in huge pages of 2 MiB: "*"GPU path not tested"* ]]
 	sh_on h1 'jq -e ".schema == \"rocecheck.probe/1\"" /tmp/rec/probe.json && jq -e .schema /tmp/rec/run.json && ls /tmp/rec/snapshots'
 	served 0

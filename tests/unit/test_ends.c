@@ -106,6 +106,43 @@ static int choose_in(struct scene *s)
 	return choose(&s->a, &s->b, s->wish, &s->ends, &s->e);
 }
 
+/* A name is that of an RDMA device or of its netdev, for one that looks at a device alone too. */
+static void test_device(void **state)
+{
+	static const struct {
+		const char *device;
+		int ib_port;
+		const char *want; /* NULL: there is none */
+	} cases[] = {
+		{"x", ENDS_ANY, "x"},	 {"eth0", ENDS_ANY, "x"}, {"eth1", ENDS_ANY, "y"},
+		{"eth1", 1, "y"},	 {"eth1", 2, NULL},	  {NULL, ENDS_ANY, "y"},
+		{"eth", ENDS_ANY, NULL},
+	};
+	struct host h = {0};
+
+	(void)state;
+	add_port(&h, "x", NULL)->ib_active = false;
+	add_port(&h, "y", NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct ends_wish wish = any("h1");
+		const char *ibdev = NULL;
+		struct err e = {0};
+		int err;
+
+		wish.device = cases[i].device;
+		wish.ib_port = cases[i].ib_port;
+		err = ends_device(&h.snapshot, &wish, &ibdev, &e);
+		if (!cases[i].want) {
+			assert_int_equal(err, -ENODEV);
+			assert_non_null(strstr(e.text, cases[i].device));
+			assert_non_null(strstr(e.hint, "x port 1 (eth0)"));
+			continue;
+		}
+		assert_int_equal(err, 0);
+		assert_string_equal(ibdev, cases[i].want);
+	}
+}
+
 static void test_usual(void **state)
 {
 	struct scene s;
@@ -288,13 +325,10 @@ static void test_hostile_subnets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usual),
-		cmocka_unit_test(test_rails),
-		cmocka_unit_test(test_families_and_routes),
-		cmocka_unit_test(test_link_local),
-		cmocka_unit_test(test_errors),
-		cmocka_unit_test(test_mtus),
-		cmocka_unit_test(test_hostile_subnets),
+		cmocka_unit_test(test_device),	   cmocka_unit_test(test_usual),
+		cmocka_unit_test(test_rails),	   cmocka_unit_test(test_families_and_routes),
+		cmocka_unit_test(test_link_local), cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_mtus),	   cmocka_unit_test(test_hostile_subnets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
