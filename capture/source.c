@@ -30,7 +30,6 @@
 #define READ_BUFFER_BYTES (1U << 20)
 #define RING_BYTES	  (64 << 20) /* the default of 2 MB loses a tenth at 0.5 Mpps */
 #define SNAPLEN_WHOLE	  262144
-#define STEP_MAX_NS	  1000000000
 #define RING_WAIT_MS	  100 /* until the kernel hands over a block that is not full */
 
 struct source {
@@ -309,10 +308,10 @@ static bool is_own_lldp(const struct source *s, const struct pcap_pkthdr *h, con
 /* libpcap scales all times to nanoseconds, and does not tell what they were. */
 static void note_step(struct source *s, uint64_t time_ns)
 {
-	if (!s->step_ns)
-		s->step_ns = STEP_MAX_NS;
-	while (time_ns % s->step_ns)
-		s->step_ns /= 10;
+	if (time_ns % 1000)
+		s->step_ns = 1;
+	else if (!s->step_ns)
+		s->step_ns = 1000;
 }
 
 /* libpcap's answer: 1 a frame, 0 nothing, PCAP_ERROR_BREAK the end of the file. */
