@@ -83,7 +83,7 @@ static int move(uint64_t messages)
 	struct worker *w = make_worker();
 
 	while (w->result->messages < messages) {
-		w->heard_ns = w->told_ns = traffic_now_ns();
+		w->heard_ns = w->told_ns = w->progress_ns = traffic_now_ns();
 		worker_turn(w);
 	}
 	return w->over;
@@ -119,7 +119,7 @@ static int count_instructions(const char *self)
 		printf("probe.host.instructions_per_message %.1f n <=%d %s\n", each, INSTRUCTIONS,
 		       ok ? "ok" : "short");
 	else
-		puts("probe.host.instructions_per_message - n - not measured (no valgrind)");
+		puts("probe.host.instructions_per_message - n - not measured (valgrind did not run it)");
 	fflush(stdout);
 	return one && two > one && !ok;
 }
