@@ -45,10 +45,15 @@ static void tell_class(const struct flow_run *r, unsigned int kind, struct flow_
 	flow_count_class(&e->flow, more ? &more->flow : NULL, r->tclass[kind], r->count[kind]);
 }
 
-static void tell_kind(const struct flow_run *r, unsigned int kind, struct flow_core *f)
+/* The packets that were counted in the run alone. */
+static void tell_packets(struct flow_run *r, struct flow_entry *e)
 {
-	*(kind == RUN_REQUEST ? &f->requests : &f->responses) += r->count[kind];
-	f->acks += kind == RUN_ACK ? r->count[kind] : 0;
+	for (unsigned int kind = 0; kind < RUN_KINDS; kind++)
+		tell_class(r, kind, e);
+	e->flow.requests += r->count[RUN_REQUEST];
+	e->flow.responses += r->count[RUN_RESPONSE] + r->count[RUN_ACK];
+	e->flow.acks += r->count[RUN_ACK];
+	memset(r->count, 0, sizeof(r->count));
 }
 
 bool flow_entry_change_class(struct flow_table *t, uint32_t id, enum flow_run_kind kind,
@@ -58,22 +63,16 @@ bool flow_entry_change_class(struct flow_table *t, uint32_t id, enum flow_run_ki
 	struct flow_run *r = &t->run[id];
 
 	/* All of them: what one has only in its run may be in the place that is free. */
-	for (unsigned int i = 0; i < RUN_KINDS; i++) {
-		tell_class(r, i, e);
-		tell_kind(r, i, &e->flow);
-		r->count[i] = 0;
-	}
+	tell_packets(r, e);
 	if (class_of(&e->flow, tclass) == FLOW_CLASSES && !e->stream.more)
 		return false;
 	r->tclass[kind] = tclass;
 	return true;
 }
 
-/* All but the classes. */
+/* All but the packets. */
 static void tell_flow(const struct flow_run *r, struct flow_core *f)
 {
-	for (unsigned int kind = 0; kind < RUN_KINDS; kind++)
-		tell_kind(r, kind, f);
 	f->icrc_good += r->icrc_good;
 	f->payload_bytes += r->payload_bytes;
 	f->max_payload = r->max_payload > f->max_payload ? r->max_payload : f->max_payload;
@@ -99,8 +98,7 @@ void flow_entry_settle(struct flow_table *t, struct flow_entry *e)
 
 	if (!r->takes)
 		return;
-	for (unsigned int kind = 0; kind < RUN_KINDS; kind++)
-		tell_class(r, kind, e);
+	tell_packets(r, e);
 	tell_flow(r, &e->flow);
 	tell_stream(r, &e->stream);
 	if (r->took & TAKES_RESPONSE)
