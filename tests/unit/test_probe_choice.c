@@ -203,71 +203,72 @@ static void test_classes(void **state)
 	assert_int_equal(w.spec.class[0].message_bytes, 64);
 }
 
+static const struct {
+	const char *line, *text, *hint;
+} wrong_lines[] = {
+	{"--mode stric", "--mode: 'stric'", "strict"},
+	{"-c DC", "--connection: 'DC'", "xrc"},
+	{"--verb writ", "--verb: 'writ'", "write_imm"},
+	{"-s 63", "check", ""},
+	{"-s 63 -c UD --check none", "sequence number", ""},
+	{"-s 1", "--size", "from 2"},
+	{"--sizes 64", "no range", "64-1MiB"},
+	{"--sizes 64-32", "--sizes", ""},
+	{"--sizes 64-", "--sizes", ""},
+	{"--sizes -64", "--sizes", ""},
+	{"--sizes 32-64 -c UD", "--sizes", "from 64"},
+	{"--sizes 64-16MiB", "--sizes", ""},
+	{"-a -s 64", "--all: --size", ""},
+	{"-a --sizes 64-128", "--sizes: --all", ""},
+	{"-a --class tos=1", "--class", ""},
+	{"-a --verb atomic", "8 bytes", ""},
+	{"-a -D 0", "--duration 0", ""},
+	{"-s 16MiB", "--size", ""},
+	{"-s 0x100", "--size", ""},
+	{"-D 10x", "--duration", ""},
+	{"-D -5", "--duration", ""},
+	{"-D 99999999999", "--duration", ""},
+	{"-n 0", "--iters", ""},
+	{"-q 257", "--qp: 257", ""},
+	{"-T 256", "--tos", ""},
+	{"-m 1500", "--mtu: 1500", ""},
+	{"-t 3", "power of two", ""},
+	{"--rate fast", "--rate", ""},
+	{"--rate 99999T", "--rate", ""},
+	{"--class", "--class needs a value", ""},
+	{"--class tos", "'tos' needs a value", ""},
+	{"--class latency=1", "'latency' takes no value", ""},
+	{"--class tos=1,,sl=2", "empty part", ""},
+	{"--class tps=1", "unknown key 'tps'", "'tos'"},
+	{"--class quality=1", "unknown key 'quality'", "keys: tos"},
+	{"--class tos=x", "--class tos", ""},
+	{"--class qps=0", "--class qps", ""},
+	{"--class verb=push", "--class verb: 'push'", "write"},
+	{"--mode strict --verb send", "strict", ""},
+	{"--mode count -c RC", "count mode", ""},
+	{"-c UD --verb write", "UD", ""},
+	{"--class qps=200 --class qps=200", "400 queue pairs", ""},
+	{"--incast --verb read", "--incast: class 0 is READ", "write"},
+	{"--incast --verb read --direction forward", "--incast: class 0 is READ", "send"},
+	{"--incast --verb atomic", "--incast: class 0 is ATOMIC", "write"},
+	{"--incast --class tos=8 --class verb=read", "--incast: class 1 is READ", "write"},
+	{"--incast --class direction=forward", "class 0 does not go backward", ""},
+	{"--incast -a", "--all: not with --incast", ""},
+	{"--ib-dv x", "unknown option", "--ib-dev"},
+};
+
 static void test_errors(void **state)
 {
-	static const struct {
-		const char *line, *text, *hint;
-	} cases[] = {
-		{"--mode stric", "--mode: 'stric'", "strict"},
-		{"-c DC", "--connection: 'DC'", "xrc"},
-		{"--verb writ", "--verb: 'writ'", "write_imm"},
-		{"-s 63", "check", ""},
-		{"-s 63 -c UD --check none", "sequence number", ""},
-		{"-s 1", "--size", "from 2"},
-		{"--sizes 64", "no range", "64-1MiB"},
-		{"--sizes 64-32", "--sizes", ""},
-		{"--sizes 64-", "--sizes", ""},
-		{"--sizes -64", "--sizes", ""},
-		{"--sizes 32-64 -c UD", "--sizes", "from 64"},
-		{"--sizes 64-16MiB", "--sizes", ""},
-		{"-a -s 64", "--all: --size", ""},
-		{"-a --sizes 64-128", "--sizes: --all", ""},
-		{"-a --class tos=1", "--class", ""},
-		{"-a --verb atomic", "8 bytes", ""},
-		{"-a -D 0", "--duration 0", ""},
-		{"-s 16MiB", "--size", ""},
-		{"-s 0x100", "--size", ""},
-		{"-D 10x", "--duration", ""},
-		{"-D -5", "--duration", ""},
-		{"-D 99999999999", "--duration", ""},
-		{"-n 0", "--iters", ""},
-		{"-q 257", "--qp: 257", ""},
-		{"-T 256", "--tos", ""},
-		{"-m 1500", "--mtu: 1500", ""},
-		{"-t 3", "power of two", ""},
-		{"--rate fast", "--rate", ""},
-		{"--rate 99999T", "--rate", ""},
-		{"--class", "--class needs a value", ""},
-		{"--class tos", "'tos' needs a value", ""},
-		{"--class latency=1", "'latency' takes no value", ""},
-		{"--class tos=1,,sl=2", "empty part", ""},
-		{"--class tps=1", "unknown key 'tps'", "'tos'"},
-		{"--class quality=1", "unknown key 'quality'", "keys: tos"},
-		{"--class tos=x", "--class tos", ""},
-		{"--class qps=0", "--class qps", ""},
-		{"--class verb=push", "--class verb: 'push'", "write"},
-		{"--mode strict --verb send", "strict", ""},
-		{"--mode count -c RC", "count mode", ""},
-		{"-c UD --verb write", "UD", ""},
-		{"--class qps=200 --class qps=200", "400 queue pairs", ""},
-		{"--incast --verb read", "--incast: class 0 is READ", "write"},
-		{"--incast --verb read --direction forward", "--incast: class 0 is READ", "send"},
-		{"--incast --verb atomic", "--incast: class 0 is ATOMIC", "write"},
-		{"--incast --class tos=8 --class verb=read", "--incast: class 1 is READ", "write"},
-		{"--incast --class direction=forward", "class 0 does not go backward", ""},
-		{"--incast -a", "--all: not with --incast", ""},
-		{"--ib-dv x", "unknown option", "--ib-dev"},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+	for (size_t i = 0; i < ARRAY_SIZE(wrong_lines); i++) {
 		struct two_ended_wish w;
 		struct err e;
 
-		if (parse(cases[i].line, &w, &e) != -EINVAL || !strstr(e.text, cases[i].text) ||
-		    !strstr(e.hint, cases[i].hint))
+		if (parse(wrong_lines[i].line, &w, &e) != -EINVAL ||
+		    !strstr(e.text, wrong_lines[i].text) || !strstr(e.hint, wrong_lines[i].hint))
 			if (e.code != -ERANGE)
-				fail_msg("%s: %d: %s (%s)", cases[i].line, e.code, e.text, e.hint);
+				fail_msg("%s: %d: %s (%s)", wrong_lines[i].line, e.code, e.text,
+					 e.hint);
 	}
 }
 

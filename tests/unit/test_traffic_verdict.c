@@ -156,6 +156,18 @@ static void test_several(void **state)
 	assert_int_equal(s.v.reason[0].kind, REASON_NO_COUNTERS);
 }
 
+/* h3 sends to h2, too. */
+static void add_sender(struct scene *s, struct verdict_pair pairs[2])
+{
+	make_end(&s->end[2], "h3", true);
+	s->ends[2] = &s->end[2];
+	pairs[0] = pairs[1] = s->pair;
+	pairs[1].client = 2;
+	s->in.pair = pairs;
+	s->in.pair_count = 2;
+	s->in.end_count = 3;
+}
+
 /* Three ports, two senders: the account is that of all. */
 static void test_incast_account(void **state)
 {
@@ -165,16 +177,10 @@ static void test_incast_account(void **state)
 	(void)state;
 	for (unsigned int lost = 0; lost < 2; lost++) {
 		make_scene(&s, TRAFFIC_OBSERVE, true);
-		make_end(&s.end[2], "h3", true);
-		s.ends[2] = &s.end[2];
+		add_sender(&s, pairs);
 		grow(&s.end[2], METRIC_RDMA_TX_PACKETS, 0, 500);
 		grow(&s.end[1], METRIC_RDMA_RX_PACKETS, 0, 500 - lost);
 		grow(&s.end[2], METRIC_RETRANSMITS, 0, 2);
-		pairs[0] = pairs[1] = s.pair;
-		pairs[1].client = 2;
-		s.in.pair = pairs;
-		s.in.pair_count = 2;
-		s.in.end_count = 3;
 		judge(&s);
 		expect("incast", &s.v, lost ? VERDICT_FAIL : VERDICT_PASS,
 		       lost ? REASON_LOST : REASON_ACCOUNTED, NULL);
@@ -200,16 +206,10 @@ static void test_several_senders_fail(void **state)
 	for (int all = 0; all < 2; all++) {
 		make_scene(&s, TRAFFIC_OBSERVE, true);
 		sends_nothing_any_more(&s);
-		make_end(&s.end[2], "h3", true);
-		s.ends[2] = &s.end[2];
+		add_sender(&s, pairs);
 		grow(&s.end[2], METRIC_SEND_ERRORS, 0, 5);
 		if (all)
 			grow(&s.end[1], METRIC_SEND_ERRORS, 0, 1);
-		pairs[0] = pairs[1] = s.pair;
-		pairs[1].client = 2;
-		s.in.pair = pairs;
-		s.in.pair_count = 2;
-		s.in.end_count = 3;
 		judge(&s);
 		assert_false(traffic_verdict_has(&s.v, REASON_PEER_GONE));
 		for (int end = 0; end < 3; end++)
