@@ -57,7 +57,8 @@ found()
 	on h1 dcb pfc set dev roce0 prio-pfc all:off 4:on
 	on h1 ethtool -A roce0 rx on tx on
 	on h1 ip link set roce0 mtu 1500
-	on h1 sh -c 'lldpad -d && until pidof lldpad; do sleep 0.1; done'
+	# Stopped: some seconds after its start it writes settings of its own.
+	on h1 sh -c 'lldpad -d && until pidof lldpad; do sleep 0.1; done; pkill -STOP -x lldpad'
 	doctor 1 lab --json
 	found RC-PFC-002 'pfc.enabled is [4], the profile wants [3]'
 	found RC-PFC-007 'on together with PFC'
@@ -71,7 +72,7 @@ found()
 	found RC-PFC-007 'on together with PFC'
 	found RC-ETS-002 'traffic class 0'
 	found RC-QOS-009 'nothing is tagged'
-	on h1 sh -c 'pkill -x lldpad; while pidof lldpad; do sleep 0.1; done; rm -f /dev/shm/lldpad.state'
+	on h1 sh -c 'pkill -KILL -x lldpad; while pidof lldpad; do sleep 0.1; done; rm -f /dev/shm/lldpad.state'
 }
 
 @test "right settings are clean" {

@@ -60,7 +60,15 @@ agrees()
 
 mux()
 {
-	tmux -S "$BATS_FILE_TMPDIR/tmux" "$@" 3>&- 4>&-
+	tmux -S "$socket" "$@" 3>&- 4>&-
+}
+
+# start: a terminal of 100x30 that runs run.sh of the test. Each has a socket of its own: a server that is still
+# ending would take the new session with it.
+start()
+{
+	socket=$BATS_TEST_TMPDIR/tmux$((++starts))
+	mux -f /dev/null new-session -d -s t -x 100 -y 30 "bash $BATS_TEST_TMPDIR/run.sh"
 }
 
 shows()
@@ -91,6 +99,7 @@ setup()
 {
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
 	export TERM=screen-256color
+	socket=$BATS_TEST_TMPDIR/tmux starts=0
 	unset TMUX NO_COLOR
 }
 
@@ -198,7 +207,7 @@ teardown_file()
 	traffic 15
 	printf '%s\n' 'tests/lab/lab ssh h1 rocecheck top --interval 500ms' 'echo "exit $?"' 'exec sleep 100' \
 		>"$BATS_TEST_TMPDIR/run.sh"
-	mux -f /dev/null new-session -d -s t -x 100 -y 30 "bash $BATS_TEST_TMPDIR/run.sh"
+	start
 	# Bits/s sent, PFC frames received a second and the pause are numbers other than 0.
 	shows '^[*!] roce0  *3  *[0-9.]*[kM]  *[0-9.]*k*  *[1-9][0-9.]*  *0  *[1-9][0-9.]* '
 	shows 'PORT .*CNPrx .*DROP$'
@@ -210,7 +219,7 @@ teardown_file()
 	shows 'exit 0'
 	mux kill-server
 	sed -i 's/rocecheck top/NO_COLOR=1 rocecheck top/' "$BATS_TEST_TMPDIR/run.sh"
-	mux -f /dev/null new-session -d -s t -x 100 -y 30 "bash $BATS_TEST_TMPDIR/run.sh"
+	start
 	shows '^[*!] roce0  *3  *[0-9.]*[kM] '
 	[ "$(mux capture-pane -e -p -t t | grep -c $'\033\\[[0-9;]*3[0-7]m')" -eq 0 ]
 	mux send-keys -t t q
