@@ -222,6 +222,8 @@ void bth_decode(const uint8_t *data, uint32_t end, bool verifiable, struct packe
 	p->psn = be24_at(h + 9);
 	if (verifiable)
 		verify_icrc(data, end, p);
+	if (p->tver)
+		packet_fault(p, PACKET_MALFORMED, "BTH version %u, there is none but 0", p->tver);
 	decode_payload(data, end, p);
 	decode_cm(data, p);
 }

@@ -44,11 +44,19 @@ static bool has_psn_order(uint8_t opcode)
 	return opcode_class(opcode) != OPCODE_CLASS_UD;
 }
 
+bool flow_is_acknowledged(const struct flow *f)
+{
+	return f->service != OPCODE_CLASS_UC && f->service != OPCODE_CLASS_UD;
+}
+
 static void count_packet(struct flow_core *f, struct flow *more, const struct packet *p,
 			 struct flow_events *ev)
 {
 	const struct opcode_info *op = opcode_info(p->opcode);
 
+	/* What came before, CNPs for one, is of no service. */
+	if (op->flags & (OP_REQUEST | OP_RESPONSE) && !f->requests && !f->responses)
+		f->service = opcode_class(p->opcode) & 7;
 	f->payload_bytes += p->payload_len;
 	f->requests += !!(op->flags & OP_REQUEST);
 	f->responses += !!(op->flags & OP_RESPONSE);
@@ -69,10 +77,33 @@ static void count_packet(struct flow_core *f, struct flow *more, const struct pa
 		more->icrc_bad++;
 		ev->bits |= FLOW_ICRC_BAD;
 	}
-	if (p->headers & HDR_AETH) {
-		f->acks += packet_aeth_kind(p) == AETH_ACK && op->flags & OP_ACK;
-		count_refusal(more, p, ev);
-	}
+}
+
+/* Of an answer that was not there before. */
+static void count_answer(struct flow_core *f, struct flow *more, const struct packet *p,
+			 struct flow_events *ev)
+{
+	if (!(p->headers & HDR_AETH))
+		return;
+	f->acks += packet_aeth_kind(p) == AETH_ACK && opcode_info(p->opcode)->flags & OP_ACK;
+	count_refusal(more, p, ev);
+}
+
+/* Whether the other direction has sent nothing again: what it sends again is answered again, each
+ * time with the PSN of the last one, and how much later is not known. And a refusal may be said
+ * again of what came behind it. */
+static bool is_peer_steady(struct flow_table *t, const struct flow_entry *e, const struct packet *p)
+{
+	struct flow_entry *peer = e->peer == PAIR_NONE ? NULL : &t->entry[e->peer];
+	const struct flow_more *more = peer ? flow_entry_more(peer) : NULL;
+
+	if (!peer || (more && more->flow.duplicates))
+		return false;
+	flow_entry_settle(t, peer);
+	if (p->headers & HDR_AETH && packet_aeth_kind(p) != AETH_ACK &&
+	    peer->stream.psn.last_ns > e->stream.answer_ns)
+		return false;
+	return stream_is_steady(&peer->stream);
 }
 
 /* The flow that a response answers to, as far as it is known. */
@@ -100,13 +131,36 @@ static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
 	return &t->entry[id];
 }
 
+static void take_response(struct flow_table *t, struct flow_entry *e,
+			  const struct stream *requester, const struct packet *p)
+{
+	struct flow_more *more = flow_entry_more(e);
+
+	answers_take(&e->flow.answers, p, requester, &more->stream, &more->flow, &t->events);
+}
+
+/* What was refused was not captured, or nobody knows who asked. */
+static void count_unknown(struct flow_entry *e, const struct flow_events *ev)
+{
+	flow_entry_more(e)->flow.naks_unknown += ev->bits & FLOW_NAK_SEQ ? 1 : 0;
+}
+
 static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry *peer,
 		  const struct packet *p)
 {
+	bool fits;
+
 	flow_entry_lend(t, peer, 1);
-	if (stream_answer(&peer->stream, p, &flow_entry_more(peer)->flow, &t->events)) {
+	fits = stream_answer(&peer->stream, p, &flow_entry_more(peer)->flow, &t->events);
+	/* Else of what was not captured, or of a READ whose span is not known. */
+	if (fits) {
 		e->strangers = 0;
-	} else if (++e->strangers == STRANGERS_MAX) {
+		take_response(t, e, &peer->stream, p);
+		return flow_entry_keep(t, peer);
+	}
+	count_unknown(e, &t->events);
+	e->flow.answers = (struct answers){0};
+	if (++e->strangers == STRANGERS_MAX) {
 		e->peer = peer->peer = e->candidate = PAIR_NONE;
 		e->strangers = 0;
 	}
@@ -116,6 +170,10 @@ static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry 
 static void judge_request(struct flow_table *t, struct flow_entry *e, const struct packet *p)
 {
 	stream_request(&e->stream, p, &flow_entry_more(e)->flow, &t->events);
+	if (t->events.bits & FLOW_NEW_CONNECTION && e->peer != PAIR_NONE) {
+		flow_entry_settle(t, &t->entry[e->peer]);
+		t->entry[e->peer].flow.answers = (struct answers){0};
+	}
 	if (e->peer == PAIR_NONE && opcode_class(p->opcode) != OPCODE_CLASS_UC &&
 	    (p->ackreq || e->flow.requests < UNPAIRED_REQUESTS))
 		pair_note(t->pairs, flow_hosts(e->flow.src, e->flow.dst), p->psn, p->sport, e->id);
@@ -148,6 +206,20 @@ static void space_cnp(struct flow *f, uint64_t now_ns, struct flow_events *ev)
 	f->cnp_last_ns = now_ns;
 }
 
+/* Whether the capture saw a packet twice. By another way than the others may come what those lack.
+ */
+static bool is_copy(struct flow_table *t, struct flow_entry *e, const struct packet *p,
+		    bool believed)
+{
+	bool steady;
+
+	if (believed && answers_awaits(&flow_entry_more(e)->stream, p) &&
+	    !stream_is_on_path(&e->stream, p))
+		return false;
+	steady = opcode_info(p->opcode)->flags & OP_RESPONSE && is_peer_steady(t, e, p);
+	return stream_is_copy(&e->stream, p, e->flow.last_ns, steady);
+}
+
 /* What a packet says beyond its own flow's counters. A packet with a bad ICRC says nothing: the
  * receiver drops it. */
 static int judge(struct flow_table *t, struct flow_entry *e, const struct packet *p)
@@ -162,15 +234,22 @@ static int judge(struct flow_table *t, struct flow_entry *e, const struct packet
 		count_held(t, p, e);
 	if (request && believed) {
 		judge_request(t, e, p);
-	} else if (stream_is_copy(&e->stream, p, e->flow.last_ns)) {
+		return 0;
+	}
+	if (is_copy(t, e, p, believed)) {
 		more->copies++;
 		t->events.bits |= FLOW_COPY;
-	} else if (request && p->icrc == ICRC_BAD) {
+		return 0;
+	}
+	count_answer(&e->flow, more, p, &t->events);
+	if (request && p->icrc == ICRC_BAD) {
 		stream_bad_request(&e->stream, p);
 	} else if ((flags & OP_RESPONSE) && believed && p->opcode != OPCODE_CNP) {
 		peer = peer_of(t, e, p);
 		if (peer)
 			return answer(t, e, peer, p);
+		count_unknown(e, &t->events);
+		take_response(t, e, NULL, p);
 	} else if (p->opcode == OPCODE_CNP && believed) {
 		space_cnp(more, p->time_ns, &t->events);
 	}

@@ -34,6 +34,8 @@ struct flow {
 	uint64_t lost_psns;	    /* came again after a refusal or a timeout */
 	uint64_t corrupted_psns;    /* the same, of what was captured with a bad ICRC */
 	uint64_t missed_psns;	    /* acknowledged, but not captured: no loss of the network */
+	uint64_t responses_missing; /* within a READ, and never asked for again */
+	uint64_t naks_unknown;	    /* sequence NAKs of what no known request had, of naks_seq */
 	uint64_t reordered;	    /* requests that came late by themselves */
 	uint64_t copies;	    /* packets that the capture saw twice */
 	uint64_t losses_before;	    /* refusals of what did not reach the capture */
@@ -54,10 +56,14 @@ struct flow {
 	uint64_t held, held_ns; /* by pauses of its priority; only of tagged packets */
 	uint64_t held_unknown;	/* requests without a tag, after the first pause */
 	bool paired;
+	uint8_t service;   /* enum opcode_class of the first request or response, else packet */
 	uint32_t peer_qpn; /* when paired: the QP that the answers go to */
 	uint64_t first_ns, first_frame;
 	uint64_t dscp[64]; /* packets by DSCP */
 };
+
+/* Whether receivers acknowledge its requests: not those of UC and UD. */
+bool flow_is_acknowledged(const struct flow *f);
 
 /* ConnectX sends CNPs of a flow 4 us apart unless told otherwise. What is closer is so for certain
  * by a clock that counts in us. */
@@ -105,6 +111,8 @@ enum flow_event {
 	FLOW_HELD = 1 << 20,	  /* the first behind a pause of its priority */
 	FLOW_CNP_CLOSE = 1 << 21,
 	FLOW_MIRROR_GAP = 1 << 22, /* the mirror's tunnel lost packets before this one */
+	FLOW_READ_GAP = 1 << 23,   /* responses of a READ are missing before this one */
+	FLOW_READ_FILLED = 1 << 24, /* one of them, late or again */
 };
 
 struct flow_events {

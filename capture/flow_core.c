@@ -92,6 +92,14 @@ static void tell_stream(const struct flow_run *r, struct stream *s)
 	s->answer_ns = r->answer_ns;
 }
 
+static void tell_answers(const struct flow_run *r, struct flow_entry *e)
+{
+	e->flow.answers.next = (r->answer_psn + 1) & 0xffffff;
+	e->flow.answers.state = r->takes & TAKES_INSIDE ? ANSWERS_INSIDE : ANSWERS_BETWEEN;
+	e->stream.answer_kind = AETH_ACK;
+	e->strangers = 0;
+}
+
 void flow_entry_settle(struct flow_table *t, struct flow_entry *e)
 {
 	struct flow_run *r = &t->run[e->id];
@@ -102,7 +110,7 @@ void flow_entry_settle(struct flow_table *t, struct flow_entry *e)
 	tell_flow(r, &e->flow);
 	tell_stream(r, &e->stream);
 	if (r->took & TAKES_RESPONSE)
-		e->strangers = 0;
+		tell_answers(r, e);
 	r->takes = 0;
 }
 
@@ -113,6 +121,7 @@ static void put_core(const struct flow_core *c, struct flow *f)
 	f->dest_qpn = c->dest_qpn;
 	f->sport = c->sport;
 	f->encap = c->encap;
+	f->service = c->service;
 	f->max_payload = c->max_payload;
 	f->payload_bytes = c->payload_bytes;
 	f->requests = c->requests;

@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 
+#include "capture/opcode.h"
+
 #define FLOWS_MAX_DEFAULT  65536U
 #define ENTRIES_FIRST	   64U
 #define SLOTS_EACH	   8U /* most are found in the first place, */
@@ -337,6 +339,7 @@ int flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct 
 	}
 	flow_entry_lend(t, e, 0);
 	stream_connect(&e->stream, &flow_entry_more(e)->flow, c);
+	e->flow.answers = (struct answers){0};
 	if (peer && peer->peer == PAIR_NONE)
 		flow_entry_pair(e, peer);
 	return flow_entry_keep(t, e);
@@ -351,7 +354,8 @@ static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const s
 	memcpy(e->flow.dst, p->dst, sizeof(p->dst));
 	e->flow.dest_qpn = p->dest_qpn;
 	e->flow.sport = p->sport;
-	e->flow.encap = p->encap;
+	e->flow.encap = p->encap & 3;
+	e->flow.service = opcode_class(p->opcode) & 7;
 	e->flow.first_ns = p->time_ns;
 	e->flow.first_frame = p->frame;
 	e->id = t->count;

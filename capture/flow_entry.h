@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "capture/answers.h"
 #include "capture/connect.h"
 #include "capture/flow_pool.h"
 #include "capture/pair.h"
@@ -37,6 +38,11 @@ enum flow_run_takes {
 	TAKES_NEVER = 1 << 7,
 	TAKES_LAYOUT = 1 << 8, /* frames of layout 0, and so on to 3 */
 	TAKES_FIRST = 1 << 12, /* the first request of the flow, with any PSN */
+	/* Answers: those with others of their READ before them, all but those, and those with
+	 * others behind them. */
+	TAKES_INSIDE = 1 << 13,
+	TAKES_BETWEEN = 1 << 14,
+	TAKES_OPEN = 1 << 15,
 };
 
 #define RUN_UNKNOWN 0xff
@@ -70,9 +76,10 @@ struct flow_core {
 	uint8_t src[16], dst[16];
 	uint32_t dest_qpn, peer_qpn, max_payload;
 	uint16_t sport;
-	uint8_t encap;
+	uint8_t encap : 4, service : 4; /* enum opcode_class */
 	bool paired;
 	uint8_t tclass[FLOW_CLASSES]; /* DSCP and ECN, of the packets in class_packets[] */
+	struct answers answers;
 	uint64_t class_packets[FLOW_CLASSES];
 	uint64_t payload_bytes, requests, responses, acks, icrc_good, held_unknown;
 	uint64_t first_ns, first_frame, last_ns, last_frame;

@@ -33,6 +33,8 @@ static const struct {
 	{FLOW_HELD, "held", "held by a pause"},
 	{FLOW_CNP_CLOSE, "cnp_close", "close to the CNP before"},
 	{FLOW_MIRROR_GAP, "mirror_gap", "the mirror lost packets before"},
+	{FLOW_READ_GAP, "read_gap", "READ responses missing before"},
+	{FLOW_READ_FILLED, "read_filled", "was missing in a READ"},
 };
 
 json_t *flow_events_to_json(struct flow_events ev)

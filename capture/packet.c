@@ -382,6 +382,29 @@ void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire
 		packet_fault(p, PACKET_MALFORMED, "link type %d is not understood", dlt);
 }
 
+uint32_t packet_rnr_us(const struct packet *p)
+{
+	static const uint32_t us[32] = {
+		655360, 10,    20,    30,    40,    60,	    80,	    120,    160,    240,    320,
+		480,	640,   960,   1280,  1920,  2560,   3840,   5120,   7680,   10240,  15360,
+		20480,	30720, 40960, 61440, 81920, 122880, 163840, 245760, 327680, 491520,
+	};
+
+	return us[p->aeth.syndrome & 0x1f];
+}
+
+int packet_credits(const struct packet *p)
+{
+	unsigned int value = p->aeth.syndrome & 0x1f;
+
+	if (value == 31)
+		return -1;
+	if (value < 5)
+		return (int[]){0, 1, 2, 3, 4}[value];
+	/* 6, 8, 12, 16 and so on */
+	return (value & 1 ? 3 : 4) << (value - 3) / 2;
+}
+
 enum aeth_kind packet_aeth_kind(const struct packet *p)
 {
 	return (enum aeth_kind)((p->aeth.syndrome >> 5) & 3);

@@ -152,6 +152,12 @@ enum aeth_kind {
 };
 enum aeth_kind packet_aeth_kind(const struct packet *p);
 
+/* What an RNR NAK asks the sender to wait, IBTA vol 1, 9.7.5.2.8; of its value. */
+uint32_t packet_rnr_us(const struct packet *p);
+
+/* The messages that an ACK allows, IBTA vol 1, 9.7.7.2.5; -1 = credits are not used. */
+int packet_credits(const struct packet *p);
+
 /* "RC_RDMA_WRITE_FIRST", "RD or DC 0x47", "vendor 0xe3", "unknown 0x80". Static strings or buf. */
 const char *opcode_name(uint8_t opcode, char *buf, size_t size);
 

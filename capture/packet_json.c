@@ -91,7 +91,14 @@ static bool put_aeth(json_t *o, const struct packet *p)
 		[AETH_NAK] = "nak",
 	};
 
-	return put(o, "kind", json_string(kinds[packet_aeth_kind(p)])) &&
+	enum aeth_kind kind = packet_aeth_kind(p);
+
+	if (kind == AETH_RNR && !put_int(o, "wait_us", packet_rnr_us(p)))
+		return false;
+	if (kind == AETH_ACK && packet_credits(p) >= 0 &&
+	    !put_int(o, "credits", (uint32_t)packet_credits(p)))
+		return false;
+	return put(o, "kind", json_string(kinds[kind])) &&
 	       put_int(o, "value", p->aeth.syndrome & 0x1f) && put_int(o, "msn", p->aeth.msn);
 }
 

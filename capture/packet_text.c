@@ -143,7 +143,9 @@ static void add_op(struct line *l, const struct packet *p)
 		snprintf(op, sizeof(op), "NAK(%s)",
 			 value < ARRAY_SIZE(nak) ? nak[value] : "reserved");
 	else if (p->headers & HDR_AETH && packet_aeth_kind(p) == AETH_RNR)
-		snprintf(op, sizeof(op), "RNR NAK(timer %u)", value);
+		snprintf(op, sizeof(op), "RNR NAK(%.2f ms)", packet_rnr_us(p) / 1000.0);
+	else if (p->headers & HDR_AETH && packet_aeth_kind(p) == AETH_RESERVED)
+		snprintf(op, sizeof(op), "reserved answer 0x%02x", p->aeth.syndrome);
 	line_add(l, " %-34s", op);
 }
 
@@ -178,6 +180,8 @@ static void add_atomiceth(struct line *l, const struct packet *p)
 static void add_aeth(struct line *l, const struct packet *p)
 {
 	line_add(l, ", msn %u", p->aeth.msn);
+	if (packet_aeth_kind(p) == AETH_ACK && packet_credits(p) >= 0)
+		line_add(l, ", credits %d", packet_credits(p));
 }
 
 static void add_atomicacketh(struct line *l, const struct packet *p)
@@ -246,6 +250,8 @@ static void add_roce(struct line *l, const struct packet *p)
 		line_add(l, ", vlan %u pcp %u", p->vid, p->pcp);
 	if (p->becn)
 		line_add(l, ", BECN");
+	else if (p->opcode == OPCODE_CNP)
+		line_add(l, ", without BECN");
 	if (p->fecn)
 		line_add(l, ", FECN");
 	if (p->fragment)

@@ -76,7 +76,7 @@ static void gap_drop(struct psn_track *t, unsigned int i)
 	memmove(&t->gap[i], &t->gap[i + 1], (t->gap_count - i) * sizeof(t->gap[0]));
 }
 
-static void gap_add(struct psn_track *t, uint32_t start, uint32_t len, uint64_t time_ns)
+void psn_gap_open(struct psn_track *t, uint32_t start, uint32_t len, uint64_t time_ns)
 {
 	if (t->gap_count == PSN_GAPS_MAX)
 		gap_drop(t, 0);
@@ -101,8 +101,7 @@ static void gap_cut(struct psn_track *t, unsigned int i, uint32_t lo, uint32_t h
 		t->gap[t->gap_count++] = right; /* else forgotten, as an old gap is */
 }
 
-/* How many missing PSNs the request brings; span 0 = up to the end of the gap it lies in. */
-static uint32_t gaps_fill(struct psn_track *t, uint32_t psn, uint32_t span)
+uint32_t psn_gap_fill(struct psn_track *t, uint32_t psn, uint32_t span)
 {
 	uint32_t filled = 0;
 	unsigned int i = 0;
@@ -154,7 +153,7 @@ static enum psn_verdict observe_ahead(struct psn_track *t, const struct psn_requ
 	if (blind)
 		vote_pmtu(t, d + 1);
 	else if (d)
-		gap_add(t, t->expected, d, r->time_ns);
+		psn_gap_open(t, t->expected, d, r->time_ns);
 	advance(t, r);
 	if (blind)
 		return PSN_UNJUDGED;
@@ -168,7 +167,7 @@ static enum psn_verdict observe_behind(struct psn_track *t, const struct psn_req
 {
 	uint32_t span = psn_span(t, r);
 
-	*count = gaps_fill(t, r->psn, span);
+	*count = psn_gap_fill(t, r->psn, span);
 	if (span && psn_distance(r->psn + span, t->expected) > 0)
 		advance(t, r);
 	return *count ? PSN_FILLED : PSN_DUPLICATE;

@@ -20,7 +20,8 @@
 #include "capture/record_guess.h"
 #include "capture/window.h"
 
-#define WINDOW_BYTES (16U << 20) /* mapping costs less in large parts; counts as memory in use */
+#define WINDOW_BYTES (1U << 20) /* what the kernel keeps of its pages stays in the second cache */
+_Static_assert(WINDOW_BYTES >= BUFFER_BYTES, "a window shows any record");
 
 #define MAGIC_MICRO	 0xa1b2c3d4U
 #define MAGIC_NANO	 0xa1b23c4dU

@@ -89,7 +89,7 @@ static void learn_opcode(struct skim_opcode *o, uint8_t opcode, bool ackreq)
 	o->head_len = BTH_LEN + ext_len;
 	o->around = UDP_LEN + BTH_LEN + ext_len + ICRC_LEN;
 	o->payload_not = info->flags & OP_PAYLOAD ? 0 : UINT16_MAX;
-	o->pad_not = info->flags & OP_FULL ? 3 : 0;
+	o->pad_not = info->flags & OP_FULL ? BTH_VERSION | BTH_PAD : BTH_VERSION;
 	o->aeth_not = info->headers & HDR_AETH ? AETH_REFUSAL : 0;
 	if (info->flags & OP_REQUEST) {
 		o->kind = RUN_REQUEST;
@@ -100,6 +100,8 @@ static void learn_opcode(struct skim_opcode *o, uint8_t opcode, bool ackreq)
 	} else if (info->flags & OP_RESPONSE) {
 		o->kind = info->flags & OP_ACK ? RUN_ACK : RUN_RESPONSE;
 		o->needs = TAKES_RESPONSE;
+		o->needs |= answers_follows(opcode) ? TAKES_INSIDE : TAKES_BETWEEN;
+		o->needs |= answers_goes_on(opcode) ? TAKES_OPEN : 0;
 	}
 }
 
@@ -155,7 +157,7 @@ static inline void look(const struct skim_batch *b, const struct record *r, stru
 	 * that IP and UDP agree on. */
 	odd = (room | (r->cap_len - bth - o->head_len) | (r->wire_len - end)) >> 31;
 	odd |= (be16_at(ip + 2 + 2 * ipv6) - udp_len) ^ (IPV4_LEN - IPV4_LEN * ipv6);
-	odd |= ((room + pad) & 3) | (pad & o->pad_not) | (room & o->payload_not);
+	odd |= ((room + pad) & 3) | (h[1] & o->pad_not) | (room & o->payload_not);
 	odd |= (h[BTH_LEN] & o->aeth_not) | ((tclass & 3) == TCLASS_CE);
 	k->needs = 0;
 	if (odd)
@@ -202,10 +204,22 @@ static size_t next_batch(const struct skim_batch *b)
 	       FETCH_BEYOND;
 }
 
+static inline const void *ahead_of(const struct skim_batch *b, unsigned int i, uint32_t offset)
+{
+	return (const void *)((uintptr_t)b->record[i].data + b->ahead + offset);
+}
+
 /* One line in each step: who asks for many at once has to wait. */
 static inline void fetch(const struct skim_batch *b, unsigned int i, uint32_t offset)
 {
-	__builtin_prefetch((const void *)((uintptr_t)b->record[i].data + b->ahead + offset));
+	__builtin_prefetch(ahead_of(b, i, offset));
+}
+
+/* What is behind the head, for the ICRC alone. All of a batch would fill the first cache. */
+static inline void fetch_payload(const struct skim_batch *b, unsigned int i)
+{
+	for (uint32_t at = 3 * CACHE_LINE; at < b->record[i].cap_len; at += CACHE_LINE)
+		__builtin_prefetch(ahead_of(b, i, at), 0, 2);
 }
 
 void skim_guess(struct skim_batch *b)
@@ -213,8 +227,7 @@ void skim_guess(struct skim_batch *b)
 	b->ahead = b->count ? next_batch(b) : 0;
 	for (unsigned int i = 0; i < b->count; i++) {
 		fetch(b, i, 0);
-		for (uint32_t at = 3 * CACHE_LINE; at < b->record[i].cap_len; at += CACHE_LINE)
-			fetch(b, i, at);
+		fetch_payload(b, i);
 		look(b, &b->record[i], &b->skim[i]);
 	}
 }
@@ -323,9 +336,15 @@ static inline bool take_answer(const struct flow_table *t, struct flow_run *run,
 {
 	struct flow_run *peer = &t->run[run->peer];
 	int32_t d = psn_distance(k->psn, peer->expected);
+	int32_t ahead = psn_distance(k->psn, run->answer_psn);
 
 	if (!(peer->takes & TAKES_ANSWERS) || d >= 0 || d < -STREAM_WINDOW_MAX)
 		return false;
+	if (k->needs & TAKES_INSIDE ? ahead != 1 : ahead <= 0 || ahead > STREAM_WINDOW_MAX)
+		return false;
+	if (k->needs & (TAKES_INSIDE | TAKES_OPEN))
+		run->takes = (uint16_t)((run->takes & ~(TAKES_INSIDE | TAKES_BETWEEN)) |
+					(k->needs & TAKES_OPEN ? TAKES_INSIDE : TAKES_BETWEEN));
 	run->answer_psn = k->psn;
 	run->answer_ns = r->time_ns;
 	run->took |= TAKES_RESPONSE;
@@ -389,6 +408,17 @@ static bool is_as_it_looks(const struct skim *k, unsigned int layout, const stru
 	       p->encap == (ipv6 ? ENCAP_ROCE_V2_IPV6 : ENCAP_ROCE_V2_IPV4);
 }
 
+/* What follows the last answer, when that was the furthest. */
+static uint16_t takes_answers(const struct flow_entry *e)
+{
+	const struct answers *a = &e->flow.answers;
+
+	if (a->state == ANSWERS_UNKNOWN || a->next != ((e->stream.answer_psn + 1) & PSN_MASK))
+		return 0;
+	return TAKES_RESPONSE | TAKES_OPEN |
+	       (a->state == ANSWERS_INSIDE ? TAKES_INSIDE : TAKES_BETWEEN);
+}
+
 static uint16_t takes_of(const struct flow_entry *e)
 {
 	const struct stream *s = &e->stream;
@@ -400,8 +430,7 @@ static uint16_t takes_of(const struct flow_entry *e)
 	takes |= s->psn.started ? 0 : TAKES_FIRST;
 	if (s->psn.started && !s->psn.gap_count && !(s->more && s->more->skip_count))
 		takes |= TAKES_ANSWERS;
-	takes |= paired ? TAKES_RESPONSE : 0;
-	return takes;
+	return takes | (paired ? takes_answers(e) : 0);
 }
 
 /* Goes on from where the flow stands. */

@@ -402,6 +402,7 @@ int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t
 {
 	struct pcap_pkthdr *h;
 	const uint8_t *bytes;
+	const char *why;
 	int got;
 
 	if (s->ended)
@@ -430,9 +431,14 @@ int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t
 		return 0;
 	if (s->live)
 		return live_failed(s, got, e);
-	return err_set(e, -EPROTO, "%s: breaks off after frame %llu: %s", s->name,
-		       (unsigned long long)s->frames,
-		       unpack_error(s->unpack) ? unpack_error(s->unpack) : pcap_geterr(s->pcap));
+	why = unpack_error(s->unpack) ? unpack_error(s->unpack) : pcap_geterr(s->pcap);
+	err_set(e, -EPROTO, "%s: breaks off after frame %llu: %s", s->name,
+		(unsigned long long)s->frames, why);
+	/* As libpcap says it. */
+	if (strstr(why, "different from the type of the first interface"))
+		err_hint(e, "a file has one link type: record each interface by itself, or all by "
+			    "'any'");
+	return -EPROTO;
 }
 
 bool source_progress(const struct source *s, uint64_t *done, uint64_t *size)

@@ -10,14 +10,16 @@
 #include <string.h>
 
 #include "capture/opcode.h"
+#include "capture/trail.h"
 
 #define PSN_MASK 0xffffffU
 /* A network reorders within this; a timeout that was not agreed on is not shorter than that. */
 #define REORDER_NS     50000
 #define TIMEOUT_MIN_NS 1000000
-/* Two captures of one packet: of other bytes, which only the path explains; and of the same. */
+/* Two captures of one packet: of other bytes, which only the path explains; and of the same, sooner
+ * than the shortest timeout and wait for a receiver. */
 #define COPY_PATH_NS 1000000
-#define COPY_SAME_NS 1000
+#define COPY_SAME_NS 8000
 
 /* Addresses, VLAN and TTL change from hop to hop, and stay the same for the packets of a flow. */
 static uint32_t path_of(const struct packet *p)
@@ -54,9 +56,8 @@ static uint64_t since(uint64_t now_ns, uint64_t then_ns)
 static bool was_bad(const struct stream *s, uint32_t psn)
 {
 	const struct stream_more *more = s->more;
-	unsigned int n = more->bad_count < STREAM_BAD ? more->bad_count : STREAM_BAD;
 
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < STREAM_BAD && i < more->bad_count; i++)
 		if (more->bad[i] == psn)
 			return true;
 	return false;
@@ -84,7 +85,18 @@ static bool is_request_copy(const struct stream *s, const struct packet *p, uint
 	       within(p->time_ns, s->psn.last_ns, COPY_SAME_NS);
 }
 
-bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns)
+static uint8_t answer_kind(const struct packet *p)
+{
+	return (uint8_t)(p->headers & HDR_AETH ? packet_aeth_kind(p) : AETH_ACK);
+}
+
+static bool is_answer_copy(const struct stream *s, const struct packet *p)
+{
+	return s->answer_ns && p->psn == s->answer_psn && answer_kind(p) == s->answer_kind &&
+	       within(p->time_ns, s->answer_ns, COPY_SAME_NS);
+}
+
+bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, bool steady)
 {
 	bool answer = opcode_info(p->opcode)->flags & OP_RESPONSE && p->opcode != OPCODE_CNP;
 	uint32_t path = path_of(p);
@@ -99,8 +111,11 @@ bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns)
 			return true;
 		if (answer)
 			s->path = path;
+	} else if (answer && steady && is_answer_copy(s, p)) {
+		return true;
 	}
 	if (answer) {
+		s->answer_kind = answer_kind(p);
 		s->answer_psn = p->psn;
 		s->answer_ns = p->time_ns;
 	}
@@ -220,39 +235,24 @@ static void find_cause(struct stream *s, const struct packet *p, struct flow *f,
 	}
 }
 
-uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va)
+static void find_trail(struct stream *s, const struct psn_request *r, struct flow *f,
+		       uint64_t before_ns, struct flow_events *ev)
 {
-	uint32_t span = psn_span(&s->psn, r);
+	uint32_t restarts = 0;
+	uint32_t copies = trail_note(s, r, before_ns, ev->bits & FLOW_UNEXPLAINED, &restarts);
 
-	s->read[s->read_count++ % STREAM_READS] = (struct stream_read){
-		.va = va,
-		.psn = r->psn,
-		.span = span,
-		.len = r->read_len,
-	};
-	if (s->read_count == 2 * STREAM_READS)
-		s->read_count = STREAM_READS;
-	return span;
-}
-
-/* The rest of a READ whose first responses came. */
-static bool is_partial_read(const struct stream *s, const struct packet *p,
-			    const struct psn_request *r)
-{
-	unsigned int n = s->read_count < STREAM_READS ? s->read_count : STREAM_READS;
-
-	for (unsigned int i = 0; r->read && r->read_known && i < n; i++) {
-		const struct stream_read *q = &s->read[i];
-		int32_t d = psn_distance(p->psn, q->psn);
-
-		if (d > 0 && (uint32_t)d < q->span && r->read_len < q->len && p->reth.va > q->va)
-			return true;
-	}
-	return false;
+	if (!copies)
+		return;
+	f->copies += copies;
+	f->duplicates -= copies;
+	f->unexplained -= restarts;
+	ev->bits = (ev->bits & ~(uint32_t)(FLOW_DUPLICATE | FLOW_UNEXPLAINED)) | FLOW_COPY;
+	s->more->retry = STREAM_CAUSE_NONE;
+	s->more->skip_count = 0;
 }
 
 static void sent_again(struct stream *s, const struct packet *p, const struct psn_request *r,
-		       struct flow *f, struct flow_events *ev)
+		       struct flow *f, uint64_t before_ns, struct flow_events *ev)
 {
 	struct stream_more *more = s->more;
 	uint32_t span = psn_span(&s->psn, r), end = (p->psn + (span ? span : 1)) & PSN_MASK;
@@ -263,7 +263,7 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 		f->lost_psns += more->late;
 		retry_begin(s, STREAM_CAUSE_NAK, (p->psn - more->late) & PSN_MASK);
 	}
-	if (is_partial_read(s, p, r)) {
+	if (stream_is_rest_of_read(s, p, r)) {
 		f->read_retries++;
 		ev->bits |= FLOW_READ_RETRY;
 	} else if (!more->retry && !(more->refused && psn_distance(p->psn, s->next_psn) >= 0)) {
@@ -272,6 +272,8 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 		ev->bits |= FLOW_UNEXPLAINED;
 		retry_begin(s, STREAM_CAUSE_UNKNOWN, p->psn);
 	}
+	if (more->retry == STREAM_CAUSE_UNKNOWN)
+		find_trail(s, r, f, before_ns, ev);
 	if (more->retry == STREAM_CAUSE_NAK && psn_distance(end, more->retry_end) >= 0)
 		count_go_back(s, f, more->retry_end);
 }
@@ -317,7 +319,7 @@ static void observe_behind(struct stream *s, const struct packet *p, const struc
 		f->duplicates++;
 		ev->bits |= FLOW_DUPLICATE;
 		if (reliable)
-			sent_again(s, p, r, f, ev);
+			sent_again(s, p, r, f, before_ns, ev);
 	}
 	set_pending(s);
 }
@@ -340,6 +342,7 @@ static void observe_ahead(struct stream *s, const struct packet *p, const struct
 		ev->bits |= FLOW_NEW_CONNECTION;
 		more->refused = more->retry = STREAM_CAUSE_NONE;
 		more->late = more->bad_count = s->read_count = 0;
+		more->trail_count = more->trail_steps = 0;
 		break;
 	case PSN_UNJUDGED:
 		f->psn_unjudged++;
@@ -365,12 +368,13 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 	uint32_t path = path_of(p);
 	int32_t d = s->psn.started ? psn_distance(p->psn, s->psn.expected) : 0;
 
-	if (d < 0 && is_request_copy(s, p, path)) {
+	if (d < 0 && (is_request_copy(s, p, path) || trail_is_copy(s, &r))) {
 		f->copies++;
 		ev->bits |= FLOW_COPY;
 		return;
 	}
-	if (s->more->retry || s->more->refused)
+	/* What came late by itself before the refusal is not sent again. */
+	if (s->more->retry || (s->more->refused && !s->more->late))
 		skip(s, s->next_psn, p->psn);
 	if (d < 0 && !psn_is_jump(&s->psn, &r))
 		observe_behind(s, p, &r, f, ev);
@@ -395,7 +399,9 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 	const struct psn_gap *gap = psn_gap_at(&s->psn, p->psn);
 	bool again = skip_lost(s, p->psn, f);
 
-	if (more->refused == cause && more->refused_psn == p->psn)
+	/* One that was not ready refuses what comes behind that as well, in Soft-RoCE. */
+	if (more->refused_psn == p->psn &&
+	    (more->refused == cause || more->refused == STREAM_CAUSE_RNR))
 		return;
 	if (more->retry == STREAM_CAUSE_NAK && s->last_psn != more->retry_from)
 		count_go_back(s, f, (s->last_psn + 1) & PSN_MASK);
@@ -421,7 +427,7 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, struct flow_events *ev)
 {
 	struct stream_more *more = s->more;
-	enum aeth_kind kind = p->headers & HDR_AETH ? packet_aeth_kind(p) : AETH_ACK;
+	enum aeth_kind kind = (enum aeth_kind)answer_kind(p);
 	bool refusal = kind == AETH_RNR || kind == AETH_NAK;
 	int32_t d = psn_distance(p->psn, s->psn.expected);
 

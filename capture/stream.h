@@ -41,10 +41,17 @@ struct stream_more {
 	uint32_t skip_from, skip_count;
 	/* PSNs that requests in a row brought late, how many they were, and what follows them. */
 	uint32_t late, late_requests, late_next;
+	/* Requests that come again in step with new ones, see trail.h: what comes next, what was
+	 * expected by then, and how many are not known to be copies. */
+	uint32_t trail_next, trail_expected, trail_count, trail_restarts;
+	uint8_t trail_steps;
 	uint32_t bad[STREAM_BAD]; /* PSNs of requests with a bad ICRC */
 	uint8_t bad_count;
-	uint64_t timeout_ns;		  /* as agreed by CM, 0 = unknown */
-	struct psn_gap gap[PSN_GAPS_MAX]; /* psn.gap; the last, for it means nothing by itself */
+	uint64_t timeout_ns; /* as agreed by CM, 0 = unknown */
+	uint32_t answer_gap_count;
+	/* Of what it sends, psn.gap, and of what it answers; the last, for they mean nothing by
+	 * themselves. */
+	struct psn_gap gap[PSN_GAPS_MAX], answer_gap[PSN_GAPS_MAX];
 };
 
 /* All zero is a requester of which nothing was seen. `more` and `read` are of the caller; NULL
@@ -57,6 +64,7 @@ struct stream {
 	uint8_t last_opcode;
 	bool pending; /* refused, retry, skip_count or late is in use */
 	uint8_t read_count;
+	uint8_t answer_kind; /* enum aeth_kind, of the same */
 	uint64_t answer_ns;
 	struct psn_track psn;
 	struct stream_more *more;
@@ -71,6 +79,10 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
  * stream_request(). */
 uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va);
 
+/* The rest of a READ whose first responses came. Part of stream_request(), too. */
+bool stream_is_rest_of_read(const struct stream *s, const struct packet *p,
+			    const struct psn_request *r);
+
 /* Whether a packet came the way that the packets of the stream come. */
 bool stream_is_on_path(const struct stream *s, const struct packet *p);
 
@@ -78,8 +90,15 @@ bool stream_is_on_path(const struct stream *s, const struct packet *p);
 void stream_bad_request(struct stream *s, const struct packet *p);
 
 /* A packet that the capture saw twice, as a mirror of two ports does; to be asked of everything
- * but requests with a good PSN. Accounts it, too. last_ns: of the packet before it. */
-bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns);
+ * but requests with a good PSN. Accounts it, too. last_ns: of the packet before it; steady:
+ * stream_is_steady() of the other direction. */
+bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, bool steady);
+
+/* Whether nothing is sent again just now, as far as is known. */
+static inline bool stream_is_steady(const struct stream *s)
+{
+	return s->psn.started && s->next_psn == s->psn.expected && !(s->more && s->more->retry);
+}
 
 /* The connection manager said how the requests begin. What was seen before is of another
  * connection. */

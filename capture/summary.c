@@ -104,6 +104,7 @@ static json_t *flow_to_json(const struct flow *f)
 	packet_addr_text(f->src, src, sizeof(src));
 	packet_addr_text(f->dst, dst, sizeof(dst));
 	if (put(o, "encap", json_string(encap_words[f->encap & 3])) &&
+	    put(o, "service", json_string(service_words[f->service & 7])) &&
 	    put(o, "src", json_string(src)) && put(o, "dst", json_string(dst)) &&
 	    put(o, "sport", json_integer(f->sport)) &&
 	    put(o, "dest_qpn", json_integer(f->dest_qpn)) && put_counters(o, f, &flow_counters) &&
@@ -153,7 +154,21 @@ static json_t *totals_to_json(const struct capture_totals *t)
 	return NULL;
 }
 
-static json_t *peer_to_json(const struct lldp_peer *p)
+void capture_peer_text(const struct lldp_peer *p, char *buf, size_t size)
+{
+	const struct qos *q = &p->qos;
+	bool pfc_willing = qos_has(q, QOS_PFC_WILLING) && q->pfc_willing;
+	bool ets_willing = qos_has(q, QOS_ETS_WILLING) && q->ets_willing;
+	char prios[32] = "not said";
+
+	if (qos_has(q, QOS_PFC_ENABLED))
+		qos_prio_set_text(q->pfc_enabled, prios, sizeof(prios));
+	snprintf(buf, size, "%s %s (%s), DCBX %s, PFC %s%s%s", p->system, p->port, p->chassis,
+		 p->dialect[0] ? p->dialect : "none", prios, pfc_willing ? " willing" : "",
+		 ets_willing ? ", ETS willing" : "");
+}
+
+json_t *capture_peer_to_json(const struct lldp_peer *p)
 {
 	json_t *o;
 
@@ -179,7 +194,7 @@ json_t *capture_summary_to_json(const struct capture_summary *s)
 	if (o && put(o, "totals", totals_to_json(&s->totals)) &&
 	    put(o, "drops", json_string(drops_words[s->drops])) &&
 	    put(o, "dropped", json_uint(s->dropped)) && put(o, "flows", flows_to_json(s)) &&
-	    put(o, "lldp", peer_to_json(&s->peer)))
+	    put(o, "lldp", capture_peer_to_json(&s->peer)))
 		return o;
 	json_decref(o);
 	return NULL;

@@ -44,6 +44,12 @@ int capture_summary_make(const struct flow_table *t, const struct lldp_peer *pee
 			 enum capture_drops drops, uint64_t dropped, struct capture_summary *s);
 void capture_summary_clear(struct capture_summary *s);
 
+/* NULL on -ENOMEM, null when no neighbour was heard. */
+json_t *capture_peer_to_json(const struct lldp_peer *p);
+#define CAPTURE_PEER_TEXT 320
+/* Who it is, and what it says of PFC and ETS, for people. */
+void capture_peer_text(const struct lldp_peer *p, char *buf, size_t size);
+
 json_t *capture_summary_to_json(const struct capture_summary *s);
 int capture_summary_from_json(const json_t *json, struct capture_summary *s, struct err *e);
 

@@ -84,6 +84,8 @@ static const struct counter flow_rows[] = {
 	NEWER(held_ns),
 	NEWER(held_unknown),
 	NEWER(cnp_close),
+	NEWER(responses_missing),
+	NEWER(naks_unknown),
 };
 
 const char *const drops_words[3] = {
@@ -98,6 +100,10 @@ const char *const encap_words[4] = {
 	[ENCAP_ROCE_V2_IPV4] = "rocev2-ipv4",
 	[ENCAP_ROCE_V2_IPV6] = "rocev2-ipv6",
 };
+
+/* By enum opcode_class. */
+const char *const service_words[8] = {"rc",  "uc",  "rd_or_dc", "ud",
+				      "cnp", "xrc", "reserved", "vendor"};
 
 const char *const dialect_words[4] = {"", "ieee", "cee", "cin"};
 

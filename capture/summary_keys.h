@@ -24,6 +24,7 @@ struct counter_table {
 extern const struct counter_table total_counters, flow_counters;
 
 extern const char *const drops_words[3];   /* by enum capture_drops */
+extern const char *const service_words[8]; /* by enum opcode_class */
 extern const char *const encap_words[4];   /* by enum packet_encap */
 extern const char *const dialect_words[4]; /* of struct lldp_peer */
 

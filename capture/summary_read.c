@@ -132,10 +132,13 @@ static int get_peer(const json_t *o, struct flow *f, struct err *e)
 static int flow_from_json(const json_t *o, struct flow *f, struct err *e)
 {
 	uint64_t sport = 0, qpn = 0, max_payload = 0;
-	unsigned int encap = 0;
+	unsigned int encap = 0, service = 0;
 	int err;
 
 	err = get_word(o, "encap", encap_words, ARRAY_SIZE(encap_words), &encap, e);
+	/* Older summaries are without. */
+	if (!err && json_object_get(o, "service"))
+		err = get_word(o, "service", service_words, ARRAY_SIZE(service_words), &service, e);
 	if (!err)
 		err = get_gid(o, "src", f->src, e);
 	if (!err)
@@ -155,6 +158,7 @@ static int flow_from_json(const json_t *o, struct flow *f, struct err *e)
 	if (!err)
 		err = get_uint(o, "max_payload", UINT32_MAX, &max_payload, e);
 	f->encap = (uint8_t)encap;
+	f->service = (uint8_t)service;
 	f->sport = (uint16_t)sport;
 	f->dest_qpn = (uint32_t)qpn;
 	f->max_payload = (uint32_t)max_payload;

@@ -13,8 +13,8 @@ unsigned int witness_kind_of(enum flow_event event)
 
 static bool same_flow(const struct witness_flow *f, const struct packet *p)
 {
-	return f->dest_qpn == p->dest_qpn && !memcmp(f->src, p->src, sizeof(f->src)) &&
-	       !memcmp(f->dst, p->dst, sizeof(f->dst));
+	return f->bth == p->bth && f->dest_qpn == p->dest_qpn &&
+	       !memcmp(f->src, p->src, sizeof(f->src)) && !memcmp(f->dst, p->dst, sizeof(f->dst));
 }
 
 /* NULL when there is no room for another flow. */
@@ -31,6 +31,7 @@ static struct witness_flow *flow_of(struct witness *w, const struct packet *p)
 	memcpy(f->src, p->src, sizeof(f->src));
 	memcpy(f->dst, p->dst, sizeof(f->dst));
 	f->dest_qpn = p->dest_qpn;
+	f->bth = p->bth;
 	return f;
 }
 

@@ -22,6 +22,7 @@ enum witness_kind {
 struct witness_flow {
 	uint8_t src[16], dst[16];
 	uint32_t dest_qpn;
+	bool bth; /* else there is no QPN */
 	uint64_t count;
 	uint64_t frame[WITNESS_FRAMES_MAX]; /* the first ones, 0 = none */
 };

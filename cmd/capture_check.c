@@ -73,7 +73,9 @@ static int judge(const char *name, const struct capture_read *read)
 		err_sys(&e, -ENOMEM, "rules");
 		code = cmd_fail(EXIT_ENVIRONMENT, &e);
 	} else {
-		code = verdict_print(&options, verdict_writer(&options), EXIT_OK, &report);
+		/* The report tells the code that the command ends with. */
+		code = verdict_print(&options, verdict_writer(&options),
+				     read->err < 0 ? EXIT_USAGE : EXIT_OK, &report);
 	}
 	findings_clear(&findings);
 	free(run);

@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "capture/lldp.h"
 #include "capture/reader.h"
 #include "cmd/capture_file.h"
 #include "cmd/capture_filter.h"
@@ -23,11 +25,25 @@ static const struct opt decode_opts[] = {
 	{.name = NULL},
 };
 
-/* False on a stream that failed, or -ENOMEM: the caller tells. */
-static bool print_object(const struct packet *p, struct flow_events ev)
+/* What a frame of LLDP says by itself; one that is broken was told already. */
+static bool read_peer(const struct reader *r, const struct packet *p, struct lldp_peer *peer)
 {
+	struct err e = {0};
+
+	memset(peer, 0, sizeof(*peer));
+	return p->kind == PACKET_LLDP && p->fault == PACKET_OK &&
+	       lldp_decode_packet(p, r->data, peer, &e) >= 0 && peer->seen;
+}
+
+/* False on a stream that failed, or -ENOMEM: the caller tells. */
+static bool print_object(const struct reader *r, const struct packet *p, struct flow_events ev)
+{
+	struct lldp_peer peer;
 	json_t *o = packet_to_json(p);
 	bool ok = o && json_object_set_new(o, "events", flow_events_to_json(ev)) == 0;
+
+	if (ok && read_peer(r, p, &peer))
+		ok = json_object_set_new(o, "lldp", capture_peer_to_json(&peer)) == 0;
 
 	if (ok)
 		ok = json_dumpf(o, stdout, JSON_COMPACT) == 0;
@@ -37,17 +53,21 @@ static bool print_object(const struct packet *p, struct flow_events ev)
 }
 
 /* Times are shown from the first frame on. */
-static void print_line(const struct packet *p, struct flow_events ev, uint64_t first_ns)
+static void print_line(const struct reader *r, const struct packet *p, struct flow_events ev,
+		       uint64_t first_ns)
 {
+	char line[PACKET_TEXT_MAX], events[256], said[CAPTURE_PEER_TEXT] = "";
 	struct packet shown = *p;
-	char line[PACKET_TEXT_MAX], events[256];
+	struct lldp_peer peer;
 
 	shown.time_ns -= first_ns;
 	packet_text(&shown, line, sizeof(line));
 	/* The columns have said these already. */
 	ev.bits &= ~(uint32_t)(FLOW_CNP | FLOW_CE | FLOW_ICRC_BAD | FLOW_RNR | FLOW_FRAGMENT);
 	flow_events_text(ev, events, sizeof(events));
-	printf("%s%s%s\n", line, events[0] ? ", " : "", events);
+	if (read_peer(r, p, &peer))
+		capture_peer_text(&peer, said, sizeof(said));
+	printf("%s%s%s%s%s\n", line, said[0] ? " " : "", said, events[0] ? ", " : "", events);
 }
 
 static void print_summary(const struct capture_totals *t, const struct reader *r)
@@ -103,8 +123,8 @@ static int decode_all(struct reader *r, const struct capture_filter *f, struct e
 		if (!is_shown(&p, f) || !capture_filter_match(f, &p, ev))
 			continue;
 		if (!globals->json)
-			print_line(&p, ev, first_ns);
-		else if (!print_object(&p, ev) && !ferror(stdout)) /* main() tells of that */
+			print_line(r, &p, ev, first_ns);
+		else if (!print_object(r, &p, ev) && !ferror(stdout)) /* main() tells of that */
 			return err_sys(e, -ENOMEM, "JSON");
 		if (ferror(stdout))
 			break;

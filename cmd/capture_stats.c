@@ -217,14 +217,12 @@ static void print_bad(const struct flow_table *t, unsigned int bad)
 
 static void print_peer(const struct lldp_peer *p)
 {
-	char prios[32] = "not said";
+	char text[CAPTURE_PEER_TEXT];
 
 	if (!p->seen)
 		return;
-	if (qos_has(&p->qos, QOS_PFC_ENABLED))
-		qos_prio_set_text(p->qos.pfc_enabled, prios, sizeof(prios));
-	printf("\nneighbour    %s %s (%s), DCBX %s, PFC %s%s\n", p->system, p->port, p->chassis,
-	       p->dialect[0] ? p->dialect : "none", prios,
+	capture_peer_text(p, text, sizeof(text));
+	printf("\nneighbour    %s%s\n", text,
 	       p->neighbours > 1 ? "; more than one neighbour is heard" : "");
 }
 

@@ -8,6 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,13 +86,21 @@ struct one_way capture_one_way(const struct capture_summary *s, struct findings 
 	qsort(ways, s->flow_count, sizeof(*ways), by_way);
 	for (unsigned int i = 0; i < s->flow_count; i++) {
 		const struct flow *f = &s->flow[i];
+		bool back_too;
 
+		o.answering += f->responses != 0;
 		if (!f->requests)
 			continue;
-		o.asking++;
 		memcpy(back.src, f->dst, 16);
 		memcpy(back.dst, f->src, 16);
-		if (f->paired || bsearch(&back, ways, s->flow_count, sizeof(*ways), by_way))
+		back_too = f->paired || bsearch(&back, ways, s->flow_count, sizeof(*ways), by_way);
+		if (!flow_is_acknowledged(f)) {
+			o.unacknowledged++;
+			o.silent += !back_too;
+			continue;
+		}
+		o.asking++;
+		if (back_too)
 			continue;
 		if (o.unanswered < ARRAY_SIZE(o.first))
 			o.first[o.unanswered] = f;
@@ -101,6 +110,11 @@ struct one_way capture_one_way(const struct capture_summary *s, struct findings 
 	return o;
 }
 
+bool capture_asks_no_answer(const struct one_way *o)
+{
+	return o->unacknowledged && !o->asking && !o->answering;
+}
+
 bool capture_begin(const struct rule *rule, const struct rule_context *c, struct findings *out)
 {
 	finding_begin(out, rule, c->capture->name, "", 0);
@@ -108,6 +122,21 @@ bool capture_begin(const struct rule *rule, const struct rule_context *c, struct
 		return true;
 	finding_say(out, VERDICT_SKIP, "no RoCE flow in the capture");
 	return false;
+}
+
+void capture_say_pass(const struct capture_summary *s, struct findings *out, const char *fmt, ...)
+{
+	uint64_t forgotten = s->totals.evicted_flows;
+	char text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, args); /* cut at worst */
+	va_end(args);
+	finding_say(out, forgotten ? VERDICT_INCONCLUSIVE : VERDICT_PASS, "%s", text);
+	if (forgotten)
+		finding_append(out, ", but %llu flow%s had to be forgotten: see --max-flows",
+			       (count_t)forgotten, plural(forgotten));
 }
 
 void capture_say_none(const struct rule_context *c, const struct noun *what, bool answers,
@@ -120,7 +149,9 @@ void capture_say_none(const struct rule_context *c, const struct noun *what, boo
 
 	if (answers)
 		o = capture_one_way(s, out);
-	if (drops == DROPS_SOME)
+	if (answers && capture_asks_no_answer(&o))
+		finding_say(out, VERDICT_SKIP, "UC and UD alone, which nothing acknowledges");
+	else if (drops == DROPS_SOME)
 		finding_say(out, VERDICT_INCONCLUSIVE,
 			    "no %s, but %llu packet%s did not reach the capture", what->one,
 			    (count_t)dropped, plural(dropped));
@@ -128,6 +159,16 @@ void capture_say_none(const struct rule_context *c, const struct noun *what, boo
 		finding_say(out, VERDICT_INCONCLUSIVE,
 			    "no %s, but of %u of %u flow%s only one direction was captured",
 			    what->one, o.unanswered, o.asking, plural(o.asking));
+	else if (o.answering && !o.asking)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "no %s, but answers alone were captured, of %u flow%s", what->one,
+			    o.answering, plural(o.answering));
+	else if (s->totals.evicted_flows)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "no %s in %u flow%s, but %llu that were idle longest had to be "
+			    "forgotten: see --max-flows",
+			    what->one, s->flow_count, plural(s->flow_count),
+			    (count_t)s->totals.evicted_flows);
 	else
 		finding_say(out, VERDICT_PASS, "no %s in %llu RoCE packet%s%s", what->one,
 			    (count_t)s->totals.roce, plural(s->totals.roce),
@@ -182,24 +223,32 @@ void evidence_frames(struct findings *out, const struct witness *w)
 		}
 		packet_addr_text(f->src, src, sizeof(src));
 		packet_addr_text(f->dst, dst, sizeof(dst));
-		finding_evidence(out, EVIDENCE_CAPTURE, "%s to %s qpn 0x%06x: %s", src, dst,
-				 f->dest_qpn, frames);
+		if (f->bth)
+			finding_evidence(out, EVIDENCE_CAPTURE, "%s to %s qpn 0x%06x: %s", src, dst,
+					 f->dest_qpn, frames);
+		else
+			finding_evidence(out, EVIDENCE_CAPTURE, "%s to %s: %s", src, dst, frames);
 	}
+}
+
+void evidence_most(struct findings *out, const struct flow *f, uint64_t value,
+		   const struct noun *what)
+{
+	char flow[160];
+
+	evidence_flow_frames(f, flow, sizeof(flow));
+	finding_evidence(out, EVIDENCE_CAPTURE, "most: %s: %llu %s of %llu packet%s", flow,
+			 (count_t)value, noun_for(what, value), (count_t)f->packets,
+			 plural(f->packets));
 }
 
 void evidence_worst(struct findings *out, const struct capture_summary *s, size_t counter,
 		    const struct noun *what)
 {
 	const struct flow *worst = &s->flow[0];
-	uint64_t value;
-	char flow[160];
 
 	for (unsigned int i = 1; i < s->flow_count; i++)
 		if (flow_counter(&s->flow[i], counter) > flow_counter(worst, counter))
 			worst = &s->flow[i];
-	value = flow_counter(worst, counter);
-	evidence_flow_frames(worst, flow, sizeof(flow));
-	finding_evidence(out, EVIDENCE_CAPTURE, "most: %s: %llu %s of %llu packet%s", flow,
-			 (count_t)value, noun_for(what, value), (count_t)worst->packets,
-			 plural(worst->packets));
+	evidence_most(out, worst, flow_counter(worst, counter), what);
 }

@@ -40,17 +40,28 @@ uint64_t capture_sum(const struct capture_summary *s, size_t counter, unsigned i
  * among the numbers of a mirror. */
 enum capture_drops capture_drops_of(const struct capture_summary *s, uint64_t *dropped);
 
-/* Flows of requests, and those that nothing at all answers, between two addresses. */
+/* Flows of requests that are acknowledged, and those of them that nothing at all answers, between
+ * two addresses. The others, of UC and UD, may well have nothing that comes back. And flows of
+ * answers, whose requests were captured or not. */
 struct one_way {
 	unsigned int asking, unanswered;
+	unsigned int unacknowledged, silent;
+	unsigned int answering;
 	const struct flow *first[4]; /* of the unanswered */
 };
 
 /* -ENOMEM goes to out. */
 struct one_way capture_one_way(const struct capture_summary *s, struct findings *out);
 
+/* Whether all is of UC and UD: without requests answers show that there is more. */
+bool capture_asks_no_answer(const struct one_way *o);
+
 /* Begins a finding; false when the capture has no flow that the rule could judge. */
 bool capture_begin(const struct rule *rule, const struct rule_context *c, struct findings *out);
+
+/* A PASS over all flows, unless some had to be forgotten: of those nothing is known. */
+void capture_say_pass(const struct capture_summary *s, struct findings *out, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
 
 /* None was seen: a PASS, unless the capture could have missed it. answers: without the other
  * direction it could. */
@@ -65,6 +76,10 @@ void evidence_flow_frames(const struct flow *f, char *buf, size_t size);
 
 /* The first frames of each flow. */
 void evidence_frames(struct findings *out, const struct witness *w);
+
+/* A flow that has most of something, with how much that is. */
+void evidence_most(struct findings *out, const struct flow *f, uint64_t value,
+		   const struct noun *what);
 
 /* The flow that has most of a counter, with its number. s has a flow. */
 void evidence_worst(struct findings *out, const struct capture_summary *s, size_t counter,

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a capture alone says of losses, refusals, marks and of itself: no host, no profile, no
- * counters beside it. Pauses, spacing and shares are in check_pace.c.
+ * What a capture alone says of refusals, marks, what is missing and of itself: no host, no profile,
+ * no counters beside it. Losses are in check_loss.c; pauses, spacing and shares in check_pace.c.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "reports/capture_evidence.h"
@@ -20,8 +21,6 @@ static const struct tally {
 } tallies[] = {
 #define NO_COUNTER SIZE_MAX
 #define EVENT(bit) EVIDENCE_EVENT(bit)
-	{"RC-CAP-004", offsetof(struct flow, lost_psns), EVENT(FLOW_PSN_FILLED),
-	 {"PSN lost and sent again", "PSNs lost and sent again"}, true},
 	{"RC-CAP-006", offsetof(struct flow, reordered), EVENT(FLOW_REORDERED),
 	 {"packet out of order", "packets out of order"}, false},
 	{"RC-CAP-007", offsetof(struct flow, duplicates), EVENT(FLOW_DUPLICATE),
@@ -108,10 +107,10 @@ FABRIC_CHECK(check_cap_drops)
 	else if (s->drops == DROPS_ZERO)
 		finding_say(out, VERDICT_PASS, "the capture lost nothing, as it says itself");
 	else if (paired)
-		finding_say(out, VERDICT_PASS,
-			    "no drop counters in this file, but nothing that was acknowledged in "
-			    "%u flow%s is missing",
-			    paired, plural(paired));
+		capture_say_pass(s, out,
+				 "no drop counters in this file, but nothing that was acknowledged "
+				 "in %u flow%s is missing",
+				 paired, plural(paired));
 	else
 		finding_say(out, VERDICT_INCONCLUSIVE,
 			    "no drop counters in this file, and no flow with both directions: what "
@@ -160,8 +159,11 @@ FABRIC_CHECK(check_cap_both)
 	if (!capture_begin(rule, c, out))
 		return;
 	o = capture_one_way(c->capture->summary, out);
-	if (!o.asking)
-		finding_say(out, VERDICT_FAIL, "answers alone: no request was captured");
+	if (capture_asks_no_answer(&o))
+		finding_say(out, VERDICT_SKIP, "UC and UD alone, which nothing acknowledges");
+	else if (!o.asking)
+		finding_say(out, VERDICT_FAIL,
+			    "answers alone: no request that they answer was captured");
 	else if (o.unanswered)
 		finding_say(
 			out, VERDICT_FAIL,
@@ -169,45 +171,73 @@ FABRIC_CHECK(check_cap_both)
 			"not judged there",
 			o.unanswered, o.asking, plural(o.asking));
 	else
-		finding_say(out, VERDICT_PASS, "both directions of %u flow%s", o.asking,
-			    plural(o.asking));
+		capture_say_pass(c->capture->summary, out, "both directions of %u flow%s", o.asking,
+				 plural(o.asking));
 	for (unsigned int i = 0; i < ARRAY_SIZE(o.first) && o.first[i]; i++) {
 		evidence_flow_frames(o.first[i], flow, sizeof(flow));
 		finding_evidence(out, EVIDENCE_CAPTURE, "%s", flow);
 	}
 }
 
-/* PSNs that were acknowledged all the same are the capture's own: RC-CAP-001 has them. */
+/* What never came of a flow: requests, and responses within READs. PSNs that were acknowledged all
+ * the same are the capture's own: RC-CAP-001 has them. */
+static uint64_t never_came(const struct flow *f, uint64_t *responses)
+{
+	uint64_t missed = f->missed_psns < f->psn_missing ? f->missed_psns : f->psn_missing;
+
+	*responses += f->responses_missing;
+	return f->psn_missing - missed;
+}
+
+static void missing_text(uint64_t psns, uint64_t responses, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	if (psns || !responses)
+		used = (size_t)snprintf(buf, size, "%llu PSN%s", (count_t)psns, plural(psns));
+	if (responses && used < size)
+		snprintf(buf + used, size - used, "%s%llu response%s within READs",
+			 used ? " and " : "", (count_t)responses, plural(responses));
+}
+
 FABRIC_CHECK(check_cap_missing)
 {
 	static const struct noun gap = {"unexplained gap", "unexplained gaps"};
 	static const struct noun psn = {"PSN missing", "PSNs missing"};
+	static const struct noun response = {"READ response missing", "READ responses missing"};
 	const struct capture_summary *s = c->capture->summary;
-	uint64_t missing, missed, dropped;
+	uint64_t psns = 0, responses = 0, dropped;
 	enum capture_drops drops = capture_drops_of(s, &dropped);
-	unsigned int flows, unused;
+	unsigned int flows = 0;
+	char text[96];
 
 	if (!capture_begin(rule, c, out))
 		return;
-	missing = capture_sum(s, offsetof(struct flow, psn_missing), &flows);
-	missed = capture_sum(s, offsetof(struct flow, missed_psns), &unused);
-	missing -= missed < missing ? missed : missing;
-	if (!missing) {
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		uint64_t before = psns + responses;
+
+		psns += never_came(&s->flow[i], &responses);
+		flows += psns + responses > before;
+	}
+	if (!flows) {
 		capture_say_none(c, &gap, false, out);
 		return;
 	}
+	missing_text(psns, responses, text, sizeof(text));
 	if (drops == DROPS_ZERO)
-		finding_say(out, VERDICT_FAIL, "%llu PSN%s of %u flow%s never came",
-			    (count_t)missing, plural(missing), flows, plural(flows));
+		finding_say(out, VERDICT_FAIL, "%s of %u flow%s never came", text, flows,
+			    plural(flows));
 	else
 		finding_say(out, VERDICT_INCONCLUSIVE,
-			    "%llu PSN%s of %u flow%s never came: lost in the network, or by the "
+			    "%s of %u flow%s never came: lost in the network, or by the "
 			    "capture, %s",
-			    (count_t)missing, plural(missing), flows, plural(flows),
+			    text, flows, plural(flows),
 			    drops == DROPS_SOME ? "which did not get all packets"
 						: "whose drops are not recorded");
 	evidence_worst(out, s, offsetof(struct flow, psn_missing), &psn);
+	evidence_worst(out, s, offsetof(struct flow, responses_missing), &response);
 	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_PSN_GAP)]);
+	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_READ_GAP)]);
 }
 
 /* A flow without a single good ICRC tells of the capture or of a rewritten header. */
@@ -236,7 +266,7 @@ FABRIC_CHECK(check_cap_icrc)
 			"header, rather than corruption",
 			(count_t)rewritten);
 	else if (good)
-		finding_say(out, VERDICT_PASS, "no bad ICRC, %llu good", (count_t)good);
+		capture_say_pass(s, out, "no bad ICRC, %llu good", (count_t)good);
 	else
 		finding_say(out, VERDICT_INCONCLUSIVE,
 			    "the packets were cut by the capture: no ICRC can be verified");
@@ -293,8 +323,8 @@ FABRIC_CHECK(check_cap_dscp)
 		first = n++ ? first : &s->flow[i];
 	}
 	if (!n) {
-		finding_say(out, VERDICT_PASS, "one DSCP in each of %u flow%s", s->flow_count,
-			    plural(s->flow_count));
+		capture_say_pass(s, out, "one DSCP in each of %u flow%s", s->flow_count,
+				 plural(s->flow_count));
 		return;
 	}
 	finding_say(out, VERDICT_FAIL, "%u of %u flow%s", n, s->flow_count, plural(s->flow_count));

@@ -142,6 +142,7 @@ PORT_CHECK(check_partner_app);
 FABRIC_CHECK(check_cap_drops);
 FABRIC_CHECK(check_cap_visible);
 FABRIC_CHECK(check_cap_both);
+FABRIC_CHECK(check_cap_lost);
 FABRIC_CHECK(check_cap_flows);
 FABRIC_CHECK(check_cap_frames);
 FABRIC_CHECK(check_cap_missing);

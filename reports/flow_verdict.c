@@ -17,6 +17,8 @@ const struct flow_sign flow_signs[] = {
 	{"nak_seq", "sequence NAK", "sequence NAKs", offsetof(struct flow, naks_seq)},
 	{"timeout", "timeout", "timeouts", offsetof(struct flow, timeouts)},
 	{"psn_missing", "PSN missing", "PSNs missing", offsetof(struct flow, psn_missing)},
+	{"read_missing", "READ response missing", "READ responses missing",
+	 offsetof(struct flow, responses_missing)},
 	{"rnr", "RNR NAK", "RNR NAKs", offsetof(struct flow, rnr)},
 	{"rnr_retry", "retry for a receiver not ready", "retries for a receiver not ready",
 	 offsetof(struct flow, rnr_retries)},
@@ -43,6 +45,9 @@ uint64_t flow_sign_value(const struct flow_sign *sign, const struct flow *f)
 	uint64_t value;
 
 	memcpy(&value, (const char *)f + sign->counter, sizeof(value));
+	/* What was acknowledged is told as missed by the capture, and is missing to nobody else. */
+	if (sign->counter == offsetof(struct flow, psn_missing))
+		value -= f->missed_psns < value ? f->missed_psns : value;
 	return value;
 }
 
@@ -62,8 +67,9 @@ void flow_verdict_text(const struct flow *f, enum capture_drops drops, char *buf
 	for (unsigned int i = 0; i < flow_sign_count && used < size; i++) {
 		const struct flow_sign *sign = &flow_signs[i];
 		uint64_t value = flow_sign_value(sign, f);
-		bool doubtful = sign->counter == offsetof(struct flow, psn_missing) &&
-				drops != DROPS_ZERO;
+		bool missing = sign->counter == offsetof(struct flow, psn_missing) ||
+			       sign->counter == offsetof(struct flow, responses_missing);
+		bool doubtful = missing && drops != DROPS_ZERO;
 
 		if (value)
 			used += (size_t)snprintf(buf + used, size - used, "%s%" PRIu64 " %s%s",

@@ -17,6 +17,7 @@ struct judged_end {
 	struct loss loss;     /* of net */
 	uint64_t corrupted;   /* packets */
 	uint64_t discarded;   /* by this host: of the lossless priorities, or RoCE */
+	uint64_t either;      /* discarded in priorities that TCP of ours had part in */
 	uint64_t unsent;      /* that this host could not send */
 	uint64_t paused;      /* signs of PFC pause received */
 	bool peer_gone;	      /* a partner of this port vanished */
@@ -65,5 +66,10 @@ void judge_marking(struct judge *j);
 void judge_evidence(struct judge *j);
 /* Steadiness, latency, and speed. */
 void judge_shape(struct judge *j);
+
+/* TCP backgrounds: those that were not there. And what those of a pair moved at most through the
+ * port of one of its ends, bytes on the wire, added to both. */
+void judge_tcp(struct judge *j);
+void judge_tcp_volume(const struct verdict_pair *pair, bool at_client, uint64_t *in, uint64_t *out);
 
 #endif

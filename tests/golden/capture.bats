@@ -29,6 +29,29 @@ files() {
 	(cd "$golden" && ls ./*.pcap ./*.pcapng | sed 's/^\.\///')
 }
 
+@test "the report of a file that breaks off tells the exit code" {
+	run -2 --separate-stderr "$rc" capture check --json "$golden/broken.pcap"
+	jq -e '.exit_code == 2 and .verdict == "ERROR"' <<<"$output"
+	run -2 --separate-stderr "$rc" capture check "$golden/broken.pcap"
+	grep '\. exit 2$' <<<"$output"
+}
+
+# Sections and interfaces by hand, for no tool writes such a file from one capture.
+block() { # TYPE LENGTH BODY, as hexadecimal little endian
+	printf '%s%s%s%s' "$1" "$2" "$3" "$2"
+}
+
+@test "interfaces of different link types: the error says what to do" {
+	{
+		block 0a0d0d0a 1c000000 4d3c2b1a01000000ffffffffffffffff
+		block 01000000 14000000 0100000000000000
+		block 01000000 14000000 7100000000000000
+	} | sed 's/../\\x&/g' >"$tmp/hex"
+	printf '%b' "$(cat "$tmp/hex")" >"$tmp/mixed.pcapng"
+	run -2 --separate-stderr "$rc" capture decode "$tmp/mixed.pcapng"
+	grep 'record each interface by itself' <<<"$stderr"
+}
+
 @test "decode prints what is expected" {
 	for f in $(files); do expect "$f" decode; done
 }

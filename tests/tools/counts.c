@@ -54,22 +54,28 @@ static void see_request(struct gen_stream *s, struct gen_request *q, struct capg
 
 static void count_frame(struct capgen_flow *f, const struct gen_frame *g, bool whole)
 {
-	uint8_t kind = g->syndrome >> 5, low = g->opcode & 0x1f;
-	bool response = gen_is_response(g->opcode);
 
 	f->packets++;
 	f->payload_bytes += g->payload;
 	f->requests += gen_is_request(g->opcode);
-	f->responses += response;
-	f->acks += response && (low == GEN_ACK || low == GEN_ATOMIC_ACK) && !kind;
-	f->rnr += kind == 1;
-	f->naks_seq += kind == 3 && !(g->syndrome & 0x1f);
-	f->naks_other += kind == 3 && (g->syndrome & 0x1f);
+	f->responses += gen_is_response(g->opcode);
 	f->cnp += g->opcode == GEN_CNP;
 	f->ce += g->ce;
 	f->icrc_unverifiable += !whole;
 	f->icrc_bad += whole && g->bad_icrc;
 	f->icrc_good += whole && !g->bad_icrc;
+}
+
+/* Of an answer, once. */
+static void count_answer(struct capgen_flow *f, const struct gen_frame *g)
+{
+	uint8_t kind = g->syndrome >> 5, low = g->opcode & 0x1f;
+	bool ack = low == GEN_ACK || low == GEN_ATOMIC_ACK;
+
+	f->acks += gen_is_response(g->opcode) && ack && !kind;
+	f->rnr += kind == 1;
+	f->naks_seq += kind == 3 && !(g->syndrome & 0x1f);
+	f->naks_other += kind == 3 && (g->syndrome & 0x1f);
 }
 
 static void space_cnp(struct capgen_flow *f, uint64_t now_ns)
@@ -155,6 +161,7 @@ void run_count(struct run *r, uint32_t id, const struct gen_step *step, uint32_t
 	count_held(&r->held[index], f, request && s->transport != GEN_UD, s->due_ns);
 	if (step->copy)
 		return;
+	count_answer(f, &step->frame);
 	measure(s, &r->truth->flow[id], step->mark);
 	if (step->frame.opcode == GEN_CNP)
 		space_cnp(f, s->due_ns);

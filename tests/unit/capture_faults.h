@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "capture/opcode.h"
 #include "reports/check_capture.h"
 
 /* What a change works on: two hosts, a flow each way, nothing wrong. */
@@ -43,7 +44,7 @@ static void good(struct setting *s)
 
 static void mark(struct setting *s, uint32_t events)
 {
-	struct packet p = {.frame = 7, .kind = PACKET_ROCE, .dest_qpn = 0x11};
+	struct packet p = {.frame = 7, .kind = PACKET_ROCE, .bth = true, .dest_qpn = 0x11};
 
 	witness_add(&s->witnesses, &p, (struct flow_events){.bits = events});
 }
@@ -72,6 +73,23 @@ static void answers_only(struct setting *s)
 	s->summary.flow_count = 1;
 }
 
+/* Datagrams: nothing comes back, and nothing has to. */
+static void datagrams(struct setting *s)
+{
+	one_way(s);
+	s->flow[0].service = OPCODE_CLASS_UD;
+}
+
+/* A mirror of one direction, towards the client: CM's reply, which is a datagram, then answers. */
+static void answers_and_datagrams(struct setting *s)
+{
+	s->flow[0] = s->flow[1];
+	s->flow[0].dest_qpn = 1;
+	s->flow[0].service = OPCODE_CLASS_UD;
+	s->flow[0].requests = s->flow[0].packets;
+	s->flow[0].responses = 0;
+}
+
 static void nothing(struct setting *s)
 {
 	s->summary.flow_count = 0;
@@ -89,10 +107,106 @@ static void lost(struct setting *s)
 	s->flow[0].lost_psns = 2;
 }
 
+/* Refused although it was captured: the receiver did not get it. */
+static void lost_behind(struct setting *s)
+{
+	s->flow[0].losses_after = s->flow[1].naks_seq = 1;
+	s->flow[1].paired = true;
+	mark(s, FLOW_NAK_SEQ);
+}
+
+/* The receiver of a request that comes too early refuses twice. */
+static void refused_reordered(struct setting *s)
+{
+	lost_behind(s);
+	s->flow[0].losses_after = 2;
+	s->flow[0].reordered = 1;
+}
+
+static void lost_and_reordered(struct setting *s)
+{
+	refused_reordered(s);
+	s->flow[0].losses_after = 3;
+}
+
+static void lost_for_good(struct setting *s)
+{
+	s->flow[0].losses_before = s->flow[0].psn_missing = s->flow[1].naks_seq = 1;
+	s->flow[1].paired = true;
+}
+
+static void refused_late(struct setting *s)
+{
+	s->flow[0].losses_before = s->flow[0].reordered = s->flow[1].naks_seq = 1;
+	s->flow[1].paired = true;
+}
+
+static void refusals_alone(struct setting *s)
+{
+	answers_only(s);
+	s->flow[0].naks_seq = 2;
+}
+
+/* What was refused is not in the capture, though the flow is paired. */
+static void refusals_unknown(struct setting *s)
+{
+	s->flow[1].naks_seq = 3;
+	s->flow[1].naks_unknown = 1;
+	s->flow[1].paired = true;
+	mark(s, FLOW_NAK_SEQ);
+}
+
+static void refusals_unknown_not_ready(struct setting *s)
+{
+	refusals_unknown(s);
+	s->flow[1].rnr = 1;
+}
+
+/* Soft-RoCE refuses once more what comes behind a refusal of a receiver that is not ready. */
+static void refusals_not_ready(struct setting *s)
+{
+	refusals_alone(s);
+	s->flow[0].rnr = 2;
+}
+
+static void refusals_and_not_ready(struct setting *s)
+{
+	refusals_alone(s);
+	s->flow[0].rnr = 1;
+}
+
+static void lost_answers(struct setting *s)
+{
+	s->flow[0].read_retries = s->flow[0].duplicates = 2;
+	s->flow[0].timeouts = 1;
+}
+
+static void late_answers(struct setting *s)
+{
+	s->flow[0].read_retries = s->flow[0].duplicates = s->flow[0].timeouts = 1;
+}
+
+static void forgotten(struct setting *s)
+{
+	s->summary.totals.evicted_flows = 1;
+}
+
+static void refused_corrupted(struct setting *s)
+{
+	s->flow[0].corruptions = s->flow[1].naks_seq = 1;
+	s->flow[1].paired = true;
+}
+
 static void missing(struct setting *s)
 {
 	s->flow[0].psn_missing = 3;
 	s->flow[0].missed_psns = 1;
+}
+
+static void missing_response(struct setting *s)
+{
+	s->flow[1].responses_missing = 2;
+	mark(s, FLOW_READ_GAP);
 }
 
 static void missing_unknown(struct setting *s)
@@ -346,6 +460,48 @@ static void mirror_anew(struct setting *s)
 {
 	mirrored(s);
 	s->summary.totals.mirror.restarts = 1;
+}
+
+/* Nothing wrong, but of flows that are forgotten by now nobody knows. */
+static void forgotten_untold(struct setting *s)
+{
+	forgotten(s);
+	s->summary.drops = DROPS_UNKNOWN;
+}
+
+static void untold(struct setting *s)
+{
+	s->summary.drops = DROPS_UNKNOWN;
+}
+
+static void forgotten_notified(struct setting *s)
+{
+	forgotten(s);
+	notified(s);
+}
+
+static void forgotten_marked(struct setting *s)
+{
+	forgotten(s);
+	marked(s);
+}
+
+static void forgotten_unanswered(struct setting *s)
+{
+	forgotten(s);
+	marks_of_one(s, 1000);
+}
+
+static void forgotten_spaced(struct setting *s)
+{
+	forgotten(s);
+	spaced(s);
+}
+
+static void forgotten_half_marked(struct setting *s)
+{
+	forgotten(s);
+	half_marked(s);
 }
 
 /* What the mirror lost is no loss of the network. */

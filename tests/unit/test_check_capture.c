@@ -36,16 +36,43 @@ static const struct {
 	{"RC-CAP-003", NULL, PASS},
 	{"RC-CAP-003", one_way, WARN},
 	{"RC-CAP-003", answers_only, WARN},
+	{"RC-CAP-003", datagrams, SKIP},
+	{"RC-CAP-003", answers_and_datagrams, WARN},
 	{"RC-CAP-003", nothing, SKIP},
 	{"RC-CAP-004", NULL, PASS},
 	{"RC-CAP-004", lost, FAIL},
+	{"RC-CAP-004", lost_behind, FAIL},
+	{"RC-CAP-004", lost_and_reordered, FAIL},
+	{"RC-CAP-004", lost_for_good, FAIL},
+	{"RC-CAP-004", refused_reordered, OPEN},
+	{"RC-CAP-004", refused_late, OPEN},
+	{"RC-CAP-004", reordered, PASS},
+	{"RC-CAP-004", refusals_alone, FAIL},
+	{"RC-CAP-004", refusals_not_ready, OPEN},
+	{"RC-CAP-004", refusals_unknown, FAIL},
+	{"RC-CAP-004", refusals_unknown_not_ready, OPEN},
+	{"RC-CAP-004", refusals_and_not_ready, FAIL},
+	{"RC-CAP-004", refused_corrupted, PASS},
+	{"RC-CAP-004", lost_answers, FAIL},
+	{"RC-CAP-004", late_answers, PASS},
+	{"RC-CAP-004", forgotten, OPEN},
+	{"RC-CAP-007", forgotten, OPEN},
+	{"RC-CAP-011", forgotten, OPEN},
 	{"RC-CAP-004", missed, PASS},
 	{"RC-CAP-004", lossy, OPEN},
 	{"RC-CAP-004", one_way, OPEN},
+	{"RC-CAP-004", datagrams, SKIP},
+	{"RC-CAP-010", datagrams, SKIP},
+	{"RC-CAP-004", answers_and_datagrams, OPEN},
+	{"RC-CAP-008", answers_and_datagrams, OPEN},
+	{"RC-CAP-009", answers_and_datagrams, OPEN},
+	{"RC-CAP-010", answers_and_datagrams, OPEN},
+	{"RC-CAP-008", answers_only, OPEN},
 	{"RC-CAP-005", NULL, PASS},
 	{"RC-CAP-005", missing, WARN},
 	{"RC-CAP-005", missed, PASS},
 	{"RC-CAP-005", missing_unknown, OPEN},
+	{"RC-CAP-005", missing_response, WARN},
 	{"RC-CAP-006", NULL, PASS},
 	{"RC-CAP-006", reordered, WARN},
 	{"RC-CAP-006", lossy, OPEN},
@@ -124,6 +151,17 @@ static const struct {
 	{"RC-CAP-026", mirrored, PASS},
 	{"RC-CAP-026", mirror_lossy, WARN},
 	{"RC-CAP-026", mirror_anew, OPEN},
+	{"RC-CAP-001", forgotten, PASS},
+	{"RC-CAP-001", untold, PASS},
+	{"RC-CAP-001", forgotten_untold, OPEN},
+	{"RC-CAP-003", forgotten, OPEN},
+	{"RC-CAP-015", forgotten_notified, OPEN},
+	{"RC-CAP-015", forgotten_marked, OPEN},
+	{"RC-CAP-015", forgotten_unanswered, OPEN},
+	{"RC-CAP-018", forgotten, OPEN},
+	{"RC-CAP-023", forgotten, OPEN},
+	{"RC-CAP-024", forgotten_spaced, OPEN},
+	{"RC-CAP-025", forgotten_half_marked, OPEN},
 };
 
 static void run_rules(struct setting *s, struct findings *out)
@@ -304,6 +342,24 @@ static void test_numbers(void **state)
 		{corrupted, "RC-CAP-011", "1 bad ICRC beside 20 good ones"},
 		{again, "RC-CAP-007", "1 packet sent again in 1 of 2 flows"},
 		{lost, "RC-CAP-004", "2 PSNs lost and sent again in 1 of 2 flows"},
+		{lost_behind, "RC-CAP-004",
+		 "1 refusal of what was lost behind the capture in 1 of 2 flows"},
+		{lost_answers, "RC-CAP-004",
+		 "1 READ sent again from a lost answer on in 1 of 2 flows"},
+		{refusals_alone, "RC-CAP-004",
+		 "2 sequence NAKs whose requests are not known in 1 of 1 flow"},
+		{lost_and_reordered, "RC-CAP-004",
+		 "1 refusal of what was lost behind the capture in 1 of 2 flows"},
+		{refused_reordered, "RC-CAP-004",
+		 "no PSN lost and sent again for certain: "
+		 "2 refusals, perhaps of what came out of order (see RC-CAP-006)"},
+		{refusals_unknown, "RC-CAP-004",
+		 "1 sequence NAK whose request is not known in 1 of 2 flows"},
+		{refusals_not_ready, "RC-CAP-004",
+		 "no PSN lost and sent again for certain: "
+		 "2 refusals, perhaps by receivers that were not ready (see RC-CAP-009)"},
+		{refusals_and_not_ready, "RC-CAP-004",
+		 "1 sequence NAK whose request is not known in 1 of 1 flow"},
 		{not_ready, "RC-CAP-009", "1 RNR NAK in 1 of 2 flows"},
 		{malformed, "RC-CAP-013", "1 malformed frame"},
 		{one_way, "RC-CAP-003", "nothing came back in 1 of 1 flow: "},
@@ -323,6 +379,48 @@ static void test_numbers(void **state)
 			fail_msg("%s: %s", rows[i].rule, f->text);
 		findings_clear(&all);
 	}
+}
+
+/* The worst flow is the one with most of what counts, not of what is explained. */
+static void test_worst(void **state)
+{
+	static struct setting s;
+	struct findings all;
+
+	(void)state;
+	good(&s);
+	s.flow[0].read_retries = s.flow[0].timeouts = 5;
+	s.flow[1].read_retries = 3;
+	s.flow[1].timeouts = 1;
+	run_rules(&s, &all);
+	assert_true(has_evidence(finding_of(&all, "RC-CAP-004"),
+				 "most: ::2 to ::1 qpn 0x000012, frames 1-20: "
+				 "2 READs sent again from a lost answer on of 10 packets"));
+	findings_clear(&all);
+}
+
+/* A frame that ends before its BTH names hosts and no QP. */
+static void test_no_qpn_without_bth(void **state)
+{
+	struct packet p = {.frame = 9, .kind = PACKET_ROCE, .fault = PACKET_MALFORMED};
+	struct findings all = {0};
+	const struct finding *f;
+	struct setting s;
+
+	(void)state;
+	good(&s);
+	p.src[15] = 1;
+	p.dst[15] = 2;
+	witness_add(&s.witnesses, &p, (struct flow_events){0});
+	p.bth = true;
+	p.frame = 10;
+	witness_add(&s.witnesses, &p, (struct flow_events){0});
+	run_rules(&s, &all);
+	f = finding_of(&all, "RC-CAP-013");
+	assert_int_equal(f->evidence_count, 2);
+	assert_string_equal(f->evidence[0].text, "::1 to ::2: frame 9");
+	assert_string_equal(f->evidence[1].text, "::1 to ::2 qpn 0x000000: frame 10");
+	findings_clear(&all);
 }
 
 /* The first frames of the first flows are kept, and all are counted. */
@@ -351,9 +449,14 @@ static void test_witness(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),	cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_exit),	cmocka_unit_test(test_storm),
-		cmocka_unit_test(test_held),	cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_exit),
+		cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_held),
+		cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_no_qpn_without_bth),
 		cmocka_unit_test(test_witness),
 	};
 

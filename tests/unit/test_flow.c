@@ -367,6 +367,45 @@ static void eviction(void **state)
 	}
 }
 
+/* A CNP is of no service: what follows it says of which its flow is. */
+static void service_behind_cnp(void **state)
+{
+	static const struct {
+		uint8_t opcode[3];
+		uint8_t service;
+		bool acknowledged;
+	} rows[] = {
+		{{OPCODE_CNP, OPCODE_CNP, OPCODE_CNP}, OPCODE_CLASS_CNP, true},
+		{{OPCODE_CNP, OPCODE_CNP, 0x24}, OPCODE_CLASS_UC, false},
+		{{OPCODE_CNP, 0x24, OPCODE_CNP}, OPCODE_CLASS_UC, false},
+		{{OPCODE_CNP, 0x9f, 0x24}, OPCODE_CLASS_UC, false},
+		{{OPCODE_CNP, 0x64, 0x64}, OPCODE_CLASS_UD, false},
+		{{OPCODE_CNP, 0x11, 0x11}, OPCODE_CLASS_RC, true},
+		{{OPCODE_CNP, 0xa4, 0xa4}, OPCODE_CLASS_XRC, true},
+		{{0xe1, 0x24, 0x24}, OPCODE_CLASS_UC, false},
+		{{0xe1, 0xe1, OPCODE_CNP}, OPCODE_CLASS_VENDOR, true},
+		{{OPCODE_CNP, 0x24, 0x04}, OPCODE_CLASS_UC, false},
+		{{0x24, OPCODE_CNP, 0x24}, OPCODE_CLASS_UC, false},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct flow_table *t = flow_table_new(0);
+		struct flow f;
+
+		for (unsigned int k = 0; k < ARRAY_SIZE(rows[i].opcode); k++) {
+			struct packet p = request(rows[i].opcode[k], 17, k);
+
+			assert_int_equal(flow_table_add(t, &p), 0);
+		}
+		f = first_flow(t);
+		if (f.service != rows[i].service ||
+		    flow_is_acknowledged(&f) != rows[i].acknowledged)
+			fail_msg("row %u: service %u", i, f.service);
+		flow_table_free(t);
+	}
+}
+
 /* Packets of every DSCP and ECN codepoint in one flow, of which it keeps few at hand. */
 static void traffic_classes(void **state)
 {
@@ -435,6 +474,7 @@ int main(void)
 		cmocka_unit_test(totals),
 		cmocka_unit_test(many_flows),
 		cmocka_unit_test(eviction),
+		cmocka_unit_test(service_behind_cnp),
 		cmocka_unit_test(traffic_classes),
 		cmocka_unit_test(event_words),
 	};

@@ -57,6 +57,15 @@ static void test_text(void **state)
 	assert_string_equal(text, "2 PSNs missing (or missed by the capture), 1 sent again");
 	flow_verdict_text(&f, DROPS_SOME, text, sizeof(text));
 	assert_non_null(strstr(text, "missed by the capture"));
+	f.missed_psns = 1;
+	flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
+	assert_string_equal(text, "1 PSN missing, 1 sent again, 1 missed by the capture");
+	f.missed_psns = 2;
+	f.duplicates = 0;
+	flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
+	assert_string_equal(text, "2 missed by the capture");
+	assert_string_equal(flow_verdict_word(&f), "missed");
+	f.missed_psns = 0;
 	flow_verdict_text(&f, DROPS_ZERO, little, sizeof(little));
 	assert_string_equal(little, "2 PSNs ");
 }

@@ -438,6 +438,23 @@ static void aeth_kinds(void **state)
 	}
 }
 
+/* Receivers drop another version than 0. */
+static void bth_version(void **state)
+{
+	struct frame_spec s = {.opcode = 0x04, .headers = "", .payload = 64};
+	struct packet p;
+	struct frame f;
+
+	(void)state;
+	frame_build(&s, &f);
+	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &p);
+	assert_int_equal(p.fault, PACKET_OK);
+	f.bytes[f.bth + 1] |= 1;
+	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &p);
+	assert_int_equal(p.fault, PACKET_MALFORMED);
+	assert_non_null(strstr(p.note, "version 1"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -448,6 +465,7 @@ int main(void)
 		cmocka_unit_test(contradictions), cmocka_unit_test(unknown_opcodes),
 		cmocka_unit_test(fragments),	  cmocka_unit_test(mac_control),
 		cmocka_unit_test(vlan_tags_end),  cmocka_unit_test(aeth_kinds),
+		cmocka_unit_test(bth_version),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

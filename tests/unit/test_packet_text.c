@@ -98,11 +98,12 @@ static void text_of_naks(void **state)
 		uint8_t syndrome;
 		const char *want;
 	} rows[] = {
-		{0x60, "NAK(PSN sequence)"},
-		{0x62, "NAK(remote access)"},
-		{0x7f, "NAK(reserved)"},
-		{0x2e, "RNR NAK(timer 14)"},
-		{0x1f, "RC_ACK"},
+		{0x60, "NAK(PSN sequence)"},	{0x62, "NAK(remote access)"},
+		{0x7f, "NAK(reserved)"},	{0x2e, "RNR NAK(1.28 ms)"},
+		{0x20, "RNR NAK(655.36 ms)"},	{0x3f, "RNR NAK(491.52 ms)"},
+		{0x4a, "reserved answer 0x4a"}, {0x03, ", credits 3"},
+		{0x06, ", credits 8"},		{0x1d, ", credits 24576"},
+		{0x1e, ", credits 32768"},	{0x1f, "RC_ACK"},
 	};
 	struct packet p;
 	struct frame f;
@@ -118,6 +119,25 @@ static void text_of_naks(void **state)
 		decode(&f, &p);
 		packet_text(&p, line, sizeof(line));
 		assert_non_null(strstr(line, rows[i].want));
+	}
+}
+
+/* A CNP that does not say congestion is shown as such. */
+static void text_of_cnp(void **state)
+{
+	struct packet p;
+	struct frame f;
+	char line[512];
+
+	(void)state;
+	for (unsigned int becn = 0; becn <= 0x40; becn += 0x40) {
+		struct frame_spec s = {.opcode = 0x81, .headers = "C", .byte4 = (uint8_t)becn};
+
+		frame_build(&s, &f);
+		decode(&f, &p);
+		packet_text(&p, line, sizeof(line));
+		assert_int_equal(!!strstr(line, ", BECN"), becn != 0);
+		assert_int_equal(!!strstr(line, ", without BECN"), !becn);
 	}
 }
 
@@ -261,10 +281,11 @@ static void ipv6_addresses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_and_json),     cmocka_unit_test(text_of_naks),
-		cmocka_unit_test(text_of_headers),   cmocka_unit_test(unknown_opcodes),
-		cmocka_unit_test(objects_of_others), cmocka_unit_test(times),
-		cmocka_unit_test(addresses),	     cmocka_unit_test(ipv6_addresses),
+		cmocka_unit_test(text_and_json),   cmocka_unit_test(text_of_naks),
+		cmocka_unit_test(text_of_cnp),	   cmocka_unit_test(text_of_headers),
+		cmocka_unit_test(unknown_opcodes), cmocka_unit_test(objects_of_others),
+		cmocka_unit_test(times),	   cmocka_unit_test(addresses),
+		cmocka_unit_test(ipv6_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -197,6 +197,21 @@ static const struct row rows[] = {
 	 {{13, 0, 30 * US}, {12, 0, 31 * US}, {14, 0, 32 * US}},
 	 {.reordered = 1},
 	 FLOW_REORDERED},
+	{"late by itself, but refused: the receiver takes nothing out of order",
+	 {{13, 0, 30 * US},
+	  {12, 0, 31 * US},
+	  {12, NAK, 32 * US},
+	  {14, 0, 33 * US},
+	  {13, NAK, 35 * US},
+	  {13, 0, 40 * US},
+	  {14, 0, 41 * US}},
+	 {.reordered = 1,
+	  .losses_after = 2,
+	  .go_back_n = 1,
+	  .wasted_psns = 2,
+	  .resends = 1,
+	  .resend_ns = 5 * US},
+	 FLOW_REORDERED},
 	{"late, and what follows again: the refusal was not captured",
 	 {{13, 0, 30 * US}, {12, 0, 40 * US}, {13, 0, 41 * US}, {14, 0, 42 * US}},
 	 {.lost_psns = 1, .go_back_n = 1, .wasted_psns = 2},
@@ -212,6 +227,33 @@ static const struct row rows[] = {
 	{"the receiver was not ready",
 	 {{12, 0, 30 * US}, {12, 0x21, 33 * US}, {12, 0, 53 * US}, {13, 0, 54 * US}},
 	 {.rnr_retries = 1},
+	 FLOW_RNR_RETRY},
+	{"nor for what came behind, as Soft-RoCE says after it",
+	 {{12, 0, 30 * US},
+	  {13, 0, 31 * US},
+	  {14, 0, 32 * US},
+	  {12, 0x21, 33 * US},
+	  {12, NAK, 34 * US},
+	  {12, 0, 53 * US},
+	  {13, 0, 54 * US},
+	  {14, 0, 55 * US}},
+	 {.rnr_retries = 1},
+	 FLOW_RNR_RETRY},
+	{"not ready, and what is sent again is lost behind the capture",
+	 {{12, 0, 30 * US},
+	  {13, 0, 31 * US},
+	  {12, 0x21, 33 * US},
+	  {12, 0, 53 * US},
+	  {13, 0, 54 * US},
+	  {12, NAK, 57 * US},
+	  {12, 0, 60 * US},
+	  {13, 0, 61 * US}},
+	 {.rnr_retries = 1,
+	  .losses_after = 1,
+	  .go_back_n = 1,
+	  .wasted_psns = 2,
+	  .resends = 1,
+	  .resend_ns = 3 * US},
 	 FLOW_RNR_RETRY},
 	{"the same bytes at once: a mirror of two ports",
 	 {{12, 0, 30 * US}, {12, 0, 30 * US + 200}},
@@ -258,6 +300,41 @@ static void verdicts(void **state)
 		assert_int_equal(events & ~(FLOW_TIMEOUT - 1U), rows[i].events);
 		flow_table_free(t);
 	}
+}
+
+/* 12 and 13 were not captured when 12 was refused, and look in order as they come again. */
+static void refused_before_it_was_seen(void **state)
+{
+	struct flow_table *t = paired();
+
+	(void)state;
+	answer(t, NAK, 12, 33 * US);
+	assert_int_equal(flow_table_events(t).bits, FLOW_NAK_SEQ);
+	send(t, 12, 40 * US);
+	send(t, 13, 41 * US);
+	assert_int_equal(flow_to(t, A_QPN).naks_unknown, 1);
+	assert_int_equal(flow_to(t, B_QPN).naks_unknown, 0);
+	send(t, 15, 42 * US);
+	answer(t, NAK, 14, 45 * US);
+	assert_int_equal(flow_to(t, A_QPN).naks_seq, 2);
+	assert_int_equal(flow_to(t, A_QPN).naks_unknown, 1);
+	assert_int_equal(flow_to(t, B_QPN).losses_before, 1);
+	flow_table_free(t);
+}
+
+/* After as many answers that fit nothing, the flow has no peer any more. */
+static void refused_without_a_peer(void **state)
+{
+	struct flow_table *t = paired();
+
+	(void)state;
+	for (uint32_t i = 0; i < 8; i++)
+		answer(t, ACKED, 0x400000 + i, (30 + i) * US);
+	answer(t, NAK, 0x400008, 50 * US);
+	answer(t, 0x61, 0x400009, 60 * US); /* no sequence NAK */
+	assert_true(flow_to(t, A_QPN).paired);
+	assert_int_equal(flow_to(t, A_QPN).naks_unknown, 1);
+	flow_table_free(t);
 }
 
 /* A asks with its QP, and says with which PSN B is to begin; B answers likewise. */
@@ -387,6 +464,8 @@ int main(void)
 		cmocka_unit_test(not_with_other_hosts),
 		cmocka_unit_test(a_pair_that_fits_no_more),
 		cmocka_unit_test(verdicts),
+		cmocka_unit_test(refused_before_it_was_seen),
+		cmocka_unit_test(refused_without_a_peer),
 		cmocka_unit_test(told_by_cm),
 		cmocka_unit_test(cut_cm_says_nothing),
 		cmocka_unit_test(eviction_keeps_pairs),

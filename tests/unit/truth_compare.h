@@ -99,6 +99,7 @@ static const struct truth_verdict truth_losses[] = {
 	LOSS(icrc_bad),
 	LOSS(icrc_unverifiable),
 	LOSS(naks_seq),
+	LOSS(naks_unknown),
 	LOSS(naks_other),
 	LOSS(rnr),
 	LOSS(cnp),
@@ -125,6 +126,7 @@ static const struct truth_verdict truth_losses[] = {
 	LOSS(resends),
 	LOSS(psn_unjudged),
 	LOSS(new_connections),
+	LOSS(responses_missing),
 #undef LOSS
 };
 
@@ -244,6 +246,10 @@ static void truth_compare(const struct truth_case *c, const struct capgen_truth 
 		truth_compare_flow(c, &t->flow[at], &s->flow[i]);
 		if (at < t->streams)
 			truth_compare_pair(c, t, at, &s->flow[i], managed);
+		/* The capture may miss the end of a READ. */
+		if (at >= t->streams || !t->flow[at ^ 1].fault[CAPGEN_ACK_MISSED])
+			truth_same(c, t->flow[at].qpn, "responses_missing", 0,
+				   s->flow[i].responses_missing);
 	}
 }
 

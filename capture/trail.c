@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a trail of copies is told from retransmission: it follows the requests in their order, closer
+ * than any timeout, and new requests come between. Three times is no accident.
+ */
+#include "capture/trail.h"
+
+#include "capture/psn.h"
+
+#define TRAIL_STEPS    3
+#define TRAIL_NS       1000000
+#define TRAIL_PSN_MASK 0xffffffU
+#define TRAIL_MISSED   8 /* copies in a row that may be missing */
+
+static bool follows(const struct stream *s, const struct psn_request *r, uint64_t before_ns)
+{
+	int32_t d = psn_distance(r->psn, s->more->trail_next);
+
+	return d >= 0 && d <= TRAIL_MISSED &&
+	       (r->time_ns < before_ns || r->time_ns - before_ns < TRAIL_NS);
+}
+
+static void go_on(struct stream *s, const struct psn_request *r)
+{
+	uint32_t span = psn_span(&s->psn, r);
+
+	s->more->trail_next = (r->psn + (span ? span : 1)) & TRAIL_PSN_MASK;
+	s->more->trail_expected = s->psn.expected;
+}
+
+uint32_t trail_note(struct stream *s, const struct psn_request *r, uint64_t before_ns, bool restart,
+		    uint32_t *restarts)
+{
+	struct stream_more *more = s->more;
+	uint32_t copies;
+
+	if (!more->trail_count || !follows(s, r, before_ns))
+		more->trail_count = more->trail_restarts = more->trail_steps = 0;
+	else if (more->trail_expected != s->psn.expected &&
+		 more->trail_expected != more->trail_next)
+		more->trail_steps++; /* what was new came before all was there again */
+	more->trail_count++;
+	more->trail_restarts += restart;
+	go_on(s, r);
+	if (more->trail_steps < TRAIL_STEPS)
+		return 0;
+	copies = more->trail_count;
+	*restarts = more->trail_restarts;
+	more->trail_count = more->trail_restarts = 0;
+	return copies;
+}
+
+bool trail_is_copy(struct stream *s, const struct psn_request *r)
+{
+	struct stream_more *more = s->more;
+
+	if (more->trail_steps < TRAIL_STEPS || more->refused || more->retry ||
+	    psn_gap_at(&s->psn, r->psn) || !follows(s, r, s->psn.last_ns))
+		return false;
+	go_on(s, r);
+	return true;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Copies that trail behind: a mirror of two ports of one switch shows each packet twice with the
+ * same bytes, and the second time others came between. A sender that goes back sends nothing new
+ * before it sent all again, so what comes again in step with what is new is a copy.
+ */
+#ifndef CAPTURE_TRAIL_H
+#define CAPTURE_TRAIL_H
+
+#include "capture/stream.h"
+
+/* A request that was there before, and that no refusal or timeout brings again. Returns how many
+ * such, this one among them, turn out to be copies now; *restarts of them were told as unexplained.
+ * restart: this one is told so. */
+uint32_t trail_note(struct stream *s, const struct psn_request *r, uint64_t before_ns, bool restart,
+		    uint32_t *restarts);
+
+/* Whether a request that was there before is one more copy of a trail that is known. */
+bool trail_is_copy(struct stream *s, const struct psn_request *r);
+
+#endif

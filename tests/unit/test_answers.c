@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Holes between the responses of one READ: what is missing, what comes late or again, and what is
+ * not judged.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "capture/flow.h"
+#include "capture/opcode.h"
+
+#define US	   UINT64_C(1000)
+#define MS	   UINT64_C(1000000)
+#define SEND_FIRST 0x00
+#define SEND_ONLY  0x04
+#define ACK	   0x11
+#define ACKED	   0x1f
+#define NAK	   0x60
+#define A_QPN	   0x11 /* A's QP, that B sends to */
+#define B_QPN	   0x22
+#define RDMA_READ  0x0c
+#define FIRST	   0x0d
+#define MIDDLE	   0x0e
+#define LAST	   0x0f
+#define ONLY	   0x10
+
+/* From A to B, or back. */
+static struct packet packet(bool back, uint8_t opcode, uint32_t psn, uint64_t time_ns)
+{
+	struct packet p = {
+		.kind = PACKET_ROCE,
+		.encap = ENCAP_ROCE_V2_IPV4,
+		.bth = true,
+		.icrc = ICRC_GOOD,
+		.opcode = opcode,
+		.psn = psn,
+		.dest_qpn = back ? A_QPN : B_QPN,
+		.sport = back ? 50001 : 50000,
+		.ackreq = true,
+		.ttl = 64,
+		.headers = opcode_info(opcode)->headers,
+		.time_ns = 1000 * MS + time_ns,
+	};
+
+	p.src[15] = back ? 2 : 1;
+	p.dst[15] = back ? 1 : 2;
+	return p;
+}
+
+static void add(struct flow_table *t, struct packet p)
+{
+	assert_int_equal(flow_table_add(t, &p), 0);
+}
+
+static void send(struct flow_table *t, uint32_t psn, uint64_t time_ns)
+{
+	add(t, packet(false, SEND_ONLY, psn, time_ns));
+}
+
+static void answer(struct flow_table *t, uint8_t syndrome, uint32_t psn, uint64_t time_ns)
+{
+	struct packet p = packet(true, ACK, psn, time_ns);
+
+	p.aeth.syndrome = syndrome;
+	add(t, p);
+}
+
+static struct flow flow_to(const struct flow_table *t, uint32_t qpn)
+{
+	struct flow f = {0};
+
+	for (unsigned int i = 0; i < flow_table_count(t); i++) {
+		flow_table_get(t, i, &f);
+		if (f.dest_qpn == qpn)
+			return f;
+	}
+	fail_msg("no flow to 0x%x", qpn);
+	return f;
+}
+
+static void ask_read(struct flow_table *t, uint32_t psn, uint32_t span, uint64_t time_ns)
+{
+	struct packet p = packet(false, RDMA_READ, psn, time_ns);
+
+	p.reth.va = psn * 1024;
+	p.reth.dma_len = span * 1024;
+	add(t, p);
+}
+
+/* What a responder sends for a READ of four packets at 20, and one of four at 24. */
+static const struct responses {
+	const char *name;
+	struct {
+		uint8_t opcode;
+		uint32_t psn;
+	} sent[12];
+	uint64_t missing;
+} responses[] = {
+	{"all", {{FIRST, 20}, {MIDDLE, 21}, {MIDDLE, 22}, {LAST, 23}, {FIRST, 24}}, 0},
+	{"a hole", {{FIRST, 20}, {MIDDLE, 22}, {LAST, 23}}, 1},
+	{"a hole of two", {{FIRST, 20}, {LAST, 23}}, 2},
+	{"no first", {{MIDDLE, 22}, {LAST, 23}}, 2},
+	{"no last", {{FIRST, 20}, {MIDDLE, 21}, {FIRST, 24}}, 2},
+	{"no last, then an ACK", {{FIRST, 20}, {MIDDLE, 21}, {MIDDLE, 22}, {ACK, 28}}, 1},
+	{"no last, no first", {{FIRST, 20}, {MIDDLE, 21}, {MIDDLE, 26}}, 4},
+	{"none of the first", {{FIRST, 24}, {MIDDLE, 25}, {MIDDLE, 26}, {LAST, 27}}, 0},
+	{"late", {{FIRST, 20}, {MIDDLE, 22}, {MIDDLE, 21}, {LAST, 23}}, 0},
+	{"the first late", {{MIDDLE, 21}, {FIRST, 20}, {MIDDLE, 22}, {LAST, 23}}, 0},
+	{"the rest again",
+	 {{FIRST, 20},
+	  {MIDDLE, 22},
+	  {LAST, 23},
+	  {FIRST, 21},
+	  {MIDDLE, 22},
+	  {LAST, 23},
+	  {FIRST, 24}},
+	 0},
+	{"twice",
+	 {{FIRST, 20},
+	  {FIRST, 20},
+	  {MIDDLE, 21},
+	  {MIDDLE, 21},
+	  {MIDDLE, 22},
+	  {LAST, 23},
+	  {LAST, 23},
+	  {FIRST, 24}},
+	 0},
+	{"a refusal between", {{FIRST, 20}, {0, 28}, {MIDDLE, 21}, {MIDDLE, 22}, {LAST, 23}}, 0},
+};
+
+static void holes_in_reads(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(responses); i++) {
+		const struct responses *r = &responses[i];
+		struct flow_table *t = flow_table_new(0);
+		struct packet p;
+
+		p = packet(false, SEND_FIRST, 18, 1 * US);
+		p.payload_len = 1024; /* the path MTU */
+		add(t, p);
+		answer(t, ACKED, 18, 2 * US);
+		send(t, 19, 3 * US);
+		answer(t, ACKED, 19, 4 * US);
+		ask_read(t, 20, 4, 5 * US);
+		ask_read(t, 24, 4, 6 * US);
+		send(t, 28, 7 * US);
+		for (unsigned int k = 0; r->sent[k].psn; k++) {
+			bool refusal = !r->sent[k].opcode;
+
+			p = packet(true, refusal ? ACK : r->sent[k].opcode, r->sent[k].psn,
+				   (20 + k) * US);
+			p.aeth.syndrome = refusal ? NAK : ACKED;
+			add(t, p);
+		}
+		if (flow_to(t, A_QPN).responses_missing != r->missing)
+			fail_msg("%s: %llu missing, not %llu", r->name,
+				 (unsigned long long)flow_to(t, A_QPN).responses_missing,
+				 (unsigned long long)r->missing);
+		flow_table_free(t);
+	}
+}
+
+/* Before a path MTU is known, nobody knows which answers the READs have. */
+static void reads_of_unknown_span(void **state)
+{
+	static const uint8_t ops[] = {FIRST, MIDDLE, MIDDLE, LAST};
+	struct flow_table *t = flow_table_new(0);
+
+	(void)state;
+	for (uint32_t n = 0; n < 5; n++) {
+		ask_read(t, 100 + 4 * n, 4, 10 * n * US);
+		for (uint32_t i = 0; i < 4; i++) {
+			struct packet p = packet(true, ops[i], 100 + 4 * n + i, (10 * n + i) * US);
+
+			p.aeth.syndrome = ACKED;
+			add(t, p);
+		}
+	}
+	assert_true(flow_to(t, A_QPN).paired);
+	assert_int_equal(flow_to(t, A_QPN).responses_missing, 0);
+	flow_table_free(t);
+}
+
+/* One way to the capture, but each answer is there twice. */
+static void copies_on_one_path(void **state)
+{
+	struct flow_table *t = flow_table_new(0);
+	struct flow f;
+
+	(void)state;
+	for (uint32_t psn = 10; psn < 14; psn++) {
+		send(t, psn, psn * 100 * US);
+		answer(t, ACKED, psn, (psn * 100 + 5) * US);
+		if (psn >= 12) /* by then it is known whose answers these are */
+			answer(t, ACKED, psn, (psn * 100 + 5) * US + 200);
+	}
+	send(t, 15, 1500 * US);
+	answer(t, NAK, 14, 1510 * US);
+	answer(t, NAK, 14, 1510 * US + 200);
+	f = flow_to(t, A_QPN);
+	assert_int_equal(f.copies, 3);
+	assert_int_equal(f.acks, 4);
+	assert_int_equal(f.naks_seq, 1);
+	send(t, 14, 1513 * US);
+	answer(t, ACKED, 14, 1514 * US); /* what was refused is sent again at once */
+	send(t, 15, 1515 * US);
+	answer(t, ACKED, 15, 1516 * US);
+	f = flow_to(t, A_QPN);
+	assert_int_equal(f.copies, 3);
+	assert_int_equal(f.acks, 6);
+	/* Refused, sent again without what was refused, refused again. */
+	send(t, 17, 2000 * US);
+	answer(t, NAK, 16, 2001 * US);
+	send(t, 17, 2002 * US);
+	answer(t, NAK, 16, 2003 * US);
+	assert_int_equal(flow_to(t, A_QPN).naks_seq, 3);
+	send(t, 16, 2010 * US);
+	send(t, 17, 2011 * US);
+	/* Requests that come again are acknowledged again. */
+	send(t, 16, 30 * MS);
+	send(t, 17, 30 * MS + 1 * US);
+	answer(t, ACKED, 17, 30 * MS + 2 * US);
+	answer(t, ACKED, 17, 30 * MS + 3 * US);
+	f = flow_to(t, A_QPN);
+	assert_int_equal(f.copies, 3);
+	assert_int_equal(f.acks, 8);
+	/* Also when new ones were sent meanwhile. */
+	send(t, 18, 30 * MS + 4 * US);
+	answer(t, ACKED, 17, 30 * MS + 5 * US);
+	answer(t, ACKED, 17, 30 * MS + 6 * US);
+	f = flow_to(t, A_QPN);
+	assert_int_equal(f.copies, 3);
+	assert_int_equal(f.acks, 10);
+	flow_table_free(t);
+}
+
+/* Two ways to the capture, the other one 3 us behind; what the first lost comes by the other. */
+static void copy_fills_hole(void **state)
+{
+	static const struct {
+		uint8_t opcode;
+		uint32_t psn;
+		bool other;
+	} sent[] = {
+		{FIRST, 20, false},  {FIRST, 20, true},	  {MIDDLE, 21, false}, {MIDDLE, 21, true},
+		{MIDDLE, 22, false}, {MIDDLE, 24, false}, {MIDDLE, 22, true},  {MIDDLE, 23, true},
+		{MIDDLE, 25, false}, {MIDDLE, 24, true},  {MIDDLE, 26, false}, {MIDDLE, 25, true},
+		{LAST, 27, false},   {MIDDLE, 26, true},  {LAST, 27, true},
+	};
+	struct flow_table *t = flow_table_new(0);
+	struct packet p = packet(false, SEND_FIRST, 18, 1 * US);
+	struct flow f;
+
+	(void)state;
+	p.payload_len = 1024; /* the path MTU */
+	add(t, p);
+	answer(t, ACKED, 18, 2 * US);
+	send(t, 19, 3 * US);
+	answer(t, ACKED, 19, 4 * US);
+	ask_read(t, 20, 8, 5 * US);
+	for (unsigned int i = 0; i < ARRAY_SIZE(sent); i++) {
+		p = packet(true, sent[i].opcode, sent[i].psn, (20 + i) * US);
+		p.aeth.syndrome = ACKED;
+		p.ttl -= sent[i].other;
+		add(t, p);
+		if (sent[i].psn == 23)
+			assert_int_equal(flow_table_events(t).bits, FLOW_READ_FILLED);
+	}
+	f = flow_to(t, A_QPN);
+	assert_int_equal(f.responses_missing, 0);
+	assert_int_equal(f.copies, 7);
+	flow_table_free(t);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(copies_on_one_path),
+		cmocka_unit_test(holes_in_reads),
+		cmocka_unit_test(reads_of_unknown_span),
+		cmocka_unit_test(copy_fills_hole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
