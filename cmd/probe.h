@@ -23,7 +23,8 @@ int probe_token_find(const char *file, char token[GATE_TOKEN_MAX + 1], struct er
 /* The exit code of a verdict. */
 int probe_exit_for(enum verdict v);
 
-/* An incast from these hosts to this one, told; returns the exit code. */
+/* An incast from these hosts to this one, told; returns the exit code. w->arg is a struct
+ * probe_talk. */
 int probe_run_incast(const struct two_ended_wish *w, const char *const *host, unsigned int count);
 
 /* Path of this binary. */

@@ -4,24 +4,20 @@
  */
 #include "cmd/probe_choice.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cmd/probe.h"
-#include "probe/traffic_words.h"
-#include "profiles/diag.h"
+#include "cmd/probe_keys.h"
 #include "profiles/units.h"
 
-#define SIZE_DEFAULT   65536u
-#define SIZE_COUNT     1024u /* count mode: one packet, at the MTU of an Ethernet of 1500 */
-#define DURATION_MS    10000u
-#define SIZE_RUN_MS    1000u  /* of a sweep, each size */
-#define SIZE_COUNT_MS  10000u /* the same with --iters, at the latest */
-#define RATE_MAX_KBPS  (TRAFFIC_RATE_MAX / 125)
-#define CLASS_TEXT_MAX 256
+#define SIZE_DEFAULT  65536u
+#define SIZE_COUNT    1024u /* count mode: one packet, at the MTU of an Ethernet of 1500 */
+#define DURATION_MS   10000u
+#define SIZE_RUN_MS   1000u  /* of a sweep, each size */
+#define SIZE_COUNT_MS 10000u /* the same with --iters, at the latest */
 
 struct probe_choice probe_choice = {
 	.ib_port = PROBE_UNSET,
@@ -47,7 +43,7 @@ const struct opt probe_client_opts[] = {
 	{"mtu", 'm', OPT_UINT, &C.mtu, 256, 4096, "BYTES", "RDMA MTU, which both must reach", NULL},
 	{"mode", 0, OPT_STRING, &C.mode, 0, 0, "MODE", "observe (default), strict or count", NULL},
 	{"connection", 'c', OPT_STRING, &C.transport, 0, 0, "TYPE",
-	 "RC (default), UC or UD; XRC is not offered yet", NULL},
+	 "RC (default), UC, UD, or XRC where the device has it", NULL},
 	{"verb", 0, OPT_STRING, &C.verb, 0, 0, "VERB",
 	 "write (default), write_imm, read, send, send_imm or atomic", NULL},
 	{"size", 's', OPT_STRING, &C.size, 0, 0, "BYTES", "of a message: 64KiB", NULL},
@@ -69,6 +65,8 @@ const struct opt probe_client_opts[] = {
 	{"sl", 'S', OPT_UINT, &C.sl, 0, 7, "N", "service level: the priority", NULL},
 	{"class", 0, OPT_LIST, &C.classes, 0, 0, "KEY=VALUE,...",
 	 "a class of traffic; may be given again", NULL},
+	{"tcp", 0, OPT_LIST, &C.tcp, 0, 0, "KEY=VALUE,...",
+	 "TCP streams beside it: tos, streams, rate, direction; may be given again", NULL},
 	{"latency", 0, OPT_FLAG, &C.probe, 0, 0, NULL, "one message at a time, there and back",
 	 NULL},
 	{"check", 0, OPT_STRING, &C.check, 0, 0, "HOW", "none, sampled (default) or every", NULL},
@@ -95,57 +93,6 @@ const struct opt probe_client_opts[] = {
 
 #undef C
 
-/* One of the words of an enum, in either case: perftest writes RC. */
-static int take_word(const char *option, const char *text, enum traffic_enum which, void *value,
-		     struct err *e)
-{
-	const struct traffic_words *words = &traffic_words[which];
-	char list[160] = "", lower[32];
-	size_t used = 0, i;
-
-	for (i = 0; text[i] && i < sizeof(lower) - 1; i++)
-		lower[i] = (char)tolower((unsigned char)text[i]);
-	lower[i] = '\0';
-	for (unsigned int k = 0; k < words->count; k++) {
-		if (!strcmp(words->word[k], lower)) {
-			*(unsigned int *)value = k;
-			return 0;
-		}
-		if (used < sizeof(list))
-			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
-						 k ? ", " : "", words->word[k]);
-	}
-	err_set(e, -EINVAL, "%s: '%s' is not accepted", option, text);
-	return err_hint(e, "write one of %s", list);
-}
-
-static int take_size(const char *option, const char *text, uint32_t *size, struct err *e)
-{
-	uint64_t bytes;
-	int err = units_bytes(text, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX, &bytes, e);
-
-	if (err)
-		return err_prefix(e, "%s", option);
-	*size = (uint32_t)bytes;
-	return 0;
-}
-
-static int take_rate(const char *option, const char *text, uint64_t *rate, struct err *e)
-{
-	uint64_t kbps;
-
-	if (units_rate(text, 1, RATE_MAX_KBPS, &kbps, e))
-		return err_prefix(e, "%s", option);
-	*rate = kbps * 125;
-	return 0;
-}
-
-static int take_number(const char *option, const char *text, uint64_t min, uint64_t max,
-		       uint64_t *value, struct err *e)
-{
-	return units_number(text, min, max, value, e) ? err_prefix(e, "%s", option) : 0;
-}
-
 /* perftest's are bare seconds. */
 static int take_time(const char *option, const char *text, uint32_t *ms, struct err *e)
 {
@@ -155,128 +102,12 @@ static int take_time(const char *option, const char *text, uint32_t *ms, struct 
 		if (units_duration(text, 0, TRAFFIC_DURATION_MAX_MS, &value, e))
 			return err_prefix(e, "%s", option);
 	} else {
-		if (take_number(option, text, 0, TRAFFIC_DURATION_MAX_MS / 1000, &value, e))
+		if (probe_take_number(option, text, 0, TRAFFIC_DURATION_MAX_MS / 1000, &value, e))
 			return e->code;
 		value *= 1000;
 	}
 	*ms = (uint32_t)value;
 	return 0;
-}
-
-/* Keys of --class. */
-enum class_kind {
-	KEY_WORD,
-	KEY_NUMBER8,
-	KEY_NUMBER32,
-	KEY_NUMBER64,
-	KEY_SIZE,
-	KEY_RATE,
-	KEY_FLAG,
-};
-
-static const struct class_key {
-	const char *name;
-	enum class_kind kind;
-	size_t offset;
-	enum traffic_enum which;
-	uint64_t min, max;
-} class_keys[] = {
-	{"tos", KEY_NUMBER8, offsetof(struct traffic_class, tos), 0, 0, 255},
-	{"sl", KEY_NUMBER8, offsetof(struct traffic_class, sl), 0, 0, 7},
-	{"transport", KEY_WORD, offsetof(struct traffic_class, transport), ENUM_TRANSPORT, 0, 0},
-	{"verb", KEY_WORD, offsetof(struct traffic_class, verb), ENUM_VERB, 0, 0},
-	{"direction", KEY_WORD, offsetof(struct traffic_class, direction), ENUM_DIRECTION, 0, 0},
-	{"check", KEY_WORD, offsetof(struct traffic_class, check), ENUM_CHECK, 0, 0},
-	{"qps", KEY_NUMBER32, offsetof(struct traffic_class, qps), 0, 1, TRAFFIC_QPS_MAX},
-	{"size", KEY_SIZE, offsetof(struct traffic_class, message_bytes), 0, 0, 0},
-	{"depth", KEY_NUMBER32, offsetof(struct traffic_class, window), 0, 1, TRAFFIC_WINDOW_MAX},
-	{"rate", KEY_RATE, offsetof(struct traffic_class, rate_bytes_per_s), 0, 0, 0},
-	{"count", KEY_NUMBER64, offsetof(struct traffic_class, count), 0, 1, INT64_MAX},
-	{"latency", KEY_FLAG, offsetof(struct traffic_class, probe), 0, 0, 0},
-};
-
-static int unknown_key(const char *key, struct err *e)
-{
-	const char *names[ARRAY_SIZE(class_keys) + 1];
-	const char *near;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(class_keys); i++)
-		names[i] = class_keys[i].name;
-	names[i] = NULL;
-	near = diag_nearest(key, names);
-	err_set(e, -EINVAL, "--class: unknown key '%s'", key);
-	if (near)
-		return err_hint(e, "did you mean '%s'?", near);
-	return err_hint(e, "keys: tos sl transport verb direction check qps size depth rate count "
-			   "latency");
-}
-
-static int store_key(const struct class_key *k, const char *value, struct traffic_class *class,
-		     struct err *e)
-{
-	void *at = (char *)class + k->offset;
-	char option[32];
-	uint64_t number;
-
-	snprintf(option, sizeof(option), "--class %s", k->name);
-	switch (k->kind) {
-	case KEY_WORD:
-		return take_word(option, value, k->which, at, e);
-	case KEY_SIZE:
-		return take_size(option, value, at, e);
-	case KEY_RATE:
-		return take_rate(option, value, at, e);
-	case KEY_FLAG:
-		*(bool *)at = true;
-		return 0;
-	default:
-		break;
-	}
-	if (take_number(option, value, k->min, k->max, &number, e))
-		return e->code;
-	if (k->kind == KEY_NUMBER8)
-		*(uint8_t *)at = (uint8_t)number;
-	else if (k->kind == KEY_NUMBER32)
-		*(uint32_t *)at = (uint32_t)number;
-	else
-		*(uint64_t *)at = number;
-	return 0;
-}
-
-static int take_pair(char *pair, struct traffic_class *class, struct err *e)
-{
-	char *value = strchr(pair, '=');
-
-	if (value)
-		*value++ = '\0';
-	for (size_t i = 0; i < ARRAY_SIZE(class_keys); i++) {
-		const struct class_key *k = &class_keys[i];
-
-		if (strcmp(k->name, pair))
-			continue;
-		if (!value != (k->kind == KEY_FLAG))
-			return err_set(e, -EINVAL, "--class: '%s' %s", pair,
-				       value ? "takes no value" : "needs a value");
-		return store_key(k, value, class, e);
-	}
-	return unknown_key(pair, e);
-}
-
-int probe_class_take(const char *text, struct traffic_class *class, struct err *e)
-{
-	struct traffic_class made = *class;
-	char copy[CLASS_TEXT_MAX], *rest = copy, *pair;
-	int err = 0;
-
-	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
-		return err_set(e, -EINVAL, "--class: more than %zu characters", sizeof(copy) - 1);
-	while (!err && (pair = strsep(&rest, ",")))
-		err = *pair ? take_pair(pair, &made, e)
-			    : err_set(e, -EINVAL, "--class: '%s' has an empty part", text);
-	if (!err)
-		*class = made;
-	return err;
 }
 
 /* What the options outside of --class say. */
@@ -301,19 +132,21 @@ static int make_default(const struct probe_choice *c, enum traffic_mode mode,
 		.window = c->depth,
 	};
 	if (c->transport)
-		err = take_word("--connection", c->transport, ENUM_TRANSPORT, &class->transport, e);
+		err = probe_take_word("--connection", c->transport, ENUM_TRANSPORT,
+				      &class->transport, e);
 	if (!err && c->verb)
-		err = take_word("--verb", c->verb, ENUM_VERB, &class->verb, e);
+		err = probe_take_word("--verb", c->verb, ENUM_VERB, &class->verb, e);
 	if (!err && c->direction)
-		err = take_word("--direction", c->direction, ENUM_DIRECTION, &class->direction, e);
+		err = probe_take_word("--direction", c->direction, ENUM_DIRECTION,
+				      &class->direction, e);
 	if (!err && c->check)
-		err = take_word("--check", c->check, ENUM_CHECK, &class->check, e);
+		err = probe_take_word("--check", c->check, ENUM_CHECK, &class->check, e);
 	if (!err && c->size)
-		err = take_size("--size", c->size, &class->message_bytes, e);
+		err = probe_take_size("--size", c->size, &class->message_bytes, e);
 	if (!err && c->rate)
-		err = take_rate("--rate", c->rate, &class->rate_bytes_per_s, e);
+		err = probe_take_rate("--rate", c->rate, &class->rate_bytes_per_s, e);
 	if (!err && c->count)
-		err = take_number("--iters", c->count, 1, INT64_MAX, &class->count, e);
+		err = probe_take_number("--iters", c->count, 1, INT64_MAX, &class->count, e);
 	return err;
 }
 
@@ -342,6 +175,24 @@ static int make_classes(const struct probe_choice *c, struct traffic_spec *spec,
 	return err;
 }
 
+/* Towards the same end as the classes. */
+static int make_tcp(const struct probe_choice *c, struct traffic_spec *spec, struct err *e)
+{
+	const struct traffic_tcp usual = {.streams = 1, .direction = spec->class[0].direction};
+	int err = 0;
+
+	if (c->tcp.count > TRAFFIC_TCP_MAX)
+		return err_set(e, -EINVAL, "--tcp: more than %u", TRAFFIC_TCP_MAX);
+	if (c->tcp.count && (c->sizes || c->all_sizes))
+		return err_set(e, -EINVAL, "--tcp: not with %s", c->sizes ? "--sizes" : "--all");
+	spec->tcp_count = c->tcp.count;
+	for (unsigned int i = 0; i < spec->tcp_count && !err; i++) {
+		spec->tcp[i] = usual;
+		err = probe_tcp_take(c->tcp.item[i], &spec->tcp[i], e);
+	}
+	return err;
+}
+
 static uint32_t usual_duration(const struct probe_choice *c)
 {
 	if (c->all_sizes || c->sizes)
@@ -362,11 +213,13 @@ static int make_spec(const struct probe_choice *c, struct traffic_spec *spec, st
 		.huge_pages = c->huge_pages,
 	};
 	if (c->mode)
-		err = take_word("--mode", c->mode, ENUM_MODE, &spec->mode, e);
+		err = probe_take_word("--mode", c->mode, ENUM_MODE, &spec->mode, e);
 	if (!err && c->duration)
 		err = take_time("--duration", c->duration, &spec->duration_ms, e);
 	if (!err)
 		err = make_classes(c, spec, e);
+	if (!err)
+		err = make_tcp(c, spec, e);
 	return err ? err : traffic_spec_check(spec, e);
 }
 
@@ -439,21 +292,28 @@ static int check_incast_class(const struct traffic_class *class, unsigned int i,
 	return 0;
 }
 
-/* Congestion is at this host's port alone, and there is one record. */
+/* Congestion is at this host's port alone. */
 static int check_incast(const struct probe_choice *c, const struct two_ended_wish *w, struct err *e)
 {
 	const struct {
 		const char *option;
 		bool given;
+		const char *why;
 	} rows[] = {
-		{"--marking", c->marking}, {"--sweep", c->sweep}, {"--sizes", c->sizes},
-		{"--all", c->all_sizes},   {"--out", c->out_dir},
+		{"--marking", c->marking, "its datagrams would meet those of the other servers"},
+		{"--sweep", c->sweep, "its datagrams would meet those of the other servers"},
+		{"--sizes", c->sizes, "an incast is one load with one start"},
+		{"--all", c->all_sizes, "an incast is one load with one start"},
 	};
 	int err = 0;
 
 	for (size_t i = 0; c->incast && i < ARRAY_SIZE(rows); i++)
-		if (rows[i].given)
-			return err_set(e, -EINVAL, "%s: not with --incast", rows[i].option);
+		if (rows[i].given) {
+			err_set(e, -EINVAL, "%s: not with --incast: %s", rows[i].option,
+				rows[i].why);
+			return err_hint(e, "probe each server by itself with %s, without --incast",
+					rows[i].option);
+		}
 	for (unsigned int i = 0; c->incast && !err && i < w->spec.class_count; i++)
 		err = check_incast_class(&w->spec.class[i], i, e);
 	return err;

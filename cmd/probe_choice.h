@@ -20,7 +20,7 @@ struct probe_choice {
 	unsigned int qps, depth, tos, sl, mtu, timeout, threads, sweep;
 	bool marking, both_ways, cm, huge_pages, pin, probe, explain, ignored, all_sizes, incast;
 	const char *idle;
-	struct opt_list classes;
+	struct opt_list classes, tcp;
 };
 
 #define PROBE_UNSET 0xffffffffu
@@ -31,8 +31,5 @@ extern const struct opt probe_client_opts[];
 /* Device, GID, MTU, baseline and spec of the wish. -EINVAL names the option and what is accepted.
  */
 int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, struct err *e);
-
-/* One --class "tos=104,qps=4,verb=write,rate=2G" over what the other options say. */
-int probe_class_take(const char *text, struct traffic_class *class, struct err *e);
 
 #endif

@@ -15,6 +15,7 @@
 #include "cmd/cmd.h"
 #include "cmd/probe.h"
 #include "cmd/probe_choice.h"
+#include "cmd/probe_live.h"
 #include "cmd/probe_text.h"
 #include "dcb/dcb.h"
 #include "probe/json_file.h"
@@ -55,35 +56,6 @@ static int ask_token(char token[GATE_TOKEN_MAX + 1], struct err *e)
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &old);
 	fputc('\n', stderr);
 	return err;
-}
-
-/* What is on the terminal. */
-struct talk {
-	bool on, line;
-	struct probe_pace pace;
-};
-
-static void clear_line(struct talk *t)
-{
-	if (t->line)
-		fputs("\r\033[K", stderr);
-	t->line = false;
-}
-
-static void say(const char *line, void *arg)
-{
-	clear_line(arg);
-	fprintf(stderr, "rocecheck probe: %s\n", line);
-}
-
-static void show_live(const struct two_ended_live *live, void *arg)
-{
-	struct talk *t = arg;
-	char line[160];
-
-	probe_live_text(live, &t->pace, line, sizeof(line));
-	fprintf(stderr, "\r%s\033[K", line);
-	t->line = true;
 }
 
 int probe_exit_for(enum verdict v)
@@ -207,7 +179,7 @@ static int tell(const struct two_ended *t, int err, const struct err *e)
 	return code;
 }
 
-static int run_probe(const struct two_ended_wish *w, struct talk *talk)
+static int run_probe(const struct two_ended_wish *w, struct probe_talk *talk)
 {
 	struct two_ended *t = calloc(1, sizeof(*t));
 	struct err e = {0};
@@ -218,7 +190,7 @@ static int run_probe(const struct two_ended_wish *w, struct talk *talk)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	err = two_ended_run(w, t, &e);
-	clear_line(talk);
+	probe_talk_clear(talk);
 	code = tell(t, err, &e);
 	two_ended_clear(t);
 	free(t);
@@ -271,10 +243,10 @@ static void explain(const struct two_ended_wish *w)
 static int run(struct two_ended_wish *w, char **host, int count)
 {
 	bool terminal = isatty(STDERR_FILENO);
-	struct talk talk = {0};
+	struct probe_talk talk = {0};
 
-	w->say = !globals->quiet && (terminal || globals->verbose) ? say : NULL;
-	w->live = !globals->quiet && terminal ? show_live : NULL;
+	w->say = !globals->quiet && (terminal || globals->verbose) ? probe_talk_say : NULL;
+	w->live = !globals->quiet && terminal ? probe_talk_live : NULL;
 	w->arg = &talk;
 	w->stop = &stop;
 	catch_signals();

@@ -4,12 +4,16 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
 #include "cmd/probe.h"
+#include "cmd/probe_choice.h"
+#include "cmd/probe_live.h"
 #include "cmd/probe_text.h"
+#include "probe/json_file.h"
 #include "reports/incast_verdict.h"
 
 static bool all_ran(const struct incast *in)
@@ -97,14 +101,57 @@ static void print(const struct incast *in, const struct incast_verdict *v, FILE 
 		probe_print_verdict(&v->v, out);
 }
 
+/* DIR/incast.json, and DIR/N-SERVER/ with the run of each. */
+static int save(const struct incast *in, json_t *doc, const char *dir, struct err *e)
+{
+	char path[PATH_MAX];
+	int err = folder_make(dir, e);
+
+	for (unsigned int i = 0; i < in->count && !err; i++) {
+		const struct run *r = &in->one[i].t.run;
+		int n = r->host_count == SIDES ? snprintf(path, sizeof(path), "%s/%u-%s", dir,
+							  i + 1, r->host[SIDE_SERVER].name)
+					       : 0;
+
+		if (n >= (int)sizeof(path))
+			err = err_sys(e, -ENAMETOOLONG, "%s", dir);
+		else if (n)
+			err = run_save(r, path, e);
+	}
+	if (!err && snprintf(path, sizeof(path), "%s/incast.json", dir) >= (int)sizeof(path))
+		err = err_sys(e, -ENAMETOOLONG, "%s", dir);
+	if (!err)
+		return json_file_save(doc, path, e);
+	json_decref(doc);
+	return err;
+}
+
+/* The product first: a full disk costs the record, not the result. */
+static int tell(const struct incast *in, int code)
+{
+	struct incast_verdict *v = judge(in, &code);
+	struct err e = {0};
+
+	if (globals->json)
+		code = cmd_worse(code, cmd_print_json(document(in, v, code)));
+	else
+		print(in, v, stdout);
+	if (probe_choice.out_dir && save(in, document(in, v, code), probe_choice.out_dir, &e))
+		code = cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, &e));
+	else if (probe_choice.out_dir && !globals->quiet)
+		fprintf(stderr, "rocecheck probe: record: %s\n", probe_choice.out_dir);
+	free(v);
+	return code;
+}
+
 int probe_run_incast(const struct two_ended_wish *w, const char *const *host, unsigned int count)
 {
-	struct incast_verdict *v;
 	struct incast in = {0};
 	struct err e = {0};
 	int err, code = EXIT_OK;
 
-	err = incast_run(w, host, count, &in, &e);
+	err = incast_run(w, host, count, w->live ? probe_talk_incast : NULL, &in, &e);
+	probe_talk_clear(w->arg);
 	if (err && (any_ran(&in) || err == -EINTR || err == -EPIPE))
 		code = fail_each(&in, EXIT_INCOMPLETE, &e);
 	else if (err)
@@ -112,12 +159,8 @@ int probe_run_incast(const struct two_ended_wish *w, const char *const *host, un
 				 err == -EINVAL && !in.count ? EXIT_USAGE
 							     : cmd_exit_for(&e, EXIT_ENVIRONMENT),
 				 &e);
-	v = judge(&in, &code);
-	if (in.count && globals->json)
-		code = cmd_worse(code, cmd_print_json(document(&in, v, code)));
-	else if (in.count)
-		print(&in, v, stdout);
-	free(v);
+	if (in.count)
+		code = tell(&in, code);
 	incast_clear(&in);
 	return code;
 }

@@ -11,8 +11,6 @@
 #include "probe/two_ended_sizes.h"
 #include "reports/traffic_verdict.h"
 
-#define BAR_CELLS 20u
-
 void probe_bytes_text(uint64_t bytes, char *buf, size_t size)
 {
 	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
@@ -89,40 +87,19 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 		 traffic_check_word(c->check));
 }
 
-void probe_live_text(const struct two_ended_live *live, struct probe_pace *before, char *buf,
-		     size_t size)
+void probe_tcp_text(const struct traffic_tcp *tcp, char *buf, size_t size)
 {
-	const struct traffic_progress *a = &live->side[SIDE_CLIENT], *b = &live->side[SIDE_SERVER];
-	uint64_t passed = live->now_ms - live->started_ms;
-	uint64_t bytes = a->bytes > b->bytes ? a->bytes : b->bytes;
-	uint64_t messages = a->messages > b->messages ? a->messages : b->messages;
-	char rate[32], bar[BAR_CELLS + 1] = "", left[32] = "";
-	unsigned int cells;
+	static const char *const ways[] = {
+		[TRAFFIC_FORWARD] = "",
+		[TRAFFIC_BACKWARD] = ", backward",
+		[TRAFFIC_BOTH] = ", both ways",
+	};
+	char rate[48] = "flat out";
 
-	if (live->now_ms >= before->ms + 400 && bytes >= before->bytes) {
-		before->rate = before->ms ? (bytes - before->bytes) * 1000 /
-						    (live->now_ms - before->ms)
-			       : passed ? bytes * 1000 / passed
-					: 0;
-		before->bytes = bytes;
-		before->ms = live->now_ms;
-	}
-	probe_bytes_text(before->rate, rate, sizeof(rate));
-	if (live->duration_ms) {
-		uint64_t done = passed < live->duration_ms ? passed : live->duration_ms;
-
-		cells = (unsigned int)(done * BAR_CELLS / live->duration_ms);
-		memset(bar, ' ', BAR_CELLS);
-		memset(bar, '#', cells);
-		snprintf(left, sizeof(left), ", %.0f s left",
-			 (double)(live->duration_ms - done) / 1e3);
-	} else {
-		snprintf(left, sizeof(left), ", %.0f s", (double)passed / 1e3);
-	}
-	snprintf(buf, size,
-		 "%s%s%s%s/s, %" PRIu64 " messages, %" PRIu64 " wrong, %" PRIu64 " lost%s",
-		 *bar ? "[" : "", bar, *bar ? "] " : "", rate, messages,
-		 a->mismatches + b->mismatches, a->losses + b->losses, left);
+	if (tcp->rate_bytes_per_s)
+		probe_rate_text((double)tcp->rate_bytes_per_s, rate, sizeof(rate));
+	snprintf(buf, size, "%u stream%s, %s, ToS %u (DSCP %u)%s", tcp->streams,
+		 tcp->streams == 1 ? "" : "s", rate, tcp->tos, tcp->tos >> 2, ways[tcp->direction]);
 }
 
 static void print_side(const struct two_ended *t, enum two_ended_side side, FILE *out)
@@ -214,9 +191,63 @@ static void print_class_side(const struct two_ended *t, enum two_ended_side side
 			" out of order, %" PRIu64 " losses\n",
 			sum, c->mismatches, c->gaps, c->reordered, c->losses);
 	}
+	if (c->tos_other)
+		fprintf(out,
+			"    ToS       %" PRIu64 " in %" PRIu64 " of %" PRIu64 " queue pairs\n",
+			c->tos_found, c->tos_other, c->tos_read);
+	else if (c->tos_read)
+		fprintf(out, "    ToS       as asked in %" PRIu64 " queue pairs\n", c->tos_read);
 	if (!t->spec[side].class[i].probe && c->messages + c->arrived)
 		print_goodput(&c->goodput, out);
 	print_latency(&c->latency, t->spec[side].class[i].probe, out);
+}
+
+static void print_stream(const char *what, uint64_t bytes, uint64_t ns, FILE *out)
+{
+	uint64_t per_s = intervals_rate(bytes, ns);
+	char sum[32], rate[32], bits[32];
+
+	probe_bytes_text(bytes, sum, sizeof(sum));
+	probe_bytes_text(per_s, rate, sizeof(rate));
+	probe_rate_text((double)per_s, bits, sizeof(bits));
+	fprintf(out, "    %-9s %12s  %12s/s  %12s", what, sum, rate, bits);
+}
+
+static void print_tcp_side(const struct two_ended *t, enum two_ended_side side, unsigned int i,
+			   FILE *out)
+{
+	const struct traffic_report *r = &t->report[side];
+	const struct traffic_tcp_result *c = i < r->tcp_count ? &r->tcp[i] : NULL;
+
+	if (!t->has_report[side] || !c) {
+		fprintf(out, "  %s: no report\n", two_ended_side_word(side));
+		return;
+	}
+	fprintf(out, "  %s, DSCP %u\n", two_ended_side_word(side), c->tos_sent >> 2);
+	if (c->sent_bytes || !c->arrived_bytes) {
+		print_stream("sent", c->sent_bytes, c->duration_ns, out);
+		fprintf(out, "  %" PRIu64 " segments sent again\n", c->retransmits);
+	}
+	if (c->arrived_bytes) {
+		print_stream("arrived", c->arrived_bytes, c->duration_ns, out);
+		fputc('\n', out);
+		print_goodput(&c->goodput, out);
+	}
+	if (c->broken)
+		fprintf(out, "    broken    %u of %u streams: %s\n", c->broken,
+			t->spec[side].tcp[i].streams, c->detail);
+}
+
+static void print_tcp(const struct two_ended *t, FILE *out)
+{
+	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].tcp_count; i++) {
+		char text[200];
+
+		probe_tcp_text(&t->spec[SIDE_CLIENT].tcp[i], text, sizeof(text));
+		fprintf(out, "TCP %u    %s\n", i, text);
+		for (unsigned int k = 0; t->ran && k < SIDES; k++)
+			print_tcp_side(t, (enum two_ended_side)k, i, out);
+	}
 }
 
 static void print_failures(const struct two_ended *t, enum two_ended_side side, FILE *out)
@@ -314,9 +345,10 @@ void probe_print(const struct two_ended *t, FILE *out)
 		for (unsigned int k = 0; t->ran && k < SIDES; k++)
 			print_class_side(t, (enum two_ended_side)k, i, out);
 	}
+	print_tcp(t, out);
 	for (unsigned int k = 0; k < SIDES; k++)
 		print_failures(t, (enum two_ended_side)k, out);
-	if (t->run.traffic && !t->size) /* else those of the last size */
+	if (t->run.traffic)
 		print_counters(t, out);
 	probe_print_marking(t->echo, out);
 	if (t->partial)

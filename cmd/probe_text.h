@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A two-ended probe in words: what is asked, what both ends are, what came out; and the line of
- * progress.
+ * A two-ended probe in words: what is asked, what both ends are, what came out.
  */
 #ifndef CMD_PROBE_TEXT_H
 #define CMD_PROBE_TEXT_H
@@ -13,6 +12,9 @@
 /* "RC WRITE, 4 QPs, 64 KiB, flat out, ToS 104 (DSCP 26), sampled" */
 void probe_class_text(const struct traffic_class *c, char *buf, size_t size);
 
+/* "4 streams, 2 Gb/s, ToS 32 (DSCP 8)" */
+void probe_tcp_text(const struct traffic_tcp *tcp, char *buf, size_t size);
+
 /* "1.5 MB", "64 KiB"; decimal for traffic, binary for sizes of messages. */
 void probe_bytes_text(uint64_t bytes, char *buf, size_t size);
 void probe_size_text(uint64_t bytes, char *buf, size_t size);
@@ -22,14 +24,6 @@ void probe_rate_text(double bytes_per_s, char *buf, size_t size);
 
 /* "12.3 us" */
 void probe_time_text(uint64_t ns, char *buf, size_t size);
-
-/* "[####      ] 40 %, 38.1 MB/s, 5810 messages, 0 wrong, 6 s left". The rate is that since the last
- * line (before: bytes and time of it, updated). */
-struct probe_pace {
-	uint64_t bytes, ms, rate;
-};
-void probe_live_text(const struct two_ended_live *live, struct probe_pace *before, char *buf,
-		     size_t size);
 
 /* All of the record but the verdict. */
 void probe_print(const struct two_ended *t, FILE *out);

@@ -24,9 +24,11 @@ const struct probe_word probe_words[] = {
 	{"uc", "unreliable connection: no acknowledgement, no repetition"},
 	{"ud", "unreliable datagram: a SEND of at most one MTU, to an address handle"},
 	{"xrc",
-	 "extended reliable connection: RC whose receives are shared by the queue pairs of a "
-	 "host. Few devices have it, and traffic of it is not offered yet: the devices are asked, "
-	 "and it is refused before anything is made"},
+	 "extended reliable connection: RC with a queue pair of its own for each direction, and "
+	 "receives in a shared receive queue whose number each request carries. Here each flow "
+	 "has a receive queue to itself, so that its order can be checked. Few devices have it; "
+	 "on the others it is refused before anything is made. Tested against a stand-in of the "
+	 "verbs, not on hardware yet"},
 	{"write",
 	 "RDMA WRITE: lands in the peer's memory, its CPU is not told. The peer reads it after "
 	 "it was granted"},
@@ -51,7 +53,9 @@ const struct probe_word probe_words[] = {
 	 "ToS is that of the queue pair"},
 	{"cm",
 	 "queue pairs are connected by rdma_cm, as most programs do; the ToS takes another way "
-	 "there, and ToS defaults of the device's configfs count"},
+	 "there, and ToS defaults of the device's configfs count. Each queue pair is asked which "
+	 "ToS it "
+	 "has got"},
 	{"forward", "the client sends"},
 	{"backward", "the server sends"},
 	{"both", "both send, on each queue pair"},
@@ -68,6 +72,11 @@ const struct probe_word probe_words[] = {
 	 "completions"},
 	{"flat out", "as fast as it goes: no pace"},
 	{"paced", "a token bucket holds the class to its rate; what it could not reach is said"},
+	{"tcp",
+	 "TCP streams of another class beside the RDMA classes, between the same two addresses: a "
+	 "port that all share is tested as it is used. A thread of its own moves them. They are "
+	 "in no figure of the classes, their bytes are not foreign, and what is dropped of them "
+	 "is no RDMA loss; ECN bits are TCP's own"},
 	{"memory", "host memory, registered once before the run and released after it; the time of "
 		   "registration is not in the figures. R_Keys live for the run and cover the test "
 		   "buffers alone"},
@@ -190,6 +199,12 @@ void probe_explain(const struct two_ended_wish *w, FILE *out)
 		traffic_class_verbs(&w->spec.class[i], verbs, sizeof(verbs));
 		fprintf(out, "  by     %s\n", verbs);
 	}
+	for (unsigned int i = 0; i < w->spec.tcp_count; i++) {
+		char text[200];
+
+		probe_tcp_text(&w->spec.tcp[i], text, sizeof(text));
+		fprintf(out, "TCP %u    %s\n", i, text);
+	}
 	if (w->size_from)
 		explain_sizes(w, out);
 	fputs("\n", out);
@@ -197,6 +212,8 @@ void probe_explain(const struct two_ended_wish *w, FILE *out)
 	tell(&t, w->spec.bringup == TRAFFIC_CM ? "cm" : "raw");
 	for (unsigned int i = 0; i < w->spec.class_count; i++)
 		explain_class(&t, &w->spec.class[i]);
+	if (w->spec.tcp_count)
+		tell(&t, "tcp");
 	if (w->size_from)
 		tell(&t, "sizes");
 	tell(&t, "verbs");

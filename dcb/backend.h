@@ -39,6 +39,7 @@ struct dcb {
 	int sysfs_fd;
 	int configfs_fd;  /* -1: not mounted */
 	int debugfs_fd;	  /* -1: not mounted, or not for us */
+	int proc_fd;	  /* -1: likewise */
 	char release[65]; /* of the kernel: uname -r */
 };
 

@@ -39,6 +39,7 @@ int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e)
 	const char *sysfs = roots && roots->sysfs ? roots->sysfs : "/sys";
 	const char *configfs = roots && roots->configfs ? roots->configfs : "/sys/kernel/config";
 	const char *debugfs = roots && roots->debugfs ? roots->debugfs : "/sys/kernel/debug";
+	const char *proc = roots && roots->proc ? roots->proc : "/proc";
 	struct dcb *d = calloc(1, sizeof(*d));
 	struct utsname name;
 	int err;
@@ -52,6 +53,7 @@ int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e)
 	d->ioctl_fd = -1;
 	d->configfs_fd = open(configfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	d->debugfs_fd = open(debugfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d->proc_fd = open(proc, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	d->sysfs_fd = open(sysfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->sysfs_fd < 0)
 		err = err_sys(e, -errno, "%s", sysfs);
@@ -79,6 +81,8 @@ void dcb_close(struct dcb *dcb)
 		close(dcb->configfs_fd);
 	if (dcb->debugfs_fd >= 0)
 		close(dcb->debugfs_fd);
+	if (dcb->proc_fd >= 0)
+		close(dcb->proc_fd);
 	free(dcb);
 }
 
@@ -254,6 +258,25 @@ int dcb_sysfs_read(struct dcb *dcb, const char *path, char *buf, size_t size)
 		n--;
 	buf[n] = '\0';
 	return 0;
+}
+
+int dcb_proc_read(struct dcb *dcb, const char *path, char *buf, size_t size)
+{
+	int fd = openat(dcb->proc_fd, path, O_RDONLY | O_CLOEXEC), err = 0;
+	size_t used = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (used < size - 1 && (n = read(fd, buf + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	if (n < 0)
+		err = -errno;
+	else if (n)
+		err = -EFBIG;
+	close(fd);
+	buf[used] = '\0';
+	return err;
 }
 
 int dcb_sysfs_fd(const struct dcb *dcb)

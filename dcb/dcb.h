@@ -9,14 +9,15 @@
 
 #include "profiles/qos.h"
 
-struct dcb; /* opaque: sockets and the roots of sysfs and configfs */
+struct dcb; /* opaque: sockets and the roots of sysfs, configfs and proc */
 
-/* Where sysfs, configfs and debugfs are; NULL = /sys, /sys/kernel/config and /sys/kernel/debug.
- * Tests move them. */
+/* Where sysfs, configfs, debugfs and proc are; NULL = /sys, /sys/kernel/config, /sys/kernel/debug
+ * and /proc. Tests move them. */
 struct dcb_roots {
 	const char *sysfs;
 	const char *configfs;
 	const char *debugfs;
+	const char *proc;
 };
 
 /* Who sets ETS, PFC and APP of a port. */
@@ -83,6 +84,10 @@ int dcb_link_speed(struct dcb *dcb, const char *ifname, uint32_t *mbps, struct e
 /* Small text files under the sysfs root ("class/net/eth0/mtu"); trailing newline removed. -errno.
  */
 int dcb_sysfs_read(struct dcb *dcb, const char *path, char *buf, size_t size);
+
+/* A whole file under proc, which comes in pieces of a page; always terminated. -EFBIG when it does
+ * not fit, else as dcb_sysfs_read(). */
+int dcb_proc_read(struct dcb *dcb, const char *path, char *buf, size_t size);
 
 /* The sysfs root as an open directory, for listings. Borrowed until dcb_close(). */
 int dcb_sysfs_fd(const struct dcb *dcb);

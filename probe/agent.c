@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 
 #include "dcb/dcb.h"
 #include "probe/agent_ops.h"
+#include "probe/json_take.h"
 #include "probe/loop.h"
 
 #define OUTPUT_WAIT_MS 2000    /* a coordinator that reads nothing for so long is gone */
@@ -78,8 +80,9 @@ void agent_event(struct agent *a, json_t *doc)
 
 void agent_error(struct agent *a, uint64_t id, const struct err *e)
 {
-	send_doc(a, json_pack("{s:I, s:{s:i, s:s, s:s}}", "id", (json_int_t)id, "error", "code",
-			      e->code, "text", e->text, "hint", e->hint));
+	send_doc(a,
+		 json_pack("{s:I, s:{s:i, s:o, s:o}}", "id", (json_int_t)id, "error", "code",
+			   e->code, "text", json_foreign(e->text), "hint", json_foreign(e->hint)));
 }
 
 void agent_reply(struct agent *a, uint64_t id, json_t *reply)
@@ -116,9 +119,9 @@ static void hello(struct agent *a)
 	char host[HOST_NAME_MAX + 1] = "";
 
 	(void)gethostname(host, sizeof(host) - 1);
-	send_doc(a, json_pack("{s:s, s:s, s:s, s:i, s:i}", "hello", AGENT_HELLO, "build",
-			      a->config->build, "host", host, "pid", (int)getpid(), "uid",
-			      (int)geteuid()));
+	send_doc(a, json_pack("{s:s, s:s, s:o, s:i, s:i}", "hello", AGENT_HELLO, "build",
+			      a->config->build, "host", json_foreign(host), "pid", (int)getpid(),
+			      "uid", (int)geteuid()));
 }
 
 static void on_line(char *line, size_t length, void *arg)
@@ -151,8 +154,14 @@ static void *relay_input(void *arg)
 {
 	struct relay r = *(struct relay *)arg;
 	char buf[65536];
+	sigset_t pipe_only;
 
 	free(arg);
+	/* It outlives the loop, which ignores SIGPIPE, until the process ends: what still comes
+	 * then finds nobody to read it. */
+	sigemptyset(&pipe_only);
+	sigaddset(&pipe_only, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipe_only, NULL);
 	for (;;) {
 		ssize_t n = read(r.from, buf, sizeof(buf));
 

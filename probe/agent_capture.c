@@ -254,9 +254,9 @@ int agent_capture_stop(struct agent *a, uint64_t id, const json_t *request, json
 	if (err)
 		return err_sys(e, err, "summary");
 	summary.totals.time_step_ns = source_step_ns(c->source);
-	*reply = json_pack("{s:o, s:I, s:I, s:s}", "summary", capture_summary_to_json(&summary),
+	*reply = json_pack("{s:o, s:I, s:I, s:o}", "summary", capture_summary_to_json(&summary),
 			   "bytes", (json_int_t)size, "unrecorded", (json_int_t)c->unrecorded,
-			   "complaint", c->err.code ? c->err.text : "");
+			   "complaint", json_foreign(c->err.code ? c->err.text : ""));
 	capture_summary_clear(&summary);
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "probe/agent_ops.h"
 #include "probe/json_take.h"
 #include "probe/loop.h"
+#include "profiles/diag.h"
 
 #define WORDS_MAX  16
 #define OUTPUT_MAX (LOOP_LINE_MAX - 65536) /* it becomes a part of a line */
@@ -118,12 +119,22 @@ static json_t *output_of(const struct agent_command *c)
 	return doc ? doc : json_null();
 }
 
-/* Bytes that are no UTF-8 make no text: then what it said is left out, and that is said. */
-static json_t *said_of(const struct agent_command *c)
+/* Bytes that are no UTF-8, as a letter is whose beginning was not kept, are question marks. */
+static json_t *said_of(struct agent_command *c)
 {
-	json_t *text = json_stringn(c->said, c->said_size);
+	char made[SAID_MAX] = "", *next = c->said;
+	size_t used = 0;
 
-	return text ? text : json_string("(no text)");
+	while (next) {
+		const char *line = strsep(&next, "\n");
+		char *safe = diag_safe_text(line);
+
+		if (safe)
+			used += (size_t)snprintf(made + used, sizeof(made) - used, "%s%s", safe,
+						 next ? "\n" : "");
+		free(safe);
+	}
+	return json_string(made);
 }
 
 static void on_ended(int status, int signal, void *arg)

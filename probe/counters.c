@@ -15,14 +15,14 @@
 #include <time.h>
 
 #include "dcb/dcb.h"
-#include "probe/counters_index.h"
+#include "probe/counters_ip.h"
 #include "probe/rdma_nl.h"
 
 /* Everything that was read, before the table gives it a meaning. */
 struct reading {
 	struct dcb *dcb;
 	const char *ifname;
-	struct counters_index index[COUNTER_NETDEV + 1]; /* ethtool and RDMA are filled */
+	struct counters_index index[COUNTER_SOURCES]; /* ethtool, RDMA and IP are filled */
 	bool pfc;
 	uint64_t requests[QOS_PRIOS], indications[QOS_PRIOS];
 };
@@ -192,6 +192,8 @@ int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsign
 		err = read_ethtool(r);
 	if (!err)
 		err = read_rdma(r, ibdev, ib_port);
+	if (!err)
+		err = counters_ip_read(dcb, &r->index[COUNTER_IP]);
 	if (err) {
 		err_sys(e, err, "%s: counters", ifname);
 		goto out;
@@ -205,6 +207,7 @@ int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsign
 out:
 	counters_index_clear(&r->index[COUNTER_ETHTOOL]);
 	counters_index_clear(&r->index[COUNTER_RDMA]);
+	counters_index_clear(&r->index[COUNTER_IP]);
 	free(r);
 	return err;
 }
@@ -248,6 +251,7 @@ static const char *const source_words[] = {
 	[COUNTER_ETHTOOL] = "ethtool",
 	[COUNTER_RDMA] = "rdma",
 	[COUNTER_NETDEV] = "netdev",
+	[COUNTER_IP] = "ip",
 };
 
 void counter_def_text(const struct counter_def *def, int prio, char *buf, size_t size)

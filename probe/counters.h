@@ -68,6 +68,12 @@ enum metric {
 	METRIC_PRIO_RX_CONGESTED, /* by priority: dropped because this host was congested */
 	METRIC_PRIO_HOST_MARKED,  /* by priority: marked CE by this host's own NIC */
 	METRIC_PFC_RX_TIMES,	  /* by priority: how often it was paused */
+	/* Of the host's own IP stack, through all ports and of all protocols. Every packet of
+	 * Soft-RoCE is counted here (as many as its rcvd_pkts, Linux 6.1 and 6.12); those of a NIC
+	 * that does RoCE itself never are. */
+	METRIC_HOST_CE_RX,
+	METRIC_HOST_ECT0_RX,
+	METRIC_HOST_ECT1_RX,
 	METRIC_COUNT,
 };
 
@@ -116,6 +122,8 @@ enum counter_source {
 	COUNTER_ETHTOOL, /* ethtool -S string */
 	COUNTER_RDMA,	 /* rdma netlink STAT_GET (hw_counters) */
 	COUNTER_NETDEV,	 /* file under /sys/class/net/IF: statistics/rx_bytes */
+	COUNTER_IP,	 /* IpExt of /proc/net/netstat, and /proc/net/snmp6: of the host */
+	COUNTER_SOURCES,
 };
 
 struct counter_def {

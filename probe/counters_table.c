@@ -108,6 +108,12 @@ const struct metric_info metric_table[METRIC_COUNT] = {
 		"marked CE by this host"},
 	[METRIC_PFC_RX_TIMES] = {"pfc_rx_times", PRIO, CLASS_PAUSE, "events",
 		"times the transmitter was held"},
+	[METRIC_HOST_CE_RX] = {"host_ce_rx", PORT, CLASS_CE, "packets",
+		"CE-marked IP packets into this host, all ports"},
+	[METRIC_HOST_ECT0_RX] = {"host_ect0_rx", PORT, CLASS_VOLUME, "packets",
+		"ECT(0) IP packets into this host, all ports"},
+	[METRIC_HOST_ECT1_RX] = {"host_ect1_rx", PORT, CLASS_VOLUME, "packets",
+		"ECT(1) IP packets into this host, all ports"},
 };
 /* clang-format on */
 
@@ -362,6 +368,10 @@ const struct counter_def counter_defs[] = {
 	ROW(PRIO_HOST_MARKED, ETHTOOL, "rx_prio%u_marked", SOURCE, MLX5),
 	ROW(PFC_RX_TIMES, ETHTOOL, "rx_prio%u_pause_transition", SOURCE, MLX5),
 	ROW(PFC_RX_TIMES, ETHTOOL, "pfc_pri%u_rx_transitions", SOURCE, BNXT),
+
+	ROW(HOST_CE_RX, IP, "InCEPkts+Ip6InCEPkts", HARDWARE, CORE),
+	ROW(HOST_ECT0_RX, IP, "InECT0Pkts+Ip6InECT0Pkts", HARDWARE, CORE),
+	ROW(HOST_ECT1_RX, IP, "InECT1Pkts+Ip6InECT1Pkts", HARDWARE, CORE),
 };
 /* clang-format on */
 

@@ -169,7 +169,7 @@ json_t *echo_result_to_json(const struct echo_result *r)
 						       (json_int_t)r->flow[i].sent, "here",
 						       record_to_json(&r->flow[i].here), "there",
 						       record_to_json(&r->flow[i].there)));
-	return json_pack("{s:s, s:I, s:I, s:o, s:o}", "detail", r->detail, "mtu",
+	return json_pack("{s:o, s:I, s:I, s:o, s:o}", "detail", json_foreign(r->detail), "mtu",
 			 (json_int_t)r->mtu, "foreign", (json_int_t)r->foreign, "ports", ports,
 			 "flows", flows);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/echo_judge.h"
+#include "probe/json_take.h"
 
 static const char *const ecn_words[] = {"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
 
@@ -85,14 +86,14 @@ static json_t *finding_to_json(const struct echo_finding *f)
 		json_array_append_new(named, json_integer(f->named[i]));
 	echo_finding_text(f, text, sizeof(text));
 	return json_pack("{s:s, s:s, s:b, s:i, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:o, s:I, s:I, "
-			 "s:s, s:s}",
+			 "s:o, s:s}",
 			 "kind", echo_kind_table[f->kind].word, "way", echo_way_word(f->way),
 			 "fault", echo_kind_table[f->kind].fault, "class", (int)f->class, "from",
 			 f->from, "to", f->to, "count", (json_int_t)f->count, "of",
 			 (json_int_t)f->of, "ports", (int)f->ports, "ports_of", (int)f->ports_of,
 			 "whole", (int)f->whole, "named", named, "bytes", (json_int_t)f->bytes,
-			 "expected_bytes", (json_int_t)f->expected_bytes, "text", text, "advice",
-			 echo_kind_table[f->kind].advice);
+			 "expected_bytes", (json_int_t)f->expected_bytes, "text",
+			 json_foreign(text), "advice", echo_kind_table[f->kind].advice);
 }
 
 static json_t *ports_to_json(const struct echo_ends *ends, enum echo_way way)

@@ -19,6 +19,7 @@
 
 #include "probe/dial.h"
 #include "probe/gate.h"
+#include "probe/json_take.h"
 
 #define FIRST_LINE_MAX 512
 #define BACKLOG	       8
@@ -109,8 +110,8 @@ static void dismiss(struct caller *c)
 
 static void refuse(struct door *d, struct caller *c, const struct err *why)
 {
-	json_t *doc = json_pack("{s:{s:i, s:s, s:s}}", "error", "code", why->code, "text",
-				why->text, "hint", why->hint);
+	json_t *doc = json_pack("{s:{s:i, s:o, s:o}}", "error", "code", why->code, "text",
+				json_foreign(why->text), "hint", json_foreign(why->hint));
 	char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
 	char line[ERR_TEXT_MAX];
 

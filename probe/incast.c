@@ -14,6 +14,9 @@
 /* What all say goes through one door. */
 struct voice {
 	const struct two_ended_wish *w;
+	incast_show *show;
+	struct incast_live live;
+	struct two_ended_live one[INCAST_MAX];
 	pthread_mutex_t lock;
 };
 
@@ -34,6 +37,17 @@ static void say(const char *line, void *arg)
 	pthread_mutex_lock(&m->voice->lock);
 	m->voice->w->say(text, m->voice->w->arg);
 	pthread_mutex_unlock(&m->voice->lock);
+}
+
+static void live(const struct two_ended_live *l, void *arg)
+{
+	struct member *m = arg;
+	struct voice *v = m->voice;
+
+	pthread_mutex_lock(&v->lock);
+	v->one[m->w.member] = *l;
+	v->show(&v->live, v->w->arg);
+	pthread_mutex_unlock(&v->lock);
 }
 
 void incast_name(struct err *e, const char *host)
@@ -103,7 +117,7 @@ static void fill_members(const struct two_ended_wish *w, const char *const *host
 		m[i].w.meeting = meeting;
 		m[i].w.member = i;
 		m[i].w.say = w->say ? say : NULL;
-		m[i].w.live = NULL;
+		m[i].w.live = voice->show ? live : NULL;
 		m[i].w.arg = &m[i];
 	}
 }
@@ -134,9 +148,9 @@ static int first_error(const struct incast *in, struct err *e)
 }
 
 int incast_run(const struct two_ended_wish *w, const char *const *host, unsigned int count,
-	       struct incast *in, struct err *e)
+	       incast_show *show, struct incast *in, struct err *e)
 {
-	struct voice voice = {w, PTHREAD_MUTEX_INITIALIZER};
+	struct voice voice = {.w = w, .show = show, .lock = PTHREAD_MUTEX_INITIALIZER};
 	struct meeting *meeting = NULL;
 	struct member *m;
 	int err;
@@ -152,6 +166,7 @@ int incast_run(const struct two_ended_wish *w, const char *const *host, unsigned
 		return err_sys(e, -ENOMEM, "incast");
 	}
 	in->count = count;
+	voice.live = (struct incast_live){count, host, voice.one};
 	fill_members(w, host, meeting, &voice, in, m);
 	run_all(m, count);
 	free(m);

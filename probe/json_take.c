@@ -6,7 +6,10 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "profiles/diag.h"
 
 #define HEX_MAX 64
 
@@ -71,6 +74,18 @@ int json_take_text(const json_t *object, const char *key, char *buf, size_t size
 	}
 	memcpy(buf, text, length + 1);
 	return 0;
+}
+
+json_t *json_foreign(const char *text)
+{
+	char *safe = diag_safe_text(text);
+	json_t *made;
+
+	for (char *p = safe; p && *p; p++)
+		*p = *p == '\t' ? '?' : *p;
+	made = safe ? json_string(safe) : NULL;
+	free(safe);
+	return made;
 }
 
 int json_take_word(const json_t *object, const char *key, const char *const *words,

@@ -31,6 +31,11 @@ int json_take_bool(const json_t *object, const char *key, bool *value, struct er
 /* A text that fits into size bytes with its NUL and holds no control characters. */
 int json_take_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 
+/* A text that others wrote (ssh, agents, kernels, file names) or that was cut, perhaps inside a
+ * letter: what json_take_text() would refuse and what is no UTF-8 are question marks, so that a
+ * document is never lost for it. New reference, NULL on -ENOMEM. */
+json_t *json_foreign(const char *text);
+
 /* Index of the text in words[0..count). */
 int json_take_word(const json_t *object, const char *key, const char *const *words,
 		   unsigned int count, unsigned int *index, struct err *e);

@@ -123,7 +123,7 @@ static json_t *users_to_json(const struct observation *o)
 	for (unsigned int i = 0; i < o->user_count; i++) {
 		const char *text = i < OBSERVE_USERS_MAX ? o->user[i] : "another one";
 
-		if (json_array_append_new(list, json_string(text))) {
+		if (json_array_append_new(list, json_foreign(text))) {
 			json_decref(list);
 			return NULL;
 		}

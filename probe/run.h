@@ -50,6 +50,7 @@ struct run_pair {
 	unsigned int client_host, client_port; /* indices into run.host[].port[] */
 	unsigned int server_host, server_port;
 	enum traffic_verb verb;
+	uint32_t message_bytes;		/* 0 = not told */
 	uint64_t asked_bytes_per_s;	/* 0 = flat out */
 	uint8_t client_tos, server_tos; /* what each end's QP was given */
 	bool ran;

@@ -10,7 +10,6 @@
 
 #include "probe/json_take.h"
 #include "probe/run.h"
-#include "profiles/diag.h"
 
 #define HOSTS_MAX 65536
 #define PORTS_MAX 256
@@ -36,20 +35,6 @@ static void put(json_t *object, const char *key, json_t *item, int *err)
 		*err = -ENOMEM;
 }
 
-/* Texts that others wrote (ssh, agents, file names) and that may have been cut inside a letter.
- * What json_take_text() would refuse is a question mark. */
-static json_t *foreign(const char *text)
-{
-	char *safe = diag_safe_text(text);
-	json_t *made;
-
-	for (char *p = safe; p && *p; p++)
-		*p = *p == '\t' ? '?' : *p;
-	made = safe ? json_string(safe) : NULL;
-	free(safe);
-	return made;
-}
-
 static json_t *finish(json_t *made, int err)
 {
 	if (!err)
@@ -69,7 +54,7 @@ static json_t *port_to_json(const struct run_port *p)
 	}
 	out = json_pack("{s:s, s:I, s:o, s:s, s:o}", "netdev", p->netdev, "rail",
 			(json_int_t)p->rail, "readings", readings, "capture_file", p->capture_file,
-			"capture_error", foreign(p->capture_error));
+			"capture_error", json_foreign(p->capture_error));
 	if (p->has_capture)
 		put(out, "capture", capture_summary_to_json(&p->capture), &err);
 	return finish(out, err);
@@ -83,7 +68,7 @@ static json_t *host_to_json(const struct run_host *h)
 	for (unsigned int i = 0; i < h->port_count; i++)
 		push(ports, port_to_json(&h->port[i]), &err);
 	out = json_pack("{s:s, s:b, s:o, s:s, s:o}", "name", h->name, "reached", h->reached,
-			"error", foreign(h->error), "agent_version", h->agent_version, "ports",
+			"error", json_foreign(h->error), "agent_version", h->agent_version, "ports",
 			ports);
 	if (h->has_before)
 		put(out, "before", snapshot_to_json(&h->before), &err);
@@ -103,12 +88,18 @@ static json_t *end_to_json(const struct run *r, unsigned int host, unsigned int 
 
 static json_t *pair_to_json(const struct run *r, const struct run_pair *p)
 {
-	return json_pack("{s:s, s:I, s:b, s:o, s:o, s:o}", "verb", traffic_verb_word(p->verb),
-			 "asked_bytes_per_s", (json_int_t)p->asked_bytes_per_s, "ran", p->ran,
-			 "error", foreign(p->error), "client",
-			 end_to_json(r, p->client_host, p->client_port, p->client_tos, &p->client),
-			 "server",
-			 end_to_json(r, p->server_host, p->server_port, p->server_tos, &p->server));
+	json_t *out;
+	int err = 0;
+
+	out = json_pack("{s:s, s:I, s:b, s:o, s:o, s:o}", "verb", traffic_verb_word(p->verb),
+			"asked_bytes_per_s", (json_int_t)p->asked_bytes_per_s, "ran", p->ran,
+			"error", json_foreign(p->error), "client",
+			end_to_json(r, p->client_host, p->client_port, p->client_tos, &p->client),
+			"server",
+			end_to_json(r, p->server_host, p->server_port, p->server_tos, &p->server));
+	if (p->message_bytes)
+		put(out, "message_bytes", json_integer(p->message_bytes), &err);
+	return finish(out, err);
 }
 
 json_t *run_to_json(const struct run *r)
@@ -121,11 +112,11 @@ json_t *run_to_json(const struct run *r)
 	for (unsigned int i = 0; i < r->pair_count; i++)
 		push(pairs, pair_to_json(r, &r->pair[i]), &err);
 	out = json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:b, s:I, s:o, s:o}", "schema", RUN_SCHEMA,
-			"id", r->id, "fabric", foreign(r->fabric_name), "fabric_path",
-			foreign(r->fabric_path), "started_unix_ns", (json_int_t)r->started_unix_ns,
-			"ended_unix_ns", (json_int_t)r->ended_unix_ns, "traffic", r->traffic,
-			"load_percent", (json_int_t)r->load_percent, "hosts", hosts, "pairs",
-			pairs);
+			"id", r->id, "fabric", json_foreign(r->fabric_name), "fabric_path",
+			json_foreign(r->fabric_path), "started_unix_ns",
+			(json_int_t)r->started_unix_ns, "ended_unix_ns",
+			(json_int_t)r->ended_unix_ns, "traffic", r->traffic, "load_percent",
+			(json_int_t)r->load_percent, "hosts", hosts, "pairs", pairs);
 	return finish(out, err);
 }
 
@@ -258,8 +249,13 @@ static int take_end(const struct run *r, const json_t *json, const char *key, un
 
 static int take_pair(const struct run *r, const json_t *json, struct run_pair *p, struct err *e)
 {
+	uint64_t bytes = 0;
 	int err = traffic_verb_take(json, "verb", &p->verb, e);
 
+	if (!err)
+		err = json_take_uint_or(json, "message_bytes", 0, 0, TRAFFIC_MESSAGE_MAX, &bytes,
+					e);
+	p->message_bytes = (uint32_t)bytes;
 	if (!err)
 		err = json_take_uint(json, "asked_bytes_per_s", 0, JSON_UINT_MAX,
 				     &p->asked_bytes_per_s, e);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "probe/facts.h"
+#include "probe/json_take.h"
 #include "probe/snapshot.h"
 #include "profiles/diag.h"
 
@@ -82,21 +83,6 @@ static const char *const gid_type_words[] = {
 	[GID_IB] = "ib",
 };
 
-/* Bytes that are no UTF-8 (an LLDP neighbour chose them) become question marks. */
-static json_t *text_to_json(const char *text)
-{
-	json_t *json = json_string(text);
-	char clean[256];
-	size_t i;
-
-	if (json)
-		return json;
-	for (i = 0; text[i] && i + 1 < sizeof(clean); i++)
-		clean[i] = text[i] < ' ' || text[i] > '~' ? '?' : text[i];
-	clean[i] = '\0';
-	return json_string(clean);
-}
-
 static json_t *member_to_json(const struct member *m, const void *base)
 {
 	const char *at = (const char *)base + m->offset;
@@ -104,7 +90,7 @@ static json_t *member_to_json(const struct member *m, const void *base)
 	switch (m->kind) {
 	case MEMBER_TEXT:
 	case MEMBER_NAME:
-		return text_to_json(at);
+		return json_foreign(at); /* an LLDP neighbour may have chosen it */
 	case MEMBER_BOOL:
 		return json_boolean(*(const bool *)at);
 	case MEMBER_U8:
@@ -269,7 +255,7 @@ static json_t *addresses_to_json(const struct port *p)
 	json_t *array = json_array();
 
 	for (unsigned int i = 0; array && i < p->address_count; i++) {
-		if (json_array_append_new(array, json_string(p->address[i]))) {
+		if (json_array_append_new(array, json_foreign(p->address[i]))) {
 			json_decref(array);
 			return NULL;
 		}

@@ -16,8 +16,9 @@
 
 #include "probe/traffic_cm.h"
 #include "probe/traffic_end.h"
+#include "probe/traffic_tcp.h"
 
-#define WATCH_MS 20 /* *stop is looked at so often */
+#define WATCH_MS 100 /* *stop is looked at so often */
 
 static void name_flow(struct traffic *t, struct flow *f, unsigned int class, unsigned int number)
 {
@@ -121,6 +122,8 @@ int traffic_open(const struct traffic_spec *spec, struct traffic **out, struct e
 		err = open_worker(&t->worker[i], e);
 	if (!err && spec->bringup == TRAFFIC_CM)
 		err = traffic_cm_open(t, &t->self.cm_port, e);
+	if (!err && spec->tcp_count)
+		err = tcp_load_open(spec, t->self.gid, t->self.tcp_port, &t->tcp, e);
 	if (err)
 		traffic_close(t);
 	else
@@ -132,6 +135,9 @@ static void close_flow(struct flow *f)
 {
 	if (f->qp)
 		ibv_destroy_qp(f->qp);
+	if (f->target)
+		ibv_destroy_qp(f->target);
+	traffic_close_srq(f);
 	if (f->tx.ah)
 		ibv_destroy_ah(f->tx.ah);
 	flow_clear(f);
@@ -171,7 +177,10 @@ void traffic_close(struct traffic *t)
 	for (unsigned int i = 0; t->worker && i < t->spec.threads; i++)
 		close_worker(&t->worker[i]);
 	traffic_cm_close(t->cm);
+	tcp_load_close(t->tcp);
 	free(t->worker);
+	if (t->xrcd)
+		ibv_close_xrcd(t->xrcd);
 	if (t->pd)
 		ibv_dealloc_pd(t->pd);
 	if (t->ctx)
@@ -233,6 +242,8 @@ int traffic_connect(struct traffic *t, const struct traffic_peer *peer, struct e
 {
 	int err = take_peer(t, peer, e);
 
+	for (unsigned int i = 0; i < traffic_spec_qps(&t->spec) && !err; i++)
+		err = traffic_check_xrc_peer(traffic_flow(t, i), e);
 	if (!err)
 		err = check_sizes(t, e);
 	for (unsigned int i = 0; i < t->spec.threads && !err; i++) {
@@ -249,6 +260,8 @@ int traffic_connect(struct traffic *t, const struct traffic_peer *peer, struct e
 	}
 	if (!err && t->cm)
 		err = traffic_cm_connect(t, e);
+	if (!err && t->tcp)
+		err = tcp_load_connect(t->tcp, peer->gid, peer->tcp_port, e);
 	if (err)
 		t->mtu = 0;
 	return err;
@@ -312,6 +325,8 @@ static void watch(struct traffic *t, const volatile int *stop)
 			traffic_cm_take_event(t);
 		if (*stop)
 			atomic_store(&t->stopping, true);
+		if (*stop && t->tcp)
+			tcp_load_end(t->tcp);
 	}
 }
 
@@ -327,6 +342,10 @@ static void add_class(struct traffic_class_result *to, struct traffic_class_resu
 	to->gaps += from->gaps;
 	to->reordered += from->reordered;
 	to->losses += from->losses;
+	if (!to->tos_other)
+		to->tos_found = from->tos_found;
+	to->tos_read += from->tos_read;
+	to->tos_other += from->tos_other;
 	histogram_merge(&to->latency, &from->latency);
 	intervals_end(&from->goodput, end_ns);
 	(void)intervals_merge(&to->goodput, &from->goodput); /* they began together */
@@ -370,13 +389,17 @@ int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_repo
 		return err_set(e, -ENOTCONN, "%s: traffic was not connected", t->spec.ibdev);
 	memset(report, 0, sizeof(*report));
 	report->class = calloc(t->spec.class_count, sizeof(*report->class));
-	if (!report->class)
+	report->tcp = calloc(t->spec.tcp_count + 1, sizeof(*report->tcp));
+	if (!report->class || !report->tcp)
 		return err_sys(e, -ENOMEM, "traffic report");
 	report->class_count = t->spec.class_count;
+	report->tcp_count = t->spec.tcp_count;
 	report->total.mtu = t->mtu;
 	report->memory = t->memory;
 	t->report = report;
 	err = start_workers(t, e);
+	if (!err && t->tcp)
+		err = tcp_load_start(t->tcp, t->start_ns, t->end_ns, e);
 	if (err)
 		atomic_store(&t->failed, true);
 	watch(t, stop);
@@ -384,6 +407,8 @@ int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_repo
 		if (t->worker[i].started)
 			pthread_join(t->worker[i].thread, NULL);
 	}
+	if (t->tcp)
+		tcp_load_join(t->tcp, report->tcp);
 	gather(t, report);
 	t->mtu = 0; /* once */
 	return err;

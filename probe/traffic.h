@@ -25,6 +25,8 @@
 #define TRAFFIC_WINDOW_MAX	4096u
 #define TRAFFIC_DURATION_MAX_MS (24u * 3600 * 1000)
 #define TRAFFIC_RATE_MAX	(UINT64_C(1) << 40) /* bytes/s */
+#define TRAFFIC_TCP_MAX		4u
+#define TRAFFIC_STREAMS_MAX	64u /* of each of them */
 
 /* Which operation the requester posts. An atomic is FETCH_ADD of 8 bytes. */
 enum traffic_verb {
@@ -41,7 +43,7 @@ enum traffic_transport {
 	TRAFFIC_RC,
 	TRAFFIC_UC, /* no READ, no atomics */
 	TRAFFIC_UD, /* SEND of one packet alone */
-	TRAFFIC_XRC,
+	TRAFFIC_XRC, /* as RC; not every device has it */
 	TRAFFIC_TRANSPORTS,
 };
 
@@ -103,6 +105,14 @@ struct traffic_class {
 	uint64_t count;		   /* messages of each QP; 0 = by time */
 };
 
+/* TCP beside it, through the same ports: the background of a port that all share. */
+struct traffic_tcp {
+	uint8_t tos; /* of both ends: DSCP << 2; the ECN bits are TCP's own */
+	enum traffic_direction direction;
+	uint32_t streams;
+	uint64_t rate_bytes_per_s; /* of all streams in one direction; 0 = as fast as it goes */
+};
+
 struct traffic_spec {
 	enum traffic_role role;
 	enum traffic_mode mode;
@@ -120,21 +130,27 @@ struct traffic_spec {
 	bool huge_pages;     /* where the system has some free */
 	unsigned int class_count;
 	struct traffic_class class[TRAFFIC_CLASSES_MAX];
+	unsigned int tcp_count; /* mostly none */
+	struct traffic_tcp tcp[TRAFFIC_TCP_MAX];
 };
 
-/* One queue pair, and the memory behind it. */
+/* One queue pair, and the memory behind it. Of XRC there is one that sends and one that receives: 0
+ * where the end does not. */
 struct traffic_peer_qp {
 	uint32_t qpn, psn;
 	uint64_t addr; /* of the slots, for WRITE, READ and atomics; 0 = none */
 	uint32_t rkey;
+	uint32_t target_qpn; /* XRC: receives */
+	uint32_t srqn;	     /* XRC: the receive queue that each request names */
 };
 
 /* What one end tells the other: queue pairs of the classes in their order, then one of each thread
  * for credits, whose memory is the table that the peer writes. */
 struct traffic_peer {
 	uint8_t gid[16];
-	uint32_t mtu;	  /* IB MTU of the end, bytes; the smaller one is used */
-	uint16_t cm_port; /* the server of rdma_cm listens on it; 0 = none */
+	uint32_t mtu;			    /* IB MTU of the end, bytes; the smaller one is used */
+	uint16_t cm_port;		    /* the server of rdma_cm listens on it; 0 = none */
+	uint16_t tcp_port[TRAFFIC_TCP_MAX]; /* likewise that of each TCP background */
 	unsigned int qp_count;
 	struct traffic_peer_qp qp[TRAFFIC_QPS_MAX + TRAFFIC_THREADS_MAX];
 };
@@ -159,9 +175,26 @@ struct traffic_class_result {
 	uint64_t gaps;	    /* messages of UC and UD that never arrived */
 	uint64_t reordered; /* of UC and UD: that came after a later one */
 	uint64_t losses;    /* strict mode: queue pairs that lost a packet and were made anew */
+	/* Of rdma_cm: queue pairs that told the ToS they have; of them with another one than was
+	 * asked for, and that of the first such. */
+	uint64_t tos_read, tos_other, tos_found;
 	struct intervals goodput; /* of this class at this end */
 	/* A probe: round trips; else from post to completion, of one message in each list. */
 	struct histogram latency;
+};
+
+/* What one TCP background did at this end. It is in no sum of the classes. */
+struct traffic_tcp_result {
+	uint64_t sent_bytes;  /* that the other end acknowledged */
+	uint64_t wire_bytes;  /* of payload put on the wire, repeats included */
+	uint64_t retransmits; /* segments sent again (tcpi_total_retrans) */
+	uint64_t arrived_bytes;
+	uint64_t duration_ns;
+	uint32_t broken;  /* streams that ended long before the run did */
+	uint32_t mss;	  /* payload of a segment that is sent, the least of all streams; 0: none */
+	uint8_t tos_sent; /* as the kernel has it */
+	char detail[96];  /* of the first stream that broke: "Connection reset by peer ..." */
+	struct intervals goodput; /* of what arrived */
 };
 
 /* The first error of a queue pair, or a loss in strict mode. */
@@ -180,7 +213,9 @@ struct traffic_report {
 	struct traffic_memory memory;
 	unsigned int class_count;
 	struct traffic_class_result *class; /* owned */
-	unsigned int failure_count;	    /* kept below; more are in the classes' numbers */
+	unsigned int tcp_count;
+	struct traffic_tcp_result *tcp; /* owned */
+	unsigned int failure_count;	/* kept below; more are in the classes' numbers */
 	struct traffic_failure failure[TRAFFIC_FAILURES_MAX];
 };
 
@@ -202,6 +237,9 @@ int traffic_spec_check(const struct traffic_spec *spec, struct err *e);
 /* The QP type and the verbs by which a class is moved, for people: "IBV_QPT_RC; ibv_post_send of
  * IBV_WR_RDMA_WRITE, ...". */
 void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size);
+
+/* Bytes of messages of a class that are under way on one queue pair, at most. */
+uint64_t traffic_class_under_way(const struct traffic_class *c);
 
 /* QPs of all classes. */
 unsigned int traffic_spec_qps(const struct traffic_spec *spec);

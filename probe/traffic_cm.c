@@ -39,8 +39,7 @@ static int fail(const struct traffic *t, const char *step, struct err *e)
 	return err_sys(e, errno ? -errno : -EIO, "%s: rdma_cm, %s", t->spec.ibdev, step);
 }
 
-/* The address that a GID stands for. */
-static void address_of(const uint8_t gid[16], uint16_t port, struct sockaddr_storage *out)
+void traffic_cm_address(const uint8_t gid[16], uint16_t port, struct sockaddr_storage *out)
 {
 	struct sockaddr_in6 *six = (struct sockaddr_in6 *)out;
 	struct sockaddr_in *four = (struct sockaddr_in *)out;
@@ -73,7 +72,7 @@ int traffic_cm_open(struct traffic *t, uint16_t *port, struct err *e)
 		return fail(t, "open (is the module rdma_ucm loaded?)", e);
 	if (t->spec.role == TRAFFIC_CLIENT)
 		return 0;
-	address_of(t->self.gid, 0, &here);
+	traffic_cm_address(t->self.gid, 0, &here);
 	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) ||
 	    rdma_bind_addr(cm->listener, (struct sockaddr *)&here) ||
 	    rdma_listen(cm->listener, (int)cm->count))
@@ -174,8 +173,8 @@ static int resolve(struct flow *f, struct rdma_cm_id *id, struct err *e)
 	uint8_t tos = f->class->tos;
 	int err;
 
-	address_of(t->self.gid, 0, &here);
-	address_of(t->peer_gid, t->peer_cm_port, &there);
+	traffic_cm_address(t->self.gid, 0, &here);
+	traffic_cm_address(t->peer_gid, t->peer_cm_port, &there);
 	if (rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
 		return fail(t, "set the traffic class", e);
 	if (rdma_resolve_addr(id, (struct sockaddr *)&here, (struct sockaddr *)&there, RESOLVE_MS))
@@ -269,7 +268,54 @@ static int serve_event(struct traffic *t, unsigned int *established, struct err 
 	return err;
 }
 
-int traffic_cm_connect(struct traffic *t, struct err *e)
+/* The ToS that a queue pair says it has; false: the device does not tell. */
+static bool read_tos(struct ibv_qp *qp, uint8_t *tos)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = {0};
+
+	if (ibv_query_qp(qp, &attr, IBV_QP_AV, &init) || !attr.ah_attr.is_global)
+		return false;
+	*tos = attr.ah_attr.grh.traffic_class;
+	return true;
+}
+
+/* Some drivers give back another value than was set (the DSCP of it, or none): what raw verbs set
+ * shows how far this one is to be believed. A 0 that was asked for does not: proven is false when
+ * nothing else was. */
+static bool tells_truth(const struct traffic *t, bool *proven)
+{
+	*proven = false;
+	for (unsigned int i = 0; i < t->spec.threads; i++) {
+		uint8_t asked = traffic_control_class(&t->worker[i])->tos, tos;
+
+		if (!read_tos(t->worker[i].control, &tos) || tos != asked)
+			return false;
+		*proven |= asked != 0;
+	}
+	return true;
+}
+
+static void check_marking(struct traffic *t)
+{
+	bool proven, believed = tells_truth(t, &proven);
+
+	for (unsigned int i = 0; believed && i < t->cm->count; i++) {
+		struct flow *f = traffic_flow(t, i);
+		struct traffic_class_result *r = f->result;
+		uint8_t tos;
+
+		if (!read_tos(f->qp, &tos) || (!tos && !proven))
+			continue;
+		r->tos_read++;
+		if (tos == f->class->tos)
+			continue;
+		if (!r->tos_other++)
+			r->tos_found = tos;
+	}
+}
+
+static int connect_all(struct traffic *t, struct err *e)
 {
 	unsigned int established = 0;
 	int err = 0;
@@ -282,6 +328,15 @@ int traffic_cm_connect(struct traffic *t, struct err *e)
 	}
 	while (!err && established < t->cm->count)
 		err = serve_event(t, &established, e);
+	return err;
+}
+
+int traffic_cm_connect(struct traffic *t, struct err *e)
+{
+	int err = connect_all(t, e);
+
+	if (!err)
+		check_marking(t);
 	return err;
 }
 

@@ -112,25 +112,6 @@ int traffic_open_domain(struct traffic *t, struct err *e)
 	return 0;
 }
 
-/* A transport that the device lacks, or that it has and we do not use yet. */
-static int check_transports(const struct traffic *t, struct err *e)
-{
-	bool wanted = false;
-
-	for (unsigned int i = 0; i < t->spec.class_count; i++)
-		wanted |= t->spec.class[i].transport == TRAFFIC_XRC;
-	if (!wanted)
-		return 0;
-	if (t->limits.device_cap_flags & IBV_DEVICE_XRC)
-		err_set(e, -EOPNOTSUPP,
-			"%s has XRC (IBV_DEVICE_XRC), but this generator does not offer it yet",
-			t->spec.ibdev);
-	else
-		err_set(e, -EOPNOTSUPP, "%s has no XRC: its capabilities lack IBV_DEVICE_XRC",
-			t->spec.ibdev);
-	return err_hint(e, "take RC");
-}
-
 int traffic_open_device(struct traffic *t, struct err *e)
 {
 	int err = traffic_open_context(t, e), rc;
@@ -141,10 +122,12 @@ int traffic_open_device(struct traffic *t, struct err *e)
 	rc = ibv_query_device(t->ctx, &t->limits);
 	if (rc)
 		return err_sys(e, -rc, "%s: limits", t->spec.ibdev);
-	err = check_transports(t, e);
+	err = traffic_check_xrc(t, e);
 	if (!err)
 		err = query_port(t, e);
-	return err ? err : traffic_open_domain(t, e);
+	if (!err)
+		err = traffic_open_domain(t, e);
+	return err ? err : traffic_open_xrcd(t, e);
 }
 
 int traffic_memory_error(const struct traffic *t, int err, size_t bytes, struct err *e)

@@ -59,6 +59,7 @@ enum flow_state {
 	FLOW_WAITING,  /* for the peer's queue pair */
 };
 
+struct tcp_load;
 struct traffic_cm;
 struct worker;
 
@@ -66,7 +67,7 @@ struct worker;
 struct requester {
 	bool on;
 	uint8_t *slot;
-	struct ibv_send_wr *wr; /* `window` of them, linked in a ring */
+	struct ibv_send_wr *wr; /* `window` of them, linked in a ring when lists are posted */
 	struct ibv_sge *sge;
 	uint64_t *posted_ns; /* of each unit */
 	uint64_t posted, completed, granted;
@@ -74,11 +75,13 @@ struct requester {
 	bool ended;	 /* nothing more is posted, all is complete, the peer was told */
 	bool seen;	 /* the peer has it all */
 	uint32_t unit;	 /* messages of a post list */
+	bool made;	 /* class_polls(): message `posted` lies in its slot */
 	bool granting;	 /* `granted` limits what is posted */
 	bool told_stall; /* the peer knows that all was sent and nothing is granted */
 	struct pace pace;
 	uint64_t progress_ns; /* of the last completion, or the first post after it */
-	uint64_t returned;    /* atomics: the number that came back last, + 1 */
+	uint64_t asked_ns; /* strict probe: when it first posted what was lost; 0 = nothing was */
+	uint64_t returned; /* atomics: the number that came back last, + 1 */
 	struct ibv_ah *ah;
 };
 
@@ -95,6 +98,8 @@ struct responder {
 	uint64_t next;	   /* UC and UD: after the highest sequence seen */
 	uint64_t checked;  /* RC: of `arrived` */
 	uint64_t granted;
+	const uint8_t *due;	 /* class_polls(): where the next one's stamp will be */
+	uint8_t due_stamp;	 /* and which */
 	uint64_t last_ns;	 /* of an arrival */
 	uint64_t announced;	 /* completed there, as the peer says */
 	uint64_t heard_awake_ns; /* arrival or news of it, by the worker's waking time */
@@ -109,7 +114,9 @@ struct flow {
 	unsigned int class_index, number; /* within the class */
 	uint32_t index;			  /* of all flows: in the pattern */
 	uint32_t at;			  /* within the worker: in wr_id and of the cell */
-	struct ibv_qp *qp;
+	struct ibv_qp *qp;		  /* of XRC: that sends; NULL when this end does not */
+	struct ibv_qp *target;		  /* XRC: that receives */
+	struct ibv_srq *srq;		  /* of `target`; NULL: receives are posted to `qp` */
 	struct traffic_peer_qp self, peer;
 	uint32_t slots, stride, window;
 	enum flow_state state;
@@ -155,12 +162,14 @@ struct traffic {
 	struct traffic_spec spec;
 	struct ibv_context *ctx;
 	struct ibv_pd *pd;
+	struct ibv_xrcd *xrcd; /* NULL: no class is XRC */
 	struct ibv_device_attr limits;
 	struct traffic_memory memory;
 	struct traffic_peer self;
 	uint8_t peer_gid[16];
 	uint16_t peer_cm_port;
 	struct traffic_cm *cm; /* owned; NULL: connected by raw verbs */
+	struct tcp_load *tcp;  /* owned; NULL: without a TCP background */
 	uint32_t mtu;	       /* IB MTU in use, bytes; 0 = not connected */
 	bool soft;	       /* no hardware behind the device */
 	struct worker *worker; /* owned: spec.threads of them */
@@ -195,8 +204,20 @@ void traffic_pin(const struct traffic *t, unsigned int worker);
 int traffic_open_queues(struct worker *w, struct err *e);
 int traffic_connect_flow(struct flow *f, struct err *e);
 int traffic_connect_control(struct worker *w, struct err *e);
+/* Whose marking the control queue pair has; borrowed from the spec. */
+const struct traffic_class *traffic_control_class(const struct worker *w);
 int traffic_reset_flow(struct flow *f, struct err *e);
 int traffic_kill_flow(struct flow *f, struct err *e); /* to ERROR: all comes back */
+
+/* XRC, where a class is that: whether the device has it, the domain of its receive queues, and what
+ * receives of a flow (INIT is next). */
+int traffic_check_xrc(const struct traffic *t, struct err *e);
+int traffic_open_xrcd(struct traffic *t, struct err *e);
+int traffic_open_target(struct flow *f, struct err *e);
+/* What a flow has received with, after its queue pairs are gone. */
+void traffic_close_srq(struct flow *f);
+/* The peer's queue pairs and receive queues are there. */
+int traffic_check_xrc_peer(const struct flow *f, struct err *e);
 
 /* Pure: how a class is laid out. */
 bool class_grants(const struct traffic_class *c);     /* its requester waits for grants */
@@ -226,6 +247,8 @@ void flow_clear(struct flow *f);
 
 /* The requester half. */
 void flow_post(struct flow *f);
+/* class_polls(): posts the answer to what has just come, and takes the time. */
+void flow_answer(struct flow *f);
 void flow_completed(struct flow *f, uint32_t at);
 void flow_take_grant(struct flow *f, const struct cell *in);
 void flow_finish(struct flow *f); /* tells the peer what it needs to go on, and the end */
@@ -233,11 +256,18 @@ void flow_finish(struct flow *f); /* tells the peer what it needs to go on, and 
 /* The responder half. */
 int flow_post_receives(struct flow *f, struct err *e); /* the first ones */
 void flow_received(struct flow *f, const struct ibv_wc *wc);
-void flow_look(struct flow *f);		  /* class_polls(): whether the next one is there */
-bool flow_has_come(const struct flow *f); /* the same, without taking it */
-bool flow_awaits(const struct flow *f);	  /* such a flow, and one is due */
+/* class_polls(): whether the next one is there; it is answered, then taken. */
+void flow_look(struct flow *f);
+void flow_expect(struct flow *f);	/* from now on the next one is due */
+bool flow_awaits(const struct flow *f); /* such a flow, and one is due */
 void flow_announced(struct flow *f, const struct cell *in);
 void flow_grant(struct flow *f);
+
+/* The same as flow_look() asks, alone: what a loop does nothing but. */
+static inline bool flow_has_come(const struct flow *f)
+{
+	return __atomic_load_n(f->rx.due, __ATOMIC_ACQUIRE) == f->rx.due_stamp;
+}
 
 /* Strict mode: a queue pair that lost a packet is made anew. */
 bool flow_lost(struct flow *f, const struct ibv_wc *wc);

@@ -9,26 +9,39 @@
 #include <string.h>
 
 #include "probe/json_take.h"
-#include "probe/traffic.h"
+#include "probe/traffic_tcp.h"
 #include "probe/traffic_words.h"
+
+/* What XRC alone has is told by it alone. */
+static json_t *qp_to_json(const struct traffic_peer_qp *qp)
+{
+	json_t *json = json_pack("{s:I, s:I, s:o, s:I}", "qpn", (json_int_t)qp->qpn, "psn",
+				 (json_int_t)qp->psn, "addr", json_uint(qp->addr), "rkey",
+				 (json_int_t)qp->rkey);
+
+	if (qp->target_qpn) {
+		json_object_set_new(json, "target_qpn", json_integer(qp->target_qpn));
+		json_object_set_new(json, "srqn", json_integer(qp->srqn));
+	}
+	return json;
+}
 
 json_t *traffic_peer_to_json(const struct traffic_peer *p)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *json;
 
 	for (unsigned int i = 0; i < p->qp_count; i++)
-		json_array_append_new(list, json_pack("{s:I, s:I, s:o, s:I}", "qpn",
-						      (json_int_t)p->qp[i].qpn, "psn",
-						      (json_int_t)p->qp[i].psn, "addr",
-						      json_uint(p->qp[i].addr), "rkey",
-						      (json_int_t)p->qp[i].rkey));
-	return json_pack("{s:o, s:I, s:i, s:o}", "gid", json_hex(p->gid, sizeof(p->gid)), "mtu",
+		json_array_append_new(list, qp_to_json(&p->qp[i]));
+	json = json_pack("{s:o, s:I, s:i, s:o}", "gid", json_hex(p->gid, sizeof(p->gid)), "mtu",
 			 (json_int_t)p->mtu, "cm_port", p->cm_port, "qps", list);
+	if (json && p->tcp_port[0])
+		json_object_set_new(json, "tcp_ports", traffic_tcp_ports_to_json(p->tcp_port));
+	return json;
 }
 
 static int take_qp(const json_t *json, struct traffic_peer_qp *qp, struct err *e)
 {
-	uint64_t qpn = 0, psn = 0, addr = 0, rkey = 0;
+	uint64_t qpn = 0, psn = 0, addr = 0, rkey = 0, target = 0, srqn = 0;
 	const struct json_number numbers[] = {
 		{"qpn", &qpn, 0, 0xffffff},
 		{"psn", &psn, 0, 0xffffff},
@@ -38,11 +51,17 @@ static int take_qp(const json_t *json, struct traffic_peer_qp *qp, struct err *e
 	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 
 	if (!err)
+		err = json_take_uint_or(json, "target_qpn", 0, 0, 0xffffff, &target, e);
+	if (!err && target)
+		err = json_take_uint(json, "srqn", 0, 0xffffff, &srqn, e);
+	if (!err)
 		*qp = (struct traffic_peer_qp){
 			.qpn = (uint32_t)qpn,
 			.psn = (uint32_t)psn,
 			.addr = addr,
 			.rkey = (uint32_t)rkey,
+			.target_qpn = (uint32_t)target,
+			.srqn = (uint32_t)srqn,
 		};
 	return err;
 }
@@ -61,6 +80,8 @@ int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct er
 	if (!err)
 		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 	if (!err)
+		err = traffic_tcp_ports_from_json(json, v.tcp_port, e);
+	if (!err)
 		err = json_take_array(json, "qps", ARRAY_SIZE(v.qp), &list, e);
 	for (size_t i = 0; !err && i < json_array_size(list); i++) {
 		err = take_qp(json_array_get(list, i), &v.qp[i], e);
@@ -78,11 +99,11 @@ int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct er
 
 json_t *traffic_result_to_json(const struct traffic_result *r)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:s}", "messages",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:o}", "messages",
 			 json_uint(r->messages), "bytes", json_uint(r->bytes), "duration_ns",
 			 json_uint(r->duration_ns), "checked_bytes", json_uint(r->checked_bytes),
 			 "mismatches", json_uint(r->mismatches), "mtu", (int)r->mtu, "cause",
-			 traffic_cause_word(r->cause), "detail", r->detail);
+			 traffic_cause_word(r->cause), "detail", json_foreign(r->detail));
 }
 
 int traffic_result_from_json(const json_t *json, struct traffic_result *r, struct err *e)
@@ -122,6 +143,9 @@ int traffic_result_from_json(const json_t *json, struct traffic_result *r, struc
 			{"gaps", &(c)->gaps, 0, JSON_UINT_MAX},                                    \
 			{"reordered", &(c)->reordered, 0, JSON_UINT_MAX},                          \
 			{"losses", &(c)->losses, 0, JSON_UINT_MAX},                                \
+			{"tos_read", &(c)->tos_read, 0, TRAFFIC_QPS_MAX},                          \
+			{"tos_other", &(c)->tos_other, 0, TRAFFIC_QPS_MAX},                        \
+			{"tos_found", &(c)->tos_found, 0, 255},                                    \
 	}
 
 static json_t *class_to_json(const struct traffic_class_result *c)
@@ -188,15 +212,18 @@ static int take_failure(const json_t *json, struct traffic_failure *f, struct er
 json_t *traffic_report_to_json(const struct traffic_report *r)
 {
 	json_t *json = traffic_result_to_json(&r->total);
-	json_t *classes = json_array(), *failures = json_array();
+	json_t *classes = json_array(), *failures = json_array(), *tcp = json_array();
 
 	for (unsigned int i = 0; i < r->class_count; i++)
 		json_array_append_new(classes, class_to_json(&r->class[i]));
 	for (unsigned int i = 0; i < r->failure_count; i++)
 		json_array_append_new(failures, failure_to_json(&r->failure[i]));
+	for (unsigned int i = 0; i < r->tcp_count; i++)
+		json_array_append_new(tcp, traffic_tcp_result_to_json(&r->tcp[i]));
 	json_object_set_new(json, "memory", traffic_memory_to_json(&r->memory));
 	json_object_set_new(json, "classes", classes);
 	json_object_set_new(json, "failures", failures);
+	json_object_set_new(json, "tcp", tcp);
 	return json;
 }
 
@@ -231,6 +258,29 @@ static int take_lists(const json_t *json, struct traffic_report *r, struct err *
 	return err;
 }
 
+/* Without the key there was none. */
+static int take_tcp(const json_t *json, struct traffic_report *r, struct err *e)
+{
+	const json_t *list;
+	int err;
+
+	if (!json_object_get(json, "tcp"))
+		return 0;
+	err = json_take_array(json, "tcp", TRAFFIC_TCP_MAX, &list, e);
+	if (err)
+		return err;
+	r->tcp_count = (unsigned int)json_array_size(list);
+	r->tcp = calloc(r->tcp_count + 1, sizeof(*r->tcp));
+	if (!r->tcp)
+		return err_sys(e, -ENOMEM, "traffic report");
+	for (unsigned int i = 0; i < r->tcp_count && !err; i++) {
+		err = traffic_tcp_result_from_json(json_array_get(list, i), &r->tcp[i], e);
+		if (err)
+			err_prefix(e, "'tcp' %u: ", i);
+	}
+	return err;
+}
+
 int traffic_report_from_json(const json_t *json, struct traffic_report *r, struct err *e)
 {
 	struct traffic_report v = {0};
@@ -238,6 +288,8 @@ int traffic_report_from_json(const json_t *json, struct traffic_report *r, struc
 
 	if (!err)
 		err = take_lists(json, &v, e);
+	if (!err)
+		err = take_tcp(json, &v, e);
 	if (err)
 		traffic_report_clear(&v);
 	else
@@ -248,5 +300,6 @@ int traffic_report_from_json(const json_t *json, struct traffic_report *r, struc
 void traffic_report_clear(struct traffic_report *r)
 {
 	free(r->class);
+	free(r->tcp);
 	memset(r, 0, sizeof(*r));
 }

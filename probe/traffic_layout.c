@@ -99,6 +99,11 @@ uint32_t class_window(const struct traffic_class *c)
 	return window > 2 ? window : 2;
 }
 
+uint64_t traffic_class_under_way(const struct traffic_class *c)
+{
+	return (uint64_t)class_window(c) * class_bytes(c);
+}
+
 uint32_t class_slots(const struct traffic_class *c)
 {
 	bool alike = c->check == TRAFFIC_CHECK_NONE && !class_loses(c) && !c->probe;
@@ -195,13 +200,22 @@ static const enum ibv_wr_opcode opcodes[TRAFFIC_VERBS] = {
 	[TRAFFIC_SEND_IMM] = IBV_WR_SEND_WITH_IMM, [TRAFFIC_ATOMIC] = IBV_WR_ATOMIC_FETCH_AND_ADD,
 };
 
+/* What the other end posts receives by. */
+static const char *receives_by(const struct traffic_class *c)
+{
+	if (!class_receives(c))
+		return "";
+	return c->transport == TRAFFIC_XRC ? "ibv_post_srq_recv (IBV_SRQT_XRC) at the other end; "
+					   : "ibv_post_recv at the other end; ";
+}
+
 void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
 {
 	static const char *const types[TRAFFIC_TRANSPORTS] = {
 		[TRAFFIC_RC] = "IBV_QPT_RC",
 		[TRAFFIC_UC] = "IBV_QPT_UC",
 		[TRAFFIC_UD] = "IBV_QPT_UD",
-		[TRAFFIC_XRC] = "IBV_QPT_XRC_SEND",
+		[TRAFFIC_XRC] = "IBV_QPT_XRC_SEND to IBV_QPT_XRC_RECV",
 	};
 	static const struct {
 		enum ibv_wr_opcode opcode;
@@ -223,7 +237,7 @@ void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
 		 "%s; ibv_post_send of %s, %u in a list with the last one signaled, at most %u "
 		 "under way; %s%sibv_poll_cq%s",
 		 types[c->transport], name, class_unit(c), c->probe ? 1 : class_window(c),
-		 class_receives(c) ? "ibv_post_recv at the other end; " : "",
+		 receives_by(c),
 		 class_polls(c) ? "the last byte of the memory is polled for what arrives; " : "",
 		 class_grants(c) ? "; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a queue "
 				   "pair of its own"
@@ -252,7 +266,7 @@ static int prepare_requester(struct flow *f, struct err *e)
 		};
 		x->wr[i] = (struct ibv_send_wr){
 			.wr_id = WR_ID(f->at, i),
-			.next = &x->wr[(i + 1) % f->window],
+			.next = x->unit > 1 ? &x->wr[(i + 1) % f->window] : NULL,
 			.sg_list = &x->sge[i],
 			.num_sge = 1,
 			.opcode = opcodes[f->class->verb],
@@ -318,6 +332,8 @@ int flow_prepare(struct flow *f, uint8_t **memory, struct err *e)
 		*memory += (size_t)arrival_slots(f) * arrival_stride(f);
 		f->self.addr = (uintptr_t)f->rx.slot;
 		f->self.rkey = f->worker->mr->rkey;
+		if (class_polls(f->class))
+			flow_expect(f);
 		err = prepare_responder(f, e);
 	}
 	if (!err && f->rx.on && f->class->verb == TRAFFIC_READ &&
@@ -341,6 +357,8 @@ static void aim(struct flow *f, struct ibv_send_wr *wr, uint64_t addr)
 		wr->wr.rdma.remote_addr = addr;
 		wr->wr.rdma.rkey = f->peer.rkey;
 	}
+	if (f->class->transport == TRAFFIC_XRC) /* also of a WRITE: memory is of its domain */
+		wr->qp_type.xrc.remote_srqn = f->peer.srqn;
 }
 
 void flow_aim(struct flow *f)

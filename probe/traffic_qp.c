@@ -25,6 +25,26 @@ static const enum ibv_qp_type types[TRAFFIC_TRANSPORTS] = {
 	[TRAFFIC_RC] = IBV_QPT_RC,
 	[TRAFFIC_UC] = IBV_QPT_UC,
 	[TRAFFIC_UD] = IBV_QPT_UD,
+	[TRAFFIC_XRC] = IBV_QPT_XRC_SEND,
+};
+
+#define NEEDS_ADDRESS (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+#define NEEDS_REPEAT                                                                               \
+	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
+
+/* What a type needs in a state beside what all do (ib_core of Linux 6.1, qp_state_table). */
+static const struct {
+	int init, rtr, rts;
+} needs[] = {
+	[IBV_QPT_RC] = {IBV_QP_ACCESS_FLAGS,
+			NEEDS_ADDRESS | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+			NEEDS_REPEAT},
+	[IBV_QPT_UC] = {IBV_QP_ACCESS_FLAGS, NEEDS_ADDRESS, 0},
+	[IBV_QPT_UD] = {IBV_QP_QKEY, 0, 0},
+	[IBV_QPT_XRC_SEND] = {IBV_QP_ACCESS_FLAGS, NEEDS_ADDRESS, NEEDS_REPEAT},
+	[IBV_QPT_XRC_RECV] = {IBV_QP_ACCESS_FLAGS,
+			      NEEDS_ADDRESS | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+			      IBV_QP_TIMEOUT},
 };
 
 static uint32_t random_psn(void)
@@ -45,30 +65,32 @@ static int set_state(struct traffic *t, struct ibv_qp *qp, struct ibv_qp_attr *a
 		  : 0;
 }
 
+/* Nobody has access through what only sends. */
 static int to_init(struct traffic *t, struct ibv_qp *qp, int access, struct err *e)
 {
+	bool sends = qp->qp_type == IBV_QPT_XRC_SEND;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT,
 		.port_num = t->spec.ib_port,
-		.qp_access_flags = (unsigned int)access,
+		.qp_access_flags = sends ? 0 : (unsigned int)access,
 		.qkey = (uint32_t)t->spec.seed & 0x7fffffff,
 	};
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 
-	mask |= qp->qp_type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS;
-	return set_state(t, qp, &attr, mask, "INIT", e);
+	return set_state(t, qp, &attr, mask | needs[qp->qp_type].init, "INIT", e);
 }
 
 static struct ibv_qp *new_qp(struct worker *w, enum ibv_qp_type type, uint32_t sends,
 			     uint32_t receives, uint32_t inline_bytes)
 {
+	bool both = type != IBV_QPT_XRC_SEND;
 	struct ibv_qp_init_attr init = {
 		.send_cq = w->cq,
-		.recv_cq = w->cq,
+		.recv_cq = both ? w->cq : NULL,
 		.cap = {.max_send_wr = sends + 1,
-			.max_recv_wr = receives + 1,
+			.max_recv_wr = both ? receives + 1 : 0,
 			.max_send_sge = 1,
-			.max_recv_sge = 1,
+			.max_recv_sge = both,
 			.max_inline_data = inline_bytes},
 		.qp_type = type,
 	};
@@ -83,7 +105,7 @@ static void set_inline(struct flow *f)
 		f->tx.wr[i].send_flags |= IBV_SEND_INLINE;
 }
 
-static int open_flow(struct flow *f, int access, struct err *e)
+static int open_queue(struct flow *f, int access, struct err *e)
 {
 	const struct traffic_class *c = f->class;
 	struct traffic *t = f->worker->t;
@@ -100,8 +122,23 @@ static int open_flow(struct flow *f, int access, struct err *e)
 	if (!f->qp)
 		return err_sys(e, -errno, "%s: queue pair %u", t->spec.ibdev, f->index);
 	f->self.qpn = f->qp->qp_num;
-	f->self.psn = random_psn();
 	return to_init(t, f->qp, access, e);
+}
+
+/* XRC has a queue pair for each half, the others one for both. */
+static int open_flow(struct flow *f, int access, struct err *e)
+{
+	bool halves = f->class->transport == TRAFFIC_XRC;
+	int err = 0;
+
+	f->self.psn = random_psn();
+	if (halves && f->rx.on)
+		err = traffic_open_target(f, e);
+	if (!err && f->target)
+		err = to_init(f->worker->t, f->target, access, e);
+	if (!err && (!halves || f->tx.on))
+		err = open_queue(f, access, e);
+	return err;
 }
 
 static int open_cq(struct worker *w, struct err *e)
@@ -144,7 +181,9 @@ int traffic_open_queues(struct worker *w, struct err *e)
  * the same, as those that a CM sets up. */
 static uint32_t flow_label(const struct traffic_peer_qp *a, const struct traffic_peer_qp *b)
 {
-	return (a->qpn ^ b->qpn ^ a->psn ^ b->psn) & 0xfffff;
+	uint32_t targets = a->target_qpn ^ b->target_qpn;
+
+	return (a->qpn ^ b->qpn ^ targets ^ a->psn ^ b->psn) & 0xfffff;
 }
 
 /* A queue pair between the two ends. */
@@ -153,6 +192,7 @@ struct line {
 	struct ibv_qp *qp;
 	const struct traffic_class *class; /* whose marking it has */
 	const struct traffic_peer_qp *self, *peer;
+	uint32_t dest_qpn; /* of `peer` */
 	const uint8_t *gid;
 	bool strict;
 };
@@ -183,19 +223,14 @@ static int to_rtr(const struct line *l, struct err *e)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = traffic_mtu_code(l->t->mtu),
-		.dest_qp_num = l->peer->qpn,
+		.dest_qp_num = l->dest_qpn,
 		.rq_psn = l->peer->psn,
 		.min_rnr_timer = MIN_RNR_TIMER,
 		.max_dest_rd_atomic = reads(l->t->limits.max_qp_rd_atom),
 		.ah_attr = address(l),
 	};
-	int mask = IBV_QP_STATE;
 
-	if (l->qp->qp_type != IBV_QPT_UD)
-		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
-	if (l->qp->qp_type == IBV_QPT_RC)
-		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
-	return set_state(l->t, l->qp, &attr, mask, "RTR", e);
+	return set_state(l->t, l->qp, &attr, IBV_QP_STATE | needs[l->qp->qp_type].rtr, "RTR", e);
 }
 
 static int to_rts(const struct line *l, struct err *e)
@@ -208,23 +243,29 @@ static int to_rts(const struct line *l, struct err *e)
 		.sq_psn = l->self->psn,
 		.max_rd_atomic = reads(l->t->limits.max_qp_init_rd_atom),
 	};
-	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN | needs[l->qp->qp_type].rts;
 
 	if (l->strict)
 		timeout = l->t->soft ? 0 : TIMEOUT_STRICT;
 	attr.timeout = l->t->spec.timeout ? l->t->spec.timeout : timeout;
-	if (l->qp->qp_type == IBV_QPT_RC)
-		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			IBV_QP_MAX_QP_RD_ATOMIC;
 	return set_state(l->t, l->qp, &attr, mask, "RTS", e);
 }
 
-static struct line line_of(struct flow *f, const uint8_t *gid)
+static struct line line_of(struct flow *f, struct ibv_qp *qp)
 {
+	bool to_target = qp->qp_type == IBV_QPT_XRC_SEND;
 	struct traffic *t = f->worker->t;
 
 	return (struct line){
-		t, f->qp, f->class, &f->self, &f->peer, gid, t->spec.mode == TRAFFIC_STRICT};
+		.t = t,
+		.qp = qp,
+		.class = f->class,
+		.self = &f->self,
+		.peer = &f->peer,
+		.dest_qpn = to_target ? f->peer.target_qpn : f->peer.qpn,
+		.gid = t->peer_gid,
+		.strict = t->spec.mode == TRAFFIC_STRICT,
+	};
 }
 
 static int make_handle(struct flow *f, const struct line *l, struct err *e)
@@ -235,27 +276,45 @@ static int make_handle(struct flow *f, const struct line *l, struct err *e)
 	return f->tx.ah ? 0 : err_sys(e, -errno, "%s: address handle", f->worker->t->spec.ibdev);
 }
 
-int traffic_connect_flow(struct flow *f, struct err *e)
+/* From INIT on. */
+static int connect_queue(struct flow *f, struct ibv_qp *qp, struct err *e)
 {
-	struct line l = line_of(f, f->worker->t->peer_gid);
+	struct line l = line_of(f, qp);
 	int err = to_rtr(&l, e);
 
 	if (!err)
 		err = to_rts(&l, e);
-	if (!err && f->class->transport == TRAFFIC_UD)
+	if (!err && qp->qp_type == IBV_QPT_UD && !f->tx.ah)
 		err = make_handle(f, &l, e);
 	return err;
 }
 
-/* Credits have the marking of the worker's first flow, and are repeated in every mode. */
+int traffic_connect_flow(struct flow *f, struct err *e)
+{
+	int err = f->target ? connect_queue(f, f->target, e) : 0;
+
+	return err || !f->qp ? err : connect_queue(f, f->qp, e);
+}
+
+/* Beside rdma_cm its queue pair shows what the device tells of a ToS: any is better than none. */
+const struct traffic_class *traffic_control_class(const struct worker *w)
+{
+	for (unsigned int i = 0; w->t->spec.bringup == TRAFFIC_CM && i < w->flow_count; i++)
+		if (w->flow[i].class->tos)
+			return w->flow[i].class;
+	return w->flow_count ? w->flow[0].class : &w->t->spec.class[0];
+}
+
+/* Credits are repeated in every mode. */
 int traffic_connect_control(struct worker *w, struct err *e)
 {
 	struct line l = {
 		.t = w->t,
 		.qp = w->control,
-		.class = w->flow_count ? w->flow[0].class : &w->t->spec.class[0],
+		.class = traffic_control_class(w),
 		.self = &w->control_self,
 		.peer = &w->control_peer,
+		.dest_qpn = w->control_peer.qpn,
 		.gid = w->t->peer_gid,
 	};
 	int err = to_rtr(&l, e);
@@ -270,15 +329,20 @@ int traffic_kill_flow(struct flow *f, struct err *e)
 	return set_state(f->worker->t, f->qp, &attr, IBV_QP_STATE, "ERROR", e);
 }
 
-int traffic_reset_flow(struct flow *f, struct err *e)
+static int reset_queue(struct flow *f, struct ibv_qp *qp, struct err *e)
 {
-	struct line l = line_of(f, f->worker->t->peer_gid);
+	struct traffic *t = f->worker->t;
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
-	int err = set_state(l.t, f->qp, &attr, IBV_QP_STATE, "RESET", e);
+	int err = set_state(t, qp, &attr, IBV_QP_STATE, "RESET", e);
 
 	if (!err)
-		err = to_init(l.t, f->qp, worker_access(f->worker), e);
-	if (!err)
-		err = to_rtr(&l, e);
-	return err ? err : to_rts(&l, e);
+		err = to_init(t, qp, worker_access(f->worker), e);
+	return err ? err : connect_queue(f, qp, e);
+}
+
+int traffic_reset_flow(struct flow *f, struct err *e)
+{
+	int err = f->target ? reset_queue(f, f->target, e) : 0;
+
+	return err || !f->qp ? err : reset_queue(f, f->qp, e);
 }

@@ -3,8 +3,8 @@
  * The responder half of a flow: checks what arrived, posts receives again, grants. Wrong data does
  * not stop it: how much is wrong is what one wants to know.
  *
- * RC delivers in order: the n-th receive is message n. UC and UD lose: the sequence is in the
- * message, a gap is counted when the requester has ended, or says that it waits.
+ * RC and XRC deliver in order: the n-th receive is message n. UC and UD lose: the sequence is in
+ * the message, a gap is counted when the requester has ended, or says that it waits.
  */
 #include <endian.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int repost(struct flow *f, uint32_t n)
 	int rc;
 
 	last->next = NULL;
-	rc = ibv_post_recv(f->qp, first, &bad);
+	rc = f->srq ? ibv_post_srq_recv(f->srq, first, &bad) : ibv_post_recv(f->qp, first, &bad);
 	last->next = next;
 	x->reposted += n;
 	return rc;
@@ -80,9 +80,9 @@ static void check_slot(struct flow *f, uint64_t n)
 	flow_check(f, n, f->rx.slot + (size_t)(n % f->slots) * f->stride);
 }
 
-static void count(struct flow *f, uint32_t bytes)
+/* One more in `arrived`, which the caller has raised. */
+static void book(struct flow *f, uint32_t bytes)
 {
-	f->rx.arrived++;
 	f->rx.last_ns = f->worker->now_ns;
 	f->rx.heard_awake_ns = f->worker->awake_ns;
 	f->result->arrived++;
@@ -92,6 +92,12 @@ static void count(struct flow *f, uint32_t bytes)
 	f->worker->last_ns = f->worker->now_ns;
 	if (!f->class->probe)
 		intervals_add(&f->result->goodput, f->worker->now_ns, bytes);
+}
+
+static void count(struct flow *f, uint32_t bytes)
+{
+	f->rx.arrived++;
+	book(f, bytes);
 }
 
 /* Which message came over UC or UD; -1: none of ours. */
@@ -174,15 +180,24 @@ static void take_ordered(struct flow *f, const struct ibv_wc *wc)
 		check_slot(f, n);
 }
 
+/* When the round trip of message n began. Taken before the next is posted: what was lost is back,
+ * so that an end whose time is over posts no more. */
+static uint64_t take_since(struct flow *f, uint64_t n)
+{
+	struct requester *x = &f->tx;
+	uint64_t since_ns = x->asked_ns ? x->asked_ns : x->posted_ns[n & (f->window - 1)];
+
+	x->asked_ns = 0;
+	return since_ns;
+}
+
 /* A round trip, at the end that began it. */
-static void take_probe(struct flow *f)
+static void take_probe(struct flow *f, uint64_t since_ns)
 {
 	struct worker *w = f->worker;
-	uint64_t n = f->rx.arrived - 1;
 
 	if (w->t->spec.role == TRAFFIC_CLIENT)
-		histogram_add(&f->result->latency,
-			      w->now_ns - f->tx.posted_ns[n & (f->window - 1)]);
+		histogram_add(&f->result->latency, w->now_ns - since_ns);
 }
 
 bool flow_awaits(const struct flow *f)
@@ -202,30 +217,34 @@ static void settle(const struct flow *f, uint64_t n, const uint8_t *p)
 		;
 }
 
-bool flow_has_come(const struct flow *f)
+void flow_expect(struct flow *f)
 {
 	uint64_t n = f->rx.arrived;
-	const uint8_t *p = f->rx.slot + (size_t)(n % f->slots) * f->stride;
 
-	return __atomic_load_n(p + f->class->message_bytes - 1, __ATOMIC_ACQUIRE) ==
-	       class_stamp(f->class, n);
+	f->rx.due = f->rx.slot + (size_t)(n % f->slots) * f->stride + f->class->message_bytes - 1;
+	f->rx.due_stamp = class_stamp(f->class, n);
 }
 
+/* The answer goes out before anything else is done for what came: each end's way from the one to
+ * the other is part of the round trip. The slot is not used again before the answer is answered. */
 void flow_look(struct flow *f)
 {
-	uint64_t n = f->rx.arrived;
-	const uint8_t *p = f->rx.slot + (size_t)(n % f->slots) * f->stride;
+	const uint8_t *p = f->rx.slot + (size_t)(f->rx.arrived % f->slots) * f->stride;
 	struct worker *w = f->worker;
+	uint64_t since_ns;
 
 	if (!flow_has_come(f))
 		return;
-	w->now_ns = w->heard_ns = traffic_now_ns();
-	count(f, f->class->message_bytes);
-	take_probe(f);
+	since_ns = take_since(f, f->rx.arrived++);
+	flow_answer(f);
+	w->heard_ns = w->now_ns;
+	flow_expect(f);
+	book(f, f->class->message_bytes);
+	take_probe(f, since_ns);
 	if (f->class->check == TRAFFIC_CHECK_NONE)
 		return;
-	settle(f, n, p);
-	flow_check(f, n, p);
+	settle(f, f->rx.arrived - 1, p);
+	flow_check(f, f->rx.arrived - 1, p);
 }
 
 void flow_received(struct flow *f, const struct ibv_wc *wc)
@@ -236,7 +255,7 @@ void flow_received(struct flow *f, const struct ibv_wc *wc)
 	else
 		take_ordered(f, wc);
 	if (f->class->probe)
-		take_probe(f);
+		take_probe(f, take_since(f, f->rx.arrived - 1));
 }
 
 /* A plain WRITE is checked up to what the peer completed; unchecked, it is believed. */

@@ -57,6 +57,12 @@ static void fill_unit(struct flow *f, uint64_t from, uint32_t n)
 		f->tx.wr[i & (f->window - 1)].imm_data = htobe32((uint32_t)i);
 }
 
+static void post_failed(struct flow *f, int rc)
+{
+	traffic_fail(f->worker->t, CAUSE_LOCAL, "class %u QP %u, posting message %llu: %s",
+		     f->class_index, f->number, (unsigned long long)f->tx.posted - 1, strerror(rc));
+}
+
 static void post_unit(struct flow *f, uint32_t n)
 {
 	struct requester *x = &f->tx;
@@ -66,7 +72,9 @@ static void post_unit(struct flow *f, uint32_t n)
 	struct ibv_send_wr *next = last->next, *bad;
 	int rc;
 
-	fill_unit(f, x->posted, n);
+	if (!x->made)
+		fill_unit(f, x->posted, n);
+	x->made = false;
 	if (x->posted == x->completed)
 		x->progress_ns = w->now_ns;
 	if (!w->first_ns)
@@ -81,9 +89,7 @@ static void post_unit(struct flow *f, uint32_t n)
 	last->next = next;
 	x->posted += n;
 	if (rc)
-		traffic_fail(w->t, CAUSE_LOCAL, "class %u QP %u, posting message %llu: %s",
-			     f->class_index, f->number, (unsigned long long)x->posted - n,
-			     strerror(rc));
+		post_failed(f, rc);
 }
 
 /* How many may go as one list, 0 = none now. A part of a list goes at the end alone. */
@@ -117,7 +123,11 @@ void flow_post(struct flow *f)
 	struct worker *w = f->worker;
 	bool answers = f->class->probe && w->t->spec.role == TRAFFIC_SERVER;
 
-	while (f->state == FLOW_LIVE && (!w->ending || answers) && !probe_waits(f) &&
+	if (class_polls(f->class) && !x->made && next_unit(f)) {
+		fill_unit(f, x->posted, 1);
+		x->made = true;
+	}
+	while (f->state == FLOW_LIVE && (!w->ending || answers || x->asked_ns) && !probe_waits(f) &&
 	       probe_owes(f)) {
 		uint32_t n = next_unit(f);
 		uint64_t wait = answers ? 0 : pace_wait_ns(&x->pace, w->now_ns);
@@ -133,6 +143,41 @@ void flow_post(struct flow *f)
 		for (uint32_t i = 0; i < n; i++)
 			pace_take(&x->pace, f->class->message_bytes, w->now_ns);
 	}
+}
+
+static int post_made(struct flow *f)
+{
+	struct requester *x = &f->tx;
+	struct ibv_send_wr *bad;
+
+	x->made = false;
+	return ibv_post_send(f->qp, &x->wr[x->posted++ & (f->window - 1)], &bad);
+}
+
+/* On the way from what came to the answer of it: no more than must be. */
+void flow_answer(struct flow *f)
+{
+	struct requester *x = &f->tx;
+	struct worker *w = f->worker;
+	bool answers = w->t->spec.role == TRAFFIC_SERVER;
+	bool now = x->made && f->state == FLOW_LIVE &&
+		   (answers || (!w->ending && !x->pace.rate_bytes_per_s));
+	int rc = 0;
+
+	if (now && answers)
+		rc = post_made(f);
+	w->now_ns = traffic_now_ns();
+	if (now && !answers)
+		rc = post_made(f);
+	if (!now) {
+		flow_post(f);
+		return;
+	}
+	x->posted_ns[(x->posted - 1) & (f->window - 1)] = w->now_ns;
+	if (x->posted - 1 == x->completed)
+		x->progress_ns = w->now_ns;
+	if (rc)
+		post_failed(f, rc);
 }
 
 /* Each FETCH_ADD of 1 returns how many there were: none is missing and none was done twice. */
@@ -232,7 +277,8 @@ static bool may_end(const struct flow *f)
 	const struct requester *x = &f->tx;
 	bool answers = f->class->probe && f->worker->t->spec.role == TRAFFIC_SERVER;
 
-	if (f->state != FLOW_LIVE || x->completed != x->posted || (f->class->probe && !answered(f)))
+	if (f->state != FLOW_LIVE || x->completed != x->posted || x->asked_ns ||
+	    (f->class->probe && !answered(f)))
 		return false;
 	return answers || f->worker->ending || x->posted == x->limit;
 }

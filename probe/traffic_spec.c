@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "probe/json_take.h"
-#include "probe/traffic.h"
+#include "probe/traffic_tcp.h"
 #include "probe/traffic_words.h"
 
 void traffic_spec_simple(struct traffic_spec *spec, enum traffic_verb verb, uint32_t message_bytes,
@@ -51,12 +51,12 @@ static const char *class_fault(const struct traffic_class *c, enum traffic_mode 
 	if (c->transport == TRAFFIC_UD && !traffic_verb_sends(c->verb))
 		return "UD carries SEND alone";
 	if (unreliable && (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC))
-		return "READ and atomics need RC";
+		return "READ and atomics need RC or XRC";
 	if (unreliable && c->verb == TRAFFIC_WRITE)
 		return "nobody would see what of an UC WRITE is lost: take send or write_imm";
 	if (mode == TRAFFIC_STRICT && (unreliable || !one_sided(c->verb)))
-		return "strict mode is for RC WRITE, READ and atomics: a receiver that is not "
-		       "ready would look like loss";
+		return "strict mode is for WRITE, READ and atomics of RC and XRC: a receiver that "
+		       "is not ready would look like loss";
 	if (mode == TRAFFIC_STRICT && c->direction == TRAFFIC_BOTH)
 		return "strict mode goes one way on a queue pair";
 	if (mode == TRAFFIC_COUNT && (!unreliable || !traffic_verb_sends(c->verb)))
@@ -70,10 +70,30 @@ static const char *class_fault(const struct traffic_class *c, enum traffic_mode 
 		       "none";
 	if (c->probe && (unreliable || (c->verb != TRAFFIC_SEND && c->verb != TRAFFIC_WRITE_IMM &&
 					c->verb != TRAFFIC_WRITE)))
-		return "a latency probe is RC write, write_imm or send";
+		return "a latency probe is write, write_imm or send of RC or XRC";
 	if (c->probe && c->direction == TRAFFIC_BOTH)
 		return "a latency probe starts at one end: both ways it goes anyway";
 	return c->window & (c->window - 1) ? "the window is no power of two" : NULL;
+}
+
+static int check_tcp(const struct traffic_spec *spec, struct err *e)
+{
+	if (spec->tcp_count > TRAFFIC_TCP_MAX)
+		return err_set(e, -EINVAL, "%u TCP backgrounds: at most %u", spec->tcp_count,
+			       TRAFFIC_TCP_MAX);
+	for (unsigned int i = 0; i < spec->tcp_count; i++) {
+		const struct traffic_tcp *tcp = &spec->tcp[i];
+
+		if (!tcp->streams || tcp->streams > TRAFFIC_STREAMS_MAX)
+			return err_set(e, -EINVAL, "TCP %u: %u streams: must be 1 to %u", i,
+				       tcp->streams, TRAFFIC_STREAMS_MAX);
+		if (tcp->tos & 3)
+			return err_set(e, -EINVAL,
+				       "TCP %u: ToS %u has ECN bits, which TCP sets itself: take "
+				       "DSCP * 4",
+				       i, tcp->tos);
+	}
+	return 0;
 }
 
 int traffic_spec_check(const struct traffic_spec *spec, struct err *e)
@@ -93,7 +113,7 @@ int traffic_spec_check(const struct traffic_spec *spec, struct err *e)
 	if (traffic_spec_qps(spec) > TRAFFIC_QPS_MAX)
 		return err_set(e, -EINVAL, "%u queue pairs: more than %u", traffic_spec_qps(spec),
 			       TRAFFIC_QPS_MAX);
-	return 0;
+	return check_tcp(spec, e);
 }
 
 static json_t *class_to_json(const struct traffic_class *c)
@@ -109,17 +129,20 @@ static json_t *class_to_json(const struct traffic_class *c)
 
 json_t *traffic_spec_to_json(const struct traffic_spec *s)
 {
-	json_t *list = json_array();
+	json_t *list = json_array(), *tcp = json_array();
 
 	for (unsigned int i = 0; i < s->class_count; i++)
 		json_array_append_new(list, class_to_json(&s->class[i]));
+	for (unsigned int i = 0; i < s->tcp_count; i++)
+		json_array_append_new(tcp, traffic_tcp_to_json(&s->tcp[i]));
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:i, s:b, s:b, s:o}", "role",
-		traffic_word(ENUM_ROLE, s->role), "mode", traffic_mode_word(s->mode), "bringup",
-		traffic_word(ENUM_BRINGUP, s->bringup), "ibdev", s->ibdev, "ib_port", s->ib_port,
-		"gid_index", s->gid_index, "duration_ms", (json_int_t)s->duration_ms, "seed",
-		json_uint(s->seed), "timeout", s->timeout, "mtu_bytes", s->mtu_bytes, "threads",
-		s->threads, "pin", s->pin, "huge_pages", s->huge_pages, "classes", list);
+		"{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:i, s:b, s:b, s:o, s:o}",
+		"role", traffic_word(ENUM_ROLE, s->role), "mode", traffic_mode_word(s->mode),
+		"bringup", traffic_word(ENUM_BRINGUP, s->bringup), "ibdev", s->ibdev, "ib_port",
+		s->ib_port, "gid_index", s->gid_index, "duration_ms", (json_int_t)s->duration_ms,
+		"seed", json_uint(s->seed), "timeout", s->timeout, "mtu_bytes", s->mtu_bytes,
+		"threads", s->threads, "pin", s->pin, "huge_pages", s->huge_pages, "classes", list,
+		"tcp", tcp);
 }
 
 struct word_row {
@@ -196,6 +219,23 @@ static int take_classes(const json_t *json, struct traffic_spec *s, struct err *
 	return err;
 }
 
+/* Without the key there is none. */
+static int take_tcp(const json_t *json, struct traffic_spec *s, struct err *e)
+{
+	const json_t *list = NULL;
+	int err = 0;
+
+	if (json_object_get(json, "tcp"))
+		err = json_take_array(json, "tcp", TRAFFIC_TCP_MAX, &list, e);
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		err = traffic_tcp_from_json(json_array_get(list, i), &s->tcp[i], e);
+		if (err)
+			err_prefix(e, "'tcp' %zu: ", i);
+	}
+	s->tcp_count = (unsigned int)json_array_size(list);
+	return err;
+}
+
 static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
 {
 	unsigned int role = 0, mode = 0, bringup = 0;
@@ -245,6 +285,8 @@ int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct er
 
 	if (!err)
 		err = take_classes(json, &v, e);
+	if (!err)
+		err = take_tcp(json, &v, e);
 	if (!err)
 		err = traffic_spec_check(&v, e);
 	if (!err)

@@ -156,6 +156,7 @@ static const struct event_row events[] = {
 	{IBV_EVENT_PORT_ERR, CAUSE_PORT_DOWN}, {IBV_EVENT_QP_FATAL, CAUSE_LOCAL},
 	{IBV_EVENT_QP_REQ_ERR, CAUSE_LOCAL},   {IBV_EVENT_QP_ACCESS_ERR, CAUSE_LOCAL},
 	{IBV_EVENT_CQ_ERR, CAUSE_LOCAL},       {IBV_EVENT_DEVICE_FATAL, CAUSE_LOCAL},
+	{IBV_EVENT_SRQ_ERR, CAUSE_LOCAL},
 };
 
 void traffic_take_event(struct traffic *t)

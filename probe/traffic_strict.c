@@ -5,6 +5,11 @@
  * back, picks a new PSN and tells it through its cell; the responder resets its queue pair to that
  * and says so. What was not complete is posted again, into the same slots.
  *
+ * A latency probe goes both ways on one queue pair: each end may have lost something, also at the
+ * same time. An end that is asked while requests of its own are under way takes those back first
+ * and asks as well; two that ask for the same epoch do what the other one asks, and go on when both
+ * have. The time that a loss takes is in the round trip of the message that was lost.
+ *
  * The ACK timer of rxe (Linux 6.1 and 6.12) is not started again for each request, and fires though
  * nothing was lost; with it, each would be a false loss. There it is off: a loss in the stream is
  * known by the NAK for what follows, and one at its tail by our own clock.
@@ -22,13 +27,18 @@ static bool is_last(const struct flow *f, const struct ibv_wc *wc)
 }
 
 /* What is lost may have been a packet or its answer: an atomic may have been done. */
+static void drain(struct flow *f)
+{
+	f->state = FLOW_DRAINING;
+	f->since_ns = f->worker->now_ns;
+	f->tx.returned = RETURNED_UNKNOWN;
+}
+
 static void begin_drain(struct flow *f, const struct ibv_wc *wc)
 {
 	f->result->losses++;
 	traffic_note_failure(f, wc, true);
-	f->state = FLOW_DRAINING;
-	f->since_ns = f->worker->now_ns;
-	f->tx.returned = RETURNED_UNKNOWN;
+	drain(f);
 }
 
 bool flow_lost(struct flow *f, const struct ibv_wc *wc)
@@ -54,12 +64,32 @@ static uint32_t next_psn(const struct flow *f)
 	return psn & 0xffffff;
 }
 
+/* A message of a probe has come when the other end did what follows it, though its ACK is lost. */
+static void take_answered(struct flow *f)
+{
+	bool client = f->worker->t->spec.role == TRAFFIC_CLIENT;
+	struct requester *x = &f->tx;
+	uint64_t sure;
+
+	if (!f->class->probe)
+		return;
+	if (flow_awaits(f))
+		flow_look(f);
+	sure = client || !f->rx.arrived ? f->rx.arrived : f->rx.arrived - 1;
+	if (sure > x->completed && sure <= x->posted)
+		flow_completed(f, (uint32_t)(sure - 1) & (f->window - 1));
+	if (client && !x->asked_ns && x->posted > x->completed)
+		x->asked_ns = x->posted_ns[x->completed & (f->window - 1)];
+}
+
 void flow_drained(struct flow *f)
 {
 	struct cell *out = &f->worker->out[f->at];
 	struct err e = {0};
 
+	take_answered(f);
 	f->tx.posted = f->tx.completed;
+	f->tx.made = false;
 	f->self.psn = next_psn(f);
 	if (traffic_reset_flow(f, &e)) {
 		traffic_fail(f->worker->t, CAUSE_LOCAL, "%.100s", e.text);
@@ -69,11 +99,12 @@ void flow_drained(struct flow *f)
 	f->since_ns = f->worker->now_ns;
 	out->epoch = ++f->epoch;
 	out->psn = f->self.psn;
-	out->flags |= CELL_RESET;
+	out->flags = (out->flags & ~(uint32_t)CELL_RESUME) | CELL_RESET;
 	f->worker->dirty = true;
 }
 
-static void reset_responder(struct flow *f, const struct cell *in)
+/* What the peer asks for. */
+static void do_reset(struct flow *f, const struct cell *in)
 {
 	struct cell *out = &f->worker->out[f->at];
 	struct err e = {0};
@@ -89,26 +120,59 @@ static void reset_responder(struct flow *f, const struct cell *in)
 	f->worker->dirty = true;
 }
 
+static void kill_flow(struct flow *f)
+{
+	struct err e = {0};
+
+	if (traffic_kill_flow(f, &e))
+		traffic_fail(f->worker->t, CAUSE_LOCAL, "%.100s", e.text);
+}
+
+/* The peer's queue pair is already what it asks ours to be, and an earlier answer of it may have
+ * been written over by this. */
+static void take_request(struct flow *f, const struct cell *in)
+{
+	if (f->state == FLOW_DRAINING)
+		return; /* it will ask too */
+	if (f->state == FLOW_LIVE && f->tx.posted > f->tx.completed) {
+		drain(f);
+		kill_flow(f);
+		return;
+	}
+	f->worker->out[f->at].flags &= ~(uint32_t)CELL_RESET;
+	do_reset(f, in);
+	f->state = FLOW_LIVE;
+}
+
+/* To our own question. */
+static void take_answer(struct flow *f, const struct cell *in)
+{
+	const struct cell *out = &f->worker->out[f->at];
+	bool asks = f->rx.on && in->flags & CELL_RESET;
+
+	if (asks && !(out->flags & CELL_RESUME))
+		do_reset(f, in);
+	if (in->flags & CELL_RESUME)
+		f->state = FLOW_LIVE;
+}
+
 void flow_take_reset(struct flow *f, const struct cell *in)
 {
 	if (f->worker->t->spec.mode != TRAFFIC_STRICT)
 		return;
 	if (f->rx.on && in->flags & CELL_RESET && in->epoch == f->epoch + 1)
-		reset_responder(f, in);
-	else if (f->tx.on && in->flags & CELL_RESUME && in->epoch == f->epoch &&
-		 f->state == FLOW_WAITING)
-		f->state = FLOW_LIVE;
+		take_request(f, in);
+	else if (f->state == FLOW_WAITING && in->epoch == f->epoch)
+		take_answer(f, in);
 }
 
 /* As if the timer had fired. */
 static void end_stall(struct flow *f)
 {
 	const struct ibv_wc wc = {.status = IBV_WC_RETRY_EXC_ERR};
-	struct err e = {0};
 
 	begin_drain(f, &wc);
-	if (traffic_kill_flow(f, &e))
-		traffic_fail(f->worker->t, CAUSE_LOCAL, "%.100s", e.text);
+	kill_flow(f);
 }
 
 void flow_check_strict(struct flow *f)

@@ -17,7 +17,8 @@
 #define WAIT_MAX_NS   (10 * NS_PER_MS)
 #define AWAKE_MOST_NS (2 * WAIT_MAX_NS)	  /* of a turn; in a longer one the host stood still */
 #define SPIN_NS	      (20 * NS_PER_MS)	  /* after what came last: memory that is polled */
-#define LOOKS	      4096u		  /* at polled memory, between looks at anything else */
+#define LOOKS	      524288u		  /* at polled memory, between looks at anything else */
+#define SPELL	      64u		  /* of them at one flow */
 #define LOOK_NS	      (NS_PER_MS / 10)	  /* later on Soft-RoCE: it is looked at so often */
 #define STOP_NS	      (2000 * NS_PER_MS)  /* after a stop: what is not over is left */
 #define STALL_NS      (5000 * NS_PER_MS)  /* nothing completes */
@@ -203,17 +204,32 @@ static uint64_t polled_wait(const struct worker *w)
 	return wait;
 }
 
-/* Memory alone: the clock and the kernel, which moves the packets on this core, cost more than a
- * message does. Not beside flows that need the worker. True: something came. */
-static bool spin(const struct worker *w)
+static bool comes(const struct flow *f)
 {
+	for (unsigned int n = 0; n < SPELL; n++)
+		if (flow_has_come(f))
+			return true;
+	return false;
+}
+
+/* Memory alone: the clock and the kernel, which moves the packets on this core, cost more than a
+ * message does. Not beside flows that need the worker, nor while one has a message due later: that
+ * goes by the clock. True: something came, and was answered. */
+static bool spin(struct worker *w)
+{
+	if (w->next_ns != UINT64_MAX)
+		return false;
 	for (unsigned int i = 0; i < w->flow_count; i++)
 		if (!class_polls(w->flow[i].class))
 			return false;
-	for (unsigned int n = 0; n < LOOKS; n++)
-		for (unsigned int i = 0; i < w->flow_count; i++)
-			if (flow_awaits(&w->flow[i]) && flow_has_come(&w->flow[i]))
-				return true;
+	for (unsigned int n = 0; n < LOOKS; n += SPELL) {
+		for (unsigned int i = 0; i < w->flow_count; i++) {
+			if (!flow_awaits(&w->flow[i]) || !comes(&w->flow[i]))
+				continue;
+			flow_look(&w->flow[i]);
+			return true;
+		}
+	}
 	return false;
 }
 
@@ -222,8 +238,10 @@ static void idle(struct worker *w)
 {
 	uint64_t wait;
 
-	if (!w->t->soft)
+	if (!w->t->soft) {
+		(void)spin(w);
 		return;
+	}
 	wait = polled_wait(w);
 	if (!wait) {
 		if (!spin(w))

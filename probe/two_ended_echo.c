@@ -191,7 +191,7 @@ json_t *two_ended_echo_to_json(const struct two_ended_echo *x)
 						      x->has_result[i]
 							      ? echo_result_to_json(&x->result[i])
 							      : json_null()));
-	json_object_set_new(doc, "why", x->why[0] ? json_string(x->why) : json_null());
+	json_object_set_new(doc, "why", x->why[0] ? json_foreign(x->why) : json_null());
 	json_object_set_new(doc, "ends", list);
 	return doc;
 }

@@ -41,6 +41,10 @@ int duo_check_ends(struct duo *d, struct err *e);
 /* One run of traffic with the counters around it. */
 int duo_load(struct duo *d, struct err *e);
 
+/* What a run tells of traffic that had these specs and gave these reports. */
+void two_ended_pair(const struct traffic_spec spec[SIDES], const bool has_report[SIDES],
+		    const struct traffic_report report[SIDES], struct run_pair *pair);
+
 /* One after another with all sizes of a sweep. */
 int duo_sizes(struct duo *d, struct err *e);
 

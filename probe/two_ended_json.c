@@ -4,11 +4,12 @@
  */
 #include <string.h>
 
+#include "probe/json_take.h"
 #include "probe/two_ended_sizes.h"
 
 static json_t *text_or_null(const char *text)
 {
-	return text[0] ? json_string(text) : json_null();
+	return text[0] ? json_foreign(text) : json_null();
 }
 
 static json_t *facts(const struct two_ended *t, enum two_ended_side side)
@@ -44,7 +45,7 @@ static json_t *gpu_path(const struct two_ended *t, enum two_ended_side side)
 	if (!m)
 		return json_null();
 	traffic_memory_gpu(m, t->spec[side].ibdev, text, sizeof(text));
-	return json_string(text);
+	return json_foreign(text);
 }
 
 static json_t *side_to_json(const struct two_ended *t, enum two_ended_side side)

@@ -99,17 +99,10 @@ static int run_size(struct duo *d, uint32_t bytes, struct err *e)
 	return err;
 }
 
-int duo_sizes(struct duo *d, struct err *e)
+static int run_sizes(struct duo *d, const uint32_t *bytes, unsigned int count, struct err *e)
 {
-	uint32_t most = most_bytes(d), to = d->w->size_to < most ? d->w->size_to : most;
-	uint32_t from = d->w->size_from < to ? d->w->size_from : to;
-	uint32_t bytes[SIZES_MAX];
-	unsigned int count = two_ended_sizes_list(from, to, bytes);
 	int err = 0;
 
-	d->t->size = calloc(count, sizeof(*d->t->size));
-	if (!d->t->size)
-		return err_sys(e, -ENOMEM, "probe");
 	for (unsigned int i = 0; i < count && !err; i++) {
 		d->c.stop = d->w->stop;
 		err = duo_check_ends(d, e);
@@ -117,6 +110,79 @@ int duo_sizes(struct duo *d, struct err *e)
 			err = run_size(d, bytes[i], e);
 	}
 	return err;
+}
+
+int duo_sizes(struct duo *d, struct err *e)
+{
+	uint32_t most = most_bytes(d), to = d->w->size_to < most ? d->w->size_to : most;
+	uint32_t from = d->w->size_from < to ? d->w->size_from : to;
+	uint32_t bytes[SIZES_MAX];
+	unsigned int count = two_ended_sizes_list(from, to, bytes);
+	int err;
+
+	d->t->size = calloc(count, sizeof(*d->t->size));
+	if (!d->t->size)
+		return err_sys(e, -ENOMEM, "probe");
+	err = run_sizes(d, bytes, count, e);
+	return two_ended_sizes_gather(d->t) ? err_sys(e, -ENOMEM, "probe") : err;
+}
+
+void two_ended_pair(const struct traffic_spec spec[SIDES], const bool has_report[SIDES],
+		    const struct traffic_report report[SIDES], struct run_pair *pair)
+{
+	const struct traffic_spec *client = &spec[SIDE_CLIENT];
+
+	*pair = (struct run_pair){
+		.client_host = SIDE_CLIENT,
+		.server_host = SIDE_SERVER,
+		.verb = client->class[0].verb,
+		.message_bytes = client->class_count == 1 ? client->class[0].message_bytes : 0,
+		.client_tos = client->class[0].tos,
+		.server_tos = spec[SIDE_SERVER].class[0].tos,
+		.ran = has_report[SIDE_CLIENT] && has_report[SIDE_SERVER],
+		.client = report[SIDE_CLIENT].total,
+		.server = report[SIDE_SERVER].total,
+	};
+	for (unsigned int i = 0; i < client->class_count; i++)
+		pair->asked_bytes_per_s += client->class[i].rate_bytes_per_s;
+}
+
+/* From this reading of the first size, or to that of the last one: missing there, missing here. */
+static void span(struct two_ended *t, unsigned int side, enum run_reading which,
+		 const struct two_ended_size *of)
+{
+	struct run_port *port = &t->run.host[side].port[0];
+	struct observation *seen = &t->seen[side];
+	unsigned int bit = 1u << which;
+
+	seen->has &= ~bit;
+	port->has &= ~bit;
+	if (!(of->seen[side].has & bit))
+		return;
+	seen->reading[which] = port->reading[which] = of->seen[side].reading[which];
+	seen->has |= bit;
+	port->has |= bit;
+}
+
+int two_ended_sizes_gather(struct two_ended *t)
+{
+	const struct two_ended_size *last = t->size + t->size_count - 1;
+	struct run_pair *pair;
+
+	if (!t->size_count)
+		return 0;
+	pair = realloc(t->run.pair, t->size_count * sizeof(*pair));
+	if (!pair)
+		return -ENOMEM;
+	t->run.pair = pair;
+	t->run.pair_count = t->size_count;
+	for (unsigned int i = 0; i < t->size_count; i++)
+		two_ended_pair(t->size[i].spec, t->size[i].has_report, t->size[i].report, &pair[i]);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		span(t, i, READ_LOAD_BEFORE, &t->size[0]);
+		span(t, i, READ_LOAD_AFTER, last);
+	}
+	return 0;
 }
 
 /* Peers tell up to 63 bits each. */
@@ -205,8 +271,9 @@ static json_t *ends_to_json(const struct two_ended_size *s)
 
 	for (unsigned int i = 0; i < SIDES; i++)
 		json_array_append_new(
-			list, json_pack("{s:s, s:o, s:o}", "role",
-					two_ended_side_word((enum two_ended_side)i), "growth",
+			list, json_pack("{s:s, s:o, s:o, s:o}", "role",
+					two_ended_side_word((enum two_ended_side)i), "spec",
+					traffic_spec_to_json(&s->spec[i]), "growth",
 					observe_growth_to_json(&s->seen[i]), "report",
 					s->has_report[i] ? traffic_report_to_json(&s->report[i])
 							 : json_null()));
@@ -221,8 +288,8 @@ static json_t *size_to_json(const struct two_ended_size *s)
 	two_ended_size_sum(s, &sum);
 	latency = histogram_to_json(&sum.latency);
 	json_object_del(latency, "buckets"); /* they are in the reports */
-	return json_pack("{s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-			 "message_bytes", json_uint(s->bytes), "check",
+	return json_pack("{s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "message_bytes", json_uint(s->bytes), "partial", s->partial, "check",
 			 traffic_check_word(s->spec[SIDE_CLIENT].class[0].check), "messages",
 			 json_uint(sum.messages), "bytes", json_uint(sum.bytes), "duration_ns",
 			 json_uint(sum.duration_ns), "goodput_bytes_per_s",

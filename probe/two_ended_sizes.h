@@ -44,11 +44,15 @@ void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_e
 /* The memory of an end's traffic; of a sweep that of the first size. NULL: it told nothing. */
 const struct traffic_memory *two_ended_memory(const struct two_ended *t, enum two_ended_side side);
 
+/* The sweep in what has room for one run of traffic: run.pair[] is a pair a size, and the load's
+ * readings are from before the first size to after the last. -ENOMEM. */
+int two_ended_sizes_gather(struct two_ended *t);
+
 void two_ended_sizes_clear(struct two_ended *t);
 
-/* [{"message_bytes", "check", "messages", "bytes", "duration_ns", "goodput_bytes_per_s",
- * "checked_bytes", "mismatches", "gaps", "losses", "latency", "ends": [{"role", "growth",
- * "report"}, ..]}, ..]; null without a sweep. NULL on -ENOMEM. */
+/* [{"message_bytes", "partial", "check", "messages", "bytes", "duration_ns",
+ * "goodput_bytes_per_s", "checked_bytes", "mismatches", "gaps", "losses", "latency", "ends":
+ * [{"role", "spec", "growth", "report"}, ..]}, ..]; null without a sweep. NULL on -ENOMEM. */
 json_t *two_ended_sizes_to_json(const struct two_ended *t);
 
 #endif

@@ -113,11 +113,17 @@ static bool until_stopped(const struct traffic_spec *spec)
 	return !spec->duration_ms;
 }
 
+static void fill_pair(struct duo *d)
+{
+	const struct two_ended *t = d->t;
+
+	two_ended_pair(t->spec, t->has_report, t->report, &d->t->run.pair[0]);
+}
+
 /* A lost end is worth more than a stop, and both are worth more than what the other end says of it.
  */
 static int take_reports(struct duo *d, bool was_stopped, struct err *e)
 {
-	struct run_pair *pair = &d->t->run.pair[0];
 	int err = 0;
 
 	for (unsigned int i = 0; i < SIDES; i++) {
@@ -139,9 +145,7 @@ static int take_reports(struct duo *d, bool was_stopped, struct err *e)
 			err = one.code;
 		}
 	}
-	pair->ran = d->t->has_report[SIDE_CLIENT] && d->t->has_report[SIDE_SERVER];
-	pair->client = d->t->report[SIDE_CLIENT].total;
-	pair->server = d->t->report[SIDE_SERVER].total;
+	fill_pair(d);
 	d->t->stopped = was_stopped;
 	if (!was_stopped || err == -EPIPE || (!err && until_stopped(&d->w->spec)))
 		return err;
@@ -163,33 +167,21 @@ static int run_both(struct duo *d, struct err *e)
 	d->t->ran = true;
 	d->live.started_ms = d->live.now_ms = monotonic_ms();
 	d->live.duration_ms = d->w->spec.duration_ms;
+	memset(d->live.side, 0, sizeof(d->live.side)); /* of a size before */
 	for (unsigned int i = 0; i < SIDES; i++)
 		link_ask(&d->c.link[order[i]], "traffic_run",
 			 json_pack("{s:I, s:i, s:I}", "handle", (json_int_t)d->handle[order[i]],
 				   "progress_ms", PROGRESS_MS, "start_ns",
 				   (json_int_t)duo_start_ns(d, order[i])),
 			 run_ms(d));
+	if (d->t->start.start_ns)
+		d->live.started_ms = d->t->start.start_ns / 1000000;
 	loop_run_until(d->c.loop, run_over, d);
 	phase_mark_lost(&d->c); /* now: others of an incast may run for long */
 	was_stopped = phase_stopped(&d->c);
 	if (any_busy(d))
 		duo_stop(d, STOP_MS);
 	return take_reports(d, was_stopped, e);
-}
-
-static void fill_pair(struct duo *d)
-{
-	const struct traffic_class *first = &d->t->spec[SIDE_CLIENT].class[0];
-	struct run_pair *pair = &d->t->run.pair[0];
-
-	pair->client_host = SIDE_CLIENT;
-	pair->server_host = SIDE_SERVER;
-	pair->verb = first->verb;
-	pair->client_tos = first->tos;
-	pair->server_tos = d->t->spec[SIDE_SERVER].class[0].tos;
-	pair->asked_bytes_per_s = 0;
-	for (unsigned int i = 0; i < d->t->spec[SIDE_CLIENT].class_count; i++)
-		pair->asked_bytes_per_s += d->t->spec[SIDE_CLIENT].class[i].rate_bytes_per_s;
 }
 
 int duo_traffic(struct duo *d, struct err *e)

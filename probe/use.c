@@ -22,6 +22,7 @@
 
 #include "dcb/folder.h"
 #include "dcb/nl.h"
+#include "probe/json_take.h"
 #include "probe/rdma_nl.h"
 
 #define ANCESTORS_MAX 32
@@ -413,7 +414,7 @@ json_t *use_to_json(const struct port_use *use)
 
 	for (unsigned int i = 0; list && i < use->count; i++) {
 		use_text(&use->use[i], text, sizeof(text));
-		if (json_array_append_new(list, json_string(text))) {
+		if (json_array_append_new(list, json_foreign(text))) {
 			json_decref(list);
 			return NULL;
 		}

@@ -213,8 +213,8 @@ FABRIC_CHECK(check_cap_held)
 			    "%llu request%s without a VLAN tag: the priority is not known",
 			    (count_t)unknown, plural(unknown));
 	} else {
-		finding_say(out, VERDICT_PASS, "no pause held one of %u flow%s", s->flow_count,
-			    plural(s->flow_count));
+		capture_say_pass(s, out, "no pause held one of %u flow%s", s->flow_count,
+				 plural(s->flow_count));
 	}
 }
 
@@ -272,13 +272,16 @@ FABRIC_CHECK(check_cap_cnp)
 	const struct flow *silent;
 	unsigned int flows;
 	uint64_t marks, dropped;
+	struct one_way o;
 	bool partial;
 	char flow[160];
 
 	if (!capture_begin(rule, c, out))
 		return;
 	marks = capture_sum(s, offsetof(struct flow, ecn[3]), &flows);
-	partial = capture_one_way(s, out).unanswered || capture_drops_of(s, &dropped) == DROPS_SOME;
+	o = capture_one_way(s, out);
+	partial = o.unanswered || o.silent || s->totals.evicted_flows ||
+		  capture_drops_of(s, &dropped) == DROPS_SOME;
 	silent = s->totals.cnp && !partial ? unanswered_marks(s, out) : NULL;
 	if (!marks) {
 		finding_say(out, VERDICT_SKIP, "no packet carries a congestion mark");
@@ -288,13 +291,12 @@ FABRIC_CHECK(check_cap_cnp)
 			    (count_t)silent->ecn[3]);
 		finding_evidence(out, EVIDENCE_CAPTURE, "%s", flow);
 	} else if (s->totals.cnp) {
-		finding_say(out, VERDICT_PASS, "%llu CNP%s for %llu CE mark%s",
-			    (count_t)s->totals.cnp, plural(s->totals.cnp), (count_t)marks,
-			    plural(marks));
+		capture_say_pass(s, out, "%llu CNP%s for %llu CE mark%s", (count_t)s->totals.cnp,
+				 plural(s->totals.cnp), (count_t)marks, plural(marks));
 	} else {
 		finding_say(out, partial ? VERDICT_INCONCLUSIVE : VERDICT_FAIL,
 			    partial ? "%llu CE mark%s in %u flow%s and no CNP, but not everything "
-				      "was captured"
+				      "was captured and kept"
 				    : "%llu CE mark%s in %u flow%s, and no CNP",
 			    (count_t)marks, plural(marks), flows, plural(flows));
 		evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_CE)]);
@@ -321,7 +323,7 @@ FABRIC_CHECK(check_cap_cnp_close)
 	}
 	evidence_time(s, min_ns, least, sizeof(least));
 	if (!close) {
-		finding_say(out, VERDICT_PASS, "CNPs of a QP are %s apart, or more", least);
+		capture_say_pass(s, out, "CNPs of a QP are %s apart, or more", least);
 		return;
 	}
 	finding_say(out, VERDICT_FAIL,
@@ -358,11 +360,13 @@ FABRIC_CHECK(check_cap_marked)
 		finding_say(out, VERDICT_SKIP, "no flow of %u packets or more", MARKED_PACKETS);
 		return;
 	}
-	finding_say(out, over ? VERDICT_FAIL : VERDICT_PASS,
-		    "%u of %u flow%s marked over %u %%, the most %.1f %%", over, judged,
-		    plural(judged), MARKED_PERCENT, most);
-	if (!over)
+	if (!over) {
+		capture_say_pass(s, out, "0 of %u flow%s marked over %u %%, the most %.1f %%",
+				 judged, plural(judged), MARKED_PERCENT, most);
 		return;
+	}
+	finding_say(out, VERDICT_FAIL, "%u of %u flow%s marked over %u %%, the most %.1f %%", over,
+		    judged, plural(judged), MARKED_PERCENT, most);
 	evidence_flow_frames(worst, flow, sizeof(flow));
 	finding_evidence(out, EVIDENCE_CAPTURE, "most: %s: CE on %llu of %llu packets", flow,
 			 (count_t)worst->ecn[3], (count_t)worst->packets);

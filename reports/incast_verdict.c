@@ -51,10 +51,7 @@ static void judge_arrival(const struct incast *in, struct incast_verdict *out)
 {
 	struct prio_flow flow[PRIO_FLOWS_MAX], more;
 	unsigned int count = 0;
-	struct counters net;
 
-	if (!observe_net(out->end[0], &net))
-		return;
 	for (unsigned int i = 0; i < in->count; i++) {
 		const struct two_ended *t = &in->one[i].t;
 
@@ -63,8 +60,8 @@ static void judge_arrival(const struct incast *in, struct incast_verdict *out)
 			count = add_flow(&more, flow, count);
 		}
 	}
-	prio_arrival_check(&net, true, flow, count, &out->arrival);
-	out->arrivals[0] = &out->arrival;
+	if (two_ended_arrival(out->end[0], out->in.tcp, flow, count, &out->arrival))
+		out->arrivals[0] = &out->arrival;
 }
 
 /* 0, not known, as soon as it is for one of them. */
@@ -79,6 +76,15 @@ static uint8_t prios_of(const struct incast *in)
 			return 0;
 		prios |= more;
 	}
+	return prios;
+}
+
+static uint8_t tcp_prios_of(const struct incast *in)
+{
+	uint8_t prios = 0;
+
+	for (unsigned int i = 0; i < in->count; i++)
+		prios |= two_ended_tcp_prios(&in->one[i].t);
 	return prios;
 }
 
@@ -110,6 +116,7 @@ int incast_judge(const struct incast *in, struct incast_verdict *out, struct err
 		.pair_count = in->count,
 		.incast = true,
 		.lossless = prios_of(in),
+		.tcp = tcp_prios_of(in),
 		.accountable = true,
 	};
 	out->end[0] = client_of(in);

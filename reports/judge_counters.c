@@ -38,7 +38,12 @@ static void judge_discards(struct judge *j, unsigned int i)
 		judge_say(j, REASON_HOST_DISCARD, (int)i, VERDICT_NOWHERE,
 			  "%s itself dropped %llu RoCE packets that had crossed the fabric",
 			  judge_host(j, i), LL(e->discarded));
-	else if (any)
+	if (e->either)
+		judge_say(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
+			  "%s itself dropped %llu packets in priorities that RoCE and TCP of ours "
+			  "share: whose they were is not counted",
+			  judge_host(j, i), LL(e->either));
+	else if (any && !e->discarded)
 		judge_say(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
 			  "%s itself dropped %llu packets, of any protocol", judge_host(j, i),
 			  LL(any));

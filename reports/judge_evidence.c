@@ -15,6 +15,7 @@
 #define SLACK_BYTES	(UINT64_C(512) << 10) /* of our own control connection */
 #define UNDER_WAY_BYTES (UINT64_C(2) << 20)   /* without an ACK, of one queue pair */
 #define DATA_HEADERS	90u /* Ethernet with VLAN and FCS, IPv6, UDP, BTH, RETH, ICRC, rounded up */
+#define COPY_BYTES	(4096u + DATA_HEADERS)
 #define ANSWER_BYTES	100u /* an ACK or credit with the same */
 #define STEADY_PC	50u
 #define TAIL_TIMES	20u
@@ -115,6 +116,7 @@ static void take_volume(const struct judge *j, unsigned int end, struct volume *
 			add_class(v, pair->client == end, k->verb, k->probe, c, s, any->total.mtu);
 			add_class(v, pair->server == end, k->verb, false, s, c, any->total.mtu);
 		}
+		judge_tcp_volume(pair, pair->client == end, &v->in, &v->out);
 	}
 }
 
@@ -124,12 +126,37 @@ static bool beyond(const struct judged_end *e, enum metric m, uint64_t ours)
 	       e->load.value[m][0] > ours / 100 * FOREIGN_PC + SLACK_BYTES;
 }
 
-/* What was sent twice is ours too: at most what may be under way, each time. */
-static uint64_t repeated(const struct judged_end *e)
+static uint64_t at_most(uint64_t value)
 {
-	uint64_t times = e->loss.suspects + e->loss.naks + e->loss.gaps + e->loss.rnr;
+	return value < UINT32_MAX ? value : UINT32_MAX;
+}
 
-	return times < UINT32_MAX ? times * UNDER_WAY_BYTES : UINT64_MAX / 4;
+/* Each time that queue pairs of this port, or for it, began anew. */
+static uint64_t restarts(const struct judged_end *e)
+{
+	return at_most(judge_grown(e, METRIC_RETRANSMITS, 0xff)) +
+	       at_most(judge_grown(e, METRIC_ACK_TIMEOUT, 0xff)) +
+	       at_most(judge_grown(e, METRIC_ADAPTIVE_RETRANSMITS, 0xff)) + at_most(e->loss.naks) +
+	       at_most(e->loss.gaps) + at_most(e->loss.rnr);
+}
+
+/* What was sent twice is ours too: at most what may be under way, each time that either end began
+ * anew. Copies are packets: many of them come of one time. */
+static uint64_t repeated(const struct judge *j, unsigned int end)
+{
+	uint64_t times = restarts(&j->end[end]), bytes = 0;
+
+	for (unsigned int p = 0; p < j->in->pair_count; p++) {
+		const struct verdict_pair *pair = &j->in->pair[p];
+
+		if (pair->client != end && pair->server != end)
+			continue;
+		times += restarts(&j->end[judge_other(pair, end)]);
+		for (unsigned int i = 0; i < pair->spec->class_count; i++)
+			bytes = larger(bytes, traffic_class_under_way(&pair->spec->class[i]));
+	}
+	return times * (bytes < UNDER_WAY_BYTES ? bytes : UNDER_WAY_BYTES) +
+	       at_most(judge_grown(&j->end[end], METRIC_DUPLICATE_REQUEST, 0xff)) * COPY_BYTES;
 }
 
 static void judge_foreign(struct judge *j, unsigned int i)
@@ -143,8 +170,8 @@ static void judge_foreign(struct judge *j, unsigned int i)
 	if (!e->known)
 		return;
 	take_volume(j, i, &ours);
-	ours.in += repeated(e);
-	ours.out += repeated(e);
+	ours.in += repeated(j, i);
+	ours.out += repeated(j, i);
 	if (beyond(e, METRIC_RX_BYTES, ours.in) || beyond(e, METRIC_TX_BYTES, ours.out))
 		judge_say(j, REASON_FOREIGN, (int)i, VERDICT_NOWHERE,
 			  "%s %s moved %llu bytes in and %llu out, ours were at most %llu and "
@@ -153,25 +180,45 @@ static void judge_foreign(struct judge *j, unsigned int i)
 			  LL(e->load.value[METRIC_TX_BYTES][0]), LL(ours.in), LL(ours.out));
 }
 
+static bool any_tcp(const struct verdict_input *in)
+{
+	for (unsigned int p = 0; p < in->pair_count; p++)
+		if (in->pair[p].spec->tcp_count)
+			return true;
+	return false;
+}
+
+/* Priorities whose PFC frames are a sign: TCP is paused as well, in its own. */
+static uint8_t stress_prios(const struct verdict_input *in)
+{
+	if (in->lossless)
+		return in->lossless;
+	return any_tcp(in) ? 0 : 0xff;
+}
+
 static void judge_stress(struct judge *j)
 {
 	static const enum metric signs[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_TX_FRAMES,
 					    METRIC_CNP_RX, METRIC_CNP_TX, METRIC_ECN_MARKED_RX};
+	uint8_t prios = stress_prios(j->in);
 	uint64_t seen = 0;
 	bool counted = false;
 
 	for (unsigned int i = 0; i < j->in->end_count; i++) {
 		for (unsigned int k = 0; k < ARRAY_SIZE(signs); k++) {
-			counted |= j->end[i].known && j->end[i].load.has[signs[k]];
-			seen += judge_grown(&j->end[i], signs[k], 0xff);
+			uint8_t has = j->end[i].known ? j->end[i].load.has[signs[k]] : 0;
+
+			counted |= has & (metric_table[signs[k]].by_prio ? prios : 0xff);
+			seen += judge_grown(&j->end[i], signs[k], prios);
 		}
 	}
 	if (j->in->incast && !seen)
 		judge_say(j, REASON_NOT_STRESSED, VERDICT_NOWHERE, VERDICT_NOWHERE, "%s",
-			  counted ? "not stressed: no pause and no congestion notification was "
-				    "seen anywhere"
-				  : "no port counts pauses or congestion notifications: whether it "
-				    "was stressed is not known");
+			  counted ? "not stressed: no pause of the classes' priorities and no "
+				    "congestion notification was seen anywhere"
+				  : "no port counts pauses of the classes' priorities or "
+				    "congestion notifications: whether it was stressed is not "
+				    "known");
 }
 
 void judge_evidence(struct judge *j)
@@ -229,8 +276,8 @@ static void judge_pace(struct judge *j, unsigned int end, unsigned int class,
 			  "%s: class %u reached %.1f of %.1f MB/s asked", judge_host(j, end), class,
 			  (double)rate / 1e6, (double)asked->rate_bytes_per_s / 1e6);
 	else if (!asked->rate_bytes_per_s && !seen->soft && link && j->in->pair_count == 1 &&
-		 j->in->pair[0].spec->class_count == 1 && asked->message_bytes >= LARGE_MESSAGE &&
-		 rate < link / 100 * FLOOR_PC)
+		 j->in->pair[0].spec->class_count == 1 && !j->in->pair[0].spec->tcp_count &&
+		 asked->message_bytes >= LARGE_MESSAGE && rate < link / 100 * FLOOR_PC)
 		judge_say(j, REASON_SLOW, (int)end, (int)class,
 			  "%s: %.1f MB/s flat out, the link does %.1f MB/s", judge_host(j, end),
 			  (double)rate / 1e6, (double)link / 1e6);

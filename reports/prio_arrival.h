@@ -37,7 +37,8 @@ struct prio_class {
 struct prio_arrival {
 	bool known;		    /* the port counts this traffic by priority */
 	bool packets;		    /* judged by packets, not by bytes */
-	uint64_t there[QOS_PRIOS];  /* growth */
+	uint64_t there[QOS_PRIOS];  /* growth without what the baseline makes expect */
+	uint64_t whole[QOS_PRIOS];  /* all of it */
 	uint64_t wanted[QOS_PRIOS]; /* what the classes must have caused there, at least */
 	unsigned int class_count;
 	struct prio_class class[PRIO_FLOWS_MAX]; /* in the order of the flows */
@@ -45,10 +46,11 @@ struct prio_arrival {
 	char text[200]; /* what is wrong, for people; empty: nothing */
 };
 
-/* rx: the receiving side of the port (else its sending side). growth: around the load, what the
- * baseline explains taken out. count: at most PRIO_FLOWS_MAX, what is beyond is not judged. */
-void prio_arrival_check(const struct counters *growth, bool rx, const struct prio_flow *flow,
-			unsigned int count, struct prio_arrival *a);
+/* rx: the receiving side of the port (else its sending side). whole: the growth around the load;
+ * growth: the same, what the baseline makes expect taken out, which is an estimate. count: at most
+ * PRIO_FLOWS_MAX, what is beyond is not judged. */
+void prio_arrival_check(const struct counters *growth, const struct counters *whole, bool rx,
+			const struct prio_flow *flow, unsigned int count, struct prio_arrival *a);
 
 /* The packets a class of a port makes, at least. */
 uint64_t prio_packets(uint64_t messages, uint32_t message_bytes, uint32_t mtu);

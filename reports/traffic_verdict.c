@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/json_take.h"
 #include "reports/judge.h"
 
 #define FIND_DROP  "find the hop that drops: PFC of every hop, and the switches' drop counters"
@@ -38,6 +39,9 @@ const struct reason_info reason_table[REASON_COUNT] = {
 			     "RC-TRN-004", FIND_HOST},
 	[REASON_STALLED] = {"stalled", "stall", VERDICT_FAIL, NULL,
 			    "check for endless pause on the path"},
+	[REASON_NOT_MARKED] = {"marking-not-set", "wrong-marking", VERDICT_FAIL, NULL,
+			       "look at default_roce_tos of both devices (configfs rdma_cm) and at "
+			       "the driver's own traffic class"},
 	[REASON_REMARKED] = {"marking-changed", "wrong-marking", VERDICT_FAIL, NULL,
 			     "make the hops of that way trust DSCP and keep DSCP and ECN bits"},
 	[REASON_WAY_LOSES] = {"datagrams-lost", "fabric-loss", VERDICT_FAIL, NULL, FIND_DROP},
@@ -93,6 +97,8 @@ const struct reason_info reason_table[REASON_COUNT] = {
 			 "ask for less, or find what slows it"},
 	[REASON_NOTHING] = {"nothing-moved", "evidence", VERDICT_INCONCLUSIVE, "RC-META-002",
 			    RUN_AGAIN},
+	[REASON_BACKGROUND] = {"background-missing", "evidence", VERDICT_INCONCLUSIVE,
+			       "RC-META-002", "look at routes, firewalls and shapers on TCP's way"},
 	[REASON_PEER_GONE] = {"peer-gone", "peer-death", VERDICT_INCONCLUSIVE, NULL,
 			      "the program or host at the other end vanished: run again"},
 	[REASON_ABORTED] = {"aborted", "evidence", VERDICT_INCONCLUSIVE, NULL,
@@ -200,6 +206,12 @@ bool judge_peer_gone(const struct verdict_pair *pair)
 	return says_gone(pair->client_report) || says_gone(pair->server_report);
 }
 
+static uint64_t dropped(const struct judged_end *e, unsigned int prios)
+{
+	return judge_grown(e, METRIC_PRIO_RX_DISCARDS, (uint8_t)prios) +
+	       judge_grown(e, METRIC_PRIO_RX_CONGESTED, (uint8_t)prios);
+}
+
 /* What is known of one port before anything is said. */
 static void prepare_end(const struct verdict_input *in, const struct observation *seen,
 			struct judged_end *e)
@@ -214,9 +226,9 @@ static void prepare_end(const struct verdict_input *in, const struct observation
 	loss_count(&e->net, seen->soft, -1, &e->loss);
 	e->corrupted = judge_grown(e, METRIC_ICRC_ERRORS, prios) +
 		       judge_grown(e, METRIC_RX_CRC_ERRORS, prios);
-	e->discarded = judge_grown(e, METRIC_PRIO_RX_DISCARDS, prios) +
-		       judge_grown(e, METRIC_PRIO_RX_CONGESTED, prios) +
+	e->discarded = dropped(e, prios & ~in->tcp) +
 		       judge_grown(e, METRIC_RDMA_RX_DISCARDS, prios);
+	e->either = dropped(e, prios & in->tcp);
 	e->unsent = judge_grown(e, METRIC_SEND_ERRORS, prios) +
 		    judge_grown(e, METRIC_TX_DISCARDS, prios);
 	e->paused = judge_grown(e, METRIC_PFC_RX_FRAMES, 0xff) +
@@ -301,6 +313,7 @@ int traffic_verdict_make(const struct verdict_input *in, struct traffic_verdict 
 	judge_retries(&j);
 	judge_marking(&j);
 	judge_evidence(&j);
+	judge_tcp(&j);
 	judge_shape(&j);
 	order(v);
 	free(j.end);
@@ -325,12 +338,12 @@ static json_t *reason_to_json(const struct verdict_reason *r, const struct verdi
 	const struct reason_info *info = &reason_table[r->kind];
 	const struct observation *seen = r->end < 0 ? NULL : in->end[r->end];
 
-	return json_pack("{s:s, s:s, s:s, s:s*, s:s*, s:s*, s:o, s:s, s:s}", "reason", info->word,
+	return json_pack("{s:s, s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:s}", "reason", info->word,
 			 "cause", info->cause, "verdict", verdict_word(r->verdict), "rule",
 			 info->rule, "host", seen ? seen->host : NULL, "port",
 			 seen ? seen->netdev : NULL, "class",
-			 r->class < 0 ? json_null() : json_integer(r->class), "text", r->text,
-			 "advice", info->advice);
+			 r->class < 0 ? json_null() : json_integer(r->class), "text",
+			 json_foreign(r->text), "advice", info->advice);
 }
 
 json_t *traffic_verdict_to_json(const struct traffic_verdict *v, const struct verdict_input *in)

@@ -31,6 +31,7 @@ enum reason_kind {
 	REASON_WRONG_PRIORITY, /* arrived in another priority than it was sent for */
 	REASON_RNR_DIED,       /* a queue pair gave up on a receiver that was not ready */
 	REASON_STALLED,	       /* our own deadline passed */
+	REASON_NOT_MARKED,     /* rdma_cm gave the queue pair another ToS than was asked for */
 	REASON_REMARKED,       /* DSCP or ECN bits were changed on the way */
 	REASON_WAY_LOSES,      /* datagrams of the marking echo did not come */
 	REASON_WAY_MTU,	       /* the way has a smaller MTU than both ports */
@@ -61,7 +62,8 @@ enum reason_kind {
 	REASON_NOT_STRESSED,
 	REASON_ALIKE, /* classes moved as much as each other: a swap would not show */
 	REASON_PACE,
-	REASON_NOTHING, /* no byte moved */
+	REASON_NOTHING,	   /* no byte moved */
+	REASON_BACKGROUND, /* the TCP that was wished beside it was not there */
 	REASON_PEER_GONE,
 	REASON_ABORTED,
 	REASON_UNSEEN, /* the marking as it arrived could not be read */
@@ -113,6 +115,8 @@ struct verdict_input {
 	const struct verdict_pair *pair;
 	unsigned int pair_count;
 	uint8_t lossless; /* priorities that must not lose; 0: all of them */
+	uint8_t tcp;	  /* priorities that TCP backgrounds went in too: what is dropped there is
+			   * not known to be RoCE */
 	bool incast;	  /* congestion was meant: without any sign of it nothing was tested */
 	bool aborted;	  /* stopped before its time */
 	/* The last reading was taken while all queue pairs were still there, and nobody else sends

@@ -4,6 +4,7 @@
  */
 #include "reports/two_ended_verdict.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int prio_by(const struct qos *q, const struct traffic_class *class)
@@ -58,19 +59,76 @@ uint8_t two_ended_prios(const struct two_ended *t)
 	return prios;
 }
 
+/* TCP has no service level: where a host trusts PCP, it goes in priority 0 unless somebody maps it.
+ * Without a map it may be any. */
+uint8_t two_ended_tcp_prios(const struct two_ended *t)
+{
+	uint8_t prios = 0;
+
+	for (unsigned int side = 0; side < SIDES; side++) {
+		for (unsigned int i = 0; i < t->spec[side].tcp_count; i++) {
+			const struct traffic_class like = {.tos = t->spec[side].tcp[i].tos};
+			int prio = prio_by(&t->ends.port[side]->qos, &like);
+
+			if (prio < 0 || prio >= QOS_PRIOS)
+				return 0xff;
+			prios |= (uint8_t)(1u << prio);
+		}
+	}
+	return prios;
+}
+
+static void hide(struct counters *growth, uint8_t prios)
+{
+	growth->has[METRIC_PRIO_RX_PACKETS] &= (uint8_t)~prios;
+	growth->has[METRIC_PRIO_RX_BYTES] &= (uint8_t)~prios;
+}
+
+static bool any_beside(const struct prio_flow *flow, unsigned int count, uint8_t tcp)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (flow[i].prio >= 0 && flow[i].prio < QOS_PRIOS && !(tcp & 1u << flow[i].prio) &&
+		    flow[i].packets)
+			return true;
+	return false;
+}
+
+/* Without TCP's priorities nothing of the classes was counted, with them something was: all of them
+ * may be there, or this port does not count RoCE by priority. */
+bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct prio_flow *flow,
+		       unsigned int count, struct prio_arrival *a)
+{
+	struct counters net, whole, beside;
+	struct prio_arrival all;
+
+	if (!observe_delta(seen, READ_LOAD_BEFORE, &whole, NULL) || !observe_net(seen, &net))
+		return false;
+	beside = net;
+	hide(&beside, tcp);
+	prio_arrival_check(&beside, &whole, true, flow, count, a);
+	if (!tcp || a->known || !any_beside(flow, count, tcp))
+		return true;
+	prio_arrival_check(&net, &whole, true, flow, count, &all);
+	if (!all.known)
+		return true;
+	a->known = true;
+	snprintf(a->text, sizeof(a->text),
+		 "packets were counted in the priorities of TCP alone: whether the classes arrived "
+		 "in theirs cannot be told");
+	return true;
+}
+
 static void judge_arrival(const struct two_ended *t, unsigned int side,
 			  struct two_ended_verdict *out)
 {
 	struct prio_flow flow[TRAFFIC_CLASSES_MAX];
 	unsigned int count = t->spec[side].class_count;
-	struct counters net;
 
-	if (!observe_net(&t->seen[side], &net))
-		return;
 	for (unsigned int i = 0; i < count; i++)
 		two_ended_flow_in(t, side, i, &flow[i]);
-	prio_arrival_check(&net, true, flow, count, &out->arrival[side]);
-	out->arrivals[side] = &out->arrival[side];
+	if (two_ended_arrival(&t->seen[side], two_ended_tcp_prios(t), flow, count,
+			      &out->arrival[side]))
+		out->arrivals[side] = &out->arrival[side];
 }
 
 /* Without a result of the client there is nothing to look at; what it lacks of the server is not
@@ -120,6 +178,7 @@ int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, st
 		.pair = &out->pair,
 		.pair_count = 1,
 		.lossless = two_ended_prios(t),
+		.tcp = two_ended_tcp_prios(t),
 		.aborted = t->partial,
 		.accountable = alone && !t->partial && !t->stopped,
 	};

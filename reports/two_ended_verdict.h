@@ -27,6 +27,16 @@ int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, st
 void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
 		       struct prio_flow *flow);
 
+/* Priorities that TCP backgrounds of the probe have part in, at either port; all when one is not
+ * known. */
+uint8_t two_ended_tcp_prios(const struct two_ended *t);
+
+/* prio_arrival_check() of what came in, where packets in the priorities `tcp` are not known to be
+ * RoCE: classes of these are not looked for, and others are not found there. False: the counters
+ * around the load were not read. */
+bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct prio_flow *flow,
+		       unsigned int count, struct prio_arrival *a);
+
 /* Priorities of all classes at both ports; 0 when one is not known. */
 uint8_t two_ended_prios(const struct two_ended *t);
 

@@ -195,7 +195,7 @@ def latency(*buckets):
 
 def class_result(**more):
     return {"messages": 40, "bytes": 2621440, "arrived": 0, "arrived_bytes": 0, "checked_bytes": 0, "mismatches": 0,
-            "gaps": 0, "reordered": 0, "losses": 0,
+            "gaps": 0, "reordered": 0, "losses": 0, "tos_read": 0, "tos_other": 0, "tos_found": 0,
             "goodput": {"start_ns": 1000, "end_ns": 200001000, "width_ns": 100000000, "bytes": [1310720, 1310720, 0],
                         "exact": True, "whole": 2, "least": 1310720, "most": 1310720, "least_at": 0},
             "latency": latency((5, 3), (20, 1))} | more
@@ -268,9 +268,62 @@ def control_talks():
     }
 
 
+def event(kind, text, which=0):
+    body = text if isinstance(text, bytes) else text.encode()
+    return struct.pack("<BH", kind | which << 3, len(body)) + body
+
+
+def said(*docs):
+    return "".join(json.dumps(d, separators=(",", ":")) + "\n" for d in docs)
+
+
+def agent_talks():
+    """What happens to an agent: (flags, events). Kinds: 0 engine, 1 process (5: its stderr), 2 its end, 3 a timer."""
+    peer = {"gid": "00000000000000000000ffffc6120001", "mtu": 4096, "cm_port": 0,
+            "qps": [{"qpn": 17, "psn": 1193046, "addr": 140737488355328, "rkey": 4660}]}
+    spec = traffic_spec(kind_class(104, "write"))
+    echo = control_lines()["echo"][1]
+    plan = {"schema": "rocecheck.plan/1", "ports": []}
+    ready = event(1, said({"peer": peer}))
+    ran = event(1, said({"connected": True})) + event(0, said({"id": 3, "op": "traffic_run", "handle": 0,
+                                                              "progress_ms": 500}))
+    begun = event(0, said({"id": 1, "op": "traffic_open", "spec": spec})) + ready
+    linked = begun + event(0, said({"id": 2, "op": "traffic_connect", "handle": 0, "peer": peer})) + ran
+    end = event(0, said({"id": 9, "op": "traffic_close", "handle": 0})) + event(2, b"\0\x09")
+    progress = {"progress": {"messages": 1, "bytes": 65536, "mismatches": 0, "losses": 0}}
+    changes = {"id": 5, "op": "apply", "plan": plan, "unproven": True, "disruption": False, "confirm_within_s": 60,
+               "wait_link_s": 10, "settle_ms": 500}
+    return {
+        "ping": (0, event(0, said({"id": 1, "op": "ping", "lease_ms": 3000}, {"id": 2, "op": "quit"}))),
+        "words": (0, event(0, "{}\n[]\nx\n" + said({"id": -1}, {"id": 3, "op": "no"}, {"id": 4, "op": "a" * 31 + "\u00e9"}))),
+        "pieces": (4 * 5, event(0, said({"id": 1, "op": "ping"}, {"id": 2, "op": "no"}))),
+        "reading": (0, event(0, said({"id": 1, "op": "counters", "ports": [{"netdev": "n0", "ibdev": "mlx5_0", "ib_port": 1}]},
+                                     {"id": 2, "op": "collect", "ports": ["n0"]}))),
+        "probe-only": (1, event(0, said({"id": 1, "op": "apply"}, {"id": 2, "op": "counters", "ports": []}))),
+        "traffic": (0, linked + event(1, said(progress, {"result": report(class_result()), "late_ns": 7})) + end),
+        "traffic-stop": (0, linked + event(0, said({"id": 4, "op": "traffic_stop", "handle": 0})) + event(3, "")),
+        "traffic-error": (0, linked + event(1, said({"error": {"code": -5, "text": "gone", "hint": "see"}}))),
+        "traffic-ends": (0, begun + event(2, b"\3\0")),
+        "traffic-late": (0, begun + event(0, said({"id": 2, "op": "traffic_connect", "handle": 0, "peer": peer}))
+                         + event(3, "")),
+        "no-process": (2, event(0, said({"id": 1, "op": "traffic_open", "spec": spec}, changes))),
+        "echo": (0, event(0, said({"id": 1, "op": "echo_open", "spec": echo})) + ready + end),
+        "plan": (0, event(0, said({"id": 5, "op": "plan", "profile": {"name": "x"}})) + event(1, said(plan))
+                 + event(2, b"\0\0")),
+        "apply": (0, event(0, said(changes, changes | {"id": 6})) + event(5, b"roce0: error: G\xc3\n")
+                  + event(2, b"\1\0")),
+        "settled": (0, event(0, said({"id": 5, "op": "confirm", "tx": "20260101-1"})) + event(2, b"\0\0")
+                    + event(0, said({"id": 6, "op": "rollback", "tx": "--list"}, {"id": 7, "op": "transactions"}))
+                    + event(1, "[]\n", 1) + event(2, b"\0\0", 1)),
+        "capture": (0, event(0, said({"id": 1, "op": "capture_start", "netdev": "nonesuch", "full": False, "max_bytes": 0},
+                                     {"id": 2, "op": "capture_stop", "handle": 0},
+                                     {"id": 3, "op": "capture_read", "handle": 0, "offset": 0}))),
+    }
+
+
 def main():
     out = pathlib.Path(sys.argv[1])
-    for target in ("frame", "file", "tlv", "summary", "filter", "control"):
+    for target in ("frame", "file", "tlv", "summary", "filter", "control", "agent"):
         (out / target).mkdir(parents=True, exist_ok=True)
 
     def put(target, name, data):
@@ -325,8 +378,9 @@ def main():
         put("filter", name, text.encode())
     for kind, inputs in ((0, control_lines()), (1, control_talks())):
         for name, docs in inputs.items():
-            text = "".join(json.dumps(d, separators=(",", ":")) + "\n" for d in docs)
-            put("control", name, bytes([kind]) + text.encode())
+            put("control", name, bytes([kind]) + said(*docs).encode())
+    for name, (flags, events) in agent_talks().items():
+        put("agent", name, bytes([flags]) + events)
     put("control", "pieces", bytes([2 * 7]) + b'{"probe":"rocecheck.probe/1"}\n{"mtu":4096}\n[]\n')
     put("control", "talk-pieces", bytes([2 * 9 + 1]) + b'{"hello":"rocecheck.agent/1","build":"1"}\n{"id":1}\nx\n')
 

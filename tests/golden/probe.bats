@@ -45,13 +45,14 @@ ended() {
 
 @test "explain: what would be measured, without a peer" {
 	run -0 "$rc" probe client --explain --mode strict --class tos=104,qps=4,rate=2G --class latency,verb=write \
-		--sweep 64
+		--tcp tos=32,streams=4,rate=1G --sweep 64
 	[[ $output == *"RC WRITE, 4 QPs, 64 KiB, 2 Gb/s, ToS 104 (DSCP 26)"* ]]
+	[[ $output == *"TCP 0    4 streams, 1 Gb/s, ToS 32 (DSCP 8)"* ]]
 	[[ $output == *"strict"*"retry count 0"* ]]
 	told=$output
 	[[ $output == *"IBV_QPT_RC; ibv_post_send of IBV_WR_RDMA_WRITE, "* ]]
 	[[ $output == *"registration  "* ]]
-	for word in strict rc write paced sampled latency memory baseline raw marking sweep verbs registration gpu; do
+	for word in strict rc write paced sampled latency tcp memory baseline raw marking sweep verbs registration gpu; do
 		grep -q "^  $word " <<<"$told"
 		run -0 "$rc" explain "$word"
 		[[ $output == "$word (probe): "* ]]
@@ -62,10 +63,10 @@ ended() {
 	local option
 
 	run -0 "$rc" probe client --explain --incast
-	for option in --marking "--sweep 9" -a "--out x"; do
+	for option in --marking "--sweep 9" -a "--sizes 64-128"; do
 		# shellcheck disable=SC2086 # an option and its value
 		run -2 "$rc" probe client h2 h3 --incast $option
-		[[ $output == *": not with --incast"* ]]
+		[[ $output == *": not with --incast"*"each server by itself"* ]]
 	done
 	run -2 "$rc" probe client h2 h3 --incast -b
 	[[ $output == *"class 0 does not go backward"* ]]
@@ -83,6 +84,17 @@ ended() {
 	run -3 --separate-stderr "$rc" probe client 127.0.0.1 127.0.0.2 -p 1 --incast --token-file "$tmp/same"
 	[[ $stderr == *"error: 127.0.0.1 "*"error: 127.0.0.2 "* ]]
 	[ "$(grep -c 'error: ' <<<"$stderr")" -eq 2 ]
+	# What there is of them is kept.
+	run -3 --separate-stderr "$rc" probe client 127.0.0.1 127.0.0.2 -p 1 --incast --token-file "$tmp/same" \
+		--json --out "$tmp/kept"
+	[[ $stderr == *"record: $tmp/kept"* ]]
+	jq -e --argjson told "$output" '. == $told and .servers == 2 and .exit == 3' "$tmp/kept/incast.json"
+	jq -e '.schema == "rocecheck.run/1" and .hosts[1].name == "127.0.0.2"' "$tmp/kept/2-127.0.0.2/run.json"
+	: >"$tmp/file"
+	run -3 --separate-stderr "$rc" probe client 127.0.0.1 127.0.0.2 -p 1 --incast --token-file "$tmp/same" \
+		--json --out "$tmp/file"
+	[[ $stderr == *"$tmp/file"* ]]
+	jq -e '.servers == 2' <<<"$output"
 }
 
 @test "explain: a sweep of sizes is so many runs" {

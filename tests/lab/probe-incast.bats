@@ -79,7 +79,7 @@ teardown()
 @test "slow servers stress nothing: INCONCLUSIVE, and all of it came" {
 	servers
 	run --separate-stderr incast -D 2 -s 4096 --rate 1M
-	jq -c '.starts, [.verdict.reasons[].text]' <<<"$output"
+	jq -c '.starts, [.verdict.reasons[]?.text]' <<<"$output"
 	[ "$status" -eq 4 ]
 	tells '.verdict.verdict == "INCONCLUSIVE" and ([.verdict.reasons[].reason] | index("not-stressed") != null and index("lost") == null)'
 	tells '[.probes[].ends[0].report.classes[0].arrived] | length == 2 and all(. > 5)'
@@ -109,18 +109,38 @@ teardown()
 @test "flat out on a lossless class: paused, and nothing is lost" {
 	servers
 	run --separate-stderr incast -D 3
-	jq -c '.starts, [.verdict.reasons[].text]' <<<"$output"
+	jq -c '.starts, [.verdict.reasons[]?.text]' <<<"$output"
 	tells '.verdict.verdict | IN("PASS", "WARN")'
 	tells '[.verdict.reasons[].reason] | index("not-stressed") == null'
 	tells '[.probes[].ends[].growth[] | select(.metric == "pfc_rx_frames") | .load] | add > 0'
 	ended 0
 }
 
+@test "on a terminal a line tells what all servers send, and the record is kept" {
+	local line='[0-9.]+ [kM]?B/s, [0-9]+ s left, 0 wrong, 0 lost, slowest of 2 198.18.0.[23] [0-9.]+ [kM]?B/s, fastest 198.18.0.[23] [0-9.]+ [kM]B/s'
+
+	servers
+	ssh -F "$LAB_DIR/ssh_config" -tt h1 "stty cols 150; umask 077; echo $token >/tmp/token; rm -rf /tmp/record
+		rocecheck probe client 198.18.0.2 198.18.0.3 --incast --token-file /tmp/token --baseline 0 -D 3 --out /tmp/record >/tmp/text
+		echo exit \$?" </dev/null >"$BATS_TEST_TMPDIR/terminal" 2>"$BATS_TEST_TMPDIR/err" || cat "$BATS_TEST_TMPDIR/err"
+	tr '\r' '\n' <"$BATS_TEST_TMPDIR/terminal"
+	grep -a -q -E "$line" "$BATS_TEST_TMPDIR/terminal"
+	grep -a -q $'\r\e\\[Krocecheck probe: record: /tmp/record' "$BATS_TEST_TMPDIR/terminal" # the line is gone
+	ended 0
+	output=$(on h1 cat /tmp/record/incast.json)
+	tells '.schema == "rocecheck.incast/1" and (.probes | length) == 2 and .verdict.verdict != null'
+	for server in 1-198.18.0.2 2-198.18.0.3; do
+		output=$(on h1 cat "/tmp/record/$server/run.json")
+		tells '(.pairs | length) == 1 and .pairs[0].ran and .pairs[0].message_bytes == 65536'
+	done
+	run -1 on h1 sh -c 'grep -q "slowest of" /tmp/text'
+}
+
 @test "a packet of one server is lost: found" {
 	ask '{"op": "fault", "add": {"kind": "drop", "port": "p1", "direction": "out", "opcode": 7, "every": 300, "times": 1}}'
 	servers
 	run --separate-stderr incast -D 3
-	jq -c '[.verdict.reasons[].text]' <<<"$output"
+	jq -c '[.verdict.reasons[]?.text]' <<<"$output"
 	[ "$status" -eq 1 ]
 	tells '.verdict.verdict == "FAIL" and ([.verdict.reasons[].reason] | index("lost") != null)'
 	ended 0

@@ -60,6 +60,7 @@ teardown()
 losses()
 {
 	local write="-s 64KiB -n 40" datagrams="--mode count --verb send -s 2048 --rate 8M -n 400"
+	local latency="--mode strict --latency -n 200"
 
 	cat <<-EOF
 		first packet|$write|drop p2 6 1|FAIL|lost|to 198.18.0.2
@@ -74,6 +75,10 @@ losses()
 		ACK|--mode strict $write|drop p1 17 3|FAIL WARN|lost answers-short| 0 from h1 to 198.18.0.2 and 1 back
 		READ response|--mode strict $write --verb read|drop p1 14 300|FAIL|lost|1 packets of class 0 were lost
 		flipped bit|--mode strict $write --check every|corrupt p2 7 300|FAIL|lost|1 packets of class 0 were lost
+		message|$latency|drop p2 10 100|FAIL|lost|1 packets of class 0 were lost
+		answer|$latency|drop p1 10 100|FAIL|lost|1 packets of class 0 were lost
+		last message|$latency|drop p2 10 200|FAIL|lost|1 packets of class 0 were lost
+		last answer|$latency|drop p1 10 200|FAIL|lost|1 packets of class 0 were lost
 		first packet|$datagrams -c UD|drop p2 100 1|FAIL|lost|1 messages of class 0 never arrived
 		middle|$datagrams -c UD|drop p2 100 200|FAIL|lost|1 messages of class 0 never arrived
 		tail|$datagrams -c UD|drop p2 100 400|FAIL|lost|1 messages of class 0 never arrived
@@ -240,6 +245,50 @@ check_receivers()
 	is '.verdict.verdict != "FAIL"'
 }
 
+# TCP beside RDMA, in priorities of their own: its bytes are not foreign, and what is lost of it, and sent again by TCP,
+# is no RDMA loss.
+check_background()
+{
+	fault '{"kind": "drop", "port": "p2", "direction": "out", "prio": [6], "every": 100}'
+	serve
+	run --separate-stderr probe -D 3 --tos 104 --rate 16M --tcp tos=192,streams=2,rate=24M
+	served 0
+	lost=$(hits)
+	lab switch '{"op": "fault", "clear": true}' >/dev/null
+	echo "TCP beside it, $lost lost: $(jq -c '[.verdict.reasons[].text], [.ends[].report.tcp[] | del(.goodput)]' <<<"$output")"
+	[ "$lost" -ge 1 ]
+	is '.verdict.verdict | IN("PASS", "WARN")'
+	reasons 'index("lost") == null and index("foreign-traffic") == null'
+	is '[.ends[].report | .mismatches, .cause, .tcp[0].tos_sent, .tcp[0].broken] == [0, "none", 192, 0, 0, "none", 192, 0]'
+	is '.ends[0].report.tcp[0] | .retransmits > 0 and .sent_bytes <= .wire_bytes'
+	is '.ends[1].report.tcp[0].arrived_bytes > 1000000'
+	is '.ends[0].report.tcp[0].wire_bytes >= .ends[1].report.tcp[0].arrived_bytes'
+	# what came of it is what the NIC of h2 counted in priority 6
+	is '([.ends[1].growth[] | select(.metric == "prio_rx_bytes" and .prio == 6) | .load] | add) as $came |
+		.ends[1].report.tcp[0].arrived_bytes | . <= $came and . * 1.2 > $came'
+	is '([.ends[1].growth[] | select(.metric == "prio_rx_packets" and .prio == 3) | .load] | add) ==
+		([.ends[1].growth[] | select(.metric == "rdma_rx_packets") | .load] | add)'
+}
+
+# Somebody else's: 100 messages of 64 KiB while the probe runs, which its report tells, with their size.
+check_foreign()
+{
+	sh_on h2 'setsid ib_send_bw -p 18600 -d rxe0 -x 1 -F -e -s 65536 -n 100 </dev/null >/tmp/other.out 2>&1 &
+		until ss -Hltn "sport = 18600" | grep -q .; do sleep 0.05; done'
+	serve
+	probe_behind -D 8 --tos 104 --rate 8M -t 2 # with little under way there is little to repeat
+	on h1 timeout 60 ib_send_bw -p 18600 -d rxe0 -x 1 -F -e -s 65536 -n 100 198.18.0.2 >/dev/null
+	behind 4 40
+	served 0
+	echo "foreign: $(jq -c '[.verdict.reasons[].text]' <<<"$output")"
+	verdict INCONCLUSIVE foreign-traffic "h1 roce0 moved"
+	verdict INCONCLUSIVE foreign-traffic "198.18.0.2 roce0 moved"
+	# 6.6 MB, their headers, and what was sent twice; both ends tell what moved in all
+	is '.ends[0].report.bytes as $own | [.verdict.reasons[] | select(.reason == "foreign-traffic") | .text |
+		[match("[0-9]+ bytes in|[0-9]+ out"; "g").string | split(" ")[0] | tonumber] | max - $own] |
+		length == 2 and all(. > 6553600 and . < 20000000)'
+}
+
 @test "classes at once are in their own priorities; a map that is swapped is named" {
 	check_classes
 }
@@ -252,6 +301,14 @@ check_receivers()
 	check_receivers
 }
 
+@test "TCP beside RDMA: each in its own figures, and its losses are its own" {
+	check_background
+}
+
+@test "foreign traffic is told with its size" {
+	check_foreign
+}
+
 @test "Linux 6.12: losses" {
 	LAB_KERNEL=6.12 own_lab "$LAB_DIR" tests/lab/topologies/two.yaml
 	configured h1 h2
@@ -262,4 +319,6 @@ check_receivers()
 	check_classes
 	check_counters
 	check_receivers
+	check_background
+	check_foreign
 }

@@ -54,7 +54,23 @@ moves()
 @test "so do unreliable transports, and queue pairs of the connection manager" {
 	moves "-c UC --verb send -s 1024 --rate 2M"
 	moves "-c UD --rate 2M"
-	moves "-R"
+	moves "-R -q 2 --tos 104"
+	is '[.ends[].report.classes[0] | .tos_read, .tos_other] == [2, 0, 2, 0]'
+}
+
+@test "a sweep of sizes: each is in both documents, and the counters are around all of them" {
+	local moved
+
+	serve
+	run --separate-stderr probe -D 1 --sizes 3000-8KiB --out /tmp/sizes
+	is '[.sizes[] | .message_bytes] == [3000, 4096, 8192] and all(.sizes[]; .messages > 0 and .verdict.verdict != "FAIL")'
+	is '[.sizes[].ends[1].spec.classes[0].message_bytes] == [3000, 4096, 8192]'
+	is '[.sizes[].bytes] as $b | [.ends[1].growth[] | select(.metric == "rx_bytes").load][0] > ($b | add)'
+	moved=$(jq '[.sizes[].messages]' <<<"$output")
+	output=$(on h1 cat /tmp/sizes/run.json)
+	jq -e --argjson moved "$moved" '[.pairs[] | .message_bytes] == [3000, 4096, 8192] and all(.pairs[]; .ran) and
+		[.pairs[].client.result.messages] == $moved' <<<"$output"
+	served 0
 }
 
 @test "three classes at once, each with its own marking and its own figures" {
@@ -88,9 +104,11 @@ moves()
 
 	serve
 	before=$(on h2 rdma -j statistic show link rxe0/1 | jq '.[0].rcvd_pkts')
-	run --separate-stderr -0 probe -n 100 --verb send
+	run --separate-stderr -0 probe -n 100 --verb send --tos 106
 	after=$(on h2 rdma -j statistic show link rxe0/1 | jq '.[0].rcvd_pkts')
 	is "[.ends[1].growth[] | select(.metric == \"rdma_rx_packets\") | .load] == [$((after - before))]"
+	# all of them came through the host's IP stack, marked ECT(0)
+	is "[.ends[1].growth[] | select(.metric | startswith(\"host_\")) | .load] == [0, $((after - before)), 0]"
 	is '.ends[1].report.classes[0].arrived == 100'
 	served 0
 }

@@ -6,52 +6,12 @@
 #define TESTS_UNIT_PROFILE_LOAD_H
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "profiles/profile.h"
+#include "tests/unit/folder.h"
 
 #define HEAD "schema: rocecheck.profile/1\nname: x\nintent: lossy\n"
-
-static char dir[] = "/tmp/test_profile_XXXXXX";
-
-static inline int make_dir(void **state)
-{
-	(void)state;
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static inline int remove_dir(void **state)
-{
-	(void)state;
-	return rmdir(dir);
-}
-
-static inline void write_file(const char *name, const char *text)
-{
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
-}
-
-static inline void remove_file(const char *name)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	assert_int_equal(unlink(path), 0);
-}
 
 /* Loads text as a file; d is filled and the caller's to clear. */
 static inline int load(const char *text, struct profile *p, struct diags *d)

@@ -178,7 +178,9 @@ static void test_strange_commands(void **state)
 	} cases[] = {
 		{"echo no document", "\"output\":null"},
 		{"exit 3", "\"exit\":3,\"output\":null,\"said\":\"\""},
-		{"printf '\\377' >&2; exit 1", "\"said\":\"(no text)\""},
+		{"printf 'a\\377\\nb\\000c' >&2; exit 1", "\"said\":\"a?\\nb\""},
+		{"head -c 9000 /dev/zero | sed 's/\\x00/\\xc3\\xa9/g' >&2; exit 1",
+		 "\"said\":\"?\u00e9\u00e9"},
 		{"head -c 9000 /dev/zero | tr '\\0' x >&2; echo last >&2", "xlast\\n\""},
 		{"kill -9 $$", "ended by signal 9"},
 		{"for i in 1 2 3; do head -c 500000 /dev/zero | tr '\\0' x; echo; done",

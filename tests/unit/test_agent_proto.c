@@ -110,6 +110,8 @@ static const struct {
 	{"{\"id\":3,\"op\":\"\"}", 3},
 	{"{\"id\":3,\"op\":\"PING\"}", 3},
 	{"{\"id\":3,\"op\":\"rm -rf\"}", 3},
+	/* The error quotes it, cut inside its last letter. */
+	{"{\"id\":3,\"op\":\"a name of thirty-one letters...\u00e9\"}", 3},
 	{"{\"id\":4,\"op\":\"ping\",\"lease_ms\":1}", 4},
 	{"{\"id\":4,\"op\":\"ping\",\"lease_ms\":\"soon\"}", 4},
 	{"{\"id\":5,\"op\":\"collect\",\"ports\":7}", 5},

@@ -141,7 +141,8 @@ static void test_asking(void **state)
 		snprintf(script, sizeof(script), HELLO "%s", cases[i].script);
 		open_scene(&s, script, 600);
 		assert_int_equal(s.link.state, LINK_READY);
-		link_ask(&s.link, "collect", NULL, 1700);
+		/* What answers is given time: a machine may be slow as well. */
+		link_ask(&s.link, "collect", NULL, cases[i].answered ? 10000 : 1700);
 		links_wait(s.loop, &s.link, 1, NULL);
 		if (s.link.state != cases[i].want || !strstr(s.link.err.text, cases[i].text) ||
 		    !!s.link.reply != cases[i].answered)
@@ -187,9 +188,13 @@ static void test_telling(void **state)
 	end_scene(&s);
 }
 
+/* Of a process after its agent: what it may still have to print. */
+static unsigned int linger_us;
+
 /* An agent in a process of its own, which exits with how it ended. */
 static pid_t start_agent_of(const char *self, int *fd, unsigned int lease_ms, unsigned int alive_ms)
 {
+	int code;
 	int pair[2];
 	pid_t pid;
 
@@ -207,7 +212,10 @@ static pid_t start_agent_of(const char *self, int *fd, unsigned int lease_ms, un
 		struct err e = {0};
 
 		close(pair[0]);
-		_exit(agent_run(&config, &end, &e) ? 99 : 10 + (int)end);
+		signal(SIGPIPE, SIG_DFL);
+		code = agent_run(&config, &end, &e) ? 99 : 10 + (int)end;
+		usleep(linger_us);
+		_exit(code);
 	}
 	close(pair[1]);
 	*fd = pair[0];
@@ -383,6 +391,25 @@ static void test_agent_stops_traffic(void **state)
 	unlink(gone);
 }
 
+/* A coordinator that goes on talking kills nobody. */
+static void test_agent_is_told_more(void **state)
+{
+	pid_t pid;
+	int fd;
+
+	(void)state;
+	linger_us = 400000;
+	pid = start_agent(&fd, 20000, 0);
+	linger_us = 0;
+	assert_true(heard(fd, AGENT_HELLO));
+	put(fd, "{\"id\":1,\"op\":\"quit\"}\n");
+	assert_true(heard(fd, "\"ok\":true"));
+	usleep(200000); /* its loop is closed */
+	put(fd, "{\"id\":0,\"op\":\"ping\"}\n");
+	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -391,6 +418,7 @@ int main(void)
 		cmocka_unit_test(test_silence_when_idle),
 		cmocka_unit_test(test_telling),
 		cmocka_unit_test(test_agent_ends),
+		cmocka_unit_test(test_agent_is_told_more),
 		cmocka_unit_test(test_agent_lives),
 		cmocka_unit_test(test_agent_serves_probes_alone),
 		cmocka_unit_test(test_agent_stops_traffic),

@@ -165,6 +165,22 @@ static bool becomes(const char *id, enum tx_state state)
 	return false;
 }
 
+/* What a confirmation is answered once nobody else has the lock: the one who undid it says so in
+ * the journal while it holds it. */
+static int confirm(const char *id, struct tx *tx, struct err *e)
+{
+	int err = journal_confirm(dir, id, tx, e);
+
+	for (int waited = 0; err == -EBUSY && waited < PATIENCE_MS; waited += 20) {
+		(void)poll(NULL, 0, 20);
+		tx_clear(tx);
+		err = journal_confirm(dir, id, tx, e);
+	}
+	return err;
+}
+
+/* On a busy machine its second may be over before this looks at the machine: what counts is that it
+ * was changed, and changed back. */
 static void test_nobody_confirms(void **state)
 {
 	char id[JOURNAL_ID_MAX];
@@ -173,11 +189,11 @@ static void test_nobody_confirms(void **state)
 
 	(void)state;
 	assert_int_equal(apply(1, id, open_fake, &e), 0);
-	assert_int_equal(machine->port[0].qos.mtu, 9000);
 	assert_true(becomes(id, TX_UNDONE));
+	assert_int_equal(machine->writes, 4); /* MTU and PFC, there and back */
 	assert_int_equal(machine->port[0].qos.mtu, 1500);
 	assert_int_equal(machine->port[0].qos.pfc_enabled, 0);
-	assert_int_equal(journal_confirm(dir, id, &tx, &e), -ECANCELED);
+	assert_int_equal(confirm(id, &tx, &e), -ECANCELED);
 	tx_clear(&tx);
 }
 

@@ -5,54 +5,28 @@
  * things.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-#include <cmocka.h>
 
 #include "profiles/fabric.h"
 #include "profiles/nodeset.h"
+#include "tests/unit/folder.h"
 
 #define HEAD "schema: rocecheck.fabric/1\nname: lab\nprofile: ./p.yaml\n"
 #define PORT "ports: [{interface: roce0}]"
 
-static char dir[] = "/tmp/test_fabric_XXXXXX";
-
-static void write_file(const char *name, const char *text)
+static int set_up(void **state)
 {
-	char path[64];
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	assert_true(fputs(text, f) >= 0);
-	assert_int_equal(fclose(f), 0);
-}
-
-static int make_dir(void **state)
-{
-	(void)state;
-	if (!mkdtemp(dir))
+	if (make_dir(state))
 		return -1;
 	write_file("p.yaml", "schema: rocecheck.profile/1\nname: p\nintent: lossy\n");
 	return 0;
 }
 
-static int remove_dir(void **state)
+static int tear_down(void **state)
 {
-	char path[64];
-
-	(void)state;
-	snprintf(path, sizeof(path), "%s/p.yaml", dir);
-	unlink(path);
-	snprintf(path, sizeof(path), "%s/f.yaml", dir);
-	unlink(path);
-	return rmdir(dir);
+	remove_file("p.yaml");
+	remove_file("f.yaml");
+	return remove_dir(state);
 }
 
 static int load(const char *text, struct fabric *f, struct diags *d)
@@ -440,5 +414,5 @@ int main(void)
 		cmocka_unit_test(test_json_schema),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, set_up, tear_down);
 }

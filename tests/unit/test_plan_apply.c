@@ -7,14 +7,35 @@
 
 #define POINTS_MAX 1000
 
+/* What each test begins with: a world in which nothing was done. */
+static struct world w;
+static enum apply_outcome outcome;
+static struct err e;
+
+static int set_up(void **state)
+{
+	(void)state;
+	memset(&e, 0, sizeof(e));
+	world_open(&w);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	world_close(&w);
+	return 0;
+}
+
+static void start_again(void)
+{
+	tear_down(NULL);
+	set_up(NULL);
+}
+
 static void test_apply(void **state)
 {
-	enum apply_outcome outcome;
-	struct err e = {0};
-	struct world w;
-
 	(void)state;
-	world_open(&w);
 	assert_int_equal(apply(&w, &outcome, &e), 0);
 	assert_int_equal(outcome, APPLY_DONE);
 	assert_true(is_applied(&w));
@@ -27,18 +48,12 @@ static void test_apply(void **state)
 	assert_int_equal(rollback(&w, &outcome, &e), 0);
 	assert_true(as_before(&w));
 	assert_int_equal(rollback(&w, &outcome, &e), -ENOENT);
-	world_close(&w);
 }
 
 /* What was right already is not written, also when that shows only in the middle. */
 static void test_unchanged(void **state)
 {
-	enum apply_outcome outcome;
-	struct err e = {0};
-	struct world w;
-
 	(void)state;
-	world_open(&w);
 	for (int i = 0; i < 2; i++) {
 		struct qos want;
 
@@ -51,7 +66,6 @@ static void test_unchanged(void **state)
 	assert_int_equal(plan_changes(&w.plan[0]), 3); /* MTU and the two that are hidden */
 	assert_int_equal(apply(&w, &outcome, &e), 0);
 	assert_int_equal(w.machine->writes, 2);
-	world_close(&w);
 }
 
 static void test_killed_anywhere(void **state)
@@ -60,12 +74,9 @@ static void test_killed_anywhere(void **state)
 
 	(void)state;
 	for (bool dead = true; dead && points < POINTS_MAX;) {
-		enum apply_outcome outcome;
-		struct err e = {0};
-		struct world w;
 		int err;
 
-		world_open(&w);
+		start_again();
 		dead = dies(&w, false, ++points);
 		err = rollback(&w, &outcome, &e);
 		if (err && err != -ENOENT)
@@ -77,7 +88,6 @@ static void test_killed_anywhere(void **state)
 		assert_int_equal(apply(&w, &outcome, &e), 0);
 		assert_true(is_applied(&w));
 		done += err == 0;
-		world_close(&w);
 	}
 	/* The test is worth something: many points, most of them past the first write. */
 	assert_true(points > 60 && points < POINTS_MAX);
@@ -93,19 +103,15 @@ static void test_rollback_killed_anywhere(void **state)
 		unsigned int points = 0;
 
 		for (bool dead = true; dead && points < POINTS_MAX;) {
-			enum apply_outcome outcome;
-			struct err e = {0};
-			struct world w;
 			int err;
 
-			world_open(&w);
+			start_again();
 			assert_true(dies(&w, false, first[i]) == (first[i] != 0));
 			dead = dies(&w, true, ++points);
 			err = rollback(&w, &outcome, &e);
 			if ((err && err != -ENOENT) || !as_before(&w))
 				fail_msg("apply killed at %u, rollback at %u: %d %s", first[i],
 					 points, err, e.text);
-			world_close(&w);
 		}
 		assert_true(points > 15 && points < POINTS_MAX);
 	}
@@ -117,18 +123,13 @@ static void test_refused_anywhere(void **state)
 
 	(void)state;
 	for (unsigned int write = 1;; write++) {
-		enum apply_outcome outcome;
-		struct err e = {0};
-		struct world w;
 		int err;
 
-		world_open(&w);
+		start_again();
 		w.machine->fail_at = write;
 		err = apply(&w, &outcome, &e);
-		if (!err) {
-			world_close(&w);
+		if (!err)
 			break;
-		}
 		failures++;
 		assert_int_equal(err, -EINVAL);
 		assert_int_equal(outcome, APPLY_UNDONE);
@@ -136,7 +137,6 @@ static void test_refused_anywhere(void **state)
 		if (!as_before(&w))
 			fail_msg("refused at %u: not as before", write);
 		assert_int_equal(rollback(&w, &outcome, &e), -ENOENT);
-		world_close(&w);
 	}
 	assert_int_equal(failures, 14); /* 7 objects on 2 ports */
 }
@@ -144,28 +144,17 @@ static void test_refused_anywhere(void **state)
 /* Accepted and not done: the readback finds it. */
 static void test_silent_success(void **state)
 {
-	enum apply_outcome outcome;
-	struct err e = {0};
-	struct world w;
-
 	(void)state;
-	world_open(&w);
 	w.machine->lie_at = 5;
 	assert_int_equal(apply(&w, &outcome, &e), -EREMOTEIO);
 	assert_int_equal(outcome, APPLY_UNDONE);
 	assert_non_null(strstr(e.text, "reads back as"));
 	assert_true(as_before(&w));
-	world_close(&w);
 }
 
 static void test_lost(void **state)
 {
-	enum apply_outcome outcome;
-	struct err e = {0};
-	struct world w;
-
 	(void)state;
-	world_open(&w);
 	w.machine->fail_at = 3;
 	w.machine->stuck = true;
 	assert_int_equal(apply(&w, &outcome, &e), -EINVAL);
@@ -178,18 +167,12 @@ static void test_lost(void **state)
 	w.machine->stuck = false;
 	assert_int_equal(rollback(&w, &outcome, &e), 0);
 	assert_true(as_before(&w));
-	world_close(&w);
 }
 
 /* What can go back does, and all that cannot is named. */
 static void test_rdma_gone(void **state)
 {
-	enum apply_outcome outcome;
-	struct err e = {0};
-	struct world w;
-
 	(void)state;
-	world_open(&w);
 	assert_int_equal(apply(&w, &outcome, &e), 0);
 	w.machine->rdma_gone = true;
 	assert_int_equal(rollback(&w, &outcome, &e), -EREMOTEIO);
@@ -204,18 +187,12 @@ static void test_rdma_gone(void **state)
 	w.machine->rdma_gone = false;
 	assert_int_equal(rollback(&w, &outcome, &e), 0);
 	assert_true(as_before(&w));
-	world_close(&w);
 }
 
 /* A former value nobody can read: success is success, failure is lost and named. */
 static void test_unknown_before(void **state)
 {
-	enum apply_outcome outcome;
-	struct err e = {0};
-	struct world w;
-
 	(void)state;
-	world_open(&w);
 	w.machine->port[0].qos.has &= ~QOS_BIT(QOS_PFC_ENABLED);
 	make_plans(&w);
 	for (unsigned int i = 0; i < w.plan[0].count; i++)
@@ -224,19 +201,14 @@ static void test_unknown_before(void **state)
 	assert_int_equal(apply(&w, &outcome, &e), -EINVAL);
 	assert_int_equal(outcome, APPLY_LOST);
 	assert_non_null(strstr(e.text, "the former value of pfc.enabled is not known"));
-	world_close(&w);
 }
 
 /* A device that changes more than it is told. */
 static void test_side_effects(void **state)
 {
-	enum apply_outcome outcome;
-	struct err e = {0};
-	struct world w;
-
 	(void)state;
 	for (int how = 0; how < 2; how++) {
-		world_open(&w);
+		start_again();
 		memset(w.machine->port[0].qos.dscp_prio, QOS_UNMAPPED, QOS_DSCPS);
 		w.machine->port[0].qos.trust = QOS_TRUST_PCP;
 		memcpy(w.before, w.machine->port, sizeof(w.before));
@@ -248,34 +220,23 @@ static void test_side_effects(void **state)
 			assert_int_equal(rollback(&w, &outcome, &e), 0);
 		assert_int_equal(outcome, APPLY_UNDONE);
 		assert_true(as_before(&w));
-		world_close(&w);
 	}
 }
 
 static void test_signal(void **state)
 {
-	enum apply_outcome outcome;
-	struct err e = {0};
-	struct world w;
-
 	(void)state;
-	world_open(&w);
 	w.machine->signal_at = 4;
 	assert_int_equal(apply(&w, &outcome, &e), -EINTR);
 	assert_int_equal(outcome, APPLY_UNDONE);
 	assert_true(as_before(&w));
-	world_close(&w);
 }
 
 static void test_not_started(void **state)
 {
-	enum apply_outcome outcome;
-	struct err e = {0};
-	struct world w;
 	int lock;
 
 	(void)state;
-	world_open(&w);
 	assert_int_equal(journal_lock(w.dir, &lock, &e), 0);
 	assert_int_equal(apply(&w, &outcome, &e), -EBUSY);
 	assert_int_equal(rollback(&w, &outcome, &e), -EBUSY);
@@ -292,43 +253,36 @@ static void test_not_started(void **state)
 	assert_true(dies(&w, false, 30));
 	assert_int_equal(apply(&w, &outcome, &e), -EBUSY);
 	assert_non_null(strstr(e.hint, "rollback"));
-	world_close(&w);
 }
 
 /* What somebody else set after a finished transaction is theirs. */
 static void test_others_keep(void **state)
 {
-	enum apply_outcome outcome;
-	struct err e = {0};
-	struct world w;
-
 	(void)state;
-	world_open(&w);
 	assert_int_equal(apply(&w, &outcome, &e), 0);
 	w.machine->port[0].qos.tc_maxrate_kbps[1] = 7;
 	assert_int_equal(rollback(&w, &outcome, &e), 0);
 	assert_int_equal(w.machine->port[0].qos.tc_maxrate_kbps[1], 7);
 	w.machine->port[0].qos.tc_maxrate_kbps[1] = 1000;
 	assert_true(as_before(&w));
-	world_close(&w);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_apply),
-		cmocka_unit_test(test_unchanged),
-		cmocka_unit_test(test_killed_anywhere),
-		cmocka_unit_test(test_rollback_killed_anywhere),
-		cmocka_unit_test(test_refused_anywhere),
-		cmocka_unit_test(test_silent_success),
-		cmocka_unit_test(test_lost),
-		cmocka_unit_test(test_rdma_gone),
-		cmocka_unit_test(test_unknown_before),
-		cmocka_unit_test(test_side_effects),
-		cmocka_unit_test(test_signal),
-		cmocka_unit_test(test_not_started),
-		cmocka_unit_test(test_others_keep),
+		cmocka_unit_test_setup_teardown(test_apply, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_unchanged, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_killed_anywhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_rollback_killed_anywhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_refused_anywhere, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_silent_success, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lost, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_rdma_gone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_unknown_before, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_side_effects, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_signal, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_not_started, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_others_keep, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

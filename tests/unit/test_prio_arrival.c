@@ -88,7 +88,7 @@ static void test_packets(void **state)
 		struct counters c;
 
 		fill(&c, METRIC_PRIO_RX_PACKETS, packets[i].there);
-		prio_arrival_check(&c, true, four, ARRAY_SIZE(four), &a);
+		prio_arrival_check(&c, &c, true, four, ARRAY_SIZE(four), &a);
 		assert_int_equal(a.known, packets[i].want[0] != U);
 		assert_true(a.packets);
 		for (unsigned int k = 0; k < ARRAY_SIZE(four); k++)
@@ -113,14 +113,15 @@ static void test_bytes_and_tx(void **state)
 
 	(void)state;
 	fill(&c, METRIC_PRIO_TX_BYTES, right);
-	prio_arrival_check(&c, false, four, ARRAY_SIZE(four), &a);
+	prio_arrival_check(&c, &c, false, four, ARRAY_SIZE(four), &a);
 	assert_true(a.known && !a.packets);
 	assert_string_equal(a.text, "");
 	fill(&c, METRIC_PRIO_TX_BYTES, swapped);
-	prio_arrival_check(&c, false, four, ARRAY_SIZE(four), &a);
+	prio_arrival_check(&c, &c, false, four, ARRAY_SIZE(four), &a);
 	assert_int_equal(a.swapped[0], 3);
 	assert_int_equal(a.swapped[1], 4);
-	prio_arrival_check(&c, true, four, ARRAY_SIZE(four), &a); /* the other side: not counted */
+	prio_arrival_check(&c, &c, true, four, ARRAY_SIZE(four),
+			   &a); /* the other side: not counted */
 	assert_false(a.known);
 	assert_int_equal(a.class[1].arrival, ARRIVAL_UNKNOWN);
 	assert_string_equal(a.text, "");
@@ -137,11 +138,11 @@ static void test_alike(void **state)
 
 	(void)state;
 	fill(&c, METRIC_PRIO_RX_PACKETS, there);
-	prio_arrival_check(&c, true, two, 2, &a);
+	prio_arrival_check(&c, &c, true, two, 2, &a);
 	assert_int_equal(a.class[0].arrival, ARRIVAL_RIGHT);
 	assert_non_null(strstr(a.text, "cannot be told"));
 	fill(&c, METRIC_PRIO_RX_PACKETS, elsewhere);
-	prio_arrival_check(&c, true, two, 2, &a);
+	prio_arrival_check(&c, &c, true, two, 2, &a);
 	assert_int_equal(a.class[1].arrival, ARRIVAL_WRONG);
 	assert_int_equal(a.class[1].found, 5);
 }
@@ -161,14 +162,50 @@ static void test_together(void **state)
 
 	(void)state;
 	fill(&c, METRIC_PRIO_RX_PACKETS, there);
-	prio_arrival_check(&c, true, flows, ARRAY_SIZE(flows), &a);
+	prio_arrival_check(&c, &c, true, flows, ARRAY_SIZE(flows), &a);
 	assert_int_equal(a.class[0].arrival, ARRIVAL_RIGHT);
 	assert_int_equal(a.class[1].arrival, ARRIVAL_RIGHT);
 	for (unsigned int i = 2; i < 5; i++)
 		assert_int_equal(a.class[i].arrival, ARRIVAL_UNKNOWN);
 	fill(&c, METRIC_PRIO_RX_PACKETS, half);
-	prio_arrival_check(&c, true, flows, ARRAY_SIZE(flows), &a);
+	prio_arrival_check(&c, &c, true, flows, ARRAY_SIZE(flows), &a);
 	assert_int_equal(a.class[0].arrival, ARRIVAL_WRONG);
+}
+
+/* Priorities 0 and 3 with what the baseline makes expect taken out, and with it. */
+static const struct {
+	const char *name;
+	uint64_t net[2], whole[2];
+	enum arrival want;
+	int found;
+} estimates[] = {
+	{"as much as expected", {479, 0}, {527, 40}, R, 0},
+	{"less than expected", {473, 0}, {521, 40}, R, 0},
+	{"much less, and nowhere else", {300, 0}, {500, 100}, R, 0},
+	{"too little to be told", {100, 0}, {500, 100}, U, -1},
+	{"short with all of it", {400, 79}, {420, 79}, W, -1},
+	{"others were as many, and it is elsewhere", {20, 480}, {900, 500}, W, 3},
+	{"a few missing, others elsewhere", {470, 600}, {518, 640}, R, 0},
+};
+
+static void test_estimates(void **state)
+{
+	static const struct prio_flow flow = {0, 0, 0, 479, 0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(estimates); i++) {
+		const uint64_t *n = estimates[i].net, *w = estimates[i].whole;
+		struct counters net, whole;
+		struct prio_arrival a;
+
+		fill(&net, METRIC_PRIO_RX_PACKETS, (uint64_t[QOS_PRIOS]){n[0], 0, 0, n[1]});
+		fill(&whole, METRIC_PRIO_RX_PACKETS, (uint64_t[QOS_PRIOS]){w[0], 0, 0, w[1]});
+		prio_arrival_check(&net, &whole, true, &flow, 1, &a);
+		if (a.class[0].arrival != estimates[i].want ||
+		    a.class[0].found != estimates[i].found)
+			fail_msg("%s: %d, %d: %s", estimates[i].name, a.class[0].arrival,
+				 a.class[0].found, a.text);
+	}
 }
 
 static void test_count_of_packets(void **state)
@@ -184,11 +221,9 @@ static void test_count_of_packets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_packets),
-		cmocka_unit_test(test_bytes_and_tx),
-		cmocka_unit_test(test_alike),
-		cmocka_unit_test(test_together),
-		cmocka_unit_test(test_count_of_packets),
+		cmocka_unit_test(test_packets),	  cmocka_unit_test(test_bytes_and_tx),
+		cmocka_unit_test(test_alike),	  cmocka_unit_test(test_together),
+		cmocka_unit_test(test_estimates), cmocka_unit_test(test_count_of_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,8 @@
 
 #include "cmd/probe.h"
 #include "cmd/probe_choice.h"
+#include "cmd/probe_keys.h"
+#include "cmd/probe_live.h"
 #include "cmd/probe_text.h"
 
 static const struct probe_choice none = {
@@ -203,6 +205,34 @@ static void test_classes(void **state)
 	assert_int_equal(w.spec.class[0].message_bytes, 64);
 }
 
+/* TCP goes the way of the classes, unless it says another. */
+static void test_tcp(void **state)
+{
+	struct two_ended_wish w;
+	char text[200];
+	struct err e;
+
+	(void)state;
+	assert_int_equal(parse("", &w, &e), 0);
+	assert_int_equal(w.spec.tcp_count, 0);
+	assert_int_equal(
+		parse("-b --tcp tos=32,streams=4,rate=2G --tcp direction=Backward", &w, &e), 0);
+	assert_int_equal(w.spec.tcp_count, 2);
+	assert_int_equal(w.spec.tcp[0].tos, 32);
+	assert_int_equal(w.spec.tcp[0].streams, 4);
+	assert_int_equal(w.spec.tcp[0].rate_bytes_per_s, 250000000);
+	assert_int_equal(w.spec.tcp[0].direction, TRAFFIC_BOTH);
+	assert_int_equal(w.spec.tcp[1].direction, TRAFFIC_BACKWARD);
+	assert_int_equal(w.spec.tcp[1].streams, 1);
+	assert_int_equal(w.spec.class_count, 1);
+	probe_tcp_text(&w.spec.tcp[0], text, sizeof(text));
+	assert_string_equal(text, "4 streams, 2 Gb/s, ToS 32 (DSCP 8), both ways");
+	probe_tcp_text(&w.spec.tcp[1], text, sizeof(text));
+	assert_string_equal(text, "1 stream, flat out, ToS 0 (DSCP 0), backward");
+	assert_int_equal(parse("--incast --tcp tos=0", &w, &e), 0);
+	assert_int_equal(w.spec.tcp[0].direction, TRAFFIC_BACKWARD);
+}
+
 static const struct {
 	const char *line, *text, *hint;
 } wrong_lines[] = {
@@ -211,30 +241,22 @@ static const struct {
 	{"--verb writ", "--verb: 'writ'", "write_imm"},
 	{"-s 63", "check", ""},
 	{"-s 63 -c UD --check none", "sequence number", ""},
-	{"-s 1", "--size", "from 2"},
 	{"--sizes 64", "no range", "64-1MiB"},
-	{"--sizes 64-32", "--sizes", ""},
 	{"--sizes 64-", "--sizes", ""},
 	{"--sizes -64", "--sizes", ""},
-	{"--sizes 32-64 -c UD", "--sizes", "from 64"},
-	{"--sizes 64-16MiB", "--sizes", ""},
 	{"-a -s 64", "--all: --size", ""},
 	{"-a --sizes 64-128", "--sizes: --all", ""},
 	{"-a --class tos=1", "--class", ""},
 	{"-a --verb atomic", "8 bytes", ""},
 	{"-a -D 0", "--duration 0", ""},
-	{"-s 16MiB", "--size", ""},
 	{"-s 0x100", "--size", ""},
 	{"-D 10x", "--duration", ""},
 	{"-D -5", "--duration", ""},
-	{"-D 99999999999", "--duration", ""},
-	{"-n 0", "--iters", ""},
 	{"-q 257", "--qp: 257", ""},
 	{"-T 256", "--tos", ""},
 	{"-m 1500", "--mtu: 1500", ""},
 	{"-t 3", "power of two", ""},
 	{"--rate fast", "--rate", ""},
-	{"--rate 99999T", "--rate", ""},
 	{"--class", "--class needs a value", ""},
 	{"--class tos", "'tos' needs a value", ""},
 	{"--class latency=1", "'latency' takes no value", ""},
@@ -242,8 +264,15 @@ static const struct {
 	{"--class tps=1", "unknown key 'tps'", "'tos'"},
 	{"--class quality=1", "unknown key 'quality'", "keys: tos"},
 	{"--class tos=x", "--class tos", ""},
-	{"--class qps=0", "--class qps", ""},
 	{"--class verb=push", "--class verb: 'push'", "write"},
+	{"--tcp", "--tcp needs a value", ""},
+	{"--tcp stream=2", "--tcp: unknown key 'stream'", "'streams'"},
+	{"--tcp quality=1", "--tcp: unknown key", "keys: tos streams rate direction"},
+	{"--tcp tos=1,", "--tcp: 'tos=1,' has an empty part", ""},
+	{"--tcp tos=9", "TCP 0: ToS 9 has ECN bits", ""},
+	{"--tcp tos=0 --tcp tos=8 --tcp tos=0 --tcp tos=0 --tcp tos=0", "--tcp: more than 4", ""},
+	{"--tcp tos=0 -a", "--tcp: not with --all", ""},
+	{"--tcp tos=0 --sizes 64-128", "--tcp: not with --sizes", ""},
 	{"--mode strict --verb send", "strict", ""},
 	{"--mode count -c RC", "count mode", ""},
 	{"-c UD --verb write", "UD", ""},
@@ -253,23 +282,47 @@ static const struct {
 	{"--incast --verb atomic", "--incast: class 0 is ATOMIC", "write"},
 	{"--incast --class tos=8 --class verb=read", "--incast: class 1 is READ", "write"},
 	{"--incast --class direction=forward", "class 0 does not go backward", ""},
-	{"--incast -a", "--all: not with --incast", ""},
+	{"--incast -a", "--all: not with --incast: an incast is one load", "by itself with --all"},
+	{"--incast --sizes 64-128", "--sizes: not with --incast: an incast is one load", "--sizes"},
+	{"--incast --marking", "--marking: not with --incast: its datagrams", "--marking"},
+	{"--incast --sweep 9", "--sweep: not with --incast: its datagrams", "--sweep"},
 	{"--ib-dv x", "unknown option", "--ib-dev"},
 };
+
+/* Values that are not within their limits: both are told. */
+static const struct {
+	const char *line, *text, *hint;
+} far_lines[] = {
+	{"-s 1", "--size: '1' is out of range", "bytes from 2 to 8388608"},
+	{"-s 16MiB", "--size: '16MiB' is out of range", "bytes from 2 to 8388608"},
+	{"--sizes 64-32", "--sizes: '32' is out of range", "bytes from 64 to 8388608"},
+	{"--sizes 32-64 -c UD", "--sizes: '32' is out of range", "bytes from 64 to"},
+	{"--sizes 64-16MiB", "--sizes: '16MiB' is out of range", "bytes from 64 to 8388608"},
+	{"-D 99999999999", "--duration: '99999999999' is out of range", "from 0 to 86400"},
+	{"-n 0", "--iters: '0' is out of range", "a decimal number from 1"},
+	{"--rate 99999T", "--rate: '99999T' is out of range", "kbit/s from 1 to"},
+	{"--tcp streams=65", "--tcp streams: '65' is out of range", "from 1 to 64"},
+	{"--class qps=0", "--class qps: '0' is out of range", "a decimal number from 1 to 256"},
+};
+
+static void expect_wrong(const char *line, int want, const char *text, const char *hint)
+{
+	struct two_ended_wish w;
+	struct err e;
+	int got = parse(line, &w, &e);
+
+	if (got != want || e.code != want || !strstr(e.text, text) || !strstr(e.hint, hint))
+		fail_msg("%s: %d: %s (%s)", line, got, e.text, e.hint);
+}
 
 static void test_errors(void **state)
 {
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(wrong_lines); i++) {
-		struct two_ended_wish w;
-		struct err e;
-
-		if (parse(wrong_lines[i].line, &w, &e) != -EINVAL ||
-		    !strstr(e.text, wrong_lines[i].text) || !strstr(e.hint, wrong_lines[i].hint))
-			if (e.code != -ERANGE)
-				fail_msg("%s: %d: %s (%s)", wrong_lines[i].line, e.code, e.text,
-					 e.hint);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(wrong_lines); i++)
+		expect_wrong(wrong_lines[i].line, -EINVAL, wrong_lines[i].text,
+			     wrong_lines[i].hint);
+	for (size_t i = 0; i < ARRAY_SIZE(far_lines); i++)
+		expect_wrong(far_lines[i].line, -ERANGE, far_lines[i].text, far_lines[i].hint);
 }
 
 /* A class that fails leaves what was there, and a long one does not get cut. */
@@ -336,6 +389,61 @@ static void test_live(void **state)
 	assert_non_null(strstr(text, ", 29 s"));
 }
 
+/* The next size of a sweep begins at no byte. */
+static void test_live_again(void **state)
+{
+	struct two_ended_live live = {.started_ms = 1000, .now_ms = 2000};
+	struct probe_pace pace = {0};
+	char text[160];
+
+	(void)state;
+	live.side[SIDE_CLIENT].bytes = 80000000;
+	probe_live_text(&live, &pace, text, sizeof(text));
+	assert_non_null(strstr(text, "80.00 MB/s"));
+	live.started_ms = 5000;
+	live.now_ms = 6000;
+	live.side[SIDE_CLIENT].bytes = 3000000;
+	probe_live_text(&live, &pace, text, sizeof(text));
+	assert_non_null(strstr(text, "3.00 MB/s"));
+	live.started_ms = 7000; /* a start that is still to come */
+	probe_live_text(&live, &pace, text, sizeof(text));
+	assert_non_null(strstr(text, "lost, 0 s"));
+}
+
+static void test_live_incast(void **state)
+{
+	static const char *const host[] = {"h2", "h3", "h4"};
+	struct two_ended_live one[3] = {0};
+	struct incast_live live = {3, host, one};
+	struct probe_pace pace[3] = {0};
+	char text[200];
+
+	(void)state;
+	for (unsigned int i = 0; i < 3; i++) {
+		one[i] = (struct two_ended_live){
+			.started_ms = 1000, .now_ms = 3000, .duration_ms = 8000};
+		one[i].side[SIDE_CLIENT].bytes = (4 - i) * 2000000;
+		one[i].side[SIDE_SERVER].bytes = 1000000;
+		one[i].side[SIDE_CLIENT].mismatches = i;
+		one[i].side[SIDE_SERVER].losses = 1;
+	}
+	probe_live_incast_text(&live, pace, text, sizeof(text));
+	assert_string_equal(text, "[#####               ] 9.00 MB/s, 6 s left, 3 wrong, 3 lost, "
+				  "slowest of 3 h4 2.00 MB/s, fastest h2 4.00 MB/s");
+	/* Each has its own time, and one whose ends are silent sends nothing. */
+	one[0].now_ms = one[2].now_ms = 5500;
+	one[0].side[SIDE_CLIENT].bytes += 5000000;
+	one[2].side[SIDE_CLIENT].bytes += 7500000;
+	probe_live_incast_text(&live, pace, text, sizeof(text));
+	assert_non_null(strstr(text, "] 5.00 MB/s, 4 s left"));
+	assert_non_null(strstr(text, "slowest of 3 h3 0 B/s, fastest h4 3.00 MB/s"));
+	/* One has not begun. */
+	memset(pace, 0, sizeof(pace));
+	memset(&one[1], 0, sizeof(one[1]));
+	probe_live_incast_text(&live, pace, text, sizeof(text));
+	assert_non_null(strstr(text, "slowest of 3 h3 0 B/s"));
+}
+
 /* Every word a run can be described by has a meaning. */
 static void test_words(void **state)
 {
@@ -377,11 +485,19 @@ static void test_words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_usual),	   cmocka_unit_test(test_perftest_words),
-		cmocka_unit_test(test_modes),	   cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_incast),	   cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_errors),	   cmocka_unit_test(test_class_alone),
-		cmocka_unit_test(test_class_text), cmocka_unit_test(test_live),
+		cmocka_unit_test(test_tcp),
+		cmocka_unit_test(test_usual),
+		cmocka_unit_test(test_perftest_words),
+		cmocka_unit_test(test_modes),
+		cmocka_unit_test(test_sizes),
+		cmocka_unit_test(test_incast),
+		cmocka_unit_test(test_classes),
+		cmocka_unit_test(test_errors),
+		cmocka_unit_test(test_class_alone),
+		cmocka_unit_test(test_class_text),
+		cmocka_unit_test(test_live),
+		cmocka_unit_test(test_live_again),
+		cmocka_unit_test(test_live_incast),
 		cmocka_unit_test(test_words),
 	};
 

@@ -285,6 +285,13 @@ static void test_verbs_text(void **state)
 			    "one signaled, at most 32 under way; ibv_post_recv at the other end; "
 			    "ibv_poll_cq; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a "
 			    "queue pair of its own");
+	traffic_class_verbs(&(struct traffic_class){.transport = TRAFFIC_XRC,
+						    .verb = TRAFFIC_SEND,
+						    .message_bytes = 65536},
+			    text, sizeof(text));
+	assert_non_null(strstr(text, "IBV_QPT_XRC_SEND to IBV_QPT_XRC_RECV; "));
+	assert_non_null(strstr(text, "; ibv_post_srq_recv (IBV_SRQT_XRC) at the other end; "));
+	assert_null(strstr(text, "ibv_post_recv"));
 }
 
 int main(void)

@@ -3,7 +3,11 @@
  * Both ends of traffic in one process: what is lost, spoilt, repeated and swapped on the way, in
  * each mode.
  */
+#include "probe/traffic_end.h"
 #include "tests/unit/traffic_pair.h"
+
+/* A stall ends after 1.5 s; its clock may have begun a moment before what is lost was posted. */
+#define STALL_SEEN_NS (1400 * NS_PER_MS)
 
 /* A flipped byte, by verb: both ends say so, and the run goes on. */
 static void test_spoilt(void **state)
@@ -12,11 +16,12 @@ static void test_spoilt(void **state)
 						  TRAFFIC_WRITE_IMM, TRAFFIC_ATOMIC};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(verbs); i++) {
 		struct traffic_class k = base;
 		struct pair p;
 
-		k.verb = verbs[i];
+		k.verb = verbs[i / 2];
+		k.transport = i % 2 ? TRAFFIC_XRC : TRAFFIC_RC;
 		k.message_bytes = 4001;
 		p = pair_of(k, TRAFFIC_OBSERVE);
 		fake.spoil_at = 321;
@@ -96,13 +101,14 @@ static void test_strict(void **state)
 	static const uint64_t places[] = {0, 1, 500, 999};
 
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(verbs) * ARRAY_SIZE(places); i++) {
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(verbs) * ARRAY_SIZE(places); i++) {
 		struct traffic_class k = base;
 		struct pair p;
 
-		k.verb = verbs[i / ARRAY_SIZE(places)];
+		k.verb = verbs[i / 2 / ARRAY_SIZE(places)];
+		k.transport = i % 2 ? TRAFFIC_XRC : TRAFFIC_RC;
 		p = pair_of(k, TRAFFIC_STRICT);
-		fake.lose_at = places[i % ARRAY_SIZE(places)];
+		fake.lose_at = places[i / 2 % ARRAY_SIZE(places)];
 		run_pair(&p);
 		expect_clean(&p, traffic_verb_word(k.verb));
 		expect_moved(&p, traffic_verb_word(k.verb));
@@ -143,6 +149,86 @@ static void test_strict_tail(void **state)
 	expect_clean(&p, "write");
 	expect_moved(&p, "write");
 	assert_int_equal(p.client.report.class->losses, 1);
+	close_pair(&p);
+}
+
+/* A latency probe goes both ways on its queue pair. What is lost of either way, and of both at a
+ * time, is an event at the end that lost it; all of it is done in the end, and no round trip is
+ * left out, nor the time it took. An end that lost an ACK may be asked for a reset before it reads
+ * so: then only the other one tells of it. */
+static void test_strict_probe(void **state)
+{
+	static const struct {
+		const char *name;
+		uint64_t lose_at, lose_every, unacked_at;
+		bool silent;
+		uint64_t client[2], server[2]; /* losses, least and most */
+	} cases[] = {
+		{"clean", UINT64_MAX, 0, UINT64_MAX, false, {0, 0}, {0, 0}},
+		{"the first", 0, 0, UINT64_MAX, false, {1, 1}, {1, 1}},
+		{"in the middle", 70, 0, UINT64_MAX, false, {1, 1}, {1, 1}},
+		{"the last", 199, 0, UINT64_MAX, false, {1, 1}, {1, 1}},
+		{"often", 3, 9, UINT64_MAX, false, {20, 30}, {20, 30}},
+		{"ACKs", UINT64_MAX, 0, 70, false, {1, 1}, {0, 1}},
+		{"the last ACKs", UINT64_MAX, 0, 199, false, {1, 1}, {0, 1}},
+		{"the last, no timer", 199, 0, UINT64_MAX, true, {1, 1}, {1, 1}},
+		{"both at once, no timer", 70, 0, 69, true, {0, 1}, {0, 1}},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct traffic_class k = base;
+		const struct traffic_class_result *c, *s;
+		struct pair p;
+
+		k.probe = true;
+		k.message_bytes = 64;
+		k.count = 200;
+		p = pair_of(k, TRAFFIC_STRICT);
+		fake.lose_at = cases[i].lose_at;
+		fake.lose_every = cases[i].lose_every;
+		fake.unacked_at = cases[i].unacked_at;
+		fake.silent = cases[i].silent;
+		run_pair(&p);
+		c = p.client.report.class;
+		s = p.server.report.class;
+		expect_clean(&p, cases[i].name);
+		expect_moved(&p, cases[i].name);
+		if (c->losses < cases[i].client[0] || c->losses > cases[i].client[1] ||
+		    s->losses < cases[i].server[0] || s->losses > cases[i].server[1])
+			fail_msg("%s: %llu and %llu losses", cases[i].name,
+				 (unsigned long long)c->losses, (unsigned long long)s->losses);
+		assert_true(c->losses + s->losses > 0 || !i);
+		assert_int_equal(c->latency.count, k.count);
+		if (cases[i].silent && c->latency.max_ns < STALL_SEEN_NS)
+			fail_msg("%s: %llu ns at most", cases[i].name,
+				 (unsigned long long)c->latency.max_ns);
+		close_pair(&p);
+	}
+}
+
+/* By time, and it is over with a message that is lost: that one is repeated and comes back, and no
+ * other one follows. */
+static void test_strict_end(void **state)
+{
+	struct traffic_class k = base;
+	const struct traffic_class_result *c;
+	struct pair p;
+
+	(void)state;
+	k.probe = true;
+	k.message_bytes = 64;
+	k.count = 0;
+	p = pair_of(k, TRAFFIC_STRICT);
+	fake.lose_at = 70;
+	open_pair(&p);
+	fake.ends_at_loss = &p.client.traffic->end_ns;
+	go_pair(&p);
+	c = p.client.report.class;
+	expect_clean(&p, "probe");
+	assert_int_equal(c->losses, 1);
+	assert_int_equal(c->messages, fake.lose_at + 1);
+	assert_int_equal(c->latency.count, fake.lose_at + 1);
 	close_pair(&p);
 }
 
@@ -203,6 +289,7 @@ int main(void)
 		cmocka_unit_test(test_spoilt),	     cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_count),	     cmocka_unit_test(test_strict),
 		cmocka_unit_test(test_strict_often), cmocka_unit_test(test_strict_tail),
+		cmocka_unit_test(test_strict_probe), cmocka_unit_test(test_strict_end),
 		cmocka_unit_test(test_observe),	     cmocka_unit_test(test_dead),
 		cmocka_unit_test(test_port_down),
 	};

@@ -100,6 +100,11 @@ static void test_sizes(void **state)
 	reason = json_array_get(json_object_get(sum, "reasons"), 0);
 	assert_string_equal(json_string_value(json_object_get(sum, "verdict")), "FAIL");
 	assert_int_equal(json_integer_value(json_object_get(reason, "message_bytes")), 65536);
+	row = json_array_get(json_object_get(doc, "sizes"), 2);
+	assert_true(json_is_true(json_object_get(row, "partial")));
+	row = json_array_get(json_object_get(row, "ends"), 1);
+	row = json_array_get(json_object_get(json_object_get(row, "spec"), "classes"), 0);
+	assert_int_equal(json_integer_value(json_object_get(row, "message_bytes")), 1 << 20);
 	row = json_array_get(json_object_get(doc, "sizes"), 0);
 	assert_string_equal(json_string_value(json_object_get(row, "check")), "none");
 	assert_int_equal(json_integer_value(json_object_get(row, "messages")), 1526);
@@ -121,6 +126,62 @@ static void test_sizes(void **state)
 	free(text);
 	size_verdicts_free(v);
 	free(s->t.size);
+	free(s);
+}
+
+/* The counter's reading before or after the load. */
+static uint64_t read_of(const struct counters *c, enum metric m)
+{
+	return c->value[m][0];
+}
+
+/* The record for those who know no sweep: a pair a size, and counters around all of them. */
+static void test_gathered(void **state)
+{
+	struct scene *s = malloc(sizeof(*s));
+	struct two_ended *t = &s->t;
+	struct run back = {0};
+	struct err e = {0};
+	json_t *doc;
+
+	(void)state;
+	make_scene(s);
+	make_sizes(s);
+	t->run.pair = calloc(1, sizeof(*t->run.pair));
+	t->run.pair_count = 1;
+	for (unsigned int i = 0; i < SIDES; i++) {
+		t->size[0].seen[i].reading[READ_LOAD_BEFORE].value[METRIC_TX_BYTES][0] = 7;
+		t->size[2].seen[i].reading[READ_LOAD_AFTER].value[METRIC_TX_BYTES][0] = 99;
+		snprintf(s->run_port[i].netdev, sizeof(s->run_port[i].netdev), "roce0");
+	}
+	t->size[1].has_report[SIDE_SERVER] = false;
+	t->size[2].seen[SIDE_SERVER].has &= ~(1u << READ_LOAD_AFTER);
+	assert_int_equal(two_ended_sizes_gather(t), 0);
+	assert_int_equal(read_of(&t->seen[0].reading[READ_LOAD_BEFORE], METRIC_TX_BYTES), 7);
+	assert_int_equal(read_of(&t->seen[0].reading[READ_LOAD_AFTER], METRIC_TX_BYTES), 99);
+	assert_false(t->seen[SIDE_SERVER].has & 1u << READ_LOAD_AFTER);
+
+	doc = run_to_json(&t->run);
+	if (run_from_json(doc, &back, &e))
+		fail_msg("%s", e.text);
+	json_decref(doc);
+	assert_int_equal(back.pair_count, 3);
+	for (unsigned int i = 0; i < back.pair_count; i++) {
+		assert_int_equal(back.pair[i].message_bytes, t->size[i].bytes);
+		assert_int_equal(back.pair[i].ran, i != 1);
+		assert_int_equal(back.pair[i].client.messages, 1526);
+		assert_int_equal(back.pair[i].client_tos, 104);
+		assert_int_equal(back.pair[i].server_host, SIDE_SERVER);
+	}
+	assert_int_equal(back.host[0].port[0].has, 1u << READ_LOAD_BEFORE | 1u << READ_LOAD_AFTER);
+	assert_int_equal(back.host[1].port[0].has, 1u << READ_LOAD_BEFORE);
+	assert_int_equal(read_of(&back.host[0].port[0].reading[READ_LOAD_BEFORE], METRIC_TX_BYTES),
+			 7);
+	assert_int_equal(read_of(&back.host[0].port[0].reading[READ_LOAD_AFTER], METRIC_TX_BYTES),
+			 99);
+	run_clear(&back);
+	free(t->run.pair);
+	free(t->size);
 	free(s);
 }
 
@@ -224,7 +285,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_size_list), cmocka_unit_test(test_size_class),
 		cmocka_unit_test(test_sizes),	  cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_huge),
+		cmocka_unit_test(test_gathered),  cmocka_unit_test(test_huge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,6 +38,7 @@ struct record {
 	struct counters reading[SIDES][READ_COUNT];
 	unsigned int has; /* readings */
 	struct traffic_class_result result[SIDES][4];
+	struct traffic_tcp_result tcp[SIDES];
 };
 
 static void make_port(struct port *p)
@@ -155,6 +156,87 @@ static void test_four_classes(void **state)
 	expect(&r, VERDICT_FAIL, REASON_WRONG_PRIORITY, "DSCP 26 belongs to priority 3");
 }
 
+/* A few packets of others in half a second before a load that is read after four: they make expect
+ * more than came meanwhile, and no class is short for it. */
+static void test_short_baseline(void **state)
+{
+	static const uint64_t when_ns[READ_COUNT] = {0, S / 2, S, 5 * S};
+	struct record r;
+
+	(void)state;
+	make_record(&r);
+	for (unsigned int k = 0; k < READ_COUNT; k++)
+		r.reading[SIDE_SERVER][k].when_ns = when_ns[k];
+	for (unsigned int k = READ_QUIET_AFTER; k < READ_COUNT; k++)
+		r.reading[SIDE_SERVER][k].value[METRIC_PRIO_RX_PACKETS][0] = 30;
+	arrive(&r, 3, 4);
+	expect(&r, VERDICT_PASS, -1, NULL);
+	make_record(&r); /* and one that is short is told so */
+	arrive(&r, 3, 4);
+	r.reading[SIDE_SERVER][READ_LOAD_AFTER].value[METRIC_PRIO_RX_PACKETS][0] -= 40;
+	expect(&r, VERDICT_FAIL, REASON_WRONG_PRIORITY, "counted 1580 of 1600 packets");
+}
+
+static void with_tcp(struct record *r, uint8_t tos)
+{
+	make_record(r);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		r->t.spec[i].tcp_count = r->t.report[i].tcp_count = 1;
+		r->t.spec[i].tcp[0] = (struct traffic_tcp){.tos = tos, .streams = 1};
+		r->t.report[i].tcp = &r->tcp[i];
+		r->tcp[i].arrived_bytes = 1;
+	}
+}
+
+/* Where TCP goes too, packets are not known to be RoCE's; other priorities are looked at as ever.
+ */
+static void test_tcp_beside(void **state)
+{
+	static struct two_ended_verdict v;
+	struct record r;
+
+	(void)state;
+	with_tcp(&r, 136);
+	arrive(&r, 3, 4);
+	came(&r, SIDE_SERVER, 4, 100000);
+	judge(&r, &v);
+	assert_int_equal(v.in.tcp, 1 << 4);
+	assert_int_equal(v.arrival[SIDE_SERVER].class[1].arrival, ARRIVAL_RIGHT);
+	assert_int_equal(v.arrival[SIDE_SERVER].class[2].arrival, ARRIVAL_UNKNOWN);
+	assert_int_equal(v.v.verdict, VERDICT_PASS);
+	with_tcp(&r, 192); /* that of the READs, whose responses count at the client */
+	arrive(&r, 4, 3);
+	expect(&r, VERDICT_FAIL, REASON_WRONG_PRIORITY, "h2: priorities 3 and 4 are swapped");
+	with_tcp(&r, 192);
+	arrive(&r, 6, 4);
+	expect(&r, VERDICT_INCONCLUSIVE, REASON_ALIKE, "h2: packets were counted in the prio");
+	with_tcp(&r, 192);
+	came(&r, SIDE_SERVER, 6, 700 * 16); /* all of them */
+	expect(&r, VERDICT_INCONCLUSIVE, REASON_ALIKE, "h2: packets were counted in the prio");
+	with_tcp(&r, 192); /* none is counted: as without TCP */
+	expect(&r, VERDICT_PASS, -1, NULL);
+}
+
+/* No map says where TCP or the classes go: what is dropped may be of either, at any priority. */
+static void test_tcp_prio_unknown(void **state)
+{
+	static struct two_ended_verdict v;
+	struct record r;
+
+	(void)state;
+	for (unsigned int known = 0; known < 2; known++) {
+		with_tcp(&r, 136);
+		for (unsigned int k = 0; k < READ_COUNT; k++)
+			r.reading[SIDE_SERVER][k].has[METRIC_PRIO_RX_DISCARDS] = 0xff;
+		r.reading[SIDE_SERVER][READ_LOAD_AFTER].value[METRIC_PRIO_RX_DISCARDS][4] = 9;
+		for (unsigned int i = known; i < SIDES; i++)
+			r.port[i].qos.has = 0;
+		judge(&r, &v);
+		assert_int_equal(v.in.tcp, 0xff);
+		expect(&r, VERDICT_WARN, REASON_PORT_DISCARDS, "share");
+	}
+}
+
 /* The receiver's map is swapped, and it counts by that; both may be, and then they agree. */
 static void test_swapped_map(void **state)
 {
@@ -241,9 +323,10 @@ static void test_ends_early(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_four_classes), cmocka_unit_test(test_flows),
+		cmocka_unit_test(test_four_classes), cmocka_unit_test(test_short_baseline),
+		cmocka_unit_test(test_tcp_beside),   cmocka_unit_test(test_flows),
 		cmocka_unit_test(test_swapped_map),  cmocka_unit_test(test_account),
-		cmocka_unit_test(test_ends_early),
+		cmocka_unit_test(test_ends_early),   cmocka_unit_test(test_tcp_prio_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,16 +58,22 @@ static void open_pair(struct pair *p)
 	free(self);
 }
 
-static void run_pair(struct pair *p)
+/* A pair that is open. */
+static void go_pair(struct pair *p)
 {
 	pthread_t thread;
 
-	open_pair(p);
 	assert_int_equal(pthread_create(&thread, NULL, run_end, &p->server), 0);
 	run_end(&p->client);
 	pthread_join(thread, NULL);
 	assert_int_equal(p->client.err, 0);
 	assert_int_equal(p->server.err, 0);
+}
+
+static void run_pair(struct pair *p)
+{
+	open_pair(p);
+	go_pair(p);
 }
 
 static void close_pair(struct pair *p)
@@ -79,6 +85,9 @@ static void close_pair(struct pair *p)
 	assert_int_equal(fake.qps, 0);
 	assert_int_equal(fake.cqs, 0);
 	assert_int_equal(fake.mrs, 0);
+	assert_int_equal(fake.ahs + fake.srqs + fake.xrcds + fake.pds, 0);
+	assert_int_equal(fake.busy, 0);
+	assert_int_equal(fake.bad_state, 0);
 }
 
 /* One class on both ends, so many messages of each QP. */
@@ -92,6 +101,7 @@ static struct pair pair_of(struct traffic_class class, enum traffic_mode mode)
 	p.client.spec.seed = 0x1234567890abcdef;
 	p.server.spec = p.client.spec;
 	fake_reset();
+	fake.xrc = class.transport == TRAFFIC_XRC;
 	return p;
 }
 

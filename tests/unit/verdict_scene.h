@@ -25,6 +25,7 @@ struct scene {
 	struct traffic_spec spec;
 	struct traffic_report report[2];
 	struct traffic_class_result result[2][2];
+	struct traffic_tcp_result tcp[2];
 	struct prio_arrival arrival;
 	const struct prio_arrival *arrivals[3];
 	struct verdict_pair pair;

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * TCP streams from open to close. The ToS is set on the listener as well: the kernel answers a SYN
+ * before anybody accepts. The ECN bits of IP_TOS belong to TCP (linux net/ipv4/ip_sockglue.c).
+ */
+#include "probe/traffic_tcp.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probe/dial.h"
+#include "probe/traffic_cm.h"
+#include "probe/traffic_tcp_end.h"
+
+#define CONNECT_MS 4000
+#define TICKET_MS  500
+#define WAIT_MS	   100 /* of one poll(), so that the time is looked at */
+#define UNSENT_MAX (256 << 10)
+#define STRANGERS  16 /* that may knock at the same time */
+
+/* The first bytes of a stream: which one, of which run. */
+struct ticket {
+	__be64 seed;
+	__be32 stream;
+} __attribute__((packed));
+_Static_assert(sizeof(struct ticket) == 12, "ticket has holes");
+
+static int fail(const struct tcp_load *l, int err, const char *step, struct err *e)
+{
+	char address[64];
+
+	address_text((const struct sockaddr *)&l->own, address, sizeof(address));
+	return err_sys(e, err, "TCP at %s: %s", address, step);
+}
+
+static socklen_t address_size(const struct sockaddr_storage *a)
+{
+	return a->ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
+}
+
+static int set(int fd, int level, int option, int value)
+{
+	return setsockopt(fd, level, option, &value, sizeof(value)) ? -errno : 0;
+}
+
+static int set_tos(const struct tcp_load *l, int fd, unsigned int background)
+{
+	int tos = l->tcp[background].tos;
+
+	return l->own.ss_family == AF_INET ? set(fd, IPPROTO_IP, IP_TOS, tos)
+					   : set(fd, IPPROTO_IPV6, IPV6_TCLASS, tos);
+}
+
+/* Bound to our address, so that it leaves by the port that is tested where routes go by address. */
+static int open_socket(const struct tcp_load *l, unsigned int background, int *out, struct err *e)
+{
+	int fd = socket(l->own.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int err;
+
+	if (fd < 0)
+		return fail(l, -errno, "socket", e);
+	err = set_tos(l, fd, background);
+	if (err) {
+		close(fd);
+		return fail(l, err, "set the ToS", e);
+	}
+	if (bind(fd, (const struct sockaddr *)&l->own, address_size(&l->own))) {
+		err = fail(l, -errno, "bind", e);
+		close(fd);
+		return err;
+	}
+	*out = fd;
+	return 0;
+}
+
+static int listen_for(struct tcp_load *l, unsigned int i, uint16_t *port, struct err *e)
+{
+	struct sockaddr_storage bound;
+	socklen_t size = sizeof(bound);
+	int err = open_socket(l, i, &l->listener[i], e);
+
+	if (err)
+		return err;
+	if (listen(l->listener[i], (int)l->tcp[i].streams + STRANGERS) ||
+	    getsockname(l->listener[i], (struct sockaddr *)&bound, &size))
+		return fail(l, -errno, "listen", e);
+	*port = be16toh(bound.ss_family == AF_INET ? ((struct sockaddr_in *)&bound)->sin_port
+						   : ((struct sockaddr_in6 *)&bound)->sin6_port);
+	return 0;
+}
+
+static bool starts_at(enum traffic_direction direction, enum traffic_role role)
+{
+	if (direction == TRAFFIC_BOTH)
+		return true;
+	return (direction == TRAFFIC_FORWARD) == (role == TRAFFIC_CLIENT);
+}
+
+static int make_streams(struct tcp_load *l, struct err *e)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < l->count; i++)
+		l->stream_count += l->tcp[i].streams;
+	l->stream = calloc(l->stream_count, sizeof(*l->stream));
+	if (!l->stream)
+		return err_sys(e, -ENOMEM, "TCP");
+	for (unsigned int i = 0; i < l->count; i++)
+		for (unsigned int k = 0; k < l->tcp[i].streams; k++)
+			l->stream[n++] = (struct tcp_stream){
+				.fd = -1,
+				.background = i,
+				.sends = starts_at(l->tcp[i].direction, l->role),
+				.receives = starts_at(l->tcp[i].direction, !l->role),
+			};
+	return 0;
+}
+
+static bool is_link_local(const struct sockaddr_storage *a)
+{
+	return a->ss_family == AF_INET6 &&
+	       IN6_IS_ADDR_LINKLOCAL(&((const struct sockaddr_in6 *)a)->sin6_addr);
+}
+
+int tcp_load_open(const struct traffic_spec *spec, const uint8_t gid[16],
+		  uint16_t port[TRAFFIC_TCP_MAX], struct tcp_load **out, struct err *e)
+{
+	struct tcp_load *l = calloc(1, sizeof(*l));
+	int err;
+
+	if (!l)
+		return err_sys(e, -ENOMEM, "TCP");
+	l->role = spec->role;
+	l->seed = spec->seed;
+	l->count = spec->tcp_count;
+	memcpy(l->tcp, spec->tcp, sizeof(l->tcp));
+	for (unsigned int i = 0; i < TRAFFIC_TCP_MAX; i++)
+		l->listener[i] = -1;
+	l->epoll_fd = -1;
+	traffic_cm_address(gid, 0, &l->own);
+	err = make_streams(l, e);
+	if (!err && is_link_local(&l->own)) {
+		err = fail(l, -EADDRNOTAVAIL, "an address of this link alone", e);
+		err_hint(e, "choose a GID of a subnet");
+	}
+	memset(port, 0, TRAFFIC_TCP_MAX * sizeof(*port));
+	for (unsigned int i = 0; i < l->count && !err && l->role == TRAFFIC_SERVER; i++)
+		err = listen_for(l, i, &port[i], e);
+	if (err)
+		tcp_load_close(l);
+	else
+		*out = l;
+	return err;
+}
+
+static void close_listeners(struct tcp_load *l)
+{
+	for (unsigned int i = 0; i < TRAFFIC_TCP_MAX; i++) {
+		if (l->listener[i] >= 0)
+			close(l->listener[i]);
+		l->listener[i] = -1;
+	}
+}
+
+void tcp_load_close(struct tcp_load *l)
+{
+	if (!l)
+		return;
+	if (l->started)
+		tcp_load_join(l, NULL);
+	close_listeners(l);
+	for (unsigned int i = 0; l->stream && i < l->stream_count; i++)
+		if (l->stream[i].fd >= 0)
+			close(l->stream[i].fd);
+	if (l->epoll_fd >= 0)
+		close(l->epoll_fd);
+	free(l->stream);
+	free(l->zeros);
+	free(l->result);
+	free(l);
+}
+
+/* True when it came; false when the time is over. */
+static bool await(int fd, short events, uint64_t end_ms)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+
+	while (monotonic_ms() < end_ms)
+		if (poll(&p, 1, WAIT_MS) > 0)
+			return true;
+	return false;
+}
+
+static int connect_stream(struct tcp_load *l, unsigned int n, const struct sockaddr_storage *to,
+			  uint64_t end_ms, struct err *e)
+{
+	const struct ticket ticket = {htobe64(l->seed), htobe32(n)};
+	struct tcp_stream *s = &l->stream[n];
+	int err = open_socket(l, s->background, &s->fd, e), error = 0;
+	socklen_t size = sizeof(error);
+	char there[64];
+
+	if (err)
+		return err;
+	if (connect(s->fd, (const struct sockaddr *)to, address_size(to)) && errno != EINPROGRESS)
+		error = errno;
+	else if (!await(s->fd, POLLOUT, end_ms))
+		error = ETIMEDOUT;
+	else if (getsockopt(s->fd, SOL_SOCKET, SO_ERROR, &error, &size))
+		error = errno;
+	if (!error && send(s->fd, &ticket, sizeof(ticket), MSG_NOSIGNAL) != sizeof(ticket))
+		error = errno ? errno : EPIPE;
+	if (!error)
+		return 0;
+	address_text((const struct sockaddr *)to, there, sizeof(there));
+	fail(l, -error, "connect", e);
+	err_prefix(e, "to %s", there);
+	return err_hint(e, "let TCP pass between the two addresses, or leave --tcp out");
+}
+
+static int connect_all(struct tcp_load *l, const uint8_t gid[16], const uint16_t port[],
+		       uint64_t end_ms, struct err *e)
+{
+	for (unsigned int n = 0; n < l->stream_count; n++) {
+		unsigned int i = l->stream[n].background;
+		struct sockaddr_storage to;
+		int err;
+
+		if (!port[i])
+			return err_set(e, -EPROTO, "the other end has no port for TCP %u", i);
+		traffic_cm_address(gid, port[i], &to);
+		if (to.ss_family != l->own.ss_family)
+			return err_set(e, -EPROTO, "TCP %u: the two ends differ in their GIDs", i);
+		err = connect_stream(l, n, &to, end_ms, e);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* The stream that a visitor is; NULL: a stranger. */
+static struct tcp_stream *stream_of(struct tcp_load *l, int fd, unsigned int background)
+{
+	struct ticket ticket;
+	struct tcp_stream *s;
+
+	if (!await(fd, POLLIN, monotonic_ms() + TICKET_MS) ||
+	    recv(fd, &ticket, sizeof(ticket), MSG_DONTWAIT) != sizeof(ticket) ||
+	    be64toh(ticket.seed) != l->seed || be32toh(ticket.stream) >= l->stream_count)
+		return NULL;
+	s = &l->stream[be32toh(ticket.stream)];
+	return s->fd < 0 && s->background == background ? s : NULL;
+}
+
+/* Of accept4(): whoever knocked went away again. Others would come again at once. */
+static bool went_away(int error)
+{
+	return error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO;
+}
+
+static int accept_streams(struct tcp_load *l, unsigned int i, uint64_t end_ms, struct err *e)
+{
+	unsigned int come = 0;
+
+	while (come < l->tcp[i].streams) {
+		struct tcp_stream *s;
+		int fd, err;
+
+		if (!await(l->listener[i], POLLIN, end_ms))
+			return fail(l, -ETIMEDOUT, "waiting for streams of the other end", e);
+		fd = accept4(l->listener[i], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && went_away(errno))
+			continue;
+		if (fd < 0)
+			return fail(l, -errno, "accept", e);
+		s = stream_of(l, fd, i);
+		if (!s) {
+			close(fd);
+			continue;
+		}
+		s->fd = fd;
+		come++;
+		err = set_tos(l, fd, i);
+		if (err)
+			return fail(l, err, "set the ToS", e);
+	}
+	return 0;
+}
+
+/* The kernel paces a stream itself; what is written waits in our hands, not in a long queue. */
+static int shape(const struct tcp_load *l, const struct tcp_stream *s, struct err *e)
+{
+	const struct traffic_tcp *tcp = &l->tcp[s->background];
+	unsigned long rate = tcp->rate_bytes_per_s / tcp->streams;
+	int err = set(s->fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, UNSENT_MAX);
+
+	if (!err && tcp->rate_bytes_per_s) {
+		rate = rate ? rate : 1;
+		err = setsockopt(s->fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof(rate))
+			      ? -errno
+			      : 0;
+	}
+	return err ? fail(l, err, "pace", e) : 0;
+}
+
+int tcp_load_connect(struct tcp_load *l, const uint8_t gid[16],
+		     const uint16_t port[TRAFFIC_TCP_MAX], struct err *e)
+{
+	uint64_t end_ms = monotonic_ms() + CONNECT_MS;
+	int err = 0;
+
+	if (l->role == TRAFFIC_CLIENT)
+		err = connect_all(l, gid, port, end_ms, e);
+	for (unsigned int i = 0; i < l->count && !err && l->role == TRAFFIC_SERVER; i++)
+		err = accept_streams(l, i, end_ms, e);
+	close_listeners(l);
+	for (unsigned int n = 0; n < l->stream_count && !err; n++)
+		err = shape(l, &l->stream[n], e);
+	return err;
+}

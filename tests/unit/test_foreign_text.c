@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Texts of others in documents: whatever bytes they hold, and wherever they were cut, the document
+ * is there, and can be read.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/json_take.h"
+#include "probe/two_ended.h"
+#include "probe/two_ended_echo.h"
+#include "reports/traffic_verdict.h"
+
+static const struct {
+	const char *text, *want;
+} texts[] = {
+	{"", ""},
+	{"rxe0: no GID", "rxe0: no GID"},
+	{"Gerät", "Gerät"},
+	{"Ger\xc3", "Ger?"}, /* cut inside a letter */
+	{"\xa4t", "?t"},     /* its beginning is missing */
+	{"\xe2\x82", "??"},
+	{"\xed\xa0\x80", "???"}, /* a surrogate */
+	{"a\tb\nc\x1b[2J\x7f", "a?b?c?[2J?"},
+	{"\xc2\x9b", "?"}, /* a control of two bytes */
+};
+
+static void test_texts(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		json_t *made = json_foreign(texts[i].text);
+		char back[64] = "untouched";
+		json_t *o = json_pack("{s:O}", "text", made);
+		struct err e = {0};
+
+		assert_string_equal(json_string_value(made), texts[i].want);
+		assert_int_equal(json_take_text(o, "text", back, sizeof(back), &e), 0);
+		assert_string_equal(back, texts[i].want);
+		json_decref(made);
+		json_decref(o);
+	}
+}
+
+static json_t *of_probe(const char *text)
+{
+	static struct run_host host[SIDES];
+	static struct two_ended t = {.run = {.host = host, .host_count = SIDES}};
+
+	snprintf(t.why, sizeof(t.why), "%s", text);
+	return two_ended_to_json(&t);
+}
+
+static json_t *of_host(const char *text)
+{
+	static struct run_host host[SIDES];
+	static struct two_ended t = {.run = {.host = host, .host_count = SIDES}};
+
+	snprintf(host[SIDE_SERVER].error, sizeof(host[0].error), "%s", text);
+	snprintf(host[SIDE_CLIENT].agent_version, sizeof(host[0].agent_version), "%s", text);
+	return two_ended_to_json(&t);
+}
+
+static json_t *of_echo(const char *text)
+{
+	static struct two_ended_echo x;
+
+	snprintf(x.why, sizeof(x.why), "%s", text);
+	return two_ended_echo_to_json(&x);
+}
+
+static json_t *of_echo_end(const char *text)
+{
+	static struct echo_result r;
+
+	snprintf(r.detail, sizeof(r.detail), "%s", text);
+	return echo_result_to_json(&r);
+}
+
+static json_t *of_traffic(const char *text)
+{
+	struct traffic_result r = {0};
+
+	snprintf(r.detail, sizeof(r.detail), "%s", text);
+	return traffic_result_to_json(&r);
+}
+
+static json_t *of_users(const char *text)
+{
+	static struct observation o = {.user_count = 1};
+
+	snprintf(o.user[0], sizeof(o.user[0]), "%s", text);
+	return observe_to_json(&o);
+}
+
+static json_t *of_run(const char *text)
+{
+	struct run_host host = {.name = "h1"};
+	struct run r = {.host = &host, .host_count = 1};
+
+	snprintf(host.error, sizeof(host.error), "%s", text);
+	return run_to_json(&r);
+}
+
+static json_t *of_verdict(const char *text)
+{
+	static struct traffic_verdict v = {.count = 1};
+	static const struct verdict_input in;
+
+	v.reason[0].end = v.reason[0].class = VERDICT_NOWHERE;
+	snprintf(v.reason[0].text, sizeof(v.reason[0].text), "%s", text);
+	return traffic_verdict_to_json(&v, &in);
+}
+
+static const struct {
+	const char *name;
+	json_t *(*make)(const char *text);
+} documents[] = {
+	{"probe", of_probe},	  {"host of a probe", of_host}, {"marking echo", of_echo},
+	{"its end", of_echo_end}, {"traffic", of_traffic},	{"users of a port", of_users},
+	{"run", of_run},	  {"verdict", of_verdict},
+};
+
+static void test_documents(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(documents); i++) {
+		json_t *doc = documents[i].make("of a Ger\xc3");
+		char *line = json_dumps(doc, JSON_COMPACT);
+
+		if (!line || !strstr(line, "\"of a Ger?\""))
+			fail_msg("%s: %s", documents[i].name, line ? line : "no document");
+		free(line);
+		json_decref(doc);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_texts),
+		cmocka_unit_test(test_documents),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
