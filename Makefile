@@ -32,6 +32,8 @@ CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
 FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture-record dcbx ecn faults nic \
                   probe probe-faults probe-incast probe-marking probe-verdict shell switch topologies)
+# Labs in which nothing is measured: they run beside the others.
+BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply_hosts boot offline setup traps)
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
@@ -77,10 +79,10 @@ unit: $(UNITS) ; @tests/run.sh $(BUILD)/check $(UNITS)
 # The whole proof without hardware; ends in "N passed, N failed, N skipped".
 check: setup
 	@$(ALL)
-	@$(MAKE) --no-print-directory -j$(JOBS) SAN=1 BUILD=build/san build/san/units
 	@SCENARIO_RETRY=1 tests/run.sh build/check \
-	        $(sort $(filter-out $(FABRIC_TESTS),$(wildcard tests/lab/*.bats))) tests/lab/scenario tests/lab/scenario-6.12 \
-	        --beside tests/layers.sh $(UNITS:$(BUILD)/%=build/san/%) $(sort $(wildcard tests/golden/*.bats))
+	        $(sort $(filter-out $(FABRIC_TESTS) $(BESIDE_TESTS),$(wildcard tests/lab/*.bats))) \
+	        tests/lab/scenario tests/lab/scenario-6.12 --beside tests/sanitize.sh $(UNITS:$(BUILD)/%=build/san/%) \
+	        tests/layers.sh $(sort $(wildcard tests/golden/*.bats)) $(BESIDE_TESTS)
 $(BUILD)/units: $(UNITS)
 
 # The lab itself: its faults, its NIC and switch under load, DCBX; it wants a machine of its own.
