@@ -8,8 +8,6 @@
 
 #include "capture/opcode.h"
 
-#define PSN_MASK 0xffffffU
-
 /* Of an opcode without its transport. */
 #define READ_FIRST  0x0d
 #define READ_MIDDLE 0x0e

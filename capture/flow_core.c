@@ -94,7 +94,7 @@ static void tell_stream(const struct flow_run *r, struct stream *s)
 
 static void tell_answers(const struct flow_run *r, struct flow_entry *e)
 {
-	e->flow.answers.next = (r->answer_psn + 1) & 0xffffff;
+	e->flow.answers.next = (r->answer_psn + 1) & PSN_MASK;
 	e->flow.answers.state = r->takes & TAKES_INSIDE ? ANSWERS_INSIDE : ANSWERS_BETWEEN;
 	e->stream.answer_kind = AETH_ACK;
 	e->strangers = 0;

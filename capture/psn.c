@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#define PSN_MASK   0xffffffU
 #define PMTU_MIN   256U
 #define PMTU_COUNT 5 /* 256 to 4096 */
 

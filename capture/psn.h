@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PSN_MASK     0xffffffU
 #define PSN_GAPS_MAX 16
 
 enum psn_verdict {

@@ -24,7 +24,6 @@
 #define TCLASS_CE      3
 #define ACKREQ	       0x80 /* of the byte before the PSN */
 #define AETH_REFUSAL   0x60 /* bits of the syndrome that an ACK has not */
-#define PSN_MASK       0xffffffU
 
 /* Of a layout. */
 #define LAYOUT_VLAN 1

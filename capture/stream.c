@@ -12,7 +12,6 @@
 #include "capture/opcode.h"
 #include "capture/trail.h"
 
-#define PSN_MASK 0xffffffU
 /* A network reorders within this; a timeout that was not agreed on is not shorter than that. */
 #define REORDER_NS     50000
 #define TIMEOUT_MIN_NS 1000000

@@ -7,10 +7,9 @@
 
 #include "capture/psn.h"
 
-#define TRAIL_STEPS    3
-#define TRAIL_NS       1000000
-#define TRAIL_PSN_MASK 0xffffffU
-#define TRAIL_MISSED   8 /* copies in a row that may be missing */
+#define TRAIL_STEPS  3
+#define TRAIL_NS     1000000
+#define TRAIL_MISSED 8 /* copies in a row that may be missing */
 
 static bool follows(const struct stream *s, const struct psn_request *r, uint64_t before_ns)
 {
@@ -24,7 +23,7 @@ static void go_on(struct stream *s, const struct psn_request *r)
 {
 	uint32_t span = psn_span(&s->psn, r);
 
-	s->more->trail_next = (r->psn + (span ? span : 1)) & TRAIL_PSN_MASK;
+	s->more->trail_next = (r->psn + (span ? span : 1)) & PSN_MASK;
 	s->more->trail_expected = s->psn.expected;
 }
 
