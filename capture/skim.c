@@ -88,7 +88,7 @@ static void learn_opcode(struct skim_opcode *o, uint8_t opcode, bool ackreq)
 	o->head_len = BTH_LEN + ext_len;
 	o->around = UDP_LEN + BTH_LEN + ext_len + ICRC_LEN;
 	o->payload_not = info->flags & OP_PAYLOAD ? 0 : UINT16_MAX;
-	o->pad_not = info->flags & OP_FULL ? BTH_VERSION | BTH_PAD : BTH_VERSION;
+	o->second_not = info->flags & OP_FULL ? BTH_VERSION | BTH_PAD : BTH_VERSION;
 	o->aeth_not = info->headers & HDR_AETH ? AETH_REFUSAL : 0;
 	if (info->flags & OP_REQUEST) {
 		o->kind = RUN_REQUEST;
@@ -156,7 +156,7 @@ static inline void look(const struct skim_batch *b, const struct record *r, stru
 	 * that IP and UDP agree on. */
 	odd = (room | (r->cap_len - bth - o->head_len) | (r->wire_len - end)) >> 31;
 	odd |= (be16_at(ip + 2 + 2 * ipv6) - udp_len) ^ (IPV4_LEN - IPV4_LEN * ipv6);
-	odd |= ((room + pad) & 3) | (h[1] & o->pad_not) | (room & o->payload_not);
+	odd |= ((room + pad) & 3) | (h[1] & o->second_not) | (room & o->payload_not);
 	odd |= (h[BTH_LEN] & o->aeth_not) | ((tclass & 3) == TCLASS_CE);
 	k->needs = 0;
 	if (odd)

@@ -28,7 +28,7 @@ struct skim_opcode {
 	uint16_t needs;	      /* enum flow_run_takes */
 	uint16_t payload_not; /* bits that are not set in the length of a payload */
 	uint8_t kind;	      /* enum flow_run_kind */
-	uint8_t pad_not;      /* the same of the number of pad bytes, */
+	uint8_t second_not;   /* the same of the second byte of the BTH, */
 	uint8_t aeth_not;     /* and of the first byte behind the BTH, of an answer that is one */
 };
 
