@@ -125,11 +125,10 @@ static void judge_jump(const struct answers *a, const struct packet *p,
 void answers_take(struct answers *a, const struct packet *p, const struct stream *requester,
 		  struct stream_more *own, struct flow *f, struct flow_events *ev)
 {
-	enum aeth_kind kind = p->headers & HDR_AETH ? packet_aeth_kind(p) : AETH_ACK;
 	int32_t d = psn_distance(p->psn, a->next);
 
 	/* A refusal may overtake the responses before it. */
-	if (kind != AETH_ACK)
+	if (packet_answer_kind(p) != AETH_ACK)
 		return;
 	if (d < -STREAM_WINDOW_MAX || d > STREAM_WINDOW_MAX)
 		a->state = ANSWERS_UNKNOWN;

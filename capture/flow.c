@@ -17,7 +17,7 @@
 /* NAK and RNR of an AETH. */
 static void count_refusal(struct flow *f, const struct packet *p, struct flow_events *ev)
 {
-	switch (packet_aeth_kind(p)) {
+	switch (packet_answer_kind(p)) {
 	case AETH_RNR:
 		f->rnr++;
 		ev->bits |= FLOW_RNR;
@@ -85,7 +85,7 @@ static void count_answer(struct flow_core *f, struct flow *more, const struct pa
 {
 	if (!(p->headers & HDR_AETH))
 		return;
-	f->acks += packet_aeth_kind(p) == AETH_ACK && opcode_info(p->opcode)->flags & OP_ACK;
+	f->acks += packet_answer_kind(p) == AETH_ACK && opcode_info(p->opcode)->flags & OP_ACK;
 	count_refusal(more, p, ev);
 }
 
@@ -100,8 +100,7 @@ static bool is_peer_steady(struct flow_table *t, const struct flow_entry *e, con
 	if (!peer || (more && more->flow.duplicates))
 		return false;
 	flow_entry_settle(t, peer);
-	if (p->headers & HDR_AETH && packet_aeth_kind(p) != AETH_ACK &&
-	    peer->stream.psn.last_ns > e->stream.answer_ns)
+	if (packet_answer_kind(p) != AETH_ACK && peer->stream.psn.last_ns > e->stream.answer_ns)
 		return false;
 	return stream_is_steady(&peer->stream);
 }

@@ -405,7 +405,7 @@ int packet_credits(const struct packet *p)
 	return (value & 1 ? 3 : 4) << (value - 3) / 2;
 }
 
-enum aeth_kind packet_aeth_kind(const struct packet *p)
+enum aeth_kind packet_answer_kind(const struct packet *p)
 {
-	return (enum aeth_kind)((p->aeth.syndrome >> 5) & 3);
+	return p->headers & HDR_AETH ? (enum aeth_kind)((p->aeth.syndrome >> 5) & 3) : AETH_ACK;
 }

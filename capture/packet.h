@@ -150,7 +150,9 @@ enum aeth_kind {
 	AETH_RESERVED,
 	AETH_NAK,
 };
-enum aeth_kind packet_aeth_kind(const struct packet *p);
+
+/* One without an AETH, of the middle of a READ, is as good as an ACK. */
+enum aeth_kind packet_answer_kind(const struct packet *p);
 
 /* What an RNR NAK asks the sender to wait, IBTA vol 1, 9.7.5.2.8; of its value. */
 uint32_t packet_rnr_us(const struct packet *p);

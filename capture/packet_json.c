@@ -90,8 +90,7 @@ static bool put_aeth(json_t *o, const struct packet *p)
 		[AETH_RESERVED] = "reserved",
 		[AETH_NAK] = "nak",
 	};
-
-	enum aeth_kind kind = packet_aeth_kind(p);
+	enum aeth_kind kind = packet_answer_kind(p);
 
 	if (kind == AETH_RNR && !put_int(o, "wait_us", packet_rnr_us(p)))
 		return false;

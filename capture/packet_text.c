@@ -139,12 +139,12 @@ static void add_op(struct line *l, const struct packet *p)
 	char name[32], op[64];
 
 	snprintf(op, sizeof(op), "%s", opcode_name(p->opcode, name, sizeof(name)));
-	if (p->headers & HDR_AETH && packet_aeth_kind(p) == AETH_NAK)
+	if (packet_answer_kind(p) == AETH_NAK)
 		snprintf(op, sizeof(op), "NAK(%s)",
 			 value < ARRAY_SIZE(nak) ? nak[value] : "reserved");
-	else if (p->headers & HDR_AETH && packet_aeth_kind(p) == AETH_RNR)
+	else if (packet_answer_kind(p) == AETH_RNR)
 		snprintf(op, sizeof(op), "RNR NAK(%.2f ms)", packet_rnr_us(p) / 1000.0);
-	else if (p->headers & HDR_AETH && packet_aeth_kind(p) == AETH_RESERVED)
+	else if (packet_answer_kind(p) == AETH_RESERVED)
 		snprintf(op, sizeof(op), "reserved answer 0x%02x", p->aeth.syndrome);
 	line_add(l, " %-34s", op);
 }
@@ -180,7 +180,7 @@ static void add_atomiceth(struct line *l, const struct packet *p)
 static void add_aeth(struct line *l, const struct packet *p)
 {
 	line_add(l, ", msn %u", p->aeth.msn);
-	if (packet_aeth_kind(p) == AETH_ACK && packet_credits(p) >= 0)
+	if (packet_answer_kind(p) == AETH_ACK && packet_credits(p) >= 0)
 		line_add(l, ", credits %d", packet_credits(p));
 }
 

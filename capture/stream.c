@@ -84,14 +84,9 @@ static bool is_request_copy(const struct stream *s, const struct packet *p, uint
 	       within(p->time_ns, s->psn.last_ns, COPY_SAME_NS);
 }
 
-static uint8_t answer_kind(const struct packet *p)
-{
-	return (uint8_t)(p->headers & HDR_AETH ? packet_aeth_kind(p) : AETH_ACK);
-}
-
 static bool is_answer_copy(const struct stream *s, const struct packet *p)
 {
-	return s->answer_ns && p->psn == s->answer_psn && answer_kind(p) == s->answer_kind &&
+	return s->answer_ns && p->psn == s->answer_psn && packet_answer_kind(p) == s->answer_kind &&
 	       within(p->time_ns, s->answer_ns, COPY_SAME_NS);
 }
 
@@ -114,7 +109,7 @@ bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, 
 		return true;
 	}
 	if (answer) {
-		s->answer_kind = answer_kind(p);
+		s->answer_kind = (uint8_t)packet_answer_kind(p);
 		s->answer_psn = p->psn;
 		s->answer_ns = p->time_ns;
 	}
@@ -426,7 +421,7 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, struct flow_events *ev)
 {
 	struct stream_more *more = s->more;
-	enum aeth_kind kind = (enum aeth_kind)answer_kind(p);
+	enum aeth_kind kind = packet_answer_kind(p);
 	bool refusal = kind == AETH_RNR || kind == AETH_NAK;
 	int32_t d = psn_distance(p->psn, s->psn.expected);
 
