@@ -34,27 +34,19 @@ bool answers_goes_on(uint8_t opcode)
 	return op == READ_FIRST || op == READ_MIDDLE;
 }
 
-/* The READ that a response of this PSN answers, NULL = it is not known any more. */
-static const struct stream_read *read_of(const struct stream *requester, uint32_t psn)
+/* The holes of what a flow answers. */
+static struct psn_track holes_of(struct stream_more *own)
 {
-	unsigned int n = requester ? requester->read_count : 0;
-
-	if (n > STREAM_READS)
-		n = STREAM_READS;
-	for (unsigned int i = 0; i < n; i++) {
-		int32_t d = psn_distance(psn, requester->read[i].psn);
-
-		if (d >= 0 && (uint32_t)d < requester->read[i].span)
-			return &requester->read[i];
-	}
-	return NULL;
+	return (struct psn_track){.gap = own->answer_gap, .gap_count = own->answer_gap_count};
 }
 
-static void open_gap(struct stream_more *own, uint32_t from, uint32_t len, const struct packet *p,
-		     struct flow *f, struct flow_events *ev)
+static void open_hole(struct stream_more *own, uint32_t from, uint32_t len, const struct packet *p,
+		      struct flow *f, struct flow_events *ev)
 {
-	struct psn_track t = {.gap = own->answer_gap, .gap_count = own->answer_gap_count};
+	struct psn_track t = holes_of(own);
 
+	if (!len)
+		return;
 	psn_gap_open(&t, from, len, p->time_ns);
 	own->answer_gap_count = t.gap_count;
 	f->responses_missing += len;
@@ -62,10 +54,10 @@ static void open_gap(struct stream_more *own, uint32_t from, uint32_t len, const
 	ev->psns = len;
 }
 
-static void fill_gap(struct stream_more *own, const struct packet *p, struct flow *f,
-		     struct flow_events *ev)
+static void fill_hole(struct stream_more *own, const struct packet *p, struct flow *f,
+		      struct flow_events *ev)
 {
-	struct psn_track t = {.gap = own->answer_gap, .gap_count = own->answer_gap_count};
+	struct psn_track t = holes_of(own);
 	uint32_t filled = psn_gap_fill(&t, p->psn, 1);
 
 	own->answer_gap_count = t.gap_count;
@@ -75,28 +67,26 @@ static void fill_gap(struct stream_more *own, const struct packet *p, struct flo
 
 bool answers_awaits(struct stream_more *own, const struct packet *p)
 {
-	struct psn_track t = {.gap = own->answer_gap, .gap_count = own->answer_gap_count};
+	struct psn_track t = holes_of(own);
 	uint8_t flags = opcode_info(p->opcode)->flags;
 
-	return own->answer_gap_count && (flags & (OP_RESPONSE | OP_ACK)) == OP_RESPONSE &&
+	return t.gap_count && (flags & (OP_RESPONSE | OP_ACK)) == OP_RESPONSE &&
 	       psn_gap_at(&t, p->psn);
 }
 
-/* The READ that was under way ended without its last responses. d: how far the answer is beyond
- * them. */
-static uint32_t missing_end(const struct answers *a, const struct stream *requester, uint32_t d)
+/* Of d responses that are missing: how many are of the end of the READ r, of which `next` was due.
+ */
+static uint32_t missing_end(const struct stream_read *r, uint32_t next, uint32_t d)
 {
-	const struct stream_read *r = read_of(requester, a->next);
-	uint32_t rest = r ? (uint32_t)psn_distance(r->psn + r->span, a->next) : 1;
+	uint32_t rest = r ? (uint32_t)psn_distance(r->psn + r->span, next) : 1;
 
 	return rest < d ? rest : d;
 }
 
-/* The READ that p answers began without its first ones. */
-static uint32_t missing_begin(const struct stream *requester, const struct packet *p, uint32_t d)
+/* And how many of the beginning of the READ r, of which psn is the first that came. */
+static uint32_t missing_begin(const struct stream_read *r, uint32_t psn, uint32_t d)
 {
-	const struct stream_read *r = read_of(requester, p->psn);
-	uint32_t part = r ? (uint32_t)psn_distance(p->psn, r->psn) : 1;
+	uint32_t part = r ? (uint32_t)psn_distance(psn, r->psn) : 1;
 
 	return part < d ? part : d;
 }
@@ -107,19 +97,18 @@ static void judge_jump(const struct answers *a, const struct packet *p,
 		       struct flow *f, struct flow_events *ev)
 {
 	bool inside = a->state == ANSWERS_INSIDE, follows = answers_follows(p->opcode);
-	const struct stream_read *r = read_of(requester, a->next);
-	uint32_t n;
+	const struct stream_read *last = stream_read_of(requester, a->next);
+	const struct stream_read *now = stream_read_of(requester, p->psn);
+	uint32_t end, begin;
 
-	if (inside && follows && r == read_of(requester, p->psn)) {
-		open_gap(own, a->next, d, p, f, ev);
+	if (inside && follows && last == now) {
+		open_hole(own, a->next, d, p, f, ev);
 		return;
 	}
-	n = inside ? missing_end(a, requester, d) : 0;
-	if (n)
-		open_gap(own, a->next, n, p, f, ev);
-	n = follows ? missing_begin(requester, p, d - n) : 0;
-	if (n)
-		open_gap(own, (p->psn - n) & PSN_MASK, n, p, f, ev);
+	end = inside ? missing_end(last, a->next, d) : 0;
+	open_hole(own, a->next, end, p, f, ev);
+	begin = follows ? missing_begin(now, p->psn, d - end) : 0;
+	open_hole(own, (p->psn - begin) & PSN_MASK, begin, p, f, ev);
 }
 
 void answers_take(struct answers *a, const struct packet *p, const struct stream *requester,
@@ -136,7 +125,7 @@ void answers_take(struct answers *a, const struct packet *p, const struct stream
 		own->answer_gap_count = 0;
 	} else if (d < 0) {
 		if (own->answer_gap_count && !(opcode_info(p->opcode)->flags & OP_ACK))
-			fill_gap(own, p, f, ev);
+			fill_hole(own, p, f, ev);
 		return;
 	} else if (d > 0) {
 		judge_jump(a, p, requester, (uint32_t)d, own, f, ev);

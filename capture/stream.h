@@ -79,6 +79,9 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
  * stream_request(). */
 uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va);
 
+/* The READ that a response of this PSN answers; NULL = it is not known any more, or s is NULL. */
+const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn);
+
 /* The rest of a READ whose first responses came. Part of stream_request(), too. */
 bool stream_is_rest_of_read(const struct stream *s, const struct packet *p,
 			    const struct psn_request *r);

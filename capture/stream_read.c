@@ -20,17 +20,23 @@ uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_
 	return span;
 }
 
+const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn)
+{
+	unsigned int n = s ? s->read_count : 0;
+
+	for (unsigned int i = 0; i < n && i < STREAM_READS; i++) {
+		int32_t d = psn_distance(psn, s->read[i].psn);
+
+		if (d >= 0 && (uint32_t)d < s->read[i].span)
+			return &s->read[i];
+	}
+	return NULL;
+}
+
 bool stream_is_rest_of_read(const struct stream *s, const struct packet *p,
 			    const struct psn_request *r)
 {
-	unsigned int n = s->read_count < STREAM_READS ? s->read_count : STREAM_READS;
+	const struct stream_read *q = r->read && r->read_known ? stream_read_of(s, p->psn) : NULL;
 
-	for (unsigned int i = 0; r->read && r->read_known && i < n; i++) {
-		const struct stream_read *q = &s->read[i];
-		int32_t d = psn_distance(p->psn, q->psn);
-
-		if (d > 0 && (uint32_t)d < q->span && r->read_len < q->len && p->reth.va > q->va)
-			return true;
-	}
-	return false;
+	return q && p->psn != q->psn && r->read_len < q->len && p->reth.va > q->va;
 }
