@@ -3,83 +3,26 @@
  * Holes between the responses of one READ: what is missing, what comes late or again, and what is
  * not judged.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
+#include "tests/unit/two_ways.h"
 
-#include <cmocka.h>
-
-#include "capture/flow.h"
-#include "capture/opcode.h"
-
-#define US	   UINT64_C(1000)
-#define MS	   UINT64_C(1000000)
 #define SEND_FIRST 0x00
-#define SEND_ONLY  0x04
-#define ACK	   0x11
-#define ACKED	   0x1f
-#define NAK	   0x60
-#define A_QPN	   0x11 /* A's QP, that B sends to */
-#define B_QPN	   0x22
 #define RDMA_READ  0x0c
 #define FIRST	   0x0d
 #define MIDDLE	   0x0e
 #define LAST	   0x0f
-#define ONLY	   0x10
 
-/* From A to B, or back. */
-static struct packet packet(bool back, uint8_t opcode, uint32_t psn, uint64_t time_ns)
+/* A pair whose path MTU is known; PSN 20 is next. */
+static struct flow_table *begin(void)
 {
-	struct packet p = {
-		.kind = PACKET_ROCE,
-		.encap = ENCAP_ROCE_V2_IPV4,
-		.bth = true,
-		.icrc = ICRC_GOOD,
-		.opcode = opcode,
-		.psn = psn,
-		.dest_qpn = back ? A_QPN : B_QPN,
-		.sport = back ? 50001 : 50000,
-		.ackreq = true,
-		.ttl = 64,
-		.headers = opcode_info(opcode)->headers,
-		.time_ns = 1000 * MS + time_ns,
-	};
+	struct flow_table *t = flow_table_new(0);
+	struct packet p = packet(false, SEND_FIRST, 18, 1 * US);
 
-	p.src[15] = back ? 2 : 1;
-	p.dst[15] = back ? 1 : 2;
-	return p;
-}
-
-static void add(struct flow_table *t, struct packet p)
-{
-	assert_int_equal(flow_table_add(t, &p), 0);
-}
-
-static void send(struct flow_table *t, uint32_t psn, uint64_t time_ns)
-{
-	add(t, packet(false, SEND_ONLY, psn, time_ns));
-}
-
-static void answer(struct flow_table *t, uint8_t syndrome, uint32_t psn, uint64_t time_ns)
-{
-	struct packet p = packet(true, ACK, psn, time_ns);
-
-	p.aeth.syndrome = syndrome;
+	p.payload_len = 1024;
 	add(t, p);
-}
-
-static struct flow flow_to(const struct flow_table *t, uint32_t qpn)
-{
-	struct flow f = {0};
-
-	for (unsigned int i = 0; i < flow_table_count(t); i++) {
-		flow_table_get(t, i, &f);
-		if (f.dest_qpn == qpn)
-			return f;
-	}
-	fail_msg("no flow to 0x%x", qpn);
-	return f;
+	answer(t, ACKED, 18, 2 * US);
+	send(t, 19, 3 * US);
+	answer(t, ACKED, 19, 4 * US);
+	return t;
 }
 
 static void ask_read(struct flow_table *t, uint32_t psn, uint32_t span, uint64_t time_ns)
@@ -137,23 +80,17 @@ static void holes_in_reads(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(responses); i++) {
 		const struct responses *r = &responses[i];
-		struct flow_table *t = flow_table_new(0);
-		struct packet p;
+		struct flow_table *t = begin();
 
-		p = packet(false, SEND_FIRST, 18, 1 * US);
-		p.payload_len = 1024; /* the path MTU */
-		add(t, p);
-		answer(t, ACKED, 18, 2 * US);
-		send(t, 19, 3 * US);
-		answer(t, ACKED, 19, 4 * US);
 		ask_read(t, 20, 4, 5 * US);
 		ask_read(t, 24, 4, 6 * US);
 		send(t, 28, 7 * US);
 		for (unsigned int k = 0; r->sent[k].psn; k++) {
 			bool refusal = !r->sent[k].opcode;
 
-			p = packet(true, refusal ? ACK : r->sent[k].opcode, r->sent[k].psn,
-				   (20 + k) * US);
+			struct packet p = packet(true, refusal ? ACK : r->sent[k].opcode,
+						 r->sent[k].psn, (20 + k) * US);
+
 			p.aeth.syndrome = refusal ? NAK : ACKED;
 			add(t, p);
 		}
@@ -252,19 +189,14 @@ static void copy_fills_hole(void **state)
 		{MIDDLE, 25, false}, {MIDDLE, 24, true},  {MIDDLE, 26, false}, {MIDDLE, 25, true},
 		{LAST, 27, false},   {MIDDLE, 26, true},  {LAST, 27, true},
 	};
-	struct flow_table *t = flow_table_new(0);
-	struct packet p = packet(false, SEND_FIRST, 18, 1 * US);
+	struct flow_table *t = begin();
 	struct flow f;
 
 	(void)state;
-	p.payload_len = 1024; /* the path MTU */
-	add(t, p);
-	answer(t, ACKED, 18, 2 * US);
-	send(t, 19, 3 * US);
-	answer(t, ACKED, 19, 4 * US);
 	ask_read(t, 20, 8, 5 * US);
 	for (unsigned int i = 0; i < ARRAY_SIZE(sent); i++) {
-		p = packet(true, sent[i].opcode, sent[i].psn, (20 + i) * US);
+		struct packet p = packet(true, sent[i].opcode, sent[i].psn, (20 + i) * US);
+
 		p.aeth.syndrome = ACKED;
 		p.ttl -= sent[i].other;
 		add(t, p);
