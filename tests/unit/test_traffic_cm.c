@@ -24,22 +24,15 @@ static void *connect_end(void *arg)
 /* Both at a time: each waits for the other one. */
 static void connect_pair(struct pair *p)
 {
-	struct end *ends[] = {&p->client, &p->server};
 	struct traffic_peer *self = calloc(2, sizeof(*self));
-	struct connecting c[2] = {{.end = ends[0]}, {.end = ends[1]}};
+	struct connecting c[2] = {{.end = &p->client, .peer = &self[1]},
+				  {.end = &p->server, .peer = &self[0]}};
 	pthread_t thread;
 	struct err e = {0};
 
-	for (unsigned int i = 0; i < 2; i++) {
-		ends[i]->spec.role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
-		ends[i]->spec.bringup = TRAFFIC_CM;
-		strcpy(ends[i]->spec.ibdev, "fake0");
-		ends[i]->spec.ib_port = 1;
-		if (traffic_open(&ends[i]->spec, &ends[i]->traffic, &e))
-			fail_msg("%s", e.text);
-		traffic_self(ends[i]->traffic, &self[i]);
-		c[!i].peer = &self[i];
-	}
+	p->client.spec.bringup = p->server.spec.bringup = TRAFFIC_CM;
+	if (open_ends(p, self, &e))
+		fail_msg("%s", e.text);
 	assert_int_equal(self[1].cm_port, 4791);
 	assert_int_equal(pthread_create(&thread, NULL, connect_end, &c[1]), 0);
 	connect_end(&c[0]);
@@ -52,12 +45,8 @@ static void connect_pair(struct pair *p)
 
 static void move(struct pair *p)
 {
-	pthread_t thread;
-
 	connect_pair(p);
-	assert_int_equal(pthread_create(&thread, NULL, run_end, &p->server), 0);
-	run_end(&p->client);
-	pthread_join(thread, NULL);
+	go_pair(p);
 }
 
 static void test_tos(void **state)

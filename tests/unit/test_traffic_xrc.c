@@ -141,21 +141,6 @@ static void test_beside(void **state)
 	close_pair(&p);
 }
 
-static void open_ends(struct pair *p, struct traffic_peer self[2])
-{
-	struct end *ends[] = {&p->client, &p->server};
-	struct err e = {0};
-
-	for (unsigned int i = 0; i < 2; i++) {
-		ends[i]->spec.role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
-		strcpy(ends[i]->spec.ibdev, "fake0");
-		ends[i]->spec.ib_port = 1;
-		if (traffic_open(&ends[i]->spec, &ends[i]->traffic, &e))
-			fail_msg("%s", e.text);
-		traffic_self(ends[i]->traffic, &self[i]);
-	}
-}
-
 /* The number of no receive queue, and of one that is in another domain: the device refuses, with
  * every verb, and nothing is moved. */
 static void test_wrong_srqn(void **state)
@@ -167,15 +152,12 @@ static void test_wrong_srqn(void **state)
 		struct pair p = pair_of(xrc_of((enum traffic_verb)(i / 2), TRAFFIC_BOTH),
 					TRAFFIC_OBSERVE);
 		struct err e = {0};
-		pthread_t thread;
 
-		open_ends(&p, self);
+		assert_int_equal(open_ends(&p, self, &e), 0);
 		self[1].qp[0].srqn = i % 2 ? self[0].qp[0].srqn : 0xffffff;
 		assert_int_equal(traffic_connect(p.client.traffic, &self[1], &e), 0);
 		assert_int_equal(traffic_connect(p.server.traffic, &self[0], &e), 0);
-		assert_int_equal(pthread_create(&thread, NULL, run_end, &p.server), 0);
-		run_end(&p.client);
-		pthread_join(thread, NULL);
+		go_pair(&p);
 		assert_int_equal(p.client.report.total.cause, CAUSE_REMOTE);
 		assert_non_null(strstr(p.client.report.total.detail, "REM_INV_REQ_ERR"));
 		assert_int_equal(p.client.report.class->messages, 0);
@@ -193,7 +175,7 @@ static void test_peer_refused(void **state)
 	struct err e = {0};
 
 	(void)state;
-	open_ends(&p, self);
+	assert_int_equal(open_ends(&p, self, &e), 0);
 	for (uint32_t qpn = 0; qpn < 2; qpn++) {
 		struct traffic_peer *wrong = calloc(1, sizeof(*wrong));
 
@@ -240,30 +222,10 @@ static void test_refused(void **state)
 	assert_int_equal(fake.steps, 0);
 }
 
-/* Opens and connects both ends; 0 when all of it went well. */
-static int try_pair(struct pair *p, struct traffic_peer self[2], struct err *e)
-{
-	struct end *ends[] = {&p->client, &p->server};
-	int err = 0;
-
-	for (unsigned int i = 0; i < 2 && !err; i++) {
-		ends[i]->spec.role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
-		strcpy(ends[i]->spec.ibdev, "fake0");
-		ends[i]->spec.ib_port = 1;
-		err = traffic_open(&ends[i]->spec, &ends[i]->traffic, e);
-		if (!err)
-			traffic_self(ends[i]->traffic, &self[i]);
-	}
-	for (unsigned int i = 0; i < 2 && !err; i++)
-		err = traffic_connect(ends[i]->traffic, &self[1 - i], e);
-	return err;
-}
-
 /* Each step in turn fails: it is told with the device's name, and all that was made is given back
  * in an order that the kernel takes. */
 static void test_steps(void **state)
 {
-	struct traffic_peer *self = calloc(2, sizeof(*self));
 	bool failed = true;
 	uint64_t n = 0;
 
@@ -276,14 +238,13 @@ static void test_steps(void **state)
 		k.qps = 2;
 		p = pair_of(k, TRAFFIC_OBSERVE);
 		fake.fail_at = n;
-		failed = try_pair(&p, self, &e);
+		failed = try_pair(&p, &e);
 		assert_int_equal(failed, fake.steps > n);
 		if (failed)
 			assert_non_null(strstr(e.text, "fake0"));
 		close_pair(&p);
 	}
 	assert_in_range(n, 60, 200);
-	free(self);
 }
 
 int main(void)

@@ -37,25 +37,43 @@ static void *run_end(void *arg)
 	return NULL;
 }
 
-static void open_pair(struct pair *p)
+/* What each tells the other goes to self; the first error, told in e. */
+static int open_ends(struct pair *p, struct traffic_peer self[2], struct err *e)
 {
 	struct end *ends[] = {&p->client, &p->server};
-	struct traffic_peer *self = calloc(2, sizeof(*self));
-	struct err e = {0};
+	int err = 0;
 
-	for (unsigned int i = 0; i < 2; i++) {
+	for (unsigned int i = 0; i < 2 && !err; i++) {
 		ends[i]->spec.role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
 		strcpy(ends[i]->spec.ibdev, "fake0");
 		ends[i]->spec.ib_port = 1;
-		if (traffic_open(&ends[i]->spec, &ends[i]->traffic, &e))
-			fail_msg("%s", e.text);
-		traffic_self(ends[i]->traffic, &self[i]);
+		err = traffic_open(&ends[i]->spec, &ends[i]->traffic, e);
+		if (!err)
+			traffic_self(ends[i]->traffic, &self[i]);
 	}
-	for (unsigned int i = 0; i < 2; i++) {
-		if (traffic_connect(ends[i]->traffic, &self[1 - i], &e))
-			fail_msg("%s", e.text);
-	}
+	return err;
+}
+
+/* Opens and connects both ends by raw verbs. */
+static int try_pair(struct pair *p, struct err *e)
+{
+	struct traffic_peer *self = calloc(2, sizeof(*self));
+	int err = open_ends(p, self, e);
+
+	if (!err)
+		err = traffic_connect(p->client.traffic, &self[1], e);
+	if (!err)
+		err = traffic_connect(p->server.traffic, &self[0], e);
 	free(self);
+	return err;
+}
+
+static void open_pair(struct pair *p)
+{
+	struct err e = {0};
+
+	if (try_pair(p, &e))
+		fail_msg("%s", e.text);
 }
 
 /* A pair that is open. */
