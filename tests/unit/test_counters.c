@@ -16,7 +16,7 @@
 
 #include "dcb/dcb.h"
 #include "probe/counters.h"
-#include "probe/counters_ip.h"
+#include "probe/counters_index.h"
 
 static void test_metrics(void **state)
 {
@@ -386,66 +386,6 @@ static void test_source_text(void **state)
 	assert_string_equal(text, "unknown source");
 }
 
-/* Names of the first group that is called so, and of snmp6; what is no number is no counter. */
-static void test_ip(void **state)
-{
-	static const char other[] = "TcpExt: A InCEPkts\nTcpExt: 1 2\n";
-	static const struct {
-		const char *name, *netstat, *snmp6, *pattern;
-		bool found;
-		uint64_t want;
-	} cases[] = {
-		{"IPv4", "IpExt: InOctets InCEPkts\nIpExt: 5 7\n", "", "InCEPkts", true, 7},
-		{"both", "IpExt: InCEPkts\nIpExt: 7\n", "Ip6InCEPkts   \t3\n",
-		 "InCEPkts+Ip6InCEPkts", true, 10},
-		{"IPv6 in the middle", "", "A 1\nIp6InCEPkts \t4\nB 2\n", "Ip6InCEPkts", true, 4},
-		{"another group", other, "", "InCEPkts", false, 0},
-		{"names without values", "IpExt: InCEPkts\n", "", "InCEPkts", false, 0},
-		{"fewer values", "IpExt: A InCEPkts\nIpExt: 1\n", "", "InCEPkts", false, 0},
-		{"more values", "IpExt: InCEPkts\nIpExt: 1 2 3\n", "", "InCEPkts", true, 1},
-		{"cut in a name", "IpExt: A InCE", "", "InCE", false, 0},
-		{"no newline at the end", "IpExt: InCEPkts\nIpExt: 12", "", "InCEPkts", true, 12},
-		{"glued", "IpExt: InCEPkts\nIpExt: 12x\n", "", "InCEPkts", false, 0},
-		{"negative", "IpExt: InCEPkts\nIpExt: -1\n", "", "InCEPkts", false, 0},
-		{"beyond 64 bits", "IpExt: InCEPkts\nIpExt: 99999999999999999999\n", "", "InCEPkts",
-		 false, 0},
-		{"a line without a value", "", "Ip6InCEPkts\nB 2\n", "Ip6InCEPkts", false, 0},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct counters_index index = {0};
-		uint64_t value = 0;
-		bool found;
-
-		assert_int_equal(counters_ip_parse(cases[i].netstat, cases[i].snmp6, &index), 0);
-		found = counters_index_get(&index, cases[i].pattern, 0, &value);
-		if (found != cases[i].found || value != cases[i].want)
-			fail_msg("%s: %d %llu", cases[i].name, found, (unsigned long long)value);
-		counters_index_clear(&index);
-	}
-}
-
-/* More names than there is room for: no more, and no harm. */
-static void test_ip_large(void **state)
-{
-	struct counters_index index = {0};
-	char *text = malloc(2000 * 16);
-	uint64_t value;
-	size_t used = 0;
-
-	(void)state;
-	assert_non_null(text);
-	for (unsigned int i = 0; i < 2000; i++)
-		used += (size_t)snprintf(text + used, 16, "N%u %u\n", i, i);
-	assert_int_equal(counters_ip_parse("", text, &index), 0);
-	assert_true(counters_index_get(&index, "N7", 0, &value));
-	assert_int_equal(value, 7);
-	assert_false(counters_index_get(&index, "N1999", 0, &value));
-	counters_index_clear(&index);
-	free(text);
-}
-
 static void put(const char *root, const char *path, const char *text)
 {
 	char file[512];
@@ -523,8 +463,7 @@ int main(void)
 		cmocka_unit_test(test_json),	      cmocka_unit_test(test_json_hostile),
 		cmocka_unit_test(test_source_text),   cmocka_unit_test(test_take),
 		cmocka_unit_test(test_cnp_by_netdev), cmocka_unit_test(test_classes),
-		cmocka_unit_test(test_settle),	      cmocka_unit_test(test_ip),
-		cmocka_unit_test(test_ip_large),
+		cmocka_unit_test(test_settle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
