@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which wishes for traffic make sense, and the words of what traffic can be.
+ */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "probe/traffic_words.h"
+
+/* What no generator does, by class and mode. */
+static void test_sense(void **state)
+{
+	static const struct {
+		enum traffic_mode mode;
+		struct traffic_class class;
+		const char *want; /* NULL: it makes sense */
+	} cases[] = {
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_READ}, NULL},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_ATOMIC, .direction = TRAFFIC_BOTH}, NULL},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_READ, .transport = TRAFFIC_UC}, "need RC"},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_WRITE, .transport = TRAFFIC_UD}, "SEND alone"},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_WRITE, .transport = TRAFFIC_UC}, "write_imm"},
+		{TRAFFIC_STRICT, {.verb = TRAFFIC_WRITE}, NULL},
+		{TRAFFIC_STRICT, {.verb = TRAFFIC_SEND}, "strict"},
+		{TRAFFIC_STRICT, {.verb = TRAFFIC_SEND, .transport = TRAFFIC_UC}, "strict"},
+		{TRAFFIC_COUNT, {.verb = TRAFFIC_SEND, .transport = TRAFFIC_UC}, NULL},
+		{TRAFFIC_COUNT, {.verb = TRAFFIC_SEND}, "count"},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_SEND, .probe = true}, NULL},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_READ, .probe = true}, "probe"},
+		{TRAFFIC_OBSERVE, {.verb = TRAFFIC_SEND, .window = 12}, "power of two"},
+		{TRAFFIC_OBSERVE, {.message_bytes = 2}, NULL},
+		{TRAFFIC_OBSERVE, {.message_bytes = 63, .check = TRAFFIC_CHECK_SAMPLED}, "checked"},
+		{TRAFFIC_COUNT,
+		 {.message_bytes = 63, .verb = TRAFFIC_SEND, .transport = TRAFFIC_UC},
+		 "sequence number"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct traffic_spec s = {.mode = cases[i].mode, .class_count = 1};
+		struct err e = {0};
+		int want = cases[i].want ? -EINVAL : 0;
+
+		s.class[0] = cases[i].class;
+		s.class[0].qps = 1;
+		if (!s.class[0].message_bytes)
+			s.class[0].message_bytes = TRAFFIC_CHECKED_MIN;
+		if (traffic_spec_check(&s, &e) != want || (want && !strstr(e.text, cases[i].want)))
+			fail_msg("case %zu: %s", i, e.text);
+	}
+}
+
+static void test_words(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < CAUSE_COUNT; i++) {
+		assert_true(*traffic_cause_word(i));
+		assert_true(i == CAUSE_NONE || *traffic_cause_advice(i));
+		for (unsigned int k = 0; k < i; k++)
+			assert_string_not_equal(traffic_cause_word(i), traffic_cause_word(k));
+	}
+	assert_string_equal(traffic_cause_word(CAUSE_COUNT), "?");
+	for (unsigned int which = 0; which < TRAFFIC_ENUMS; which++) {
+		assert_true(traffic_words[which].count >= 2);
+		for (unsigned int i = 0; i < traffic_words[which].count; i++)
+			assert_true(*traffic_word(which, i));
+		assert_string_equal(traffic_word(which, traffic_words[which].count), "?");
+	}
+	assert_int_equal(traffic_words[ENUM_VERB].count, TRAFFIC_VERBS);
+	assert_int_equal(traffic_words[ENUM_TRANSPORT].count, TRAFFIC_TRANSPORTS);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_sense),
+		cmocka_unit_test(test_words),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
