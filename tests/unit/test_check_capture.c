@@ -14,6 +14,7 @@
 
 #include "reports/check_capture.h"
 #include "tests/unit/capture_faults.h"
+#include "tests/unit/congestion_faults.h"
 
 #define PASS VERDICT_PASS
 #define FAIL VERDICT_FAIL
