@@ -55,6 +55,31 @@ uint64_t capture_sum(const struct capture_summary *s, size_t counter, unsigned i
 	return sum;
 }
 
+uint64_t flow_never_came(const struct flow *f)
+{
+	return f->missed_psns < f->psn_missing ? f->psn_missing - f->missed_psns : 0;
+}
+
+unsigned int capture_sums(const struct capture_summary *s, flow_kind_count *count, size_t kinds,
+			  uint64_t sum[])
+{
+	unsigned int flows = 0;
+
+	memset(sum, 0, kinds * sizeof(sum[0]));
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		bool any = false;
+
+		for (size_t kind = 0; kind < kinds; kind++) {
+			uint64_t value = count(&s->flow[i], kind);
+
+			sum[kind] += value;
+			any = any || value;
+		}
+		flows += any;
+	}
+	return flows;
+}
+
 enum capture_drops capture_drops_of(const struct capture_summary *s, uint64_t *dropped)
 {
 	*dropped = s->totals.mirror.missing + (s->drops == DROPS_SOME ? s->dropped : 0);
@@ -231,24 +256,25 @@ void evidence_frames(struct findings *out, const struct witness *w)
 	}
 }
 
-void evidence_most(struct findings *out, const struct flow *f, uint64_t value,
-		   const struct noun *what)
+void evidence_most(struct findings *out, const struct capture_summary *s, flow_kind_count *count,
+		   size_t kind, const struct noun *what)
 {
+	const struct flow *worst = &s->flow[0];
+	uint64_t value;
 	char flow[160];
 
-	evidence_flow_frames(f, flow, sizeof(flow));
+	for (unsigned int i = 1; i < s->flow_count; i++)
+		if (count(&s->flow[i], kind) > count(worst, kind))
+			worst = &s->flow[i];
+	value = count(worst, kind);
+	evidence_flow_frames(worst, flow, sizeof(flow));
 	finding_evidence(out, EVIDENCE_CAPTURE, "most: %s: %llu %s of %llu packet%s", flow,
-			 (count_t)value, noun_for(what, value), (count_t)f->packets,
-			 plural(f->packets));
+			 (count_t)value, noun_for(what, value), (count_t)worst->packets,
+			 plural(worst->packets));
 }
 
 void evidence_worst(struct findings *out, const struct capture_summary *s, size_t counter,
 		    const struct noun *what)
 {
-	const struct flow *worst = &s->flow[0];
-
-	for (unsigned int i = 1; i < s->flow_count; i++)
-		if (flow_counter(&s->flow[i], counter) > flow_counter(worst, counter))
-			worst = &s->flow[i];
-	evidence_most(out, worst, flow_counter(worst, counter), what);
+	evidence_most(out, s, flow_counter, counter, what);
 }

@@ -36,6 +36,16 @@ void evidence_time(const struct capture_summary *s, uint64_t ns, char *buf, size
 uint64_t flow_counter(const struct flow *f, size_t counter);
 uint64_t capture_sum(const struct capture_summary *s, size_t counter, unsigned int *flows);
 
+/* PSNs that are missing, but for what was acknowledged all the same: that the capture missed. */
+uint64_t flow_never_came(const struct flow *f);
+
+/* How much of one of several kinds of something a flow has. */
+typedef uint64_t flow_kind_count(const struct flow *f, size_t kind);
+
+/* The sums of the kinds over all flows; returns how many flows have any. */
+unsigned int capture_sums(const struct capture_summary *s, flow_kind_count *count, size_t kinds,
+			  uint64_t sum[]);
+
 /* What was lost between the wire and the file: what the capture says itself, and what is missing
  * among the numbers of a mirror. */
 enum capture_drops capture_drops_of(const struct capture_summary *s, uint64_t *dropped);
@@ -77,11 +87,11 @@ void evidence_flow_frames(const struct flow *f, char *buf, size_t size);
 /* The first frames of each flow. */
 void evidence_frames(struct findings *out, const struct witness *w);
 
-/* A flow that has most of something, with how much that is. */
-void evidence_most(struct findings *out, const struct flow *f, uint64_t value,
-		   const struct noun *what);
+/* The flow that has most of a kind, with how much that is. s has a flow. */
+void evidence_most(struct findings *out, const struct capture_summary *s, flow_kind_count *count,
+		   size_t kind, const struct noun *what);
 
-/* The flow that has most of a counter, with its number. s has a flow. */
+/* The same of a counter. */
 void evidence_worst(struct findings *out, const struct capture_summary *s, size_t counter,
 		    const struct noun *what);
 

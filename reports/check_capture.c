@@ -179,51 +179,60 @@ FABRIC_CHECK(check_cap_both)
 	}
 }
 
-/* What never came of a flow: requests, and responses within READs. PSNs that were acknowledged all
- * the same are the capture's own: RC-CAP-001 has them. */
-static uint64_t never_came(const struct flow *f, uint64_t *responses)
-{
-	uint64_t missed = f->missed_psns < f->psn_missing ? f->missed_psns : f->psn_missing;
+/* What never came: requests, and responses within READs. */
+enum missing {
+	MISSING_PSNS,
+	MISSING_RESPONSES,
+	MISSING_KINDS,
+};
 
-	*responses += f->responses_missing;
-	return f->psn_missing - missed;
+static const struct {
+	struct noun sum, most;
+} missing_nouns[MISSING_KINDS] = {
+	[MISSING_PSNS] = {{"PSN", "PSNs"}, {"PSN missing", "PSNs missing"}},
+	[MISSING_RESPONSES] = {{"response within READs", "responses within READs"},
+			       {"READ response missing", "READ responses missing"}},
+};
+
+static uint64_t missing_count(const struct flow *f, size_t kind)
+{
+	return kind == MISSING_PSNS ? flow_never_came(f) : f->responses_missing;
 }
 
-static void missing_text(uint64_t psns, uint64_t responses, char *buf, size_t size)
+static void tell_missing(const struct rule_context *c, const uint64_t sum[], struct findings *out)
 {
-	size_t used = 0;
+	const struct witnesses *w = c->capture->witnesses;
 
-	if (psns || !responses)
-		used = (size_t)snprintf(buf, size, "%llu PSN%s", (count_t)psns, plural(psns));
-	if (responses && used < size)
-		snprintf(buf + used, size - used, "%s%llu response%s within READs",
-			 used ? " and " : "", (count_t)responses, plural(responses));
+	for (unsigned int i = 0; i < MISSING_KINDS; i++)
+		if (sum[i])
+			evidence_most(out, c->capture->summary, missing_count, i,
+				      &missing_nouns[i].most);
+	evidence_frames(out, &w->kind[EVENT(FLOW_PSN_GAP)]);
+	evidence_frames(out, &w->kind[EVENT(FLOW_READ_GAP)]);
 }
 
 FABRIC_CHECK(check_cap_missing)
 {
 	static const struct noun gap = {"unexplained gap", "unexplained gaps"};
-	static const struct noun psn = {"PSN missing", "PSNs missing"};
-	static const struct noun response = {"READ response missing", "READ responses missing"};
 	const struct capture_summary *s = c->capture->summary;
-	uint64_t psns = 0, responses = 0, dropped;
+	uint64_t sum[MISSING_KINDS], dropped;
 	enum capture_drops drops = capture_drops_of(s, &dropped);
-	unsigned int flows = 0;
-	char text[96];
+	unsigned int flows;
+	char text[96] = "";
+	size_t used = 0;
 
 	if (!capture_begin(rule, c, out))
 		return;
-	for (unsigned int i = 0; i < s->flow_count; i++) {
-		uint64_t before = psns + responses;
-
-		psns += never_came(&s->flow[i], &responses);
-		flows += psns + responses > before;
-	}
+	flows = capture_sums(s, missing_count, MISSING_KINDS, sum);
 	if (!flows) {
 		capture_say_none(c, &gap, false, out);
 		return;
 	}
-	missing_text(psns, responses, text, sizeof(text));
+	for (unsigned int i = 0; i < MISSING_KINDS; i++)
+		if (sum[i] && used < sizeof(text))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%llu %s",
+						 used ? " and " : "", (count_t)sum[i],
+						 noun_for(&missing_nouns[i].sum, sum[i]));
 	if (drops == DROPS_ZERO)
 		finding_say(out, VERDICT_FAIL, "%s of %u flow%s never came", text, flows,
 			    plural(flows));
@@ -234,10 +243,7 @@ FABRIC_CHECK(check_cap_missing)
 			    text, flows, plural(flows),
 			    drops == DROPS_SOME ? "which did not get all packets"
 						: "whose drops are not recorded");
-	evidence_worst(out, s, offsetof(struct flow, psn_missing), &psn);
-	evidence_worst(out, s, offsetof(struct flow, responses_missing), &response);
-	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_PSN_GAP)]);
-	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_READ_GAP)]);
+	tell_missing(c, sum, out);
 }
 
 /* A flow without a single good ICRC tells of the capture or of a rewritten header. */

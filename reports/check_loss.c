@@ -4,7 +4,6 @@
  * another reason as well.
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "reports/capture_evidence.h"
 #include "reports/checks.h"
@@ -52,7 +51,7 @@ static uint64_t refusals_unknown(const struct flow *f)
 	return f->paired ? f->naks_unknown : f->naks_seq;
 }
 
-static uint64_t loss_count(const struct flow *f, enum loss_sign sign)
+static uint64_t loss_count(const struct flow *f, size_t sign)
 {
 	switch (sign) {
 	case LOSS_RESENT:
@@ -82,7 +81,7 @@ static const char *const doubt_texts[LOSS_DOUBTS] = {
 	[DOUBT_NOT_READY] = "perhaps by receivers that were not ready (see RC-CAP-009)",
 };
 
-static uint64_t doubt_count(const struct flow *f, enum loss_doubt doubt)
+static uint64_t doubt_count(const struct flow *f, size_t doubt)
 {
 	uint64_t before = f->lost_psns ? 0 : f->losses_before - loss_count(f, LOSS_OPEN);
 
@@ -91,60 +90,27 @@ static uint64_t doubt_count(const struct flow *f, enum loss_doubt doubt)
 	return before + f->losses_after - loss_count(f, LOSS_BEHIND);
 }
 
-/* Adds up the signs of all flows; returns how many flows have any. */
-static unsigned int loss_sums(const struct capture_summary *s, uint64_t sum[LOSS_SIGNS])
-{
-	unsigned int flows = 0;
-
-	memset(sum, 0, LOSS_SIGNS * sizeof(sum[0]));
-	for (unsigned int i = 0; i < s->flow_count; i++) {
-		bool any = false;
-
-		for (unsigned int sign = 0; sign < LOSS_SIGNS; sign++) {
-			uint64_t count = loss_count(&s->flow[i], (enum loss_sign)sign);
-
-			sum[sign] += count;
-			any = any || count;
-		}
-		flows += any;
-	}
-	return flows;
-}
-
 /* No sign counts: a PASS, unless refusals are open to doubt. */
 static void say_none_lost(const struct rule_context *c, struct findings *out)
 {
 	const struct capture_summary *s = c->capture->summary;
 	const struct noun *what = &loss_signs[LOSS_RESENT].what;
+	uint64_t sum[LOSS_DOUBTS];
 	char text[256] = "";
 	size_t used = 0;
 
-	for (unsigned int doubt = 0; doubt < LOSS_DOUBTS; doubt++) {
-		uint64_t sum = 0;
-
-		for (unsigned int i = 0; i < s->flow_count; i++)
-			sum += doubt_count(&s->flow[i], (enum loss_doubt)doubt);
-		if (sum && used < sizeof(text))
+	(void)capture_sums(s, doubt_count, LOSS_DOUBTS, sum);
+	for (unsigned int i = 0; i < LOSS_DOUBTS; i++)
+		if (sum[i] && used < sizeof(text))
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
 						 "%s%llu refusal%s, %s", used ? "; " : "",
-						 (count_t)sum, plural(sum), doubt_texts[doubt]);
-	}
+						 (count_t)sum[i], plural(sum[i]), doubt_texts[i]);
 	if (!used) {
 		capture_say_none(c, what, true, out);
 		return;
 	}
 	finding_say(out, VERDICT_INCONCLUSIVE, "no %s for certain: %s", what->one, text);
 	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_NAK_SEQ)]);
-}
-
-static void tell_worst(const struct capture_summary *s, enum loss_sign sign, struct findings *out)
-{
-	const struct flow *worst = &s->flow[0];
-
-	for (unsigned int i = 1; i < s->flow_count; i++)
-		if (loss_count(&s->flow[i], sign) > loss_count(worst, sign))
-			worst = &s->flow[i];
-	evidence_most(out, worst, loss_count(worst, sign), &loss_signs[sign].what);
 }
 
 FABRIC_CHECK(check_cap_lost)
@@ -157,7 +123,7 @@ FABRIC_CHECK(check_cap_lost)
 
 	if (!capture_begin(rule, c, out))
 		return;
-	flows = loss_sums(s, sum);
+	flows = capture_sums(s, loss_count, LOSS_SIGNS, sum);
 	if (!flows) {
 		say_none_lost(c, out);
 		return;
@@ -172,7 +138,7 @@ FABRIC_CHECK(check_cap_lost)
 	for (unsigned int i = 0; i < LOSS_SIGNS; i++) {
 		if (!sum[i])
 			continue;
-		tell_worst(s, (enum loss_sign)i, out);
+		evidence_most(out, s, loss_count, i, &loss_signs[i].what);
 		if (told & 1U << loss_signs[i].witness)
 			continue;
 		told |= 1U << loss_signs[i].witness;

@@ -6,7 +6,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "reports/capture_evidence.h"
 
 /* clang-format off */
 
@@ -42,13 +43,9 @@ const unsigned int flow_sign_count = ARRAY_SIZE(flow_signs);
 
 uint64_t flow_sign_value(const struct flow_sign *sign, const struct flow *f)
 {
-	uint64_t value;
-
-	memcpy(&value, (const char *)f + sign->counter, sizeof(value));
 	/* What was acknowledged is told as missed by the capture, and is missing to nobody else. */
-	if (sign->counter == offsetof(struct flow, psn_missing))
-		value -= f->missed_psns < value ? f->missed_psns : value;
-	return value;
+	return sign->counter == offsetof(struct flow, psn_missing) ? flow_never_came(f)
+								   : flow_counter(f, sign->counter);
 }
 
 const char *flow_verdict_word(const struct flow *f)

@@ -400,6 +400,34 @@ static void test_worst(void **state)
 	findings_clear(&all);
 }
 
+/* What is missing is told of the flow that lacks most, without what was acknowledged; of what none
+ * lacks nothing. */
+static void test_missing(void **state)
+{
+	static struct setting s;
+	struct findings all;
+	const struct finding *f;
+
+	(void)state;
+	good(&s);
+	missing(&s);
+	s.flow[1].psn_missing = 4;
+	s.flow[1].missed_psns = 3;
+	run_rules(&s, &all);
+	f = finding_of(&all, "RC-CAP-005");
+	assert_int_equal(f->evidence_count, 1);
+	assert_true(has_evidence(f, "qpn 0x000011, frames 1-20: 2 PSNs missing of 10 packets"));
+	findings_clear(&all);
+	good(&s);
+	missing_response(&s);
+	run_rules(&s, &all);
+	f = finding_of(&all, "RC-CAP-005");
+	assert_int_equal(f->evidence_count, 2);
+	assert_true(has_evidence(f, "qpn 0x000012, frames 1-20: 2 READ responses missing of 10"));
+	assert_true(has_evidence(f, "frame 7"));
+	findings_clear(&all);
+}
+
 /* A frame that ends before its BTH names hosts and no QP. */
 static void test_no_qpn_without_bth(void **state)
 {
@@ -457,6 +485,7 @@ int main(void)
 		cmocka_unit_test(test_held),
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_no_qpn_without_bth),
 		cmocka_unit_test(test_witness),
 	};
