@@ -30,9 +30,10 @@ static bool read_peer(const struct reader *r, const struct packet *p, struct lld
 {
 	struct err e = {0};
 
+	if (p->kind != PACKET_LLDP || p->fault != PACKET_OK)
+		return false;
 	memset(peer, 0, sizeof(*peer));
-	return p->kind == PACKET_LLDP && p->fault == PACKET_OK &&
-	       lldp_decode_packet(p, r->data, peer, &e) >= 0 && peer->seen;
+	return lldp_decode_packet(p, r->data, peer, &e) >= 0 && peer->seen;
 }
 
 /* False on a stream that failed, or -ENOMEM: the caller tells. */
@@ -44,7 +45,6 @@ static bool print_object(const struct reader *r, const struct packet *p, struct 
 
 	if (ok && read_peer(r, p, &peer))
 		ok = json_object_set_new(o, "lldp", capture_peer_to_json(&peer)) == 0;
-
 	if (ok)
 		ok = json_dumpf(o, stdout, JSON_COMPACT) == 0;
 	json_decref(o);
