@@ -400,7 +400,7 @@ int packet_credits(const struct packet *p)
 	if (value == 31)
 		return -1;
 	if (value < 5)
-		return (int[]){0, 1, 2, 3, 4}[value];
+		return (int)value;
 	/* 6, 8, 12, 16 and so on */
 	return (value & 1 ? 3 : 4) << (value - 3) / 2;
 }
