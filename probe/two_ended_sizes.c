@@ -166,7 +166,6 @@ static void span(struct two_ended *t, unsigned int side, enum run_reading which,
 
 int two_ended_sizes_gather(struct two_ended *t)
 {
-	const struct two_ended_size *last = t->size + t->size_count - 1;
 	struct run_pair *pair;
 
 	if (!t->size_count)
@@ -180,7 +179,7 @@ int two_ended_sizes_gather(struct two_ended *t)
 		two_ended_pair(t->size[i].spec, t->size[i].has_report, t->size[i].report, &pair[i]);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		span(t, i, READ_LOAD_BEFORE, &t->size[0]);
-		span(t, i, READ_LOAD_AFTER, last);
+		span(t, i, READ_LOAD_AFTER, &t->size[t->size_count - 1]);
 	}
 	return 0;
 }
