@@ -54,8 +54,7 @@ const struct probe_word probe_words[] = {
 	{"cm",
 	 "queue pairs are connected by rdma_cm, as most programs do; the ToS takes another way "
 	 "there, and ToS defaults of the device's configfs count. Each queue pair is asked which "
-	 "ToS it "
-	 "has got"},
+	 "ToS it has got"},
 	{"forward", "the client sends"},
 	{"backward", "the server sends"},
 	{"both", "both send, on each queue pair"},

@@ -8,9 +8,8 @@
 #include "reports/judge.h"
 
 #define SEGMENT_LEAST  500u /* payload, where nobody says how large segments were */
-#define SEGMENT_HEADER 120u /* Ethernet with VLAN and FCS, IPv6, TCP with options; an ACK is that  \
-			     */
-#define RATE_PC	       10u /* of what was asked: TCP may be slow beside RDMA, but it is there */
+#define SEGMENT_HEADER 120u /* of Ethernet with VLAN and FCS, IPv6, TCP with options: an ACK */
+#define RATE_PC	       10u  /* of what was asked: TCP may be slow beside RDMA, but it is there */
 #define SLOTS_LEAST    4u
 
 static const struct traffic_tcp_result *tcp_of(const struct traffic_report *r, unsigned int i)

@@ -54,7 +54,6 @@ static void see_request(struct gen_stream *s, struct gen_request *q, struct capg
 
 static void count_frame(struct capgen_flow *f, const struct gen_frame *g, bool whole)
 {
-
 	f->packets++;
 	f->payload_bytes += g->payload;
 	f->requests += gen_is_request(g->opcode);
