@@ -51,7 +51,7 @@ static void open_hole(struct stream_more *own, uint32_t from, uint32_t len, cons
 	own->answer_gap_count = t.gap_count;
 	f->responses_missing += len;
 	ev->bits |= FLOW_READ_GAP;
-	ev->psns = len;
+	ev->psns += len;
 }
 
 static void fill_hole(struct stream_more *own, const struct packet *p, struct flow *f,
@@ -62,7 +62,10 @@ static void fill_hole(struct stream_more *own, const struct packet *p, struct fl
 
 	own->answer_gap_count = t.gap_count;
 	f->responses_missing -= filled;
-	ev->bits |= filled ? FLOW_READ_FILLED : 0;
+	if (!filled)
+		return;
+	ev->bits |= FLOW_READ_FILLED;
+	ev->psns = filled;
 }
 
 bool answers_awaits(struct stream_more *own, const struct packet *p)
