@@ -13,16 +13,9 @@
 #include <cmocka.h>
 
 #include "probe/outfile.h"
+#include "tests/unit/folder.h"
 
-static char dir[] = "/tmp/outfile.XXXXXX";
-
-static const char *in_dir(const char *name, char buf[128])
-{
-	snprintf(buf, 128, "%s/%s", dir, name);
-	return buf;
-}
-
-static int write_file(const char *path, const char *text, bool keep, struct err *e)
+static int write_out(const char *path, const char *text, bool keep, struct err *e)
 {
 	struct outfile o;
 	int err = outfile_open(path, &o, e);
@@ -46,28 +39,28 @@ static void assert_text(const char *path, const char *want)
 
 static void keeps_or_drops(void **state)
 {
-	char path[128];
+	char path[64];
 	struct err e;
 
 	(void)state;
-	in_dir("a", path);
-	assert_int_equal(write_file(path, "one", true, &e), 0);
+	path_of("a", path);
+	assert_int_equal(write_out(path, "one", true, &e), 0);
 	assert_text(path, "one");
-	assert_int_equal(write_file(path, "two", false, &e), 0);
+	assert_int_equal(write_out(path, "two", false, &e), 0);
 	assert_text(path, "one");
-	assert_int_equal(write_file(path, "three", true, &e), 0);
+	assert_int_equal(write_out(path, "three", true, &e), 0);
 	assert_text(path, "three");
 }
 
 static void follows_links(void **state)
 {
-	char path[128], link_path[128];
+	char path[64], link_path[64];
 	struct stat st;
 	struct err e;
 
 	(void)state;
-	assert_int_equal(symlink(in_dir("a", path), in_dir("link", link_path)), 0);
-	assert_int_equal(write_file(link_path, "by link", true, &e), 0);
+	assert_int_equal(symlink(path_of("a", path), path_of("link", link_path)), 0);
+	assert_int_equal(write_out(link_path, "by link", true, &e), 0);
 	assert_int_equal(lstat(link_path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	assert_text(path, "by link");
@@ -75,17 +68,17 @@ static void follows_links(void **state)
 
 static void leaves_devices_alone(void **state)
 {
-	char path[128];
+	char path[64];
 	struct stat st;
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(symlink("/dev/full", in_dir("full", path)), 0);
-	assert_int_equal(write_file(path, "lost", true, &e), -ENOSPC);
+	assert_int_equal(symlink("/dev/full", path_of("full", path)), 0);
+	assert_int_equal(write_out(path, "lost", true, &e), -ENOSPC);
 	assert_non_null(strstr(e.text, "/dev/full"));
 	assert_int_equal(stat("/dev/full", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
-	assert_int_equal(write_file("/dev/null", "gone", true, &e), 0);
+	assert_int_equal(write_out("/dev/null", "gone", true, &e), 0);
 	assert_int_equal(stat("/dev/null", &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
 }
@@ -95,26 +88,19 @@ static void names_what_cannot_be_opened(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(write_file("/nonexistent/x", "", true, &e), -ENOENT);
+	assert_int_equal(write_out("/nonexistent/x", "", true, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nonexistent/x"));
-	assert_int_not_equal(write_file(dir, "", true, &e), 0);
+	assert_int_not_equal(write_out(dir, "", true, &e), 0);
 }
 
-static int make_dir(void **state)
-{
-	(void)state;
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
+static int tear_down(void **state)
 {
 	static const char *const names[] = {"a", "link", "full"};
-	char path[128];
+	char path[64];
 
-	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		unlink(in_dir(names[i], path));
-	return rmdir(dir); /* fails when a temporary file was left */
+		unlink(path_of(names[i], path));
+	return remove_dir(state); /* fails when a temporary file was left */
 }
 
 int main(void)
@@ -126,5 +112,5 @@ int main(void)
 		cmocka_unit_test(names_what_cannot_be_opened),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, make_dir, tear_down);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "probe/rollout.h"
+#include "tests/unit/folder.h"
 
 #define HOSTS 3
 
@@ -55,39 +56,22 @@ static const char agent[] =
 	"	esac\n"
 	"done\n";
 
-static char dir[40];
 static volatile int stop;
 static const char *stop_at; /* a line of progress */
 
-static void write_file(const char *name, const char *text)
+static void write_script(const char *name, const char *text)
 {
-	char path[96];
-	FILE *f;
+	char path[64];
 
-	snprintf(path, sizeof(path), "%s/%s", dir, name);
-	f = fopen(path, "w");
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
-	assert_int_equal(chmod(path, 0755), 0);
+	write_file(name, text);
+	assert_int_equal(chmod(path_of(name, path), 0755), 0);
 }
 
 static int set_up(void **state)
 {
-	(void)state;
-	strcpy(dir, "/tmp/test_rollout.XXXXXX");
 	stop = 0;
 	stop_at = NULL;
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int tear_down(void **state)
-{
-	char command[64];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -r %s", dir);
-	return system(command);
+	return make_dir(state);
 }
 
 static void make_fabric(struct fabric *f, struct fabric_host hosts[HOSTS])
@@ -100,7 +84,7 @@ static void make_fabric(struct fabric *f, struct fabric_host hosts[HOSTS])
 	for (unsigned int h = 0; h < HOSTS; h++) {
 		snprintf(hosts[h].name, sizeof(hosts[h].name), "h%u", h + 1);
 		snprintf(hosts[h].agent, sizeof(hosts[h].agent), "%s/h%u", dir, h + 1);
-		write_file(hosts[h].name, agent);
+		write_script(hosts[h].name, agent);
 	}
 }
 
@@ -330,12 +314,12 @@ static void test_cases(void **state)
 		make_fabric(&f, hosts);
 		for (unsigned int k = 0; k < ARRAY_SIZE(cases[i].file) && cases[i].file[k].name;
 		     k++)
-			write_file(cases[i].file[k].name, cases[i].file[k].text);
+			write_script(cases[i].file[k].name, cases[i].file[k].text);
 		assert_int_equal(run(&r, &f, 1, cases[i].max_bad), 0);
 		expect(&r, i);
 		rollout_close(&r);
 		rollout_close(&r);
-		assert_int_equal(tear_down(state), 0);
+		assert_int_equal(clear_dir(state), 0);
 	}
 }
 
@@ -465,7 +449,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
-		cmocka_unit_test_setup_teardown(test_stop, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_stop, set_up, clear_dir),
 		cmocka_unit_test(test_facts),
 		cmocka_unit_test(test_groups),
 		cmocka_unit_test(test_reason),

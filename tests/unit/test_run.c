@@ -21,24 +21,7 @@
 
 #include "fabric_run.h"
 #include "probe/json_file.h"
-
-static char dir[64];
-
-static int make_dir(void **state)
-{
-	(void)state;
-	snprintf(dir, sizeof(dir), "/tmp/rocecheck-run.XXXXXX");
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
-{
-	char command[128];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf '%s'", dir);
-	return system(command);
-}
+#include "tests/unit/folder.h"
 
 static const char *in_dir(const char *name)
 {
@@ -46,15 +29,6 @@ static const char *in_dir(const char *name)
 
 	snprintf(path, sizeof(path), "%s/%s", dir, name);
 	return path;
-}
-
-static void write_file(const char *name, const char *text)
-{
-	FILE *f = fopen(in_dir(name), "w");
-
-	assert_non_null(f);
-	fputs(text, f);
-	assert_int_equal(fclose(f), 0);
 }
 
 /* The good run, with one of everything that is empty there. */
@@ -424,12 +398,12 @@ int main(void)
 		cmocka_unit_test(test_foreign_text),
 		cmocka_unit_test(test_spoilt),
 		cmocka_unit_test(test_foreign_ends),
-		cmocka_unit_test_setup_teardown(test_save_and_load, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(test_save_fails, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(test_disk_full, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(test_aligned, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(test_snapshots, make_dir, remove_dir),
-		cmocka_unit_test_setup_teardown(test_bad_folders, make_dir, remove_dir),
+		cmocka_unit_test_setup_teardown(test_save_and_load, make_dir, clear_dir),
+		cmocka_unit_test_setup_teardown(test_save_fails, make_dir, clear_dir),
+		cmocka_unit_test_setup_teardown(test_disk_full, make_dir, clear_dir),
+		cmocka_unit_test_setup_teardown(test_aligned, make_dir, clear_dir),
+		cmocka_unit_test_setup_teardown(test_snapshots, make_dir, clear_dir),
+		cmocka_unit_test_setup_teardown(test_bad_folders, make_dir, clear_dir),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

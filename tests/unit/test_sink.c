@@ -16,15 +16,8 @@
 #include <pcap/dlt.h>
 
 #include "capture/reader.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/roce_frames.h"
-
-static char dir[] = "/tmp/rocecheck-test-XXXXXX";
-
-static const char *path_of(const char *name, char buf[64])
-{
-	snprintf(buf, 64, "%s/%s", dir, name);
-	return buf;
-}
 
 static void sink_and_back(void **state)
 {
@@ -243,22 +236,15 @@ static void full_disk(void **state)
 	assert_int_equal(err, -EFBIG);
 }
 
-static int make_dir(void **state)
-{
-	(void)state;
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
+static int tear_down(void **state)
 {
 	static const char *const names[] = {"sink.pcap", "sink.pcapng", "link", "raw.pcap", "full"};
 	char path[64];
 	unsigned int i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		unlink(path_of(names[i], path));
-	return rmdir(dir);
+	return remove_dir(state);
 }
 
 int main(void)
@@ -270,5 +256,5 @@ int main(void)
 		cmocka_unit_test(full_disk),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, make_dir, tear_down);
 }

@@ -17,15 +17,8 @@
 
 #include "capture/pcapng.h"
 #include "capture/reader.h"
+#include "tests/unit/folder.h"
 #include "tests/unit/tunnel_frames.h"
-
-static char dir[] = "/tmp/rocecheck-test-XXXXXX";
-
-static const char *path_of(const char *name, char buf[64])
-{
-	snprintf(buf, 64, "%s/%s", dir, name);
-	return buf;
-}
 
 static void put_file(const char *path, const void *bytes, size_t len)
 {
@@ -424,13 +417,7 @@ static void hostile_statistics(void **state)
 	close(fd);
 }
 
-static int make_dir(void **state)
-{
-	(void)state;
-	return mkdtemp(dir) ? 0 : -1;
-}
-
-static int remove_dir(void **state)
+static int tear_down(void **state)
 {
 	static const char *const names[] = {
 		"whole", "cut", "empty", "text", "xz", "gz", "zst", "wifi", "drops", "hostile",
@@ -438,10 +425,9 @@ static int remove_dir(void **state)
 	char path[64];
 	unsigned int i;
 
-	(void)state;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		unlink(path_of(names[i], path));
-	return rmdir(dir);
+	return remove_dir(state);
 }
 
 int main(void)
@@ -452,5 +438,5 @@ int main(void)
 		cmocka_unit_test(hostile_statistics), cmocka_unit_test(clock_steps),
 	};
 
-	return cmocka_run_group_tests(tests, make_dir, remove_dir);
+	return cmocka_run_group_tests(tests, make_dir, tear_down);
 }
