@@ -12,25 +12,14 @@
 #include <cmocka.h>
 
 #include "capture/flow.h"
-#include "capture/opcode.h"
+#include "tests/unit/good_packet.h"
 
 static struct packet request(uint8_t opcode, uint32_t qpn, uint32_t psn)
 {
-	struct packet p = {
-		.kind = PACKET_ROCE,
-		.encap = ENCAP_ROCE_V2_IPV4,
-		.bth = true,
-		.icrc = ICRC_GOOD,
-		.opcode = opcode,
-		.dest_qpn = qpn,
-		.psn = psn,
-		.dscp = 26,
-		.ecn = 2,
-		.headers = opcode_info(opcode)->headers,
-	};
+	struct packet p = good_packet(opcode, qpn, psn);
 
-	p.src[15] = 1;
-	p.dst[15] = 2;
+	p.dscp = 26;
+	p.ecn = 2;
 	return p;
 }
 

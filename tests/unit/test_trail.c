@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "capture/flow.h"
-#include "capture/opcode.h"
+#include "tests/unit/good_packet.h"
 
 #define WRITE_FIRST 0x06
 #define PATH_MTU    1024
@@ -27,20 +27,9 @@ static const struct kind {
 
 static struct packet request(uint8_t opcode, uint32_t psn, uint64_t time_ns)
 {
-	struct packet p = {
-		.kind = PACKET_ROCE,
-		.encap = ENCAP_ROCE_V2_IPV4,
-		.bth = true,
-		.icrc = ICRC_GOOD,
-		.opcode = opcode,
-		.dest_qpn = 7,
-		.psn = psn & 0xffffff,
-		.headers = opcode_info(opcode)->headers,
-		.time_ns = time_ns,
-	};
+	struct packet p = good_packet(opcode, 7, psn);
 
-	p.src[15] = 1;
-	p.dst[15] = 2;
+	p.time_ns = time_ns;
 	return p;
 }
 

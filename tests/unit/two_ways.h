@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "capture/flow.h"
-#include "capture/opcode.h"
+#include "tests/unit/good_packet.h"
 
 #define US	  UINT64_C(1000)
 #define MS	  UINT64_C(1000000)
@@ -27,21 +27,12 @@
 /* From A to B, or back. */
 static struct packet packet(bool back, uint8_t opcode, uint32_t psn, uint64_t time_ns)
 {
-	struct packet p = {
-		.kind = PACKET_ROCE,
-		.encap = ENCAP_ROCE_V2_IPV4,
-		.bth = true,
-		.icrc = ICRC_GOOD,
-		.opcode = opcode,
-		.psn = psn,
-		.dest_qpn = back ? A_QPN : B_QPN,
-		.sport = back ? 50001 : 50000,
-		.ackreq = true,
-		.ttl = 64,
-		.headers = opcode_info(opcode)->headers,
-		.time_ns = 1000 * MS + time_ns,
-	};
+	struct packet p = good_packet(opcode, back ? A_QPN : B_QPN, psn);
 
+	p.sport = back ? 50001 : 50000;
+	p.ackreq = true;
+	p.ttl = 64;
+	p.time_ns = 1000 * MS + time_ns;
 	p.src[15] = back ? 2 : 1;
 	p.dst[15] = back ? 1 : 2;
 	return p;
