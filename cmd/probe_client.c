@@ -16,9 +16,9 @@
 #include "cmd/probe.h"
 #include "cmd/probe_choice.h"
 #include "cmd/probe_live.h"
+#include "cmd/probe_record.h"
 #include "cmd/probe_text.h"
 #include "dcb/dcb.h"
-#include "probe/json_file.h"
 #include "reports/size_verdict.h"
 
 static volatile int stop; /* set by a signal */
@@ -123,39 +123,24 @@ static json_t *verdict_to_json(const struct outcome *o, json_t *doc)
 static json_t *document(const struct outcome *o)
 {
 	json_t *doc = two_ended_to_json(o->t);
-	json_t *verdict = verdict_to_json(o, doc);
 
-	if (doc && (json_object_set_new(doc, "verdict", verdict) ||
-		    json_object_set_new(doc, "exit", json_integer(o->code)))) {
-		json_decref(doc);
-		return NULL;
-	}
-	return doc;
+	return probe_document(doc, verdict_to_json(o, doc), o->code);
 }
 
 static int save(const struct outcome *o)
 {
-	int code = o->code;
-	char path[PATH_MAX];
 	struct err e = {0};
 	int err;
 
 	if (!probe_choice.out_dir)
-		return code;
+		return o->code;
 	err = run_save(&o->t->run, probe_choice.out_dir, &e);
-	if (!err && snprintf(path, sizeof(path), "%s/probe.json", probe_choice.out_dir) >=
-			    (int)sizeof(path))
-		err = err_sys(&e, -ENAMETOOLONG, "%s", probe_choice.out_dir);
 	if (!err)
-		err = json_file_save(document(o), path, &e);
-	if (err)
-		return cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, &e));
-	if (!globals->quiet)
-		fprintf(stderr, "rocecheck probe: record: %s\n", probe_choice.out_dir);
-	return code;
+		err = probe_record_save(document(o), "probe.json", &e);
+	return probe_record_tell(o->code, err, &e);
 }
 
-/* The product first: a full disk costs the record, not the result. */
+/* The product first. */
 static int tell(const struct two_ended *t, int err, const struct err *e)
 {
 	struct outcome o = {.t = t};

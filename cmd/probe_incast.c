@@ -12,6 +12,7 @@
 #include "cmd/probe.h"
 #include "cmd/probe_choice.h"
 #include "cmd/probe_live.h"
+#include "cmd/probe_record.h"
 #include "cmd/probe_text.h"
 #include "probe/json_file.h"
 #include "reports/incast_verdict.h"
@@ -56,15 +57,8 @@ static struct incast_verdict *judge(const struct incast *in, int *code)
 
 static json_t *document(const struct incast *in, const struct incast_verdict *v, int code)
 {
-	json_t *doc = incast_to_json(in);
-	json_t *verdict = v ? traffic_verdict_to_json(&v->v, &v->in) : json_null();
-
-	if (doc && (json_object_set_new(doc, "verdict", verdict) ||
-		    json_object_set_new(doc, "exit", json_integer(code)))) {
-		json_decref(doc);
-		return NULL;
-	}
-	return doc;
+	return probe_document(incast_to_json(in),
+			      v ? traffic_verdict_to_json(&v->v, &v->in) : json_null(), code);
 }
 
 /* Each server's own error; without one, what stopped all of them. */
@@ -101,45 +95,45 @@ static void print(const struct incast *in, const struct incast_verdict *v, FILE 
 		probe_print_verdict(&v->v, out);
 }
 
-/* DIR/incast.json, and DIR/N-SERVER/ with the run of each. */
-static int save(const struct incast *in, json_t *doc, const char *dir, struct err *e)
+/* DIR/N-SERVER/, of a server that was reached. */
+static int save_run(const struct run *r, unsigned int number, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
-	int err = folder_make(dir, e);
 
-	for (unsigned int i = 0; i < in->count && !err; i++) {
-		const struct run *r = &in->one[i].t.run;
-		int n = r->host_count == SIDES ? snprintf(path, sizeof(path), "%s/%u-%s", dir,
-							  i + 1, r->host[SIDE_SERVER].name)
-					       : 0;
-
-		if (n >= (int)sizeof(path))
-			err = err_sys(e, -ENAMETOOLONG, "%s", dir);
-		else if (n)
-			err = run_save(r, path, e);
-	}
-	if (!err && snprintf(path, sizeof(path), "%s/incast.json", dir) >= (int)sizeof(path))
-		err = err_sys(e, -ENAMETOOLONG, "%s", dir);
-	if (!err)
-		return json_file_save(doc, path, e);
-	json_decref(doc);
-	return err;
+	if (r->host_count != SIDES)
+		return 0;
+	if (snprintf(path, sizeof(path), "%s/%u-%s", dir, number, r->host[SIDE_SERVER].name) >=
+	    (int)sizeof(path))
+		return err_sys(e, -ENAMETOOLONG, "%s", dir);
+	return run_save(r, path, e);
 }
 
-/* The product first: a full disk costs the record, not the result. */
+static int save(const struct incast *in, const struct incast_verdict *v, int code)
+{
+	const char *dir = probe_choice.out_dir;
+	struct err e = {0};
+	int err;
+
+	if (!dir)
+		return code;
+	err = folder_make(dir, &e);
+	for (unsigned int i = 0; i < in->count && !err; i++)
+		err = save_run(&in->one[i].t.run, i + 1, dir, &e);
+	if (!err)
+		err = probe_record_save(document(in, v, code), "incast.json", &e);
+	return probe_record_tell(code, err, &e);
+}
+
+/* The product first. */
 static int tell(const struct incast *in, int code)
 {
 	struct incast_verdict *v = judge(in, &code);
-	struct err e = {0};
 
 	if (globals->json)
 		code = cmd_worse(code, cmd_print_json(document(in, v, code)));
 	else
 		print(in, v, stdout);
-	if (probe_choice.out_dir && save(in, document(in, v, code), probe_choice.out_dir, &e))
-		code = cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, &e));
-	else if (probe_choice.out_dir && !globals->quiet)
-		fprintf(stderr, "rocecheck probe: record: %s\n", probe_choice.out_dir);
+	code = save(in, v, code);
 	free(v);
 	return code;
 }
