@@ -33,6 +33,36 @@ void address_text(const struct sockaddr *address, char *buf, size_t size)
 		(void)inet_ntop(AF_INET6, &six->sin6_addr, buf, (socklen_t)size);
 }
 
+void address_of_gid(const uint8_t gid[16], uint16_t port, struct sockaddr_storage *out)
+{
+	struct sockaddr_in6 *six = (struct sockaddr_in6 *)out;
+	struct sockaddr_in *four = (struct sockaddr_in *)out;
+
+	memset(out, 0, sizeof(*out));
+	memcpy(&six->sin6_addr, gid, 16);
+	if (!IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
+		six->sin6_family = AF_INET6;
+		six->sin6_port = htons(port);
+		return;
+	}
+	memset(out, 0, sizeof(*out));
+	four->sin_family = AF_INET;
+	four->sin_port = htons(port);
+	memcpy(&four->sin_addr, gid + 12, 4);
+}
+
+uint16_t socket_port(int fd)
+{
+	struct sockaddr_storage address = {0};
+	socklen_t length = sizeof(address);
+
+	if (getsockname(fd, (struct sockaddr *)&address, &length))
+		return 0;
+	if (address.ss_family == AF_INET6)
+		return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
+	return ntohs(((struct sockaddr_in *)&address)->sin_port);
+}
+
 /* Until the connection stands, the deadline or a stop. */
 static int await(int fd, uint64_t deadline_ms, const volatile int *stop)
 {

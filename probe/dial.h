@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connecting to a `probe server` by TCP.
+ * Connecting to a `probe server` by TCP, and addresses of sockets.
  */
 #ifndef PROBE_DIAL_H
 #define PROBE_DIAL_H
@@ -15,5 +15,12 @@ int dial(const char *host, unsigned int port, unsigned int timeout_ms, const vol
 /* Numeric text of a socket address, without port; an IPv4 address inside IPv6 as IPv4. */
 struct sockaddr;
 void address_text(const struct sockaddr *address, char *buf, size_t size);
+
+/* The address that a GID stands for, IPv4 or IPv6. */
+struct sockaddr_storage;
+void address_of_gid(const uint8_t gid[16], uint16_t port, struct sockaddr_storage *out);
+
+/* Which port a socket is bound to; 0 with errno when that is not known. */
+uint16_t socket_port(int fd);
 
 #endif

@@ -3,7 +3,6 @@
  * Waiting at the door. A few connections may stand there at once, so that one that says nothing
  * keeps nobody out; each has a short time and few bytes to show the token.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -60,18 +59,6 @@ static int bind_one(const struct addrinfo *at, int *out)
 	return 0;
 }
 
-static unsigned int port_of(int fd)
-{
-	struct sockaddr_storage address = {0};
-	socklen_t length = sizeof(address);
-
-	if (getsockname(fd, (struct sockaddr *)&address, &length))
-		return 0;
-	if (address.ss_family == AF_INET6)
-		return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
-	return ntohs(((struct sockaddr_in *)&address)->sin_port);
-}
-
 int gate_listen(const char *address, unsigned int port, int *fd, unsigned int *bound, struct err *e)
 {
 	static const char *const everywhere[] = {"::", "0.0.0.0"}; /* without IPv6: the second */
@@ -98,7 +85,7 @@ int gate_listen(const char *address, unsigned int port, int *fd, unsigned int *b
 			err_hint(e, "another program listens there: choose a port with -p");
 		return err;
 	}
-	*bound = port_of(*fd);
+	*bound = socket_port(*fd);
 	return 0;
 }
 

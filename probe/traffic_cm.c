@@ -8,11 +8,12 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <rdma/rdma_cma.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "probe/dial.h"
 
 #define CONNECT_NS    (8000 * NS_PER_MS)
 #define RESOLVE_MS    2000
@@ -39,24 +40,6 @@ static int fail(const struct traffic *t, const char *step, struct err *e)
 	return err_sys(e, errno ? -errno : -EIO, "%s: rdma_cm, %s", t->spec.ibdev, step);
 }
 
-void traffic_cm_address(const uint8_t gid[16], uint16_t port, struct sockaddr_storage *out)
-{
-	struct sockaddr_in6 *six = (struct sockaddr_in6 *)out;
-	struct sockaddr_in *four = (struct sockaddr_in *)out;
-
-	memset(out, 0, sizeof(*out));
-	memcpy(&six->sin6_addr, gid, 16);
-	if (!IN6_IS_ADDR_V4MAPPED(&six->sin6_addr)) {
-		six->sin6_family = AF_INET6;
-		six->sin6_port = htobe16(port);
-		return;
-	}
-	memset(out, 0, sizeof(*out));
-	four->sin_family = AF_INET;
-	four->sin_port = htobe16(port);
-	memcpy(&four->sin_addr, gid + 12, 4);
-}
-
 int traffic_cm_open(struct traffic *t, uint16_t *port, struct err *e)
 {
 	struct traffic_cm *cm = calloc(1, sizeof(*cm));
@@ -72,7 +55,7 @@ int traffic_cm_open(struct traffic *t, uint16_t *port, struct err *e)
 		return fail(t, "open (is the module rdma_ucm loaded?)", e);
 	if (t->spec.role == TRAFFIC_CLIENT)
 		return 0;
-	traffic_cm_address(t->self.gid, 0, &here);
+	address_of_gid(t->self.gid, 0, &here);
 	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) ||
 	    rdma_bind_addr(cm->listener, (struct sockaddr *)&here) ||
 	    rdma_listen(cm->listener, (int)cm->count))
@@ -173,8 +156,8 @@ static int resolve(struct flow *f, struct rdma_cm_id *id, struct err *e)
 	uint8_t tos = f->class->tos;
 	int err;
 
-	traffic_cm_address(t->self.gid, 0, &here);
-	traffic_cm_address(t->peer_gid, t->peer_cm_port, &there);
+	address_of_gid(t->self.gid, 0, &here);
+	address_of_gid(t->peer_gid, t->peer_cm_port, &there);
 	if (rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
 		return fail(t, "set the traffic class", e);
 	if (rdma_resolve_addr(id, (struct sockaddr *)&here, (struct sockaddr *)&there, RESOLVE_MS))

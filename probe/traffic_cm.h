@@ -21,10 +21,6 @@ void traffic_cm_close(struct traffic_cm *cm);
  * connected: then it also asks which ToS the queue pairs have got (tos_read of the results). */
 int traffic_cm_connect(struct traffic *t, struct err *e);
 
-/* The address that a GID stands for. */
-struct sockaddr_storage;
-void traffic_cm_address(const uint8_t gid[16], uint16_t port, struct sockaddr_storage *out);
-
 /* Readable when rdma_cm has something to say; -1 without it. */
 int traffic_cm_fd(const struct traffic *t);
 void traffic_cm_take_event(struct traffic *t);

@@ -7,6 +7,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <linux/types.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #include "probe/dial.h"
-#include "probe/traffic_cm.h"
 #include "probe/traffic_tcp_end.h"
 
 #define CONNECT_MS 4000
@@ -81,17 +81,13 @@ static int open_socket(const struct tcp_load *l, unsigned int background, int *o
 
 static int listen_for(struct tcp_load *l, unsigned int i, uint16_t *port, struct err *e)
 {
-	struct sockaddr_storage bound;
-	socklen_t size = sizeof(bound);
 	int err = open_socket(l, i, &l->listener[i], e);
 
 	if (err)
 		return err;
-	if (listen(l->listener[i], (int)l->tcp[i].streams + STRANGERS) ||
-	    getsockname(l->listener[i], (struct sockaddr *)&bound, &size))
+	*port = socket_port(l->listener[i]);
+	if (!*port || listen(l->listener[i], (int)l->tcp[i].streams + STRANGERS))
 		return fail(l, -errno, "listen", e);
-	*port = be16toh(bound.ss_family == AF_INET ? ((struct sockaddr_in *)&bound)->sin_port
-						   : ((struct sockaddr_in6 *)&bound)->sin6_port);
 	return 0;
 }
 
@@ -143,7 +139,7 @@ int tcp_load_open(const struct traffic_spec *spec, const uint8_t gid[16],
 	for (unsigned int i = 0; i < TRAFFIC_TCP_MAX; i++)
 		l->listener[i] = -1;
 	l->epoll_fd = -1;
-	traffic_cm_address(gid, 0, &l->own);
+	address_of_gid(gid, 0, &l->own);
 	err = make_streams(l, e);
 	if (!err && is_link_local(&l->own)) {
 		err = fail(l, -EADDRNOTAVAIL, "an address of this link alone", e);
@@ -234,7 +230,7 @@ static int connect_all(struct tcp_load *l, const uint8_t gid[16], const uint16_t
 
 		if (!port[i])
 			return err_set(e, -EPROTO, "the other end has no port for TCP %u", i);
-		traffic_cm_address(gid, port[i], &to);
+		address_of_gid(gid, port[i], &to);
 		if (to.ss_family != l->own.ss_family)
 			return err_set(e, -EPROTO, "TCP %u: the two ends differ in their GIDs", i);
 		err = connect_stream(l, n, &to, end_ms, e);
