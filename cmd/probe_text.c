@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "probe/traffic_text.h"
 #include "probe/traffic_words.h"
 #include "probe/two_ended_sizes.h"
 #include "reports/traffic_verdict.h"
@@ -22,19 +23,6 @@ void probe_bytes_text(uint64_t bytes, char *buf, size_t size)
 		i++;
 	}
 	snprintf(buf, size, i ? "%.2f %s" : "%.0f %s", value, units[i]);
-}
-
-void probe_rate_text(double bytes_per_s, char *buf, size_t size)
-{
-	static const char *const units[] = {"kb/s", "Mb/s", "Gb/s"};
-	double value = bytes_per_s * 8e-3;
-	size_t i = 0;
-
-	while (value >= 1000 && i + 1 < ARRAY_SIZE(units)) {
-		value /= 1000;
-		i++;
-	}
-	snprintf(buf, size, "%.3g %s", value, units[i]);
 }
 
 void probe_size_text(uint64_t bytes, char *buf, size_t size)
@@ -75,7 +63,7 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 	upper(traffic_verb_word(c->verb), verb, sizeof(verb));
 	probe_size_text(c->message_bytes, bytes, sizeof(bytes));
 	if (c->rate_bytes_per_s)
-		probe_rate_text((double)c->rate_bytes_per_s, rate, sizeof(rate));
+		traffic_rate_text((double)c->rate_bytes_per_s, rate, sizeof(rate));
 	if (c->direction != TRAFFIC_FORWARD)
 		snprintf(way, sizeof(way), ", %s",
 			 c->direction == TRAFFIC_BOTH ? "both ways" : "backward");
@@ -85,21 +73,6 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 		 c->probe ? "latency, " : "", transport, verb, c->qps, c->qps == 1 ? "" : "s",
 		 bytes, count, way, c->probe ? "one at a time" : rate, c->tos, c->tos >> 2,
 		 traffic_check_word(c->check));
-}
-
-void probe_tcp_text(const struct traffic_tcp *tcp, char *buf, size_t size)
-{
-	static const char *const ways[] = {
-		[TRAFFIC_FORWARD] = "",
-		[TRAFFIC_BACKWARD] = ", backward",
-		[TRAFFIC_BOTH] = ", both ways",
-	};
-	char rate[48] = "flat out";
-
-	if (tcp->rate_bytes_per_s)
-		probe_rate_text((double)tcp->rate_bytes_per_s, rate, sizeof(rate));
-	snprintf(buf, size, "%u stream%s, %s, ToS %u (DSCP %u)%s", tcp->streams,
-		 tcp->streams == 1 ? "" : "s", rate, tcp->tos, tcp->tos >> 2, ways[tcp->direction]);
 }
 
 static void print_side(const struct two_ended *t, enum two_ended_side side, FILE *out)
@@ -123,7 +96,7 @@ static void print_rate(const char *what, uint64_t messages, uint64_t bytes, uint
 
 	probe_bytes_text(bytes, sum, sizeof(sum));
 	probe_bytes_text(per_s, rate, sizeof(rate));
-	probe_rate_text((double)per_s, bits, sizeof(bits));
+	traffic_rate_text((double)per_s, bits, sizeof(bits));
 	fprintf(out, "    %-9s %12" PRIu64 " messages  %12s  %12s/s  %12s  %9.0f messages/s\n",
 		what, messages, sum, rate, bits, ns ? (double)messages / seconds : 0);
 }
@@ -209,7 +182,7 @@ static void print_stream(const char *what, uint64_t bytes, uint64_t ns, FILE *ou
 
 	probe_bytes_text(bytes, sum, sizeof(sum));
 	probe_bytes_text(per_s, rate, sizeof(rate));
-	probe_rate_text((double)per_s, bits, sizeof(bits));
+	traffic_rate_text((double)per_s, bits, sizeof(bits));
 	fprintf(out, "    %-9s %12s  %12s/s  %12s", what, sum, rate, bits);
 }
 
@@ -243,7 +216,7 @@ static void print_tcp(const struct two_ended *t, FILE *out)
 	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].tcp_count; i++) {
 		char text[200];
 
-		probe_tcp_text(&t->spec[SIDE_CLIENT].tcp[i], text, sizeof(text));
+		traffic_tcp_text(&t->spec[SIDE_CLIENT].tcp[i], text, sizeof(text));
 		fprintf(out, "TCP %u    %s\n", i, text);
 		for (unsigned int k = 0; t->ran && k < SIDES; k++)
 			print_tcp_side(t, (enum two_ended_side)k, i, out);

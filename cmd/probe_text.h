@@ -12,15 +12,9 @@
 /* "RC WRITE, 4 QPs, 64 KiB, flat out, ToS 104 (DSCP 26), sampled" */
 void probe_class_text(const struct traffic_class *c, char *buf, size_t size);
 
-/* "4 streams, 2 Gb/s, ToS 32 (DSCP 8)" */
-void probe_tcp_text(const struct traffic_tcp *tcp, char *buf, size_t size);
-
 /* "1.5 MB", "64 KiB"; decimal for traffic, binary for sizes of messages. */
 void probe_bytes_text(uint64_t bytes, char *buf, size_t size);
 void probe_size_text(uint64_t bytes, char *buf, size_t size);
-
-/* "64.2 Mb/s" */
-void probe_rate_text(double bytes_per_s, char *buf, size_t size);
 
 /* "12.3 us" */
 void probe_time_text(uint64_t ns, char *buf, size_t size);

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "cmd/probe_text.h"
+#include "probe/traffic_text.h"
 #include "probe/two_ended_sizes.h"
 
 const struct probe_word probe_words[] = {
@@ -201,7 +202,7 @@ void probe_explain(const struct two_ended_wish *w, FILE *out)
 	for (unsigned int i = 0; i < w->spec.tcp_count; i++) {
 		char text[200];
 
-		probe_tcp_text(&w->spec.tcp[i], text, sizeof(text));
+		traffic_tcp_text(&w->spec.tcp[i], text, sizeof(text));
 		fprintf(out, "TCP %u    %s\n", i, text);
 	}
 	if (w->size_from)

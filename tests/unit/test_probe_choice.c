@@ -17,6 +17,7 @@
 #include "cmd/probe_choice.h"
 #include "cmd/probe_keys.h"
 #include "cmd/probe_text.h"
+#include "probe/traffic_text.h"
 
 static const struct probe_choice none = {
 	.ib_port = PROBE_UNSET,
@@ -224,9 +225,9 @@ static void test_tcp(void **state)
 	assert_int_equal(w.spec.tcp[1].direction, TRAFFIC_BACKWARD);
 	assert_int_equal(w.spec.tcp[1].streams, 1);
 	assert_int_equal(w.spec.class_count, 1);
-	probe_tcp_text(&w.spec.tcp[0], text, sizeof(text));
+	traffic_tcp_text(&w.spec.tcp[0], text, sizeof(text));
 	assert_string_equal(text, "4 streams, 2 Gb/s, ToS 32 (DSCP 8), both ways");
-	probe_tcp_text(&w.spec.tcp[1], text, sizeof(text));
+	traffic_tcp_text(&w.spec.tcp[1], text, sizeof(text));
 	assert_string_equal(text, "1 stream, flat out, ToS 0 (DSCP 0), backward");
 	assert_int_equal(parse("--incast --tcp tos=0", &w, &e), 0);
 	assert_int_equal(w.spec.tcp[0].direction, TRAFFIC_BACKWARD);
