@@ -7,13 +7,16 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct meeting {
 	pthread_mutex_t lock;
 	unsigned int members;
 	enum meeting_step reached[MEETING_MAX];
 	bool broken;
+	char place[MEETING_PLACE_MAX];
 	uint64_t start_ns;
 };
 
@@ -78,6 +81,16 @@ bool meeting_broken(struct meeting *m)
 	broken = m->broken;
 	pthread_mutex_unlock(&m->lock);
 	return broken;
+}
+
+bool meeting_agrees(struct meeting *m, const char *place, char theirs[MEETING_PLACE_MAX])
+{
+	pthread_mutex_lock(&m->lock);
+	if (!m->place[0])
+		snprintf(m->place, sizeof(m->place), "%s", place);
+	memcpy(theirs, m->place, sizeof(m->place));
+	pthread_mutex_unlock(&m->lock);
+	return !strcmp(place, theirs);
 }
 
 uint64_t meeting_start_ns(struct meeting *m)

@@ -36,6 +36,11 @@ bool meeting_complete(struct meeting *m, enum meeting_step step);
 /* Somebody left before all were connected: there will be no common start. */
 bool meeting_broken(struct meeting *m);
 
+/* Where all of them meet is what the first one says: whether this is the same. theirs: what it is.
+ */
+#define MEETING_PLACE_MAX 96
+bool meeting_agrees(struct meeting *m, const char *place, char theirs[MEETING_PLACE_MAX]);
+
 /* CLOCK_MONOTONIC, the same for all: so much after it was first asked for. */
 uint64_t meeting_start_ns(struct meeting *m);
 

@@ -300,8 +300,10 @@ int duo_load(struct duo *d, struct err *e)
 
 static int run_phases(struct duo *d, struct err *e)
 {
-	int err = duo_try_transports(d, e);
+	int err = duo_one_port(d, e);
 
+	if (!err)
+		err = duo_try_transports(d, e);
 	if (err)
 		return err;
 	if (d->w->idle_ms) {

@@ -55,6 +55,9 @@ void duo_stop(struct duo *d, unsigned int wait_ms);
  * the start; 0 at once for one that is alone. */
 int duo_meet(struct duo *d, enum meeting_step step, struct err *e);
 
+/* All that start together load one port of this host; -ENOTUNIQ when they chose several. */
+int duo_one_port(struct duo *d, struct err *e);
+
 /* Compares the clocks of both ends, for a common start. */
 int duo_clocks(struct duo *d, struct err *e);
 

@@ -5,6 +5,7 @@
  * the quickest answer counts: it is wrong by half its round trip at most.
  */
 #include <errno.h>
+#include <stdio.h>
 
 #include "probe/json_take.h"
 #include "probe/two_ended_inside.h"
@@ -52,6 +53,21 @@ int duo_meet(struct duo *d, enum meeting_step step, struct err *e)
 	if (meeting_broken(m))
 		return err_set(e, -ECANCELED, "another server was lost before the common start");
 	return duo_check_ends(d, e);
+}
+
+int duo_one_port(struct duo *d, struct err *e)
+{
+	char own[MEETING_PLACE_MAX], theirs[MEETING_PLACE_MAX];
+	const struct port *p = d->t->ends.port[SIDE_CLIENT];
+
+	if (!d->w->meeting)
+		return 0;
+	snprintf(own, sizeof(own), "%s port %u", p->ibdev, p->ib_port);
+	if (meeting_agrees(d->w->meeting, own, theirs))
+		return 0;
+	err_set(e, -ENOTUNIQ, "it sends to %s of this host, another server to %s: they do not meet",
+		own, theirs);
+	return err_hint(e, "choose one port with --ib-dev, or name servers of one network");
 }
 
 /* Now by the server's clock and by ours, and how long the question took. */

@@ -34,6 +34,20 @@ static void test_steps(void **state)
 	meeting_close(NULL);
 }
 
+static void test_place(void **state)
+{
+	char theirs[MEETING_PLACE_MAX];
+	struct meeting *m;
+
+	(void)state;
+	assert_int_equal(meeting_open(3, &m), 0);
+	assert_true(meeting_agrees(m, "rxe1 port 1", theirs));
+	assert_false(meeting_agrees(m, "rxe0 port 1", theirs));
+	assert_string_equal(theirs, "rxe1 port 1");
+	assert_true(meeting_agrees(m, "rxe1 port 1", theirs));
+	meeting_close(m);
+}
+
 /* One that leaves is not waited for; before all are connected it takes the others with it. */
 static void test_left(void **state)
 {
@@ -107,9 +121,8 @@ static void test_members(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_steps),
-		cmocka_unit_test(test_left),
-		cmocka_unit_test(test_start),
+		cmocka_unit_test(test_steps),	cmocka_unit_test(test_place),
+		cmocka_unit_test(test_left),	cmocka_unit_test(test_start),
 		cmocka_unit_test(test_members),
 	};
 

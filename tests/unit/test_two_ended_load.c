@@ -60,6 +60,29 @@ static void close_load(struct duo *d, struct two_ended_wish *w)
 	meeting_close(w->meeting);
 }
 
+/* Two servers that this host reaches through two ports make no incast. */
+static void test_one_port(void **state)
+{
+	struct scene *s = malloc(sizeof(*s));
+	struct two_ended_wish w = {.member = FAILS};
+	struct duo d = {.w = &w, .t = &s->t};
+	struct err e = {0};
+
+	(void)state;
+	make_scene(s);
+	assert_int_equal(duo_one_port(&d, &e), 0); /* alone */
+	assert_int_equal(meeting_open(MEMBERS, &w.meeting), 0);
+	assert_int_equal(duo_one_port(&d, &e), 0);
+	assert_int_equal(duo_one_port(&d, &e), 0);
+	s->port[SIDE_CLIENT].ib_port = 2;
+	assert_int_equal(duo_one_port(&d, &e), -ENOTUNIQ);
+	assert_string_equal(e.text, "it sends to rxe0 port 2 of this host, another server to rxe0 "
+				    "port 1: they do not meet");
+	assert_non_null(strstr(e.hint, "--ib-dev"));
+	meeting_close(w.meeting);
+	free(s);
+}
+
 static void test_fails_before_the_start(void **state)
 {
 	static const struct {
@@ -164,6 +187,7 @@ static void test_lost_in_mid_run(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_one_port),
 		cmocka_unit_test(test_fails_before_the_start),
 		cmocka_unit_test(test_lost_in_mid_run),
 	};
