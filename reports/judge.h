@@ -48,6 +48,12 @@ uint64_t judge_grown(const struct judged_end *e, enum metric m, uint8_t prios);
 /* The name of a port's host. */
 const char *judge_host(const struct judge *j, unsigned int end);
 
+/* The same for people; where the port has several pairs, of which one is meant, with the other end:
+ * "h1, with h3". Returns buf. */
+#define JUDGE_NAME_MAX 140
+const char *judge_name(const struct judge *j, const struct verdict_pair *pair, unsigned int end,
+		       char buf[JUDGE_NAME_MAX]);
+
 /* The other port of the pair. */
 unsigned int judge_other(const struct verdict_pair *pair, unsigned int end);
 

@@ -58,17 +58,17 @@ static void judge_gaps(struct judge *j, const struct verdict_pair *pair, unsigne
 	const struct judged_end *at = &j->end[end];
 	uint64_t no_buffer = judge_grown(at, METRIC_OUT_OF_BUFFER, 0xff);
 	uint64_t lost = without(r->gaps, no_buffer + at->discarded + at->corrupted);
-	char what[120];
+	char what[120], name[JUDGE_NAME_MAX];
 
 	if (r->reordered)
 		judge_say(j, REASON_REORDERED, (int)end, (int)class,
 			  "%s: %llu messages of class %u came after a later one",
-			  judge_host(j, end), LL(r->reordered), class);
+			  judge_name(j, pair, end, name), LL(r->reordered), class);
 	if (r->gaps && no_buffer)
 		judge_say(j, REASON_RNR, (int)end, (int)class,
 			  "%s: %llu messages of class %u are missing, and %llu packets found no "
 			  "receive buffer",
-			  judge_host(j, end), LL(r->gaps), class, LL(no_buffer));
+			  judge_name(j, pair, end, name), LL(r->gaps), class, LL(no_buffer));
 	if (!lost || judge_peer_gone(pair))
 		return;
 	snprintf(what, sizeof(what), "%llu messages of class %u never arrived (counted)", LL(lost),
@@ -79,13 +79,15 @@ static void judge_gaps(struct judge *j, const struct verdict_pair *pair, unsigne
 static void judge_classes(struct judge *j, const struct verdict_pair *pair, unsigned int end,
 			  const struct traffic_report *report)
 {
+	char name[JUDGE_NAME_MAX];
+
 	for (unsigned int i = 0; i < report->class_count; i++) {
 		const struct traffic_class_result *r = &report->class[i];
 
 		if (r->mismatches)
 			judge_say(j, REASON_WRONG_DATA, (int)end, (int)i,
 				  "%s: %llu messages of class %u arrived with wrong contents",
-				  judge_host(j, end), LL(r->mismatches), i);
+				  judge_name(j, pair, end, name), LL(r->mismatches), i);
 		judge_strict(j, pair, end, i, r);
 		judge_gaps(j, pair, end, i, r);
 	}
@@ -156,6 +158,7 @@ static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsign
 			const struct traffic_report *report)
 {
 	enum traffic_cause cause = report->total.cause;
+	char name[JUDGE_NAME_MAX];
 	enum reason_kind kind;
 
 	if ((unsigned int)cause >= CAUSE_COUNT || !by_cause[cause].said ||
@@ -173,16 +176,18 @@ static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsign
 		say_lost(j, end, judge_other(pair, end), VERDICT_NOWHERE, words_of(report));
 		return;
 	}
-	judge_say(j, kind, (int)end, VERDICT_NOWHERE, "%s: %s", judge_host(j, end),
+	judge_say(j, kind, (int)end, VERDICT_NOWHERE, "%s: %s", judge_name(j, pair, end, name),
 		  words_of(report));
 }
 
 static void judge_report(struct judge *j, const struct verdict_pair *pair, unsigned int end,
 			 const struct traffic_report *report)
 {
+	char name[JUDGE_NAME_MAX];
+
 	if (!report) {
 		judge_say(j, REASON_PEER_GONE, (int)end, VERDICT_NOWHERE, "%s gave no result",
-			  judge_host(j, end));
+			  judge_name(j, pair, end, name));
 		return;
 	}
 	judge_classes(j, pair, end, report);

@@ -190,6 +190,19 @@ const char *judge_host(const struct judge *j, unsigned int end)
 	return j->end[end].seen->host;
 }
 
+const char *judge_name(const struct judge *j, const struct verdict_pair *pair, unsigned int end,
+		       char buf[JUDGE_NAME_MAX])
+{
+	unsigned int pairs = 0;
+
+	for (unsigned int i = 0; i < j->in->pair_count; i++)
+		pairs += j->in->pair[i].client == end || j->in->pair[i].server == end;
+	snprintf(buf, JUDGE_NAME_MAX, "%.64s%s%.64s", judge_host(j, end),
+		 pairs > 1 ? ", with " : "",
+		 pairs > 1 ? judge_host(j, judge_other(pair, end)) : "");
+	return buf;
+}
+
 unsigned int judge_other(const struct verdict_pair *pair, unsigned int end)
 {
 	return end == pair->client ? pair->server : pair->client;

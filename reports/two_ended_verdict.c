@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/background.h"
+
 static int prio_by(const struct qos *q, const struct traffic_class *class)
 {
 	if (qos_has(q, QOS_TRUST) && q->trust == QOS_TRUST_PCP)
@@ -59,22 +61,13 @@ uint8_t two_ended_prios(const struct two_ended *t)
 	return prios;
 }
 
-/* TCP has no service level: where a host trusts PCP, it goes in priority 0 unless somebody maps it.
- * Without a map it may be any. */
 uint8_t two_ended_tcp_prios(const struct two_ended *t)
 {
 	uint8_t prios = 0;
 
-	for (unsigned int side = 0; side < SIDES; side++) {
-		for (unsigned int i = 0; i < t->spec[side].tcp_count; i++) {
-			const struct traffic_class like = {.tos = t->spec[side].tcp[i].tos};
-			int prio = prio_by(&t->ends.port[side]->qos, &like);
-
-			if (prio < 0 || prio >= QOS_PRIOS)
-				return 0xff;
-			prios |= (uint8_t)(1u << prio);
-		}
-	}
+	for (unsigned int side = 0; side < SIDES; side++)
+		for (unsigned int i = 0; i < t->spec[side].tcp_count; i++)
+			prios |= background_prios(&t->ends.port[side]->qos, &t->spec[side].tcp[i]);
 	return prios;
 }
 

@@ -225,6 +225,54 @@ static void test_priorities_unknown(void **state)
 	}
 }
 
+/* TCP beside the incast: of one server nothing came, and it is named; pauses of TCP's priority are
+ * no sign. */
+static void test_tcp(void **state)
+{
+	struct traffic_tcp_result tcp[SERVERS][SIDES] = {0};
+	struct scene *s = make(0, 7);
+	const struct verdict_reason *r;
+
+	(void)state;
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		struct two_ended *t = &s->one[i].t;
+
+		tcp[i][SIDE_SERVER].sent_bytes = tcp[i][SIDE_CLIENT].arrived_bytes = BYTES;
+		for (unsigned int side = 0; side < SIDES; side++) {
+			t->spec[side].tcp_count = 1;
+			t->spec[side].tcp[0] = (struct traffic_tcp){
+				.tos = 192, .direction = TRAFFIC_BACKWARD, .streams = 2};
+			t->report[side].tcp_count = 1;
+			t->report[side].tcp = &tcp[i][side];
+		}
+	}
+	judge(s, VERDICT_PASS);
+	assert_int_equal(s->v.in.tcp, 1 << 0);
+	tcp[1][SIDE_CLIENT].arrived_bytes = 0;
+	judge(s, VERDICT_INCONCLUSIVE);
+	r = &s->v.v.reason[0];
+	assert_int_equal(r->kind, REASON_BACKGROUND);
+	assert_string_equal(r->text, "h1, with h3: nothing arrived of TCP 0: the port was not "
+				     "tested with it");
+	tcp[1][SIDE_CLIENT].arrived_bytes = BYTES;
+	tcp[2][SIDE_CLIENT].broken = 1;
+	judge(s, VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(s->v.v.reason[0].text, "h1, with h4: 1 of 2 streams of TCP 0"));
+	free(s);
+}
+
+/* What one server's messages are is told with its name. */
+static void test_wrong_data(void **state)
+{
+	struct scene *s = make(0, 7);
+
+	(void)state;
+	s->result[2][SIDE_CLIENT].mismatches = 3;
+	judge(s, VERDICT_FAIL);
+	assert_non_null(strstr(s->v.v.reason[0].text, "h1, with h4: 3 messages of class 0"));
+	free(s);
+}
+
 /* The first probe could not read: another one's reading of the same port does. One that was lost
  * makes it partial, and one that never began nothing to judge. */
 static void test_parts(void **state)
@@ -249,7 +297,8 @@ int main(void)
 		cmocka_unit_test(test_stress),	       cmocka_unit_test(test_loss),
 		cmocka_unit_test(test_wrong_priority), cmocka_unit_test(test_maps_differ),
 		cmocka_unit_test(test_many_rows),      cmocka_unit_test(test_priorities_unknown),
-		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_parts),	       cmocka_unit_test(test_tcp),
+		cmocka_unit_test(test_wrong_data),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
