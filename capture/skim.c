@@ -418,12 +418,21 @@ static uint16_t takes_answers(const struct flow_entry *e)
 	       (a->state == ANSWERS_INSIDE ? TAKES_INSIDE : TAKES_BETWEEN);
 }
 
+/* What came before the first request or response, CNPs for one, is of no service: that is still to
+ * be told. */
+static bool is_nameless(const struct flow_core *f)
+{
+	return f->class_packets[0] && !f->requests && !f->responses;
+}
+
 static uint16_t takes_of(const struct flow_entry *e)
 {
 	const struct stream *s = &e->stream;
 	bool paired = e->peer != PAIR_NONE;
 	uint16_t takes = 0;
 
+	if (is_nameless(&e->flow))
+		return 0;
 	if (!s->psn.blind && !s->pending)
 		takes |= TAKES_REQUEST | TAKES_ACKREQ | TAKES_UNRELIABLE | TAKES_FULL | TAKES_READ;
 	takes |= s->psn.started ? 0 : TAKES_FIRST;

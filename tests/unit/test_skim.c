@@ -19,7 +19,7 @@
 
 #define SEEDS	   20
 #define ALL_FAULTS ((1U << CAPGEN_FAULTS) - 1)
-#define FRAME_MAX  2048
+#define FRAME_MAX  4608
 
 struct record_header {
 	uint32_t seconds, nanoseconds, cap_len, wire_len;
@@ -289,6 +289,12 @@ static const struct scene scenes[] = {
 	 NOTHING,
 	 0,
 	 50},
+	{"begun by CNPs",
+	 {.requesters = 200, .frames = 6000, .ce_rate = 300, .mix = CAPGEN_RC | CAPGEN_CM},
+	 0,
+	 NOTHING,
+	 0,
+	 10},
 	{"classes", {.requesters = 300, .frames = 8000, .pmtu = 256}, 0, CLASSES, 0, 20},
 };
 
@@ -304,7 +310,7 @@ static void check_scene(const struct scene *s)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	o.faults = ALL_FAULTS;
 	o.fault_rate = 100;
-	o.ce_rate = 20;
+	o.ce_rate = o.ce_rate ? o.ce_rate : 20;
 	for (o.seed = 1; o.seed <= SEEDS; o.seed++) {
 		write_file(path, &o, &w);
 		taken += compare(s->name, o.seed, path, s->max_flows);
