@@ -116,7 +116,8 @@ static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
 		flow_entry_settle(t, &t->entry[e->peer]);
 		return &t->entry[e->peer];
 	}
-	id = pair_find(t->pairs, flow_hosts(e->flow.dst, e->flow.src), p, &same_port);
+	id = pair_find(t->pairs, flow_hosts(e->flow.dst, e->flow.src), p->psn, p->sport,
+		       &same_port);
 	if (id >= t->count || t->entry[id].peer != PAIR_NONE || id == e->id ||
 	    memcmp(t->entry[id].flow.src, e->flow.dst, 16) ||
 	    memcmp(t->entry[id].flow.dst, e->flow.src, 16))

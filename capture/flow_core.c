@@ -88,7 +88,7 @@ static void tell_stream(const struct flow_run *r, struct stream *s)
 	s->next_psn = r->took & TAKES_REQUEST ? r->expected : s->next_psn;
 	s->una = r->una;
 	s->last_opcode = r->last_opcode;
-	s->answer_psn = r->answer_psn;
+	s->answer_psn = r->took & TAKES_RESPONSE ? r->answer_psn : s->answer_psn;
 	s->answer_ns = r->answer_ns;
 }
 

@@ -294,22 +294,27 @@ static bool is_flow_of(const struct flow_entry *e, const uint8_t src[16], const 
 	       !memcmp(e->flow.dst, dst, 16);
 }
 
+uint32_t flow_entry_seek(const struct flow_table *t, uint64_t hash, const uint8_t src[16],
+			 const uint8_t dst[16], uint32_t dest_qpn)
+{
+	uint32_t at = (uint32_t)hash & t->slot_mask;
+
+	for (; t->slot[at].id; at = (at + 1) & t->slot_mask)
+		if (t->slot[at].tag == flow_tag(hash) &&
+		    is_flow_of(&t->entry[t->slot[at].id - 1], src, dst, dest_qpn))
+			return t->slot[at].id - 1;
+	return PAIR_NONE;
+}
+
 static struct flow_entry *find(struct flow_table *t, uint64_t hash, const uint8_t src[16],
 			       const uint8_t dst[16], uint32_t dest_qpn)
 {
-	uint32_t at = (uint32_t)hash & t->slot_mask;
-	struct flow_entry *e;
+	uint32_t id = flow_entry_seek(t, hash, src, dst, dest_qpn);
 
-	for (; t->slot[at].id; at = (at + 1) & t->slot_mask) {
-		if (t->slot[at].tag != flow_tag(hash))
-			continue;
-		e = &t->entry[t->slot[at].id - 1];
-		if (is_flow_of(e, src, dst, dest_qpn)) {
-			flow_entry_settle(t, e);
-			return e;
-		}
-	}
-	return NULL;
+	if (id == PAIR_NONE)
+		return NULL;
+	flow_entry_settle(t, &t->entry[id]);
+	return &t->entry[id];
 }
 
 struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
@@ -345,24 +350,32 @@ int flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct 
 	return flow_entry_keep(t, e);
 }
 
-static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const struct packet *p)
+struct flow_entry *flow_entry_add(struct flow_table *t, uint64_t hash, const uint8_t src[16],
+				  const uint8_t dst[16], uint32_t dest_qpn)
 {
 	struct flow_entry *e = &t->entry[t->count];
 
 	memset(e, 0, sizeof(*e));
-	memcpy(e->flow.src, p->src, sizeof(p->src));
-	memcpy(e->flow.dst, p->dst, sizeof(p->dst));
-	e->flow.dest_qpn = p->dest_qpn;
-	e->flow.sport = p->sport;
-	e->flow.encap = p->encap & 3;
-	e->flow.service = opcode_class(p->opcode) & 7;
-	e->flow.first_ns = p->time_ns;
-	e->flow.first_frame = p->frame;
+	memcpy(e->flow.src, src, sizeof(e->flow.src));
+	memcpy(e->flow.dst, dst, sizeof(e->flow.dst));
+	e->flow.dest_qpn = dest_qpn;
 	e->id = t->count;
 	e->peer = e->candidate = PAIR_NONE;
 	t->run[e->id].takes = 0;
 	t->run[e->id].layout = RUN_UNKNOWN;
 	put_slot(t, hash, t->count++);
+	return e;
+}
+
+static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const struct packet *p)
+{
+	struct flow_entry *e = flow_entry_add(t, hash, p->src, p->dst, p->dest_qpn);
+
+	e->flow.sport = p->sport;
+	e->flow.encap = p->encap & 3;
+	e->flow.service = opcode_class(p->opcode) & 7;
+	e->flow.first_ns = p->time_ns;
+	e->flow.first_frame = p->frame;
 	if (t->connections) {
 		const struct connection *c = connect_find(t->connections, p->src, p->dst,
 							  p->dest_qpn);

@@ -46,7 +46,7 @@ enum flow_run_takes {
 };
 
 #define RUN_UNKNOWN 0xff
-#define RUN_NO_PSN  UINT32_MAX /* is expected while TAKES_FIRST */
+#define RUN_NO_PSN  UINT32_MAX /* is expected while TAKES_FIRST, or no answer was seen */
 
 /*
  * A run of ordinary packets. While it lasts (takes != 0), what is here counts beside the flow's own
@@ -176,6 +176,15 @@ static inline void flow_fetch(const void *from, size_t bytes)
 	for (size_t i = CACHE_LINE; i < bytes; i += CACHE_LINE)
 		__builtin_prefetch((const uint8_t *)from + i, 1);
 }
+
+/* The index of a flow, which is not settled; PAIR_NONE = there is none. `hash`: its flow_hash_*().
+ */
+uint32_t flow_entry_seek(const struct flow_table *t, uint64_t hash, const uint8_t src[16],
+			 const uint8_t dst[16], uint32_t dest_qpn);
+
+/* Makes a flow that is not there, for which there is room, of which nothing was seen. */
+struct flow_entry *flow_entry_add(struct flow_table *t, uint64_t hash, const uint8_t src[16],
+				  const uint8_t dst[16], uint32_t dest_qpn);
 
 /* Finds or makes the flow of a packet, settled. NULL on -ENOMEM. Entries move when one is made. */
 struct flow_entry *flow_entry_of(struct flow_table *t, const struct packet *p);

@@ -61,11 +61,11 @@ void pair_note(struct pair_table *t, uint64_t hosts, uint32_t psn, uint16_t spor
 	}
 }
 
-uint32_t pair_find(const struct pair_table *t, uint64_t hosts, const struct packet *p,
+uint32_t pair_find(const struct pair_table *t, uint64_t hosts, uint32_t psn, uint16_t sport,
 		   bool *same_port)
 {
 	for (unsigned int any = 0; any < 2; any++) {
-		uint64_t key = key_of(hosts, p->psn, port_of(any, p->sport));
+		uint64_t key = key_of(hosts, psn, port_of(any, sport));
 		const struct bucket *b = &t->bucket[key >> 32 & (BUCKETS - 1)];
 
 		if (b->id != PAIR_NONE && b->tag == (uint32_t)key) {

@@ -8,7 +8,8 @@
 #ifndef CAPTURE_PAIR_H
 #define CAPTURE_PAIR_H
 
-#include "capture/packet.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 struct pair_table; /* opaque */
 
@@ -23,7 +24,7 @@ void pair_note(struct pair_table *t, uint64_t hosts, uint32_t psn, uint16_t spor
 
 /* The flow whose request a response answers, to be checked by the caller; PAIR_NONE when it is not
  * known. `hosts` as for the request. *same_port: the source ports are equal. */
-uint32_t pair_find(const struct pair_table *t, uint64_t hosts, const struct packet *p,
+uint32_t pair_find(const struct pair_table *t, uint64_t hosts, uint32_t psn, uint16_t sport,
 		   bool *same_port);
 
 /* The numbers of the flows changed. */

@@ -12,23 +12,12 @@
 #include "capture/bytes.h"
 #include "capture/icrc.h"
 #include "capture/opcode.h"
+#include "capture/skim_layout.h"
 
-#define ETH_LEN	       14
-#define VLAN_LEN       4
-#define IPV4_LEN       20
-#define IPV6_LEN       40
-#define UDP_LEN	       8
-#define RETH_LEN       16
-#define ETHERTYPE_VLAN 0x8100
-#define ETHERTYPE_IPV6 0x86dd
-#define TCLASS_CE      3
-#define ACKREQ	       0x80 /* of the byte before the PSN */
-#define AETH_REFUSAL   0x60 /* bits of the syndrome that an ACK has not */
-
-/* Of a layout. */
-#define LAYOUT_VLAN 1
-#define LAYOUT_IPV6 2
-#define LAYOUTS	    4
+#define RETH_LEN     16
+#define TCLASS_CE    3
+#define ACKREQ	     0x80 /* of the byte before the PSN */
+#define AETH_REFUSAL 0x60 /* bits of the syndrome that an ACK has not */
 
 typedef uint64_t head_word __attribute__((vector_size(16)));
 
@@ -110,16 +99,6 @@ void skim_init(struct skim_batch *b, const struct flow_table *t)
 	b->seed = t->seed;
 	for (unsigned int i = 0; i < ARRAY_SIZE(b->opcode); i++)
 		learn_opcode(&b->opcode[i], (uint8_t)i, i & ACKREQ << 1);
-}
-
-static uint32_t l3_of(unsigned int layout)
-{
-	return layout & LAYOUT_VLAN ? ETH_LEN + VLAN_LEN : ETH_LEN;
-}
-
-static uint32_t bth_of(unsigned int layout)
-{
-	return l3_of(layout) + UDP_LEN + (layout & LAYOUT_IPV6 ? IPV6_LEN : IPV4_LEN);
 }
 
 static __attribute__((noinline)) uint8_t verify(const struct record *r, uint32_t l3, uint32_t bth,
@@ -269,15 +248,11 @@ static __attribute__((noinline)) uint32_t take_read(struct stream *s, uint32_t b
 						      : 0;
 }
 
-/* A request of a flow that was quiet since the last pause began: it may have been held by it. */
+/* A request of a flow that was quiet since the last pause began: it may have been held by it, if it
+ * is not the first packet. */
 static bool may_be_held(const struct flow_table *t, const struct flow_run *run)
 {
-	return run->last_ns < t->pfc_ns && run->layout & LAYOUT_VLAN;
-}
-
-static uint16_t pmtu_of(const struct psn_track *psn)
-{
-	return psn->pmtu <= UINT16_MAX ? (uint16_t)psn->pmtu : 0;
+	return run->last_ns && run->last_ns < t->pfc_ns && run->layout & LAYOUT_VLAN;
 }
 
 /* The first request of a flow that began with answers. */
@@ -291,7 +266,7 @@ static __attribute__((noinline)) bool take_first(struct flow_table *t, struct fl
 	if (k->needs & TAKES_FULL)
 		psn_learn_pmtu(psn, k->payload_len);
 	psn->started = true;
-	run->pmtu = pmtu_of(psn);
+	run->pmtu = skim_pmtu(psn);
 	run->takes = (uint16_t)((run->takes & ~TAKES_FIRST) | TAKES_ANSWERS);
 	return true;
 }
@@ -305,7 +280,7 @@ static inline bool take_request(struct flow_table *t, struct flow_run *run, cons
 	if (((k->psn != run->expected) | odd_full) && !take_first(t, run, k))
 		return false;
 	if (k->needs & TAKES_READ) {
-		span = take_read(&t->entry[run - t->run].stream, bth_of(run->layout), r, k);
+		span = take_read(&t->entry[run - t->run].stream, skim_bth_of(run->layout), r, k);
 		if (!span)
 			return false;
 	}
@@ -327,7 +302,7 @@ static __attribute__((noinline)) void note_request(struct flow_table *t, uint32_
 	if (k->needs & TAKES_ACKREQ ||
 	    f->requests + run->count[RUN_REQUEST] + 1 < UNPAIRED_REQUESTS)
 		pair_note(t->pairs, flow_hosts(f->src, f->dst), k->psn,
-			  be16_at(r->data + bth_of(run->layout) - UDP_LEN), id);
+			  be16_at(r->data + skim_bth_of(run->layout) - UDP_LEN), id);
 }
 
 static inline bool take_answer(const struct flow_table *t, struct flow_run *run,
@@ -339,8 +314,10 @@ static inline bool take_answer(const struct flow_table *t, struct flow_run *run,
 
 	if (!(peer->takes & TAKES_ANSWERS) || d >= 0 || d < -STREAM_WINDOW_MAX)
 		return false;
-	if (k->needs & TAKES_INSIDE ? ahead != 1 : ahead <= 0 || ahead > STREAM_WINDOW_MAX)
-		return false;
+	if (k->needs & TAKES_INSIDE ? ahead != 1 : ahead <= 0 || ahead > STREAM_WINDOW_MAX) {
+		if (run->answer_psn != RUN_NO_PSN)
+			return false;
+	}
 	if (k->needs & (TAKES_INSIDE | TAKES_OPEN))
 		run->takes = (uint16_t)((run->takes & ~(TAKES_INSIDE | TAKES_BETWEEN)) |
 					(k->needs & TAKES_OPEN ? TAKES_INSIDE : TAKES_BETWEEN));
@@ -387,6 +364,8 @@ unsigned int skim_take(struct skim_batch *b, struct flow_table *t, uint64_t fram
 
 	for (n = 0; n < max && at + n < b->count; n++) {
 		fetch(b, at + n, 2 * CACHE_LINE);
+		if (!b->skim[at + n].id)
+			skim_open(t, &b->record[at + n], &b->skim[at + n], frame + n);
 		if (!take(t, &b->record[at + n], &b->skim[at + n], frame + n))
 			break;
 	}
@@ -394,102 +373,4 @@ unsigned int skim_take(struct skim_batch *b, struct flow_table *t, uint64_t fram
 	t->totals.frames += n;
 	t->totals.roce += n;
 	return n;
-}
-
-/* Whether what skim_look() took for granted is so. */
-static bool is_as_it_looks(const struct skim *k, unsigned int layout, const struct packet *p)
-{
-	bool ipv6 = layout & LAYOUT_IPV6;
-
-	return p->kind == PACKET_ROCE && p->bth && p->fault == PACKET_OK && p->icrc == k->icrc &&
-	       p->icrc != ICRC_BAD && !p->fragment && p->tunnel.kind == TUNNEL_NONE &&
-	       p->l3_offset == l3_of(layout) && p->bth_offset == bth_of(layout) &&
-	       p->encap == (ipv6 ? ENCAP_ROCE_V2_IPV6 : ENCAP_ROCE_V2_IPV4);
-}
-
-/* What follows the last answer, when that was the furthest. */
-static uint16_t takes_answers(const struct flow_entry *e)
-{
-	const struct answers *a = &e->flow.answers;
-
-	if (a->state == ANSWERS_UNKNOWN || a->next != ((e->stream.answer_psn + 1) & PSN_MASK))
-		return 0;
-	return TAKES_RESPONSE | TAKES_OPEN |
-	       (a->state == ANSWERS_INSIDE ? TAKES_INSIDE : TAKES_BETWEEN);
-}
-
-/* What came before the first request or response, CNPs for one, is of no service: that is still to
- * be told. */
-static bool is_nameless(const struct flow_core *f)
-{
-	return f->class_packets[0] && !f->requests && !f->responses;
-}
-
-static uint16_t takes_of(const struct flow_entry *e)
-{
-	const struct stream *s = &e->stream;
-	bool paired = e->peer != PAIR_NONE;
-	uint16_t takes = 0;
-
-	if (is_nameless(&e->flow))
-		return 0;
-	if (!s->psn.blind && !s->pending)
-		takes |= TAKES_REQUEST | TAKES_ACKREQ | TAKES_UNRELIABLE | TAKES_FULL | TAKES_READ;
-	takes |= s->psn.started ? 0 : TAKES_FIRST;
-	if (s->psn.started && !s->psn.gap_count && !(s->more && s->more->skip_count))
-		takes |= TAKES_ANSWERS;
-	return takes | (paired ? takes_answers(e) : 0);
-}
-
-/* Goes on from where the flow stands. */
-static void run_on(struct flow_table *t, uint32_t id)
-{
-	const struct flow_entry *e = &t->entry[id];
-	const struct stream *s = &e->stream;
-	struct flow_run *run = &t->run[id];
-
-	run->peer = e->peer;
-	run->takes = (uint16_t)(takes_of(e) | TAKES_LAYOUT << run->layout);
-	run->last_opcode = s->last_opcode;
-	run->took = 0;
-	run->una = s->una;
-	run->expected = s->psn.started ? s->psn.expected : RUN_NO_PSN;
-	run->last_psn = s->last_psn;
-	run->answer_psn = s->answer_psn;
-	run->pmtu = pmtu_of(&s->psn);
-	run->max_payload = 0;
-	memset(run->count, 0, sizeof(run->count));
-	run->icrc_good = 0;
-	run->payload_bytes = 0;
-	run->last_ns = e->flow.last_ns;
-	run->last_frame = e->flow.last_frame;
-	run->request_ns = s->psn.last_ns;
-	run->answer_ns = s->answer_ns;
-}
-
-/* The run of the other way was ended by an answer to it: its next packets look as those before. */
-static void resume_peer(struct flow_table *t, uint32_t id)
-{
-	const struct flow_run *run = &t->run[id];
-
-	if (!run->takes && run->layout != RUN_UNKNOWN && run->path == t->entry[id].stream.path)
-		run_on(t, id);
-}
-
-void skim_begin(const struct skim_batch *b, struct flow_table *t, const struct packet *p)
-{
-	const struct skim *k = &b->skim[b->at];
-	unsigned int layout = (unsigned int)__builtin_ctz(k->needs / TAKES_LAYOUT | 1U << LAYOUTS);
-	struct flow_entry *e = &t->entry[t->last];
-	struct flow_run *run = &t->run[t->last];
-
-	if (!k->needs || !is_as_it_looks(k, layout, p) || !stream_is_on_path(&e->stream, p))
-		return;
-	memcpy(run->head, b->record[b->at].data, sizeof(run->head));
-	run->layout = (uint8_t)layout;
-	run->path = e->stream.path;
-	memset(run->tclass, k->tclass, sizeof(run->tclass));
-	run_on(t, t->last);
-	if (e->peer != PAIR_NONE)
-		resume_peer(t, e->peer);
 }

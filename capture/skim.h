@@ -62,6 +62,16 @@ void skim_fetch(const struct skim_batch *b, const struct flow_table *t);
  * first that is not ordinary: of that nothing is accounted. Returns how many they were. */
 unsigned int skim_take(struct skim_batch *b, struct flow_table *t, uint64_t frame, uint64_t max);
 
+/* Of a frame without a flow, so far: finds one that was begun in the same batch, or begins one when
+ * the frame is an ordinary first packet. Nothing of the frame is accounted. Part of skim_take(). */
+void skim_open(struct flow_table *t, const struct record *r, struct skim *k, uint64_t frame);
+
+/* The path MTU of a stream as its run has it. */
+static inline uint16_t skim_pmtu(const struct psn_track *psn)
+{
+	return psn->pmtu <= UINT16_MAX ? (uint16_t)psn->pmtu : 0;
+}
+
 /* The frame at `at` went the long way, as p: from now on those that look alike may go the short
  * one.
  */

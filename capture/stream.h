@@ -86,6 +86,11 @@ const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn);
 bool stream_is_rest_of_read(const struct stream *s, const struct packet *p,
 			    const struct psn_request *r);
 
+/* What the way to the capture leaves on packets: addresses, VLAN and TTL change from hop to hop,
+ * and stay the same for the packets of a flow. macs: both addresses as they lie in a frame; vlan: 0
+ * = no tag, else 1 + VID; tunnel: 0 = none. */
+uint32_t stream_path(const uint8_t *macs, uint8_t ttl, uint32_t vlan, uint64_t tunnel);
+
 /* Whether a packet came the way that the packets of the stream come. */
 bool stream_is_on_path(const struct stream *s, const struct packet *p);
 

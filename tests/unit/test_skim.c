@@ -289,12 +289,15 @@ static const struct scene scenes[] = {
 	 NOTHING,
 	 0,
 	 50},
+	{"short flows", {.requesters = 1000, .frames = 8000, .snap = 90}, 0, NOTHING, 0, 85},
+	{"short and paused", {.requesters = 800, .frames = 8000, .snap = 90}, 0, PAUSES, 0, 40},
 	{"begun by CNPs",
 	 {.requesters = 200, .frames = 6000, .ce_rate = 300, .mix = CAPGEN_RC | CAPGEN_CM},
 	 0,
 	 NOTHING,
 	 0,
 	 10},
+	{"all kinds", {.requesters = 200, .frames = 6000, .mix = CAPGEN_MIX_ALL}, 0, NOTHING, 0, 5},
 	{"classes", {.requesters = 300, .frames = 8000, .pmtu = 256}, 0, CLASSES, 0, 20},
 };
 
