@@ -120,8 +120,8 @@ static void test_bytes_and_tx(void **state)
 	prio_arrival_check(&c, &c, false, four, ARRAY_SIZE(four), &a);
 	assert_int_equal(a.swapped[0], 3);
 	assert_int_equal(a.swapped[1], 4);
-	prio_arrival_check(&c, &c, true, four, ARRAY_SIZE(four),
-			   &a); /* the other side: not counted */
+	/* The other side is not counted. */
+	prio_arrival_check(&c, &c, true, four, ARRAY_SIZE(four), &a);
 	assert_false(a.known);
 	assert_int_equal(a.class[1].arrival, ARRIVAL_UNKNOWN);
 	assert_string_equal(a.text, "");

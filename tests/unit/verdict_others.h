@@ -130,15 +130,21 @@ static void users(struct scene *s)
 	snprintf(s->end[1].user[0], sizeof(s->end[1].user[0]), "3 queue pairs of storage");
 }
 
-/* 50 MB of TCP from h1 to h2, 2 MB of it twice. */
-static void tcp_beside(struct scene *s)
+/* Nothing comes of it. */
+static void tcp_silent(struct scene *s)
 {
 	s->spec.tcp_count = 1;
-	s->spec.tcp[0].streams = 4;
 	for (unsigned int i = 0; i < 2; i++) {
 		s->report[i].tcp_count = 1;
 		s->report[i].tcp = &s->tcp[i];
 	}
+}
+
+/* 50 MB of TCP from h1 to h2, 2 MB of it twice. */
+static void tcp_beside(struct scene *s)
+{
+	tcp_silent(s);
+	s->spec.tcp[0].streams = 4;
 	s->tcp[0] = (struct traffic_tcp_result){
 		.sent_bytes = 50 * MB, .wire_bytes = 52 * MB, .retransmits = 1400, .mss = 1448};
 	s->tcp[1].arrived_bytes = 50 * MB;
@@ -222,15 +228,6 @@ static void tcp_elsewhere(struct scene *s)
 {
 	drop_at_3(s);
 	s->in.tcp = 1 << 0;
-}
-
-static void tcp_silent(struct scene *s)
-{
-	s->spec.tcp_count = 1;
-	for (unsigned int i = 0; i < 2; i++) {
-		s->report[i].tcp_count = 1;
-		s->report[i].tcp = &s->tcp[i];
-	}
 }
 
 static void tcp_broken(struct scene *s)
