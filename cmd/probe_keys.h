@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Values of options of `probe client`, and options that are KEY=VALUE,... lists: --class. -EINVAL
- * names the option and what is accepted.
+ * Values of options of `probe client`, and options that are KEY=VALUE,... lists: --class and --tcp.
+ * -EINVAL and -ERANGE name the option and what is accepted.
  */
 #ifndef CMD_PROBE_KEYS_H
 #define CMD_PROBE_KEYS_H
