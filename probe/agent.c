@@ -80,9 +80,7 @@ void agent_event(struct agent *a, json_t *doc)
 
 void agent_error(struct agent *a, uint64_t id, const struct err *e)
 {
-	send_doc(a,
-		 json_pack("{s:I, s:{s:i, s:o, s:o}}", "id", (json_int_t)id, "error", "code",
-			   e->code, "text", json_foreign(e->text), "hint", json_foreign(e->hint)));
+	send_doc(a, json_pack("{s:I, s:o}", "id", (json_int_t)id, "error", err_to_json(e)));
 }
 
 void agent_reply(struct agent *a, uint64_t id, json_t *reply)

@@ -33,24 +33,13 @@ static void lose(struct agent_link *k)
 	k->reply = NULL;
 }
 
-static void take_error(struct agent_link *k, const json_t *error)
-{
-	const char *text = json_string_value(json_object_get(error, "text"));
-	const char *hint = json_string_value(json_object_get(error, "hint"));
-	json_int_t code = json_integer_value(json_object_get(error, "code"));
-
-	err_set(&k->err, code < 0 && code > -4096 ? (int)code : -EIO, "%s", text ? text : "failed");
-	if (hint && *hint)
-		err_hint(&k->err, "%s", hint);
-}
-
 static void take_hello(struct agent_link *k, const json_t *doc)
 {
 	char hello[32];
 	struct err e = {0};
 
 	if (k->stream && json_object_get(doc, "error")) { /* the door stays closed */
-		take_error(k, json_object_get(doc, "error"));
+		err_from_json(json_object_get(doc, "error"), "failed", &k->err);
 		lose(k);
 		return;
 	}
@@ -84,7 +73,7 @@ static void take_answer(struct agent_link *k, json_t *doc)
 	k->op = NULL;
 	loop_timer_stop(k->timer);
 	if (error)
-		take_error(k, error);
+		err_from_json(error, "failed", &k->err);
 	else
 		k->reply = json_incref(doc);
 }

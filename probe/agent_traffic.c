@@ -82,15 +82,9 @@ static void answer_failure(struct agent_traffic *t, const struct err *e)
 
 static void take_error(struct agent_traffic *t, const json_t *error)
 {
-	const char *text = json_string_value(json_object_get(error, "text"));
-	const char *hint = json_string_value(json_object_get(error, "hint"));
-	json_int_t code = json_integer_value(json_object_get(error, "code"));
 	struct err e = {0};
 
-	err_set(&e, code < 0 && code > -4096 ? (int)code : -EIO, "%s",
-		text ? text : "traffic failed");
-	if (hint && *hint)
-		err_hint(&e, "%s", hint);
+	err_from_json(error, "traffic failed", &e);
 	answer_failure(t, &e);
 }
 

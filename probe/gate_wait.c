@@ -97,8 +97,7 @@ static void dismiss(struct caller *c)
 
 static void refuse(struct door *d, struct caller *c, const struct err *why)
 {
-	json_t *doc = json_pack("{s:{s:i, s:o, s:o}}", "error", "code", why->code, "text",
-				json_foreign(why->text), "hint", json_foreign(why->hint));
+	json_t *doc = json_pack("{s:o}", "error", err_to_json(why));
 	char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
 	char line[ERR_TEXT_MAX];
 

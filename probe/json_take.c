@@ -11,7 +11,8 @@
 
 #include "profiles/diag.h"
 
-#define HEX_MAX 64
+#define HEX_MAX	  64
+#define ERRNO_MAX 4096
 
 int json_take_uint(const json_t *object, const char *key, uint64_t min, uint64_t max,
 		   uint64_t *value, struct err *e)
@@ -86,6 +87,23 @@ json_t *json_foreign(const char *text)
 	made = safe ? json_string(safe) : NULL;
 	free(safe);
 	return made;
+}
+
+json_t *err_to_json(const struct err *e)
+{
+	return json_pack("{s:i, s:o, s:o}", "code", e->code, "text", json_foreign(e->text), "hint",
+			 json_foreign(e->hint));
+}
+
+void err_from_json(const json_t *error, const char *otherwise, struct err *e)
+{
+	const char *text = json_string_value(json_object_get(error, "text"));
+	const char *hint = json_string_value(json_object_get(error, "hint"));
+	json_int_t code = json_integer_value(json_object_get(error, "code"));
+
+	err_set(e, code < 0 && code > -ERRNO_MAX ? (int)code : -EIO, "%s", text ? text : otherwise);
+	if (hint && *hint)
+		err_hint(e, "%s", hint);
 }
 
 int json_take_word(const json_t *object, const char *key, const char *const *words,

@@ -36,6 +36,13 @@ int json_take_text(const json_t *object, const char *key, char *buf, size_t size
  * document is never lost for it. New reference, NULL on -ENOMEM. */
 json_t *json_foreign(const char *text);
 
+/* An error as agents and traffic processes tell it: {"code", "text", "hint"}. NULL on -ENOMEM. */
+json_t *err_to_json(const struct err *e);
+
+/* What they say, which may be anything: -EIO when that is no error's code, `otherwise` without a
+ * text. */
+void err_from_json(const json_t *error, const char *otherwise, struct err *e);
+
 /* Index of the text in words[0..count). */
 int json_take_word(const json_t *object, const char *key, const char *const *words,
 		   unsigned int count, unsigned int *index, struct err *e);

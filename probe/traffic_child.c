@@ -50,8 +50,7 @@ static int answer(struct child *c, json_t *doc)
 
 static int answer_error(struct child *c, const struct err *e)
 {
-	return answer(c, json_pack("{s:{s:i, s:o, s:o}}", "error", "code", e->code, "text",
-				   json_foreign(e->text), "hint", json_foreign(e->hint)));
+	return answer(c, json_pack("{s:o}", "error", err_to_json(e)));
 }
 
 /* The next line as an object; -ENODATA at the end of the input. */

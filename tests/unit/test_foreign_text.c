@@ -3,6 +3,7 @@
  * Texts of others in documents: whatever bytes they hold, and wherever they were cut, the document
  * is there, and can be read.
  */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -109,6 +110,14 @@ static json_t *of_run(const char *text)
 	return run_to_json(&r);
 }
 
+static json_t *of_error(const char *text)
+{
+	struct err e = {.code = -EIO};
+
+	snprintf(e.text, sizeof(e.text), "%s", text);
+	return err_to_json(&e);
+}
+
 static json_t *of_verdict(const char *text)
 {
 	static struct traffic_verdict v = {.count = 1};
@@ -125,7 +134,7 @@ static const struct {
 } documents[] = {
 	{"probe", of_probe},	  {"host of a probe", of_host}, {"marking echo", of_echo},
 	{"its end", of_echo_end}, {"traffic", of_traffic},	{"users of a port", of_users},
-	{"run", of_run},	  {"verdict", of_verdict},
+	{"run", of_run},	  {"verdict", of_verdict},	{"error", of_error},
 };
 
 static void test_documents(void **state)
@@ -142,11 +151,50 @@ static void test_documents(void **state)
 	}
 }
 
+/* Errors of others: whatever they say, an error it is. */
+static void test_errors(void **state)
+{
+	static const struct {
+		const char *json;
+		int code;
+		const char *text, *hint;
+	} cases[] = {
+		{"{\"code\": -19, \"text\": \"rxe0: gone\", \"hint\": \"see\"}", -ENODEV,
+		 "rxe0: gone", "see"},
+		{"{\"code\": -19, \"text\": \"rxe0: gone\", \"hint\": \"\"}", -ENODEV, "rxe0: gone",
+		 ""},
+		{"{}", -EIO, "failed", ""},
+		{"[]", -EIO, "failed", ""},
+		{"{\"code\": 0}", -EIO, "failed", ""},
+		{"{\"code\": 5}", -EIO, "failed", ""},
+		{"{\"code\": -4096}", -EIO, "failed", ""},
+		{"{\"code\": \"-5\", \"text\": 7, \"hint\": []}", -EIO, "failed", ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		json_t *json = json_loads(cases[i].json, 0, NULL);
+		struct err e = {0}, back = {0};
+
+		assert_non_null(json);
+		err_from_json(json, "failed", &e);
+		assert_int_equal(e.code, cases[i].code);
+		assert_string_equal(e.text, cases[i].text);
+		assert_string_equal(e.hint, cases[i].hint);
+		json_decref(json);
+		json = err_to_json(&e);
+		err_from_json(json, "", &back);
+		assert_memory_equal(&back, &e, sizeof(e));
+		json_decref(json);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_texts),
 		cmocka_unit_test(test_documents),
+		cmocka_unit_test(test_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
