@@ -86,6 +86,9 @@ agree() { # NAME [KEY=VALUE]...
 	jq -e '[.flows[].lost_psns, .flows[].missed_psns] | add == 0' "$tmp/truth"
 	run -2 build/tools/capgen only=magic "$tmp/r.pcap"
 	run -2 build/tools/capgen mix=magic "$tmp/r.pcap"
+	run -2 build/tools/capgen --help
+	[[ $output == "capgen [KEY=VALUE]"* ]]
+	[ ! -e --help ]
 }
 
 @test "--max-flows bounds the flows, and those that are forgotten are counted" {

@@ -105,7 +105,7 @@ int main(int argc, char **argv)
 
 	for (i = 1; i + 1 < argc && set_value(s, argv[i], &faults, &mix); i++)
 		;
-	if (i + 1 != argc) {
+	if (i + 1 != argc || argv[i][0] == '-') {
 		fputs(usage, stderr);
 		return 2;
 	}
