@@ -130,7 +130,7 @@ bool psn_is_jump(const struct psn_track *t, const struct psn_request *r)
 	int32_t d = psn_distance(r->psn, t->expected), jump = d < 0 ? -d : d;
 	bool idle = r->time_ns > t->last_ns && r->time_ns - t->last_ns >= JUMP_IDLE_NS;
 
-	return jump > JUMP_MAX || (idle && jump > JUMP_IDLE_MAX);
+	return !r->unacked && (jump > JUMP_MAX || (idle && jump > JUMP_IDLE_MAX));
 }
 
 /* The request is the newest: what comes next is known, or blind. */

@@ -49,6 +49,7 @@ struct psn_request {
 	bool read;	 /* takes a PSN for each response it asks for */
 	bool read_known; /* read_len was captured */
 	uint32_t read_len;
+	bool unacked; /* it was sent before, and is the first that was not acknowledged */
 	uint64_t time_ns;
 };
 

@@ -324,7 +324,7 @@ static inline bool take_answer(const struct flow_table *t, struct flow_run *run,
 	run->answer_psn = k->psn;
 	run->answer_ns = r->time_ns;
 	run->took |= TAKES_RESPONSE;
-	peer->una = (k->psn + 1) & PSN_MASK;
+	peer->una = ((k->psn + 1) & PSN_MASK) | STREAM_UNA;
 	return true;
 }
 

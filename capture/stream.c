@@ -161,7 +161,7 @@ static void skip(struct stream *s, uint32_t from, uint32_t psn)
 	int32_t acked = psn_distance(s->una, from), count;
 
 	if (acked > 0 && acked < STREAM_WINDOW_MAX)
-		from = s->una;
+		from = s->una & PSN_MASK;
 	count = psn_distance(tail ? s->psn.expected : psn, from);
 	if (count <= 0)
 		return;
@@ -345,6 +345,7 @@ static void observe_ahead(struct stream *s, const struct packet *p, const struct
 		ev->bits |= FLOW_NEW_CONNECTION;
 		more->refused = more->retry = STREAM_CAUSE_NONE;
 		more->late = more->bad_count = s->read_count = 0;
+		s->una = 0;
 		more->trail_count = more->trail_steps = 0;
 		break;
 	case PSN_UNJUDGED:
@@ -366,6 +367,8 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 		.read = flags & OP_READ,
 		.read_known = p->headers & HDR_RETH,
 		.read_len = p->reth.dma_len,
+		.unacked = s->una == (p->psn | STREAM_UNA) &&
+			   psn_distance(p->psn, s->psn.expected) < 0,
 		.time_ns = p->time_ns,
 	};
 	uint32_t path = path_of(p);
@@ -435,9 +438,9 @@ bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, str
 	int32_t d = psn_distance(p->psn, s->psn.expected);
 
 	/* Of requests that were not captured, or of another connection. */
-	if (!s->psn.started || d >= 0 || d < -STREAM_WINDOW_MAX)
+	if (!s->psn.started || d >= 0 || (d < -STREAM_WINDOW_MAX && !stream_read_of(s, p->psn)))
 		return false;
-	s->una = (p->psn + !refusal) & PSN_MASK;
+	s->una = ((p->psn + !refusal) & PSN_MASK) | STREAM_UNA;
 	if (more->skip_count && psn_distance(s->una, more->skip_from) > 0)
 		more->skip_count = 0; /* it had arrived */
 	if (s->psn.gap_count) {
@@ -463,6 +466,7 @@ void stream_connect(struct stream *s, struct flow *f, const struct connection *c
 	*s = (struct stream){.more = more, .read = s->read, .psn.gap = more->gap};
 	s->psn.started = true;
 	s->psn.expected = c->starting_psn;
+	s->una = c->starting_psn | STREAM_UNA;
 	s->psn.pmtu = c->path_mtu;
 	s->psn.last_ns = c->time_ns;
 	more->timeout_ns = c->timeout_ns;

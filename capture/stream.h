@@ -14,7 +14,8 @@
 
 #define STREAM_READS	  4
 #define STREAM_BAD	  4
-#define STREAM_WINDOW_MAX (1 << 20) /* an answer is not to older requests */
+#define STREAM_WINDOW_MAX (1 << 20)  /* an answer is not to older requests */
+#define STREAM_UNA	  (1U << 24) /* more bits than a PSN has */
 
 enum stream_cause {
 	STREAM_CAUSE_NONE,
@@ -59,7 +60,7 @@ struct stream_more {
 struct stream {
 	uint32_t path; /* what the way to the capture left on the packets; 0 = none seen */
 	uint32_t last_psn, next_psn; /* of the last request, and what follows it */
-	uint32_t una;	     /* the first that is not acknowledged, as far as that was captured */
+	uint32_t una; /* the first that is not acknowledged | STREAM_UNA, once that is known */
 	uint32_t answer_psn; /* of the last response in this direction */
 	uint8_t last_opcode;
 	bool pending; /* refused, retry, skip_count or late is in use */

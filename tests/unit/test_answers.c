@@ -214,13 +214,45 @@ static void copy_fills_hole(void **state)
 	flow_table_free(t);
 }
 
+/* A hole in a READ of 2 GiB, and what is left of it after a timeout: 2^21 PSNs lie before what the
+ * requester sends next, and are still to be answered. */
+static void a_read_of_2_gib(void **state)
+{
+	struct flow_table *t = flow_table_new(0);
+	struct packet p = packet(false, SEND_FIRST, 18, 1 * US);
+	struct flow f;
+
+	(void)state;
+	p.payload_len = 1024; /* the path MTU */
+	add(t, p);
+	answer(t, ACKED, 18, 2 * US);
+	send(t, 19, 3 * US);
+	answer(t, ACKED, 19, 4 * US);
+	ask_read(t, 20, 1 << 21, 5 * US);
+	for (uint32_t psn = 20; psn < 40; psn += psn == 29 ? 2 : 1) {
+		p = packet(true, psn == 20 ? FIRST : MIDDLE, psn, psn * US);
+		p.aeth.syndrome = ACKED;
+		add(t, p);
+	}
+	assert_int_equal(flow_to(t, A_QPN).responses_missing, 1);
+	p = packet(false, RDMA_READ, 40, 5 * MS);
+	p.reth.va = 40 * 1024;
+	p.reth.dma_len = ((1 << 21) - 20) * 1024U;
+	add(t, p);
+	assert_int_equal(flow_table_events(t).bits,
+			 FLOW_TIMEOUT | FLOW_DUPLICATE | FLOW_READ_RETRY);
+	f = flow_to(t, B_QPN);
+	assert_int_equal(f.new_connections, 0);
+	assert_int_equal(f.read_retries, 1);
+	flow_table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(copies_on_one_path),
-		cmocka_unit_test(holes_in_reads),
-		cmocka_unit_test(reads_of_unknown_span),
-		cmocka_unit_test(copy_fills_hole),
+		cmocka_unit_test(copies_on_one_path),	 cmocka_unit_test(holes_in_reads),
+		cmocka_unit_test(reads_of_unknown_span), cmocka_unit_test(copy_fills_hole),
+		cmocka_unit_test(a_read_of_2_gib),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

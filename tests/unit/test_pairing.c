@@ -386,6 +386,21 @@ static void eviction_keeps_pairs(void **state)
 	flow_table_free(t);
 }
 
+/* More than a new connection would be far away, but what was not acknowledged is sent again. */
+static void silence_with_much_under_way(void **state)
+{
+	struct flow_table *t = paired();
+
+	(void)state;
+	for (uint32_t psn = 12; psn < 9000; psn++)
+		send(t, psn, 20 * US + psn);
+	send(t, 12, 3000 * MS);
+	assert_int_equal(flow_table_events(t).bits, FLOW_TIMEOUT | FLOW_DUPLICATE);
+	send(t, 2000, 6000 * MS); /* that was not the first */
+	assert_int_equal(flow_table_events(t).bits, FLOW_NEW_CONNECTION);
+	flow_table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -398,6 +413,7 @@ int main(void)
 		cmocka_unit_test(told_by_cm),
 		cmocka_unit_test(cut_cm_says_nothing),
 		cmocka_unit_test(eviction_keeps_pairs),
+		cmocka_unit_test(silence_with_much_under_way),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
