@@ -211,10 +211,12 @@ static void space_cnp(struct flow *f, uint64_t now_ns, struct flow_events *ev)
 static bool is_copy(struct flow_table *t, struct flow_entry *e, const struct packet *p,
 		    bool believed)
 {
+	struct flow_more *more = flow_entry_more(e);
 	bool steady;
 
-	if (believed && answers_awaits(&flow_entry_more(e)->stream, p) &&
-	    !stream_is_on_path(&e->stream, p))
+	if (p->opcode == OPCODE_CNP)
+		return stream_is_cnp_copy(&e->stream, p, more->flow.cnp_last_ns);
+	if (believed && answers_awaits(&more->stream, p) && !stream_is_on_path(&e->stream, p))
 		return false;
 	steady = opcode_info(p->opcode)->flags & OP_RESPONSE && is_peer_steady(t, e, p);
 	return stream_is_copy(&e->stream, p, e->flow.last_ns, steady);

@@ -99,9 +99,19 @@ static bool is_answer_copy(const struct stream *s, const struct packet *p)
 	       within(p->time_ns, s->answer_ns, COPY_SAME_NS);
 }
 
+bool stream_is_cnp_copy(struct stream *s, const struct packet *p, uint64_t last_ns)
+{
+	uint32_t path = path_of(p), before = s->more->cnp_path;
+
+	if (before && path != before && last_ns && within(p->time_ns, last_ns, COPY_PATH_NS))
+		return true;
+	s->more->cnp_path = path;
+	return false;
+}
+
 bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, bool steady)
 {
-	bool answer = opcode_info(p->opcode)->flags & OP_RESPONSE && p->opcode != OPCODE_CNP;
+	bool answer = opcode_info(p->opcode)->flags & OP_RESPONSE;
 	uint32_t path = path_of(p);
 
 	if (!s->path)

@@ -48,6 +48,7 @@ struct stream_more {
 	uint8_t trail_steps;
 	uint32_t bad[STREAM_BAD]; /* PSNs of requests with a bad ICRC */
 	uint8_t bad_count;
+	uint32_t cnp_path;   /* as stream.path, of CNPs */
 	uint64_t timeout_ns; /* as agreed by CM, 0 = unknown */
 	uint32_t answer_gap_count;
 	/* Of what it sends, psn.gap, and of what it answers; the last, for they mean nothing by
@@ -102,6 +103,10 @@ void stream_bad_request(struct stream *s, const struct packet *p);
  * but requests with a good PSN. Accounts it, too. last_ns: of the packet before it; steady:
  * stream_is_steady() of the other direction. */
 bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, bool steady);
+
+/* The same for a CNP. The NIC makes them by itself, with a TTL and a VLAN that need not be those of
+ * the other packets. last_ns: of the CNP before, 0 = none. */
+bool stream_is_cnp_copy(struct stream *s, const struct packet *p, uint64_t last_ns);
 
 /* Whether nothing is sent again just now, as far as is known. */
 static inline bool stream_is_steady(const struct stream *s)

@@ -243,12 +243,33 @@ static void cnp_spacing(void **state)
 	flow_table_free(t);
 }
 
+/* The NIC makes CNPs by itself: they look otherwise than the answers around them. */
+static void cnp_among_answers(void **state)
+{
+	struct flow_table *t = flow_table_new(0);
+	struct flow f;
+
+	(void)state;
+	for (uint32_t i = 0; i < 10; i++) {
+		roce(t, 0x11, 9, 17, 6, i, 10 * i * US);
+		roce(t, OPCODE_CNP, 8, 17, 6, 0, (10 * i + 5) * US);
+		assert_int_equal(flow_table_events(t).bits, FLOW_CNP);
+	}
+	roce(t, OPCODE_CNP, 7, 17, 6, 0, 96 * US); /* the last one, seen elsewhere */
+	assert_int_equal(flow_table_events(t).bits, FLOW_CNP | FLOW_COPY);
+	flow_table_get(t, 0, &f);
+	assert_int_equal(f.copies, 1);
+	assert_int_equal(f.cnp_min_ns, 10 * US);
+	flow_table_free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),	 cmocka_unit_test(longest_pauses),
-		cmocka_unit_test(times_go_back), cmocka_unit_test(held_flows),
-		cmocka_unit_test(untagged),	 cmocka_unit_test(cnp_spacing),
+		cmocka_unit_test(lengths),	     cmocka_unit_test(longest_pauses),
+		cmocka_unit_test(times_go_back),     cmocka_unit_test(held_flows),
+		cmocka_unit_test(untagged),	     cmocka_unit_test(cnp_spacing),
+		cmocka_unit_test(cnp_among_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
