@@ -38,6 +38,7 @@ struct pause_extent {
 };
 
 struct pause_totals {
+	bool begun;
 	uint64_t first_ns, last_ns;    /* of frames that pause or let go on */
 	uint64_t pauses[PAUSE_PRIOS];  /* begun */
 	uint64_t ran_out[PAUSE_PRIOS]; /* of them: without a frame that ends them */

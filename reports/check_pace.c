@@ -24,18 +24,17 @@
 
 static void grow_span(uint64_t first_ns, uint64_t last_ns, uint64_t *from, uint64_t *to)
 {
-	if (!first_ns)
-		return;
-	*from = !*from || first_ns < *from ? first_ns : *from;
+	*from = first_ns < *from ? first_ns : *from;
 	*to = last_ns > *to ? last_ns : *to;
 }
 
-/* From the first packet of a flow or pause to the last one. */
+/* From the first packet of a flow or pause to the last one. Simulators begin at the time 0. */
 static uint64_t span_of(const struct capture_summary *s)
 {
-	uint64_t from = 0, to = 0;
+	uint64_t from = UINT64_MAX, to = 0;
 
-	grow_span(s->totals.pause.first_ns, s->totals.pause.last_ns, &from, &to);
+	if (s->totals.pfc_frames)
+		grow_span(s->totals.pause.first_ns, s->totals.pause.last_ns, &from, &to);
 	for (unsigned int i = 0; i < s->flow_count; i++)
 		grow_span(s->flow[i].first_ns, s->flow[i].last_ns, &from, &to);
 	return to > from ? to - from : 0;

@@ -42,8 +42,8 @@ static void paused(struct setting *s, uint64_t ns)
 {
 	struct pause_totals *t = &s->summary.totals.pause;
 
-	s->flow[0].first_ns = 1000 * MS;
-	s->flow[0].last_ns = t->last_ns = 1000 * MS + 10 * MS;
+	s->flow[0].first_ns = s->flow[1].first_ns = 1000 * MS;
+	s->flow[0].last_ns = s->flow[1].last_ns = t->last_ns = 1000 * MS + 10 * MS;
 	t->first_ns = 1001 * MS;
 	t->pauses[3] = 2;
 	t->ns[3] = t->most_ns[3] = t->longest[3].ns = ns;
@@ -69,7 +69,17 @@ static void paused_long(struct setting *s)
 static void paused_short_capture(struct setting *s)
 {
 	paused(s, MS - 1);
-	s->flow[0].last_ns = s->summary.totals.pause.last_ns = 1002 * MS;
+	s->flow[0].last_ns = s->flow[1].last_ns = s->summary.totals.pause.last_ns = 1002 * MS;
+}
+
+/* 5 ms of 100, which begin with the time 0. */
+static void paused_since_zero(struct setting *s)
+{
+	paused(s, 5 * MS);
+	s->flow[0].first_ns = 0;
+	s->flow[0].last_ns = 100 * MS;
+	s->flow[1].first_ns = s->summary.totals.pause.first_ns = 90 * MS;
+	s->flow[1].last_ns = s->summary.totals.pause.last_ns = 100 * MS;
 }
 
 static void nearly_storm(struct setting *s)

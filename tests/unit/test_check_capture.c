@@ -129,6 +129,7 @@ static const struct {
 	{"RC-CAP-020", paused_tenth, PASS},
 	{"RC-CAP-020", paused_long, WARN},
 	{"RC-CAP-020", paused_short_capture, PASS},
+	{"RC-CAP-020", paused_since_zero, PASS},
 	{"RC-CAP-021", NULL, PASS},
 	{"RC-CAP-021", nothing, SKIP},
 	{"RC-CAP-021", nearly_storm, PASS},

@@ -142,6 +142,7 @@ static void times_go_back(void **state)
 	pfc(t, 9, 3, 0xffff, 100 * US);
 	pfc(t, 9, 3, 0xffff, 10 * US);
 	pfc(t, 9, 3, 0, 20 * US);
+	assert_int_equal(sum->last_ns - sum->first_ns, 90 * US);
 	assert_int_equal(sum->pauses[3], 1);
 	assert_int_equal(sum->ns[3], 10 * US);
 	assert_int_equal(sum->longest[3].ns, 10 * US);
