@@ -88,17 +88,27 @@ static void print_side(const struct two_ended *t, enum two_ended_side side, FILE
 		p->firmware, h->before.kernel);
 }
 
-static void print_rate(const char *what, uint64_t messages, uint64_t bytes, uint64_t ns, FILE *out)
+/* How much it was, and how much in a second, in columns. */
+#define MOVED_TEXT 112
+static void moved_text(uint64_t bytes, uint64_t ns, char buf[MOVED_TEXT])
 {
-	double seconds = ns ? (double)ns / 1e9 : 1; /* without a time there is no rate */
 	uint64_t per_s = intervals_rate(bytes, ns);
 	char sum[32], rate[32], bits[32];
 
 	probe_bytes_text(bytes, sum, sizeof(sum));
 	probe_bytes_text(per_s, rate, sizeof(rate));
 	traffic_rate_text((double)per_s, bits, sizeof(bits));
-	fprintf(out, "    %-9s %12" PRIu64 " messages  %12s  %12s/s  %12s  %9.0f messages/s\n",
-		what, messages, sum, rate, bits, ns ? (double)messages / seconds : 0);
+	snprintf(buf, MOVED_TEXT, "%12s  %12s/s  %12s", sum, rate, bits);
+}
+
+static void print_rate(const char *what, uint64_t messages, uint64_t bytes, uint64_t ns, FILE *out)
+{
+	double seconds = ns ? (double)ns / 1e9 : 1; /* without a time there is no rate */
+	char moved[MOVED_TEXT];
+
+	moved_text(bytes, ns, moved);
+	fprintf(out, "    %-9s %12" PRIu64 " messages  %s  %9.0f messages/s\n", what, messages,
+		moved, ns ? (double)messages / seconds : 0);
 }
 
 static void print_latency(const struct histogram *h, bool probe, FILE *out)
@@ -175,22 +185,12 @@ static void print_class_side(const struct two_ended *t, enum two_ended_side side
 	print_latency(&c->latency, t->spec[side].class[i].probe, out);
 }
 
-static void print_stream(const char *what, uint64_t bytes, uint64_t ns, FILE *out)
-{
-	uint64_t per_s = intervals_rate(bytes, ns);
-	char sum[32], rate[32], bits[32];
-
-	probe_bytes_text(bytes, sum, sizeof(sum));
-	probe_bytes_text(per_s, rate, sizeof(rate));
-	traffic_rate_text((double)per_s, bits, sizeof(bits));
-	fprintf(out, "    %-9s %12s  %12s/s  %12s", what, sum, rate, bits);
-}
-
 static void print_tcp_side(const struct two_ended *t, enum two_ended_side side, unsigned int i,
 			   FILE *out)
 {
 	const struct traffic_report *r = &t->report[side];
 	const struct traffic_tcp_result *c = i < r->tcp_count ? &r->tcp[i] : NULL;
+	char moved[MOVED_TEXT];
 
 	if (!t->has_report[side] || !c) {
 		fprintf(out, "  %s: no report\n", two_ended_side_word(side));
@@ -198,12 +198,13 @@ static void print_tcp_side(const struct two_ended *t, enum two_ended_side side, 
 	}
 	fprintf(out, "  %s, DSCP %u\n", two_ended_side_word(side), c->tos_sent >> 2);
 	if (c->sent_bytes || !c->arrived_bytes) {
-		print_stream("sent", c->sent_bytes, c->duration_ns, out);
-		fprintf(out, "  %" PRIu64 " segments sent again\n", c->retransmits);
+		moved_text(c->sent_bytes, c->duration_ns, moved);
+		fprintf(out, "    %-9s %s  %" PRIu64 " segments sent again\n", "sent", moved,
+			c->retransmits);
 	}
 	if (c->arrived_bytes) {
-		print_stream("arrived", c->arrived_bytes, c->duration_ns, out);
-		fputc('\n', out);
+		moved_text(c->arrived_bytes, c->duration_ns, moved);
+		fprintf(out, "    %-9s %s\n", "arrived", moved);
 		print_goodput(&c->goodput, out);
 	}
 	if (c->broken)

@@ -199,6 +199,46 @@ static void test_text(void **state)
 	free(s);
 }
 
+/* A TCP background: what was sent and what arrived, each where it was. */
+static void test_text_of_tcp(void **state)
+{
+	static const char *const lines[] = {
+		"\nTCP 0    2 streams, flat out, ToS 32 (DSCP 8)\n",
+		"\n  client, DSCP 8\n"
+		"    sent          20.00 MB       2.00 MB/s       16 Mb/s  7 segments sent again\n",
+		"\n  server, DSCP 8\n"
+		"    arrived       19.00 MB       1.90 MB/s     15.2 Mb/s\n",
+		"\n    broken    1 of 2 streams: closed by the other end after 1.0 s\n",
+	};
+	struct traffic_tcp_result tcp[SIDES] = {
+		{.sent_bytes = 20000000, .retransmits = 7, .tos_sent = 32},
+		{.arrived_bytes = 19000000, .tos_sent = 32, .broken = 1},
+	};
+	struct scene *s = malloc(sizeof(*s));
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	make_scene(s);
+	snprintf(tcp[SIDE_SERVER].detail, sizeof(tcp[0].detail),
+		 "closed by the other end after 1.0 s");
+	for (unsigned int i = 0; i < SIDES; i++) {
+		s->t.spec[i].tcp_count = s->t.report[i].tcp_count = 1;
+		s->t.spec[i].tcp[0] = (struct traffic_tcp){.tos = 32, .streams = 2};
+		tcp[i].duration_ns = UINT64_C(10000000000);
+		s->t.report[i].tcp = &tcp[i];
+	}
+	out = open_memstream(&text, &size);
+	probe_print(&s->t, out);
+	fclose(out);
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		if (!strstr(text, lines[i]))
+			fail_msg("'%s' is not in: %s", lines[i], text);
+	free(text);
+	free(s);
+}
+
 /* A marking echo in which all came, and DSCP 26 became 0 from server to client. */
 static void make_echo(struct scene *s)
 {
@@ -316,6 +356,7 @@ int main(void)
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_document),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_of_tcp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
