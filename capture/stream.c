@@ -120,7 +120,7 @@ bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, 
 		uint64_t before_ns = answer ? s->answer_ns : last_ns;
 
 		if (before_ns && within(p->time_ns, before_ns, COPY_PATH_NS) &&
-		    (!answer || psn_distance(p->psn, s->answer_psn) <= 0))
+		    (answer ? psn_distance(p->psn, s->answer_psn) <= 0 : trail_has_datagram(s, p)))
 			return true;
 		if (answer)
 			s->path = path;
@@ -131,6 +131,8 @@ bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, 
 		s->answer_kind = (uint8_t)packet_answer_kind(p);
 		s->answer_psn = p->psn;
 		s->answer_ns = p->time_ns;
+	} else {
+		trail_keep_datagram(s, p);
 	}
 	return false;
 }

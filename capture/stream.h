@@ -14,6 +14,7 @@
 
 #define STREAM_READS	  4
 #define STREAM_BAD	  4
+#define STREAM_DATAGRAMS  4
 #define STREAM_WINDOW_MAX (1 << 20)  /* an answer is not to older requests */
 #define STREAM_UNA	  (1U << 24) /* more bits than a PSN has */
 
@@ -60,9 +61,15 @@ struct stream_more {
  * stands for zeros, and is for those who only look. */
 struct stream {
 	uint32_t path; /* what the way to the capture left on the packets; 0 = none seen */
-	uint32_t last_psn, next_psn; /* of the last request, and what follows it */
-	uint32_t una; /* the first that is not acknowledged | STREAM_UNA, once that is known */
-	uint32_t answer_psn; /* of the last response in this direction */
+	union {
+		struct {
+			uint32_t last_psn, next_psn; /* of the last request, and what follows */
+			uint32_t una; /* the first that is not acknowledged | STREAM_UNA, once that
+					 is known */
+			uint32_t answer_psn; /* of the last response in this direction */
+		};
+		uint32_t datagram[STREAM_DATAGRAMS]; /* of UD: marks of the last, newest first */
+	};
 	uint8_t last_opcode;
 	bool pending; /* refused, retry, skip_count or late is in use */
 	uint8_t read_count;

@@ -5,6 +5,9 @@
  */
 #include "capture/trail.h"
 
+#include <string.h>
+
+#include "capture/opcode.h"
 #include "capture/psn.h"
 
 #define TRAIL_STEPS  3
@@ -58,4 +61,33 @@ bool trail_is_copy(struct stream *s, const struct psn_request *r)
 		return false;
 	go_on(s, r);
 	return true;
+}
+
+static bool is_datagram(const struct packet *p)
+{
+	return opcode_class(p->opcode) == OPCODE_CLASS_UD;
+}
+
+/* Senders count their datagrams, whoever they are for. */
+static uint32_t mark_of(const struct packet *p)
+{
+	return (p->deth.src_qpn * 0x9e3779b1U ^ (uint32_t)p->sport << 8 ^ p->psn << 1) | 1;
+}
+
+bool trail_has_datagram(const struct stream *s, const struct packet *p)
+{
+	uint32_t mark = mark_of(p);
+
+	for (unsigned int i = 0; is_datagram(p) && i < STREAM_DATAGRAMS; i++)
+		if (s->datagram[i] == mark)
+			return true;
+	return !is_datagram(p);
+}
+
+void trail_keep_datagram(struct stream *s, const struct packet *p)
+{
+	if (!is_datagram(p))
+		return;
+	memmove(s->datagram + 1, s->datagram, sizeof(s->datagram) - sizeof(s->datagram[0]));
+	s->datagram[0] = mark_of(p);
 }

@@ -18,4 +18,9 @@ uint32_t trail_note(struct stream *s, const struct psn_request *r, uint64_t befo
 /* Whether a request that was there before is one more copy of a trail that is known. */
 bool trail_is_copy(struct stream *s, const struct psn_request *r);
 
+/* Whether a datagram is one of the last that were kept; with those of many senders, each its own
+ * way, the way alone tells no copy. Of what is no UD, true. */
+bool trail_has_datagram(const struct stream *s, const struct packet *p);
+void trail_keep_datagram(struct stream *s, const struct packet *p);
+
 #endif

@@ -114,11 +114,41 @@ static void restarts_are_no_trail(void **state)
 	}
 }
 
+/* Two senders of one QP, of which the second comes another way; `lag` datagrams later all come once
+ * more by a third way. */
+static void datagrams(void **state)
+{
+	const struct flow want = {.packets = 80, .copies = 40};
+
+	(void)state;
+	for (unsigned int lag = 0; lag < 4; lag++) {
+		struct flow_table *t = flow_table_new(0);
+
+		for (uint32_t i = 0; i < 40 + lag; i++) {
+			for (uint32_t late = 0; late < 2; late++) {
+				uint32_t n = i - lag * late;
+				struct packet p = request(0x64, n / 2 + n % 2 * 1000,
+							  1000000 + i * 2000 + late * 500);
+
+				if (n >= 40)
+					continue;
+				p.deth.src_qpn = 20 + n % 2;
+				p.ttl = (uint8_t)(late ? 62 : 64 - n % 2);
+				assert_int_equal(flow_table_add(t, &p), 0);
+				assert_int_equal(flow_table_events(t).bits, late ? FLOW_COPY : 0);
+			}
+		}
+		check_flow(t, "datagrams", &want);
+		flow_table_free(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(copies_that_trail),
 		cmocka_unit_test(restarts_are_no_trail),
+		cmocka_unit_test(datagrams),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
