@@ -83,6 +83,8 @@ static void tell_flow(const struct flow_run *r, struct flow_core *f)
 static void tell_stream(const struct flow_run *r, struct stream *s)
 {
 	s->psn.expected = r->takes & TAKES_FIRST ? s->psn.expected : r->expected;
+	s->psn.started |= (r->took & TAKES_REQUEST) != 0;
+	s->psn.pmtu = r->pmtu ? r->pmtu : s->psn.pmtu;
 	s->psn.last_ns = r->request_ns;
 	s->last_psn = r->last_psn;
 	s->next_psn = r->took & TAKES_REQUEST ? r->expected : s->next_psn;

@@ -168,12 +168,10 @@ static inline uint64_t flow_hash_ipv6(uint64_t seed, const uint8_t src[16], cons
 
 #define CACHE_LINE 64
 
-/* Soon it will be needed. A hint alone may come to nothing where the address is not in the TLB, so
- * the first line is read; nothing waits for that. */
+/* Soon it will be needed. */
 static inline void flow_fetch(const void *from, size_t bytes)
 {
-	(void)*(const volatile uint8_t *)from;
-	for (size_t i = CACHE_LINE; i < bytes; i += CACHE_LINE)
+	for (size_t i = 0; i < bytes; i += CACHE_LINE)
 		__builtin_prefetch((const uint8_t *)from + i, 1);
 }
 

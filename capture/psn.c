@@ -20,11 +20,8 @@
 
 void psn_learn_pmtu(struct psn_track *t, uint32_t payload)
 {
-	unsigned int i;
-
-	for (i = 0; i < PMTU_COUNT; i++)
-		if (payload == PMTU_MIN << i)
-			t->pmtu = payload;
+	if (psn_is_pmtu(payload))
+		t->pmtu = payload;
 }
 
 static uint32_t span_of(uint32_t len, uint32_t pmtu)

@@ -255,18 +255,14 @@ static bool may_be_held(const struct flow_table *t, const struct flow_run *run)
 	return run->last_ns && run->last_ns < t->pfc_ns && run->layout & LAYOUT_VLAN;
 }
 
-/* The first request of a flow that began with answers. */
-static __attribute__((noinline)) bool take_first(struct flow_table *t, struct flow_run *run,
-						 const struct skim *k)
+/* The first request of a flow. What it says of the stream is told there later: that lies elsewhere.
+ */
+static bool take_first(struct flow_run *run, const struct skim *k)
 {
-	struct psn_track *psn = &t->entry[run - t->run].stream.psn;
-
 	if (!(run->takes & TAKES_FIRST) || k->needs & TAKES_READ)
 		return false;
-	if (k->needs & TAKES_FULL)
-		psn_learn_pmtu(psn, k->payload_len);
-	psn->started = true;
-	run->pmtu = skim_pmtu(psn);
+	if (k->needs & TAKES_FULL && psn_is_pmtu(k->payload_len))
+		run->pmtu = k->payload_len;
 	run->takes = (uint16_t)((run->takes & ~TAKES_FIRST) | TAKES_ANSWERS);
 	return true;
 }
@@ -277,7 +273,7 @@ static inline bool take_request(struct flow_table *t, struct flow_run *run, cons
 	bool odd_full = (k->needs / TAKES_FULL & 1) & (k->payload_len != run->pmtu);
 	uint32_t span = 1;
 
-	if (((k->psn != run->expected) | odd_full) && !take_first(t, run, k))
+	if (((k->psn != run->expected) | odd_full) && !take_first(run, k))
 		return false;
 	if (k->needs & TAKES_READ) {
 		span = take_read(&t->entry[run - t->run].stream, skim_bth_of(run->layout), r, k);
