@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A walker over pcapng blocks that looks at interface statistics only (draft-ietf-opsawg-pcapng,
- * section 4.6). Every block is
+ * A walker over pcapng blocks that looks at interfaces and their statistics only
+ * (draft-ietf-opsawg-pcapng, sections 4.2 and 4.6). Every block is
  *
  *   | type 32 | total length 32 | body, padded to 4 | total length 32 |
  *
@@ -15,10 +15,15 @@
 #include <unistd.h>
 
 #define BLOCK_SECTION	 0x0a0d0d0aU
+#define BLOCK_INTERFACE	 1U
 #define BLOCK_STATISTICS 5U
+#define PCAP_MICRO	 0xa1b2c3d4U
+#define PCAP_NANO	 0xa1b23c4dU
 #define BYTE_ORDER_MAGIC 0x1a2b3c4dU
 #define BLOCK_MIN	 12U
 #define ISB_FIXED	 12U /* interface id, timestamp */
+#define INTERFACE_FIXED	 8U  /* link type, reserved, snap length */
+#define OPTION_TSRESOL	 9
 #define OPTION_IFDROP	 5
 #define OPTION_OSDROP	 7
 #define HEAD_BYTES	 8U
@@ -78,6 +83,45 @@ static void read_statistics(struct pcapng_section *s, const uint8_t *body, size_
 	}
 }
 
+/* In negative powers of 10, or of 2 with the first bit; a microsecond without it. */
+static uint32_t step_of(uint8_t resolution)
+{
+	bool fine = resolution & 0x80 ? (resolution & 0x7f) > 19 : resolution > 6;
+
+	return fine ? 1 : 1000;
+}
+
+static void read_interface(struct pcapng_tap *t, const uint8_t *body, size_t len)
+{
+	uint32_t step_ns = 1000;
+
+	if (len < INTERFACE_FIXED)
+		return;
+	body += INTERFACE_FIXED;
+	len -= INTERFACE_FIXED;
+	while (len >= 4) {
+		uint16_t code = u16_at(&t->section, body), size = u16_at(&t->section, body + 2);
+		size_t padded = 4 + ((size + 3U) & ~3U);
+
+		if (!code || padded > len)
+			break;
+		if (size && code == OPTION_TSRESOL)
+			step_ns = step_of(body[4]);
+		body += padded;
+		len -= padded;
+	}
+	if (!t->step_ns || step_ns < t->step_ns)
+		t->step_ns = step_ns;
+}
+
+/* Of a pcap, which has its clock in its first word. */
+static uint32_t pcap_step(uint32_t magic)
+{
+	if (magic == PCAP_NANO || magic == bswap_32(PCAP_NANO))
+		return 1;
+	return magic == PCAP_MICRO || magic == bswap_32(PCAP_MICRO) ? 1000 : 0;
+}
+
 static void section_end(struct pcapng_tap *t)
 {
 	for (unsigned int i = 0; i < PCAPNG_INTERFACES; i++) {
@@ -122,16 +166,22 @@ static bool tap_step(struct pcapng_tap *t)
 		if (!section_begin(t))
 			return false;
 	}
+	if (!t->begun)
+		t->step_ns = pcap_step(type);
 	len = u32_of(&t->section, len);
 	if (!t->begun || len < BLOCK_MIN || len % 4 || len < t->need)
 		return false;
-	if (u32_of(&t->section, type) == BLOCK_STATISTICS &&
+	type = u32_of(&t->section, type);
+	if ((type == BLOCK_STATISTICS || type == BLOCK_INTERFACE) &&
 	    len - BLOCK_MIN <= PCAPNG_STATISTICS_MAX) {
 		if (t->need == HEAD_BYTES && len > BLOCK_MIN) {
 			t->need = len - 4;
 			return true;
 		}
-		read_statistics(&t->section, t->buf + HEAD_BYTES, len - BLOCK_MIN);
+		if (type == BLOCK_STATISTICS)
+			read_statistics(&t->section, t->buf + HEAD_BYTES, len - BLOCK_MIN);
+		else
+			read_interface(t, t->buf + HEAD_BYTES, len - BLOCK_MIN);
 	}
 	t->skip = len - t->need;
 	t->have = 0;
@@ -183,4 +233,16 @@ enum capture_drops pcapng_drops(int fd, uint64_t *dropped)
 		t.skip = 0;
 	}
 	return pcapng_tap_drops(&t, dropped);
+}
+
+uint32_t pcapng_step(int fd)
+{
+	uint8_t buf[PIECE_BYTES];
+	struct pcapng_tap t;
+	ssize_t n = pread(fd, buf, sizeof(buf), 0);
+
+	pcapng_tap_init(&t);
+	if (n > 0)
+		pcapng_tap_feed(&t, buf, (size_t)n);
+	return t.step_ns;
 }

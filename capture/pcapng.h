@@ -24,6 +24,7 @@ struct pcapng_tap {
 	bool odd;   /* no pcapng, or it makes no sense from here on */
 	bool told;  /* by sections that have ended, as dropped */
 	uint64_t dropped;
+	uint32_t step_ns; /* the finest that was said so far, 1 or 1000; 0 = none. Of a pcap, too */
 	uint32_t skip;
 	size_t need, have; /* of buf */
 	uint8_t buf[PCAPNG_STATISTICS_MAX + 12];
@@ -41,5 +42,8 @@ enum capture_drops pcapng_tap_drops(const struct pcapng_tap *t, uint64_t *droppe
  * A file that breaks off counts up to there.
  */
 enum capture_drops pcapng_drops(int fd, uint64_t *dropped);
+
+/* The clock that the regular file fd begins with, as the tap's step_ns. */
+uint32_t pcapng_step(int fd);
 
 #endif

@@ -178,7 +178,9 @@ int source_open_file(const char *path, struct source **out, struct err *e)
 	}
 	if (s->fd >= 0)
 		s->records = record_file_open(s->fd, (uint32_t)pcap_snapshot(s->pcap));
-	if (s->records)
+	if (s->fd >= 0)
+		s->step_ns = pcapng_step(s->fd);
+	if (s->records && !s->step_ns) /* behind many options */
 		s->step_ns = record_file_step_ns(s->records);
 	*out = s;
 	return 0;
@@ -305,7 +307,8 @@ static bool is_own_lldp(const struct source *s, const struct pcap_pkthdr *h, con
 	       !memcmp(data + ETH_ALEN, s->own_mac, ETH_ALEN);
 }
 
-/* libpcap scales all times to nanoseconds, and does not tell what they were. */
+/* libpcap scales all times to nanoseconds, and does not tell what they were. What begins later in a
+ * file may have a finer clock than what it began with. */
 static void note_step(struct source *s, uint64_t time_ns)
 {
 	if (time_ns % 1000)
@@ -459,7 +462,9 @@ bool source_progress(const struct source *s, uint64_t *done, uint64_t *size)
 
 uint32_t source_step_ns(const struct source *s)
 {
-	return s->step_ns;
+	uint32_t said_ns = s->unpack ? unpack_step_ns(s->unpack) : 0;
+
+	return said_ns ? said_ns : s->step_ns;
 }
 
 enum capture_drops source_drops(struct source *s, uint64_t *dropped)

@@ -46,8 +46,9 @@ void source_count(struct source *s, unsigned int frames);
  * pipe, an interface. */
 bool source_progress(const struct source *s, uint64_t *done, uint64_t *size);
 
-/* In what steps its times count: 1 or 1000 ns, the latter for coarser clocks, too. Of what libpcap
- * reads alone, as far as the frames so far show, and 0 before the first. */
+/* In what steps its times count: 1 or 1000 ns, the latter for coarser clocks, too. As the
+ * file says, the finest of its interfaces; else as the frames so far show, and 0 before the first.
+ */
 uint32_t source_step_ns(const struct source *s);
 
 /* Live: kernel and interface drops; file: DROPS_UNKNOWN for pcap, from the interface statistics

@@ -272,6 +272,11 @@ enum capture_drops unpack_drops(const struct unpack *u, uint64_t *dropped)
 	return pcapng_tap_drops(&u->tap, dropped);
 }
 
+uint32_t unpack_step_ns(const struct unpack *u)
+{
+	return u->tap.step_ns;
+}
+
 uint64_t unpack_taken(const struct unpack *u)
 {
 	return u->taken;

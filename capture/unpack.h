@@ -33,6 +33,9 @@ void unpack_hint(const struct unpack *u, struct err *e);
 /* As pcapng_drops(), of what was read so far. */
 enum capture_drops unpack_drops(const struct unpack *u, uint64_t *dropped);
 
+/* In what steps it says that its times count, as struct pcapng_tap has it. */
+uint32_t unpack_step_ns(const struct unpack *u);
+
 /* Bytes that were taken from fd. */
 uint64_t unpack_taken(const struct unpack *u);
 

@@ -52,6 +52,31 @@ block() { # TYPE LENGTH BODY, as hexadecimal little endian
 	grep 'record each interface by itself' <<<"$stderr"
 }
 
+@test "standard input says what the file says, its clock as well" {
+	command -v jq || skip "jq is not installed"
+	local step head=0000000000000000ffff000001000000
+	local -A clocks=(
+		["d4c3b2a102000400$head"]=1000 ["4d3cb2a102000400$head"]=1
+		["a1b23c4d00020004${head:0:16}0000ffff00000001"]=1
+	)
+	for step in 06:1000 09:1 03:1000 94:1 93:1000; do
+		clocks["$(block 0a0d0d0a 1c000000 4d3c2b1a01000000ffffffffffffffff)$(
+			block 01000000 20000000 010000000000000009000100${step%:*}00000000000000
+		)"]=${step#*:}
+	done
+	for bytes in "${!clocks[@]}"; do
+		printf '%b' "$(sed 's/../\\x&/g' <<<"$bytes")" >"$tmp/clock"
+		"$rc" capture stats --json "$tmp/clock" >"$tmp/want"
+		jq -e --argjson step "${clocks[$bytes]}" '.totals.time_step_ns == $step' "$tmp/want"
+		"$rc" capture stats --json - <"$tmp/clock" | diff "$tmp/want" -
+	done
+	for f in $(files); do
+		"$rc" capture stats --json "$golden/$f" >"$tmp/want" 2>"$tmp/error" || [ "$f" = broken.pcap ]
+		cat "$golden/$f" | "$rc" capture stats --json - 2>"$tmp/error" >"$tmp/got" || [ "$f" = broken.pcap ]
+		diff "$tmp/want" "$tmp/got"
+	done
+}
+
 @test "decode prints what is expected" {
 	for f in $(files); do expect "$f" decode; done
 }
