@@ -95,11 +95,11 @@ void pause_take(struct pause_track *t, const struct packet *p, struct pause_tota
 {
 	struct pause_sender *s = sender_of(t, p->smac);
 
-	if (!sum->begun || p->time_ns < sum->first_ns)
+	if (!t->begun || p->time_ns < sum->first_ns)
 		sum->first_ns = p->time_ns;
 	if (p->time_ns > sum->last_ns)
 		sum->last_ns = p->time_ns;
-	sum->begun = true;
+	t->begun = true;
 	for (unsigned int prio = 0; prio < PAUSE_PRIOS; prio++) {
 		if (!(p->pfc_enable >> prio & 1))
 			continue;

@@ -24,6 +24,7 @@ struct pause_sender {
 
 /* No pointers. All zero: nothing was seen. */
 struct pause_track {
+	bool begun; /* a frame was taken */
 	struct pause_sender sender[PAUSE_SENDERS];
 	/* The last pause that had an end. */
 	struct {
@@ -38,7 +39,6 @@ struct pause_extent {
 };
 
 struct pause_totals {
-	bool begun;
 	uint64_t first_ns, last_ns;    /* of frames that pause or let go on */
 	uint64_t pauses[PAUSE_PRIOS];  /* begun */
 	uint64_t ran_out[PAUSE_PRIOS]; /* of them: without a frame that ends them */
