@@ -94,10 +94,19 @@ void run_host_clear(struct run_host *h)
 	memset(h, 0, sizeof(*h));
 }
 
+void run_pair_clear(struct run_pair *p)
+{
+	free(p->tcp);
+	p->tcp = NULL;
+	p->tcp_count = 0;
+}
+
 void run_clear(struct run *r)
 {
 	if (!r)
 		return;
+	for (unsigned int i = 0; i < r->pair_count; i++)
+		run_pair_clear(&r->pair[i]);
 	for (unsigned int i = 0; i < r->host_count; i++)
 		run_host_clear(&r->host[i]);
 	free(r->host);

@@ -45,6 +45,12 @@ struct run_host {
 	unsigned int port_count;
 };
 
+/* A TCP background of a pair: what was asked, and what each end tells. */
+struct run_tcp {
+	struct traffic_tcp asked;
+	struct traffic_tcp_result client, server;
+};
+
 /* One direction of traffic between two ports. */
 struct run_pair {
 	unsigned int client_host, client_port; /* indices into run.host[].port[] */
@@ -55,7 +61,9 @@ struct run_pair {
 	uint8_t client_tos, server_tos; /* what each end's QP was given */
 	bool ran;
 	struct traffic_result client, server;
-	char error[256]; /* why it did not run */
+	unsigned int tcp_count; /* mostly none; in no figure of the RDMA */
+	struct run_tcp *tcp;	/* owned */
+	char error[256];	/* why it did not run */
 };
 
 struct run {
@@ -93,6 +101,9 @@ bool run_host_name_ok(const char *name);
 
 /* Frees what one host holds and clears it. */
 void run_host_clear(struct run_host *h);
+
+/* Frees the TCP backgrounds of a pair; it has none then. */
+void run_pair_clear(struct run_pair *p);
 
 json_t *run_to_json(const struct run *r);
 int run_from_json(const json_t *json, struct run *r, struct err *e);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "probe/json_take.h"
-#include "probe/run.h"
+#include "probe/run_tcp.h"
 
 #define HOSTS_MAX 65536
 #define PORTS_MAX 256
@@ -99,6 +99,7 @@ static json_t *pair_to_json(const struct run *r, const struct run_pair *p)
 			end_to_json(r, p->server_host, p->server_port, p->server_tos, &p->server));
 	if (p->message_bytes)
 		put(out, "message_bytes", json_integer(p->message_bytes), &err);
+	run_tcp_to_json(p, out, &err);
 	return finish(out, err);
 }
 
@@ -269,6 +270,10 @@ static int take_pair(const struct run *r, const json_t *json, struct run_pair *p
 	if (!err)
 		err = take_end(r, json, "server", &p->server_host, &p->server_port, &p->server_tos,
 			       &p->server, e);
+	if (!err)
+		err = run_tcp_from_json(json, p, e);
+	if (err)
+		run_pair_clear(p);
 	return err;
 }
 

@@ -211,8 +211,10 @@ static void move_pairs(struct run *to, struct run *from)
 		if (find_port(to, c->name, c->port[p.client_port].netdev, &p.client_host,
 			      &p.client_port) ||
 		    find_port(to, s->name, s->port[p.server_port].netdev, &p.server_host,
-			      &p.server_port))
+			      &p.server_port)) {
+			run_pair_clear(&p);
 			continue;
+		}
 		from->pair[kept++] = p;
 	}
 	to->pair = from->pair;

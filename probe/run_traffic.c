@@ -15,6 +15,7 @@
 #include "probe/json_file.h"
 #include "probe/json_take.h"
 #include "probe/run_phases.h"
+#include "probe/run_tcp.h"
 #include "probe/schedule.h"
 
 #define UNKNOWN_SPEED_MBPS 1000u /* where nobody says how fast the link is */
@@ -106,6 +107,7 @@ static int prepare_end(struct coordinator *c, struct end *end, enum traffic_verb
 	end->spec.gid_index = gid->index;
 	end->spec.class[0].tos = tos_of(c, p);
 	end->spec.class[0].sl = prio > 0 ? (uint8_t)prio : 0;
+	run_tcp_wish(c->f, &end->spec);
 	return 0;
 }
 
@@ -139,6 +141,8 @@ static void prepare(struct coordinator *c, struct duel *d)
 	}
 	p->client_tos = d->end[END_CLIENT].spec.class[0].tos;
 	p->server_tos = d->end[END_SERVER].spec.class[0].tos;
+	if (run_tcp_begin(p, d->end[END_CLIENT].spec.tcp, c->f->tcp_count))
+		fail_pair(c, d, p->client_host, strerror(ENOMEM));
 }
 
 /* Asks an end; what cannot be asked fails the pair. */
@@ -157,10 +161,13 @@ static void ask(struct coordinator *c, struct duel *d, struct end *end, const ch
 static const json_t *reply_of(struct coordinator *c, struct duel *d, const struct end *end)
 {
 	const struct agent_link *k = &c->link[end->host];
+	char text[256];
 
 	if (phase_ready(c, end->host) && k->reply)
 		return k->reply;
-	fail_pair(c, d, end->host, k->err.text[0] ? k->err.text : "stopped");
+	snprintf(text, sizeof(text), "%.150s%s%.80s%s", k->err.text[0] ? k->err.text : "stopped",
+		 k->err.hint[0] ? " (" : "", k->err.hint, k->err.hint[0] ? ")" : "");
+	fail_pair(c, d, end->host, text);
 	return NULL;
 }
 
@@ -208,12 +215,13 @@ static void run_end(struct coordinator *c, struct duel *d, struct end *end)
 
 static void take_run(struct coordinator *c, struct duel *d, struct end *end)
 {
-	const json_t *reply = reply_of(c, d, end);
+	const json_t *reply = reply_of(c, d, end), *result = json_object_get(reply, "result");
 	struct err e = {0};
 
 	if (!reply)
 		return;
-	if (traffic_result_from_json(json_object_get(reply, "result"), end->result, &e))
+	if (traffic_result_from_json(result, end->result, &e) ||
+	    run_tcp_take(d->pair, end == &d->end[END_CLIENT], result, &e))
 		fail_pair(c, d, end->host, e.text);
 	else
 		end->has_result = true;
@@ -269,6 +277,17 @@ static void run_step(struct coordinator *c, const struct step *step, struct duel
 	}
 }
 
+static void say_tcp(struct coordinator *c, const struct run_pair *p)
+{
+	char text[200];
+
+	for (unsigned int i = 0; i < p->tcp_count; i++) {
+		run_tcp_text(&p->tcp[i], i, text, sizeof(text));
+		phase_say(c, "%s -> %s beside it %s", c->r->host[p->client_host].name,
+			  c->r->host[p->server_host].name, text);
+	}
+}
+
 static void say_pair(struct coordinator *c, const struct run_pair *p)
 {
 	const struct run_host *client = &c->r->host[p->client_host];
@@ -287,6 +306,8 @@ static void say_pair(struct coordinator *c, const struct run_pair *p)
 			  (unsigned long long)p->server.mismatches,
 			  p->client.cause ? traffic_cause_word(p->client.cause)
 					  : traffic_cause_word(p->server.cause));
+	if (p->ran)
+		say_tcp(c, p);
 }
 
 /* Both ends of one host cannot be in a round twice: the schedule sees to it. */
@@ -422,8 +443,9 @@ static int run_rail(struct coordinator *c, unsigned int number, struct rail *rai
 	}
 	if (!err && s.pair_count) {
 		tell_schedule(c, &s, rail, number);
-		phase_say(c, "rail %u: %.1f MB in all", number,
-			  (double)volume_of(c, &s, rail) / 1e6);
+		phase_say(c, "rail %u: %.1f MB in all%s", number,
+			  (double)volume_of(c, &s, rail) / 1e6,
+			  c->f->tcp_count ? ", without TCP" : "");
 		run_rounds(c, &s, rail, list);
 	}
 	free(list);

@@ -217,7 +217,8 @@ static int connect_stream(struct tcp_load *l, unsigned int n, const struct socka
 	address_text((const struct sockaddr *)to, there, sizeof(there));
 	fail(l, -error, "connect", e);
 	err_prefix(e, "to %s", there);
-	return err_hint(e, "let TCP pass between the two addresses, or leave --tcp out");
+	return err_hint(e, "let TCP pass between the two addresses, or leave --tcp or "
+			   "thresholds.tcp out");
 }
 
 static int connect_all(struct tcp_load *l, const uint8_t gid[16], const uint16_t port[],

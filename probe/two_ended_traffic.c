@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "probe/json_take.h"
+#include "probe/run_tcp.h"
 #include "probe/two_ended_inside.h"
 
 #define OPEN_MS	      15000
@@ -113,11 +114,32 @@ static bool until_stopped(const struct traffic_spec *spec)
 	return !spec->duration_ms;
 }
 
+/* Without memory for it the record is short of what the reports have as well. */
+static void fill_tcp(const struct two_ended *t, struct run_pair *pair)
+{
+	const struct traffic_spec *spec = &t->spec[SIDE_CLIENT];
+
+	if (run_tcp_begin(pair, spec->tcp, spec->tcp_count))
+		return;
+	for (unsigned int i = 0; i < pair->tcp_count; i++) {
+		const struct traffic_report *client = &t->report[SIDE_CLIENT];
+		const struct traffic_report *server = &t->report[SIDE_SERVER];
+
+		if (i < client->tcp_count)
+			pair->tcp[i].client = client->tcp[i];
+		if (i < server->tcp_count)
+			pair->tcp[i].server = server->tcp[i];
+	}
+}
+
 static void fill_pair(struct duo *d)
 {
+	struct run_pair *pair = &d->t->run.pair[0];
 	const struct two_ended *t = d->t;
 
-	two_ended_pair(t->spec, t->has_report, t->report, &d->t->run.pair[0]);
+	run_pair_clear(pair);
+	two_ended_pair(t->spec, t->has_report, t->report, pair);
+	fill_tcp(t, pair);
 }
 
 /* A lost end is worth more than a stop, and both are worth more than what the other end says of it.

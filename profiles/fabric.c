@@ -22,15 +22,23 @@ struct load {
 	struct fabric *f;
 };
 
-void fabric_clear(struct fabric *f)
+static void clear_hosts(struct fabric *f)
 {
-	if (!f)
-		return;
 	for (unsigned int i = 0; i < f->host_count; i++)
 		free(f->host[i].port);
 	free(f->host);
 	f->host = NULL;
 	f->host_count = 0;
+}
+
+void fabric_clear(struct fabric *f)
+{
+	if (!f)
+		return;
+	clear_hosts(f);
+	free(f->tcp);
+	f->tcp = NULL;
+	f->tcp_count = 0;
 }
 
 int fabric_find_host(const struct fabric *f, const char *name)
@@ -242,10 +250,10 @@ static int expand_hosts(struct load *l)
 		    schema_stop(append_set(l, hosts->item[i], &l->f->host[i], &spelled), &bad))
 			break;
 	if (bad) {
-		fabric_clear(&spelled);
+		clear_hosts(&spelled);
 		return bad;
 	}
-	fabric_clear(l->f);
+	clear_hosts(l->f);
 	l->f->host = spelled.host;
 	l->f->host_count = spelled.host_count;
 	return 0;

@@ -44,6 +44,24 @@ enum fabric_capture {
 	CAPTURE_OFF,
 };
 
+/* Which way a TCP background of a pair goes: from its client, to it, or both at once. */
+enum fabric_way {
+	WAY_FORWARD,
+	WAY_BACKWARD,
+	WAY_BOTH,
+};
+
+#define FABRIC_TCP_MAX	   4u
+#define FABRIC_STREAMS_MAX 64u
+
+/* TCP streams beside the RDMA of each pair, between the same two addresses. */
+struct fabric_tcp {
+	unsigned int tos; /* DSCP << 2; the ECN bits are TCP's own */
+	unsigned int streams;
+	unsigned int rate_kbps; /* of all streams in one direction; 0 = as fast as it goes */
+	enum fabric_way way;
+};
+
 struct fabric {
 	char name[FABRIC_NAME_MAX];
 	char path[256];
@@ -63,6 +81,8 @@ struct fabric {
 	unsigned int message_bytes;	/* default 65536 */
 	unsigned int min_load_percent;	/* of the asked rate that must be reached, default 80 */
 	unsigned int foreign_percent;	/* of the link: more while quiet is foreign, default 1 */
+	struct fabric_tcp *tcp;		/* owned; mostly none */
+	unsigned int tcp_count;		/* at most FABRIC_TCP_MAX */
 };
 
 /* As profile_load(): all findings of the inventory and of its profile go to diags. The caller calls

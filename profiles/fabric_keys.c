@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "profiles/nodeset.h"
+#include "profiles/units.h"
+
+#define TCP_RATE_MAX 4000000000u /* kbit/s */
 
 /* clang-format off */
 
@@ -24,6 +27,13 @@ static const struct qos_word group_words[] = {
 	{"fleet", GROUP_FLEET},
 	{"rack", GROUP_RACK},
 	{"rail", GROUP_RAIL},
+	{NULL, 0},
+};
+
+static const struct qos_word way_words[] = {
+	{"forward", WAY_FORWARD},
+	{"backward", WAY_BACKWARD},
+	{"both", WAY_BOTH},
 	{NULL, 0},
 };
 
@@ -131,6 +141,38 @@ static int read_address(struct schema_load *l, const struct schema_row *row,
 	return 0;
 }
 
+/* linux net/ipv4/ip_sockglue.c leaves the ECN bits of a TCP socket alone. */
+static int read_tcp_tos(struct schema_load *l, const struct schema_row *row,
+			const struct yaml_node *node, void *target)
+{
+	uint64_t tos;
+	struct err e;
+	int err = schema_number(l, node, row->min, row->max, &tos);
+
+	if (!err && tos & 3) {
+		err_set(&e, -EINVAL, "'%s' has ECN bits, which TCP sets itself", node->text);
+		err_hint(&e, "DSCP * 4: %u", (unsigned int)tos & ~3u);
+		return schema_refuse(l, node, &e);
+	}
+	if (!err)
+		*(unsigned int *)target = (unsigned int)tos;
+	return err;
+}
+
+static int read_rate(struct schema_load *l, const struct schema_row *row,
+		     const struct yaml_node *node, void *target)
+{
+	uint64_t rate_kbps;
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a rate");
+	if (units_rate(node->text, row->min, row->max, &rate_kbps, &e))
+		return schema_refuse(l, node, &e);
+	*(unsigned int *)target = (unsigned int)rate_kbps;
+	return 0;
+}
+
 /* What follows the walk: profile and hosts are read from the tree by fabric.c. */
 static int read_profile(struct schema_load *l, const struct schema_row *row,
 			const struct yaml_node *node, void *target)
@@ -148,6 +190,12 @@ static void begin_port(void *item, const struct yaml_node *node)
 static void begin_host(void *item, const struct yaml_node *node)
 {
 	((struct fabric_host *)item)->line = node->line;
+}
+
+static void begin_tcp(void *item, const struct yaml_node *node)
+{
+	(void)node;
+	((struct fabric_tcp *)item)->streams = 1;
 }
 
 #define AT(type, member)      .offset = offsetof(struct type, member)
@@ -199,6 +247,29 @@ static const struct schema host_keys = {
 	.begin = begin_host,
 };
 
+static const struct schema_row tcp_rows[] = {
+	{.path = "tos", .kind = SCHEMA_OWN, .max = 255, AT(fabric_tcp, tos), .read = read_tcp_tos,
+	 .shape = "{\"type\":\"integer\",\"minimum\":0,\"maximum\":252,\"multipleOf\":4}",
+	 .help = "DSCP * 4, the ECN bits are TCP's own; default 0"},
+	{.path = "streams", .kind = SCHEMA_UINT, .min = 1, .max = FABRIC_STREAMS_MAX,
+	 AT(fabric_tcp, streams), .help = "how many; default 1"},
+	{.path = "rate", .kind = SCHEMA_OWN, .min = 1, .max = TCP_RATE_MAX,
+	 AT(fabric_tcp, rate_kbps), .read = read_rate,
+	 .shape = "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1,\"maximum\":4000000000},"
+		  "{\"type\":\"string\",\"pattern\":\"^[0-9]+[kMGT]$\"}]}",
+	 .help = "bits per second of all streams together; default as fast as it goes"},
+	{.path = "direction", .kind = SCHEMA_WORD, AT(fabric_tcp, way), .words = way_words,
+	 .help = "from the client of a pair: forward, backward or both; default forward"},
+	{.path = NULL},
+};
+
+static const struct schema tcp_keys = {
+	.title = "tcp",
+	.rows = tcp_rows,
+	.size = sizeof(struct fabric_tcp),
+	.begin = begin_tcp,
+};
+
 static const struct schema_row rows[] = {
 	{.path = "schema", .kind = SCHEMA_OWN, .required = true, .read = read_schema,
 	 .shape = "{\"const\":\"" FABRIC_SCHEMA "\"}", .help = "schema: " FABRIC_SCHEMA},
@@ -236,6 +307,9 @@ static const struct schema_row rows[] = {
 	 AT(fabric, message_bytes), .help = "size of a message; default 64KiB"},
 	{.path = "thresholds.foreign", .kind = SCHEMA_UINT, .max = 100, AT(fabric, foreign_percent),
 	 .help = "percent of the link above which the quiet baseline is not quiet; default 1"},
+	{.path = "thresholds.tcp", .kind = SCHEMA_MAPS, .max = FABRIC_TCP_MAX, AT(fabric, tcp),
+	 .count_offset = offsetof(struct fabric, tcp_count), .item = &tcp_keys,
+	 .help = "TCP streams beside the RDMA of each pair; default none"},
 	{.path = NULL},
 };
 

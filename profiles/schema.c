@@ -216,19 +216,25 @@ static int read_switch(struct schema_load *l, const struct schema_row *row,
 	return err;
 }
 
+static int refuse_many(struct schema_load *l, const struct schema_row *row,
+		       const struct yaml_node *node)
+{
+	struct err e;
+
+	err_set(&e, -ERANGE, "%zu entries", node->count);
+	err_hint(&e, "at most %u", row->max);
+	return schema_refuse(l, node, &e);
+}
+
 static int read_texts(struct schema_load *l, const struct schema_row *row,
 		      const struct yaml_node *node, void *target)
 {
-	struct err e;
 	int bad = 0;
 
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of texts");
-	if (node->count > row->max) {
-		err_set(&e, -ERANGE, "%zu entries", node->count);
-		err_hint(&e, "at most %u", row->max);
-		return schema_refuse(l, node, &e);
-	}
+	if (node->count > row->max)
+		return refuse_many(l, row, node);
 	for (size_t i = 0; i < node->count; i++)
 		if (schema_stop(read_text(l, row, node->item[i], (char *)target + i * row->size),
 				&bad))
@@ -267,6 +273,8 @@ static int read_maps(struct schema_load *l, const struct schema_row *row,
 
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of maps");
+	if (row->max && node->count > row->max)
+		return refuse_many(l, row, node);
 	for (size_t i = 0; i < node->count; i++)
 		if (schema_stop(read_map_item(l, row, node->item[i], target), &bad))
 			return bad;

@@ -23,7 +23,7 @@ enum schema_kind {
 	SCHEMA_BYTES,	/* unsigned int, min..max: "64KiB" */
 	SCHEMA_SWITCH,	/* bool: on or off */
 	SCHEMA_TEXTS,	/* char[max][size] and an unsigned int: a list of texts */
-	SCHEMA_MAPS,	/* pointer and unsigned int: a list of maps, each loaded by item */
+	SCHEMA_MAPS,	/* pointer and unsigned int: maps, each loaded by item; max 0 = any number */
 	SCHEMA_OWN,	/* read() does it, shape describes it */
 	SCHEMA_KIND_COUNT,
 };
@@ -39,7 +39,7 @@ struct schema_row {
 	size_t offset;		      /* of the target in the struct */
 	size_t size;		      /* of the text, or of each of the texts */
 	size_t count_offset;	      /* SCHEMA_TEXTS, SCHEMA_MAPS */
-	unsigned int min, max;	      /* of the value; max: of the number of texts */
+	unsigned int min, max;	      /* of the value; max: of the number of texts, or of maps */
 	const struct qos_word *words; /* SCHEMA_WORD */
 	const struct schema *item;    /* SCHEMA_MAPS */
 	schema_read *read;	      /* SCHEMA_OWN */

@@ -195,6 +195,15 @@ json_t *profile_qos_schema(const struct qos_field *f)
 	return value;
 }
 
+static json_t *maps_of(const struct schema_row *row)
+{
+	json_t *list = list_of(schema_to_json(row->item));
+
+	if (row->max)
+		put(&list, "maxItems", json_integer(row->max));
+	return list;
+}
+
 static json_t *row_value(const struct schema_row *row)
 {
 	switch (row->kind) {
@@ -216,7 +225,7 @@ static json_t *row_value(const struct schema_row *row)
 	case SCHEMA_TEXTS:
 		return list_of(type("string"));
 	case SCHEMA_MAPS:
-		return list_of(schema_to_json(row->item));
+		return maps_of(row);
 	case SCHEMA_OWN:
 		return json_loads(row->shape, 0, NULL);
 	case SCHEMA_KIND_COUNT:

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/run_tcp.h"
+#include "reports/background.h"
 #include "reports/checks.h"
 #include "reports/subject.h"
 
@@ -107,11 +109,36 @@ static void pair_text(const struct subject *s, const struct run_pair *pair, char
 			 rate, (unsigned long long)pair->server.checked_bytes);
 }
 
+/* The TCP beside a pair that ran: what was moved is evidence, and what was not is in buf. */
+static bool tcp_missing(const struct subject *s, const struct run_pair *pair, struct findings *out,
+			char *buf, size_t size)
+{
+	const char *client = s->c->run->host[pair->client_host].name;
+	const char *server = s->c->run->host[pair->server_host].name;
+	bool missing = false;
+	char text[200];
+
+	for (unsigned int i = 0; i < pair->tcp_count && !pair_trouble(pair); i++) {
+		const struct run_tcp *tcp = &pair->tcp[i];
+
+		run_tcp_text(tcp, i, text, sizeof(text));
+		finding_evidence(out, EVIDENCE_TRAFFIC, "%s -> %s: beside it %s", client, server,
+				 text);
+		if (!background_missing(&tcp->asked, i, true, &tcp->client, text, sizeof(text)) &&
+		    !background_missing(&tcp->asked, i, false, &tcp->server, text, sizeof(text)))
+			continue;
+		snprintf(buf, size, "%s -> %s: %s", client, server, text);
+		missing = true;
+	}
+	return missing;
+}
+
 PORT_CHECK(check_meta_load)
 {
 	unsigned int i = 0, pairs = 0, short_of = 0;
 	const struct run_pair *pair;
-	char line[400], before[400] = "", worst[400] = "";
+	char line[400], before[400] = "", worst[400] = "", tcp[400];
+	bool missing;
 
 	if (!s->c->run->traffic) {
 		finding_say(out, VERDICT_SKIP, "no traffic in this run");
@@ -124,10 +151,11 @@ PORT_CHECK(check_meta_load)
 		if (!pair_trouble(pair) || strcmp(line, before))
 			finding_evidence(out, EVIDENCE_TRAFFIC, "%s", line);
 		memcpy(before, line, sizeof(before));
-		if (pair_reached(pair, s->c->fabric->min_load_percent))
+		missing = tcp_missing(s, pair, out, tcp, sizeof(tcp));
+		if (pair_reached(pair, s->c->fabric->min_load_percent) && !missing)
 			continue;
 		short_of++;
-		snprintf(worst, sizeof(worst), "%s", line);
+		snprintf(worst, sizeof(worst), "%s", missing ? tcp : line);
 	}
 	if (!pairs)
 		finding_say(out, VERDICT_INCONCLUSIVE, "no traffic was planned for this port");

@@ -135,24 +135,27 @@ PORT_CHECK(check_trn_icrc)
 }
 
 /* What a host drops itself; the port's sum counts other packets too and is only asked when alone.
- */
+ * either: dropped in a priority that TCP of ours is in as well. */
 static bool own_discards(const struct subject *s, const struct counters *delta,
-			 struct findings *out, uint64_t *count)
+			 struct findings *out, uint64_t *count, uint64_t *either)
 {
 	const struct {
 		enum metric metric;
 		unsigned int prio;
 	} places[] = {{METRIC_PRIO_RX_DISCARDS, s->roce_prio >= 0 ? (unsigned int)s->roce_prio : 0},
 		      {METRIC_OUT_OF_BUFFER, 0}};
+	uint8_t tcp = subject_tcp_prios(s);
 	bool known = false;
 
-	*count = 0;
+	*count = *either = 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++) {
+		bool shared = metric_table[places[i].metric].by_prio && tcp & 1u << places[i].prio;
+
 		if (!counters_has(delta, places[i].metric, places[i].prio))
 			continue;
 		known = true;
 		evidence_counter(out, s, delta, places[i].metric, places[i].prio);
-		*count += delta->value[places[i].metric][places[i].prio];
+		*(shared ? either : count) += delta->value[places[i].metric][places[i].prio];
 	}
 	return known;
 }
@@ -160,13 +163,18 @@ static bool own_discards(const struct subject *s, const struct counters *delta,
 PORT_CHECK(check_trn_discards)
 {
 	struct counters delta;
-	uint64_t count, any;
+	uint64_t count, either, any;
 
 	subject_delta(s, READ_LOAD_BEFORE, &delta, NULL);
-	if (own_discards(s, &delta, out, &count)) {
+	if (own_discards(s, &delta, out, &count, &either)) {
 		if (count)
 			finding_say(out, VERDICT_FAIL, "the host dropped %llu RoCE packets",
 				    (unsigned long long)count);
+		else if (either)
+			finding_say(out, VERDICT_WARN,
+				    "the host dropped %llu packets in the priority that RoCE and "
+				    "TCP of ours share: whose they were is not counted",
+				    (unsigned long long)either);
 		else
 			finding_say(out, VERDICT_PASS, "the host dropped no RoCE packet");
 		return;

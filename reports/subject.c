@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "reports/background.h"
+
 /* Where the value of a field was read, for evidence. */
 static const char *const field_source[QOS_FIELD_COUNT] = {
 	[QOS_DCBX_MODE] = "dcbnl",	  [QOS_TRUST] = "dcbnl",
@@ -187,6 +189,46 @@ bool subject_received(const struct subject *s)
 		if (subject_is_server(s, pair) && pair->ran)
 			return true;
 	return false;
+}
+
+uint8_t subject_tcp_prios(const struct subject *s)
+{
+	const struct run_pair *pair;
+	struct subject other;
+	unsigned int i = 0;
+	uint8_t prios = 0;
+
+	while ((pair = subject_pair(s, &i))) {
+		bool has_other = subject_partner(s, pair, &other) && other.port;
+
+		for (unsigned int k = 0; k < pair->tcp_count; k++) {
+			const struct traffic_tcp *tcp = &pair->tcp[k].asked;
+
+			prios |= background_prios(&s->port->qos, tcp);
+			prios |= has_other ? background_prios(&other.port->qos, tcp) : 0xff;
+		}
+	}
+	return prios;
+}
+
+uint64_t subject_tcp_bytes(const struct subject *s)
+{
+	const struct run_pair *pair;
+	uint64_t in = 0, out = 0;
+	unsigned int i = 0;
+
+	while ((pair = subject_pair(s, &i))) {
+		for (unsigned int k = 0; k < pair->tcp_count; k++) {
+			const struct run_tcp *tcp = &pair->tcp[k];
+			bool client = subject_is_client(s, pair);
+			const struct traffic_tcp_result *own = client ? &tcp->client : &tcp->server;
+			const struct traffic_tcp_result *far = client ? &tcp->server : &tcp->client;
+
+			background_volume(far, own, &in, &out);
+			background_volume(own, far, &out, &in);
+		}
+	}
+	return in;
 }
 
 const struct fabric_port *subject_entry(const struct subject *s)

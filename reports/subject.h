@@ -54,6 +54,11 @@ bool partner_next(const struct subject *s, unsigned int *i, struct subject *othe
 /* True when the port is the server of a pair that ran. */
 bool subject_received(const struct subject *s);
 
+/* TCP of ours beside the RDMA of the port's pairs: priorities it can be counted in at either end,
+ * and bytes on the wire that came in of it, at most. */
+uint8_t subject_tcp_prios(const struct subject *s);
+uint64_t subject_tcp_bytes(const struct subject *s);
+
 /* Inventory entry of the port, NULL when it has none. */
 const struct fabric_port *subject_entry(const struct subject *s);
 

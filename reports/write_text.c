@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/run_tcp.h"
 #include "reports/app_env.h"
 #include "reports/clean.h"
 #include "reports/order.h"
@@ -52,6 +53,29 @@ static void put_subject(const struct page *p, const struct finding *f)
 	clean_put(p->out, f->port);
 }
 
+/* What went beside the RDMA of all pairs, added up. */
+static void put_tcp(const struct page *p)
+{
+	const struct run *run = p->r->run;
+
+	for (unsigned int i = 0; i < TRAFFIC_TCP_MAX; i++) {
+		struct run_tcp all = {.asked = {.streams = 0}};
+		unsigned int pairs = 0;
+		char text[200];
+
+		for (unsigned int k = 0; k < run->pair_count; k++)
+			if (i < run->pair[k].tcp_count && run->pair[k].ran) {
+				run_tcp_add(&all, &run->pair[k].tcp[i]);
+				pairs++;
+			}
+		if (!pairs)
+			continue;
+		run_tcp_text(&all, i, text, sizeof(text));
+		fprintf(p->out, "      beside RDMA, in %u pair%s: %s\n", pairs,
+			pairs == 1 ? "" : "s", text);
+	}
+}
+
 static void put_run(const struct page *p)
 {
 	const struct profile *profile = &p->r->fabric->profile;
@@ -65,6 +89,7 @@ static void put_run(const struct page *p)
 	fputc('\n', p->out);
 	if (!p->r->run->traffic)
 		fputs("      configuration alone: no traffic was run\n", p->out);
+	put_tcp(p);
 }
 
 static void put_host(const struct page *p)

@@ -143,6 +143,26 @@ setup()
 	[ ! -e rocecheck-run* ]
 }
 
+@test "TCP beside RDMA: its bytes are its own, and the verdict is that of RDMA" {
+	sed -i 's/traffic: .*/traffic: 2s\n  tcp: [{tos: 0, streams: 2, rate: 8M}]/' "$LAB_DIR/fabric.yaml"
+	run --separate-stderr validate "${allowed[@]}"
+	echo "$output" "$stderr"
+	[ "$status" -eq 0 ]
+	jq -e '[.findings[] | select(.verdict == "FAIL" or .verdict == "WARN")] == []' "$out/report.json"
+	grep -q '^      beside RDMA, in 4 pairs: TCP 0, 2 streams, 8 Mb/s, ToS 0 (DSCP 0): [0-9.]* MB arrived, ' <<<"$output"
+	grep -q 'h1 -> h2 beside it TCP 0, 2 streams, 8 Mb/s' <<<"$stderr"
+	jq -e 'all(.pairs[]; .tcp == [{tos: 0, direction: "forward", streams: 2, rate_bytes_per_s: 1000000}] and
+		.server.tcp[0].arrived_bytes > 100000 and .server.tcp[0].broken == 0 and .client.tcp[0].broken == 0 and
+		.client.tcp[0].wire_bytes >= .server.tcp[0].arrived_bytes)' "$out/run.json"
+	# RDMA has its pace: a second of 1.25 MB/s in messages of 64 KiB. What arrived in priority 3 is RDMA alone;
+	# TCP is in priority 0, with its headers.
+	jq -e 'all(.pairs[].client.result; .cause == "none" and .bytes >= 1125000 and .bytes <= 1500000)' "$out/run.json"
+	jq -e '[.pairs[] | select(.server.host == "h2") | .server.tcp[0].arrived_bytes] | add' "$out/run.json" >"$BATS_TEST_TMPDIR/tcp"
+	jq -e --slurpfile tcp "$BATS_TEST_TMPDIR/tcp" '.hosts[1].ports[0].readings |
+		(.load_after.prio_rx_packets[3] - .load_before.prio_rx_packets[3]) == (.load_after.rdma_rx_packets - .load_before.rdma_rx_packets) and
+		(.load_after.prio_rx_bytes[0] - .load_before.prio_rx_bytes[0] | . >= $tcp[0] and . < $tcp[0] * 1.3)' "$out/run.json"
+}
+
 @test "--no-traffic sends nothing" {
 	before=$(lab run h1 -- sh -c 'cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts')
 	run --separate-stderr validate --no-traffic

@@ -22,6 +22,7 @@ struct fabric_run {
 	struct run_port port[2];
 	struct port before[2], after[2];
 	struct run_pair pair[2];
+	struct run_tcp tcp[2]; /* for tests that have some */
 	struct flow flow[2][2]; /* [captured at][sent by] */
 };
 

@@ -57,6 +57,38 @@ static void failed_pair(struct fabric_run *f)
 	f->pair[1].server.cause = CAUSE_TIMEOUT;
 }
 
+/* 34 MB of TCP from h1 to h2, and as much back. */
+static void tcp_beside(struct fabric_run *f)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		f->tcp[i] = (struct run_tcp){.asked = {.streams = 4}};
+		f->tcp[i].client.retransmits = 12;
+		f->tcp[i].server.arrived_bytes = 34000000;
+		f->pair[i].tcp = &f->tcp[i];
+		f->pair[i].tcp_count = 1;
+	}
+}
+
+static void tcp_silent(struct fabric_run *f)
+{
+	tcp_beside(f);
+	f->tcp[0].server.arrived_bytes = 0;
+}
+
+static void tcp_broken(struct fabric_run *f)
+{
+	tcp_beside(f);
+	f->tcp[0].client.broken = 3;
+	strcpy(f->tcp[0].client.detail, "Connection reset by peer after 1.0 s");
+}
+
+/* That is said of the pair. */
+static void tcp_of_failed_pair(struct fabric_run *f)
+{
+	tcp_silent(f);
+	f->pair[0].server.cause = CAUSE_TIMEOUT;
+}
+
 static void no_pairs(struct fabric_run *f)
 {
 	f->run.pair_count = 0;
@@ -197,6 +229,10 @@ static const struct rule_case cases[] = {
 	{ "RC-META-002", too_slow, "h2", VERDICT_WARN, "of 50.0 MB/s asked" },
 	{ "RC-META-002", much_asked, "h2", VERDICT_WARN, NULL },
 	{ "RC-META-002", failed_pair, "h1", VERDICT_WARN, "timeout" },
+	{ "RC-META-002", tcp_beside, "h1", VERDICT_PASS, "2 of 2 directions" },
+	{ "RC-META-002", tcp_silent, "h2", VERDICT_WARN, "h1 -> h2: nothing arrived of TCP 0" },
+	{ "RC-META-002", tcp_broken, "h1", VERDICT_WARN, "3 of 4 streams of TCP 0 broke: Connection reset" },
+	{ "RC-META-002", tcp_of_failed_pair, "h1", VERDICT_WARN, "timeout" },
 	{ "RC-META-002", no_pairs, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-META-003", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-META-003", reset_counter, "h2", VERDICT_WARN, "1 counters" },

@@ -55,7 +55,8 @@ static void test_everything(void **state)
 		"  - name: h2\n"
 		"    ports: [{interface: roce0}]\n"
 		"thresholds: {quiet: 1s, traffic: 2m, load: 50, min_load: 90, message: 1MiB,\n"
-		"  connect_timeout: 30s, foreign: 0}\n";
+		"  connect_timeout: 30s, foreign: 0,\n"
+		"  tcp: [{tos: 32, streams: 4, rate: 2G, direction: both}, {}]}\n";
 	char path[64];
 	struct fabric f;
 	struct diags d;
@@ -92,6 +93,15 @@ static void test_everything(void **state)
 	assert_int_equal(f.message_bytes, 1 << 20);
 	assert_int_equal(f.connect_timeout_s, 30);
 	assert_int_equal(f.foreign_percent, 0);
+	assert_int_equal(f.tcp_count, 2);
+	assert_int_equal(f.tcp[0].tos, 32);
+	assert_int_equal(f.tcp[0].streams, 4);
+	assert_int_equal(f.tcp[0].rate_kbps, 2000000);
+	assert_int_equal(f.tcp[0].way, WAY_BOTH);
+	assert_int_equal(f.tcp[1].tos, 0);
+	assert_int_equal(f.tcp[1].streams, 1);
+	assert_int_equal(f.tcp[1].rate_kbps, 0);
+	assert_int_equal(f.tcp[1].way, WAY_FORWARD);
 	assert_int_equal(fabric_find_host(&f, "h2"), 1);
 	assert_int_equal(fabric_find_host(&f, "h"), -ENOENT);
 	fabric_clear(&f);
@@ -139,6 +149,7 @@ static void test_defaults(void **state)
 	assert_int_equal(f.message_bytes, 65536);
 	assert_int_equal(f.min_load_percent, 80);
 	assert_int_equal(f.foreign_percent, 1);
+	assert_int_equal(f.tcp_count, 0);
 	fabric_clear(&f);
 	diags_clear(&d);
 }
@@ -212,6 +223,11 @@ static const struct {
 	{"thresholds: {load: 5%}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
 	{"thresholds: {message: 0}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
 	{"thresholds: {message: 2GiB}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
+	{"thresholds: {tcp: 4}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
+	{"thresholds: {tcp: {tos: 0}}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
+	{"thresholds: {tcp: [tos]}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
+	{"thresholds: {tcp: [{}, {}, {}, {}, {}]}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},
+	{"thresholds: {tcp: [{stream: 1}]}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-002"},
 	{"thresholds: [1]\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
 };
 
@@ -231,6 +247,56 @@ static void test_refused(void **state)
 			found = found || !strcmp(d.list[k].rule, bad_fabrics[i].rule);
 		if (!found)
 			fail_msg("%s: %s %s", bad_fabrics[i].in, d.list[0].rule, d.list[0].text);
+		assert_string_equal(f.name, "untouched");
+		diags_clear(&d);
+	}
+}
+
+/* What is wrong with TCP names the key, its place and what it takes. */
+static void test_refused_tcp(void **state)
+{
+	static const struct {
+		const char *in, *rule, *text, *note;
+	} cases[] = {
+		{"tos: 105", "RC-INP-004", "tos: '105' has ECN bits, which TCP sets itself",
+		 "DSCP * 4: 104"},
+		{"tos: 255", "RC-INP-004", "tos: '255' has ECN bits", "DSCP * 4: 252"},
+		{"tos: 256", "RC-INP-005", "tos: '256' is out of range", "from 0 to 255"},
+		{"tos: -4", "RC-INP-004", "tos: '-4' is not a decimal number", "from 0 to 255"},
+		{"tos: 0x20", "RC-INP-004", "tos: '0x20' is not", "from 0 to 255"},
+		{"tos: [0]", "RC-INP-004", "tos: expected a number, got a list", NULL},
+		{"streams: 0", "RC-INP-005", "streams: '0' is out of range", "from 1 to 64"},
+		{"streams: 65", "RC-INP-005", "streams: '65' is out of range", "from 1 to 64"},
+		{"streams: many", "RC-INP-004", "streams: 'many' is not", "from 1 to 64"},
+		{"rate: 0", "RC-INP-005", "rate: '0' is out of range", "25G, 100M or 500k"},
+		{"rate: 5T", "RC-INP-005", "rate: '5T' is out of range", "25G, 100M or 500k"},
+		{"rate: 10MB", "RC-INP-004", "rate: '10MB' is not a value", "25G, 100M or 500k"},
+		{"rate: {}", "RC-INP-004", "rate: expected a rate, got a map", NULL},
+		{"direction: there", "RC-INP-009", "direction: unknown word 'there'",
+		 "forward, backward or both"},
+		{"direction: Both", "RC-INP-009", "direction: unknown word 'Both'",
+		 "forward, backward or both"},
+		{"port: 5201", "RC-INP-002", "unknown key 'port'", "tos, streams, rate, direction"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fabric f = {.name = "untouched"};
+		struct diags d;
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			 HEAD "hosts: [{name: h1, " PORT "}]\nthresholds:\n  tcp:\n    - {}\n"
+			      "    - {%s}\n",
+			 cases[i].in);
+		if (load(text, &f, &d) != -EINVAL)
+			fail_msg("accepted: %s", cases[i].in);
+		assert_int_equal(d.count, 1);
+		assert_int_equal(d.list[0].line, 8);
+		assert_string_equal(d.list[0].rule, cases[i].rule);
+		if (!strstr(d.list[0].text, cases[i].text) ||
+		    (cases[i].note && !strstr(d.list[0].note, cases[i].note)))
+			fail_msg("%s: %s (%s)", cases[i].in, d.list[0].text, d.list[0].note);
 		assert_string_equal(f.name, "untouched");
 		diags_clear(&d);
 	}
@@ -406,6 +472,7 @@ int main(void)
 		cmocka_unit_test(test_defaults),
 		cmocka_unit_test(test_sets_of_hosts),
 		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_refused_tcp),
 		cmocka_unit_test(test_all_findings_at_once),
 		cmocka_unit_test(test_profile_of_the_inventory),
 		cmocka_unit_test(test_kind_of_file),

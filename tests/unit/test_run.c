@@ -55,6 +55,18 @@ static void full_run(struct fabric_run *f)
 	f->pair[1].ran = false;
 	f->pair[1].server.cause = CAUSE_PEER_GONE;
 	snprintf(f->pair[1].error, sizeof(f->pair[1].error), "h2: lost");
+	for (unsigned int i = 0; i < ARRAY_SIZE(f->tcp); i++)
+		f->tcp[i] = (struct run_tcp){
+			.asked = {.tos = 32, .direction = TRAFFIC_BOTH, .streams = 3 + i},
+			.client = {.sent_bytes = 70 + i, .tos_sent = 32, .detail = "reset"},
+			.server = {.arrived_bytes = 60 + i, .retransmits = 5},
+		};
+	for (unsigned int i = 0; i < ARRAY_SIZE(f->tcp); i++) {
+		intervals_begin(&f->tcp[i].client.goodput, 1);
+		intervals_begin(&f->tcp[i].server.goodput, 1);
+	}
+	f->pair[0].tcp = f->tcp;
+	f->pair[0].tcp_count = ARRAY_SIZE(f->tcp);
 }
 
 static void test_round_trip(void **state)
@@ -82,11 +94,49 @@ static void test_round_trip(void **state)
 	assert_int_equal(r.pair[1].server_host, f.pair[1].server_host);
 	assert_int_equal(r.pair[1].verb, TRAFFIC_SEND);
 	assert_int_equal(r.pair[1].server.cause, CAUSE_PEER_GONE);
+	assert_int_equal(r.pair[1].tcp_count, 0);
+	assert_int_equal(r.pair[0].tcp_count, 2);
+	assert_int_equal(r.pair[0].tcp[1].asked.streams, 4);
+	assert_int_equal(r.pair[0].tcp[1].asked.direction, TRAFFIC_BOTH);
+	assert_int_equal(r.pair[0].tcp[1].client.sent_bytes, 71);
+	assert_string_equal(r.pair[0].tcp[0].client.detail, "reset");
+	assert_int_equal(r.pair[0].tcp[0].server.arrived_bytes, 60);
 	assert_int_equal(r.host[1].has_after, false);
 	assert_string_equal(r.host[1].error, f.host[1].error);
 	run_clear(&r);
 	json_decref(json);
 	json_decref(again);
+}
+
+/* An end that was killed tells of fewer backgrounds than were asked, or of none; of more there were
+ * none. */
+static void test_tcp_of_ends(void **state)
+{
+	struct fabric_run f;
+	json_t *json, *pair, *list, *saved;
+	struct err e = {0};
+	struct run r, again;
+
+	(void)state;
+	full_run(&f);
+	json = run_to_json(&f.run);
+	pair = json_array_get(json_object_get(json, "pairs"), 0);
+	list = json_object_get(json_object_get(pair, "server"), "tcp");
+	json_array_clear(list);
+	assert_int_equal(run_from_json(json, &r, &e), 0);
+	assert_int_equal(r.pair[0].tcp[0].server.arrived_bytes, 0);
+	assert_int_equal(r.pair[0].tcp[0].client.sent_bytes, 70);
+	saved = run_to_json(&r);
+	assert_int_equal(run_from_json(saved, &again, &e), 0);
+	json_decref(saved);
+	assert_int_equal(again.pair[0].tcp_count, 2);
+	run_clear(&again);
+	run_clear(&r);
+	list = json_object_get(json_object_get(pair, "client"), "tcp");
+	json_array_append(list, json_array_get(list, 0));
+	assert_int_equal(run_from_json(json, &r, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "pairs[0]: client"));
+	json_decref(json);
 }
 
 static bool has_test_of_its_own(const char *key)
@@ -395,6 +445,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_tcp_of_ends),
 		cmocka_unit_test(test_foreign_text),
 		cmocka_unit_test(test_spoilt),
 		cmocka_unit_test(test_foreign_ends),

@@ -284,6 +284,40 @@ static void test_text(void **state)
 	findings_clear(&s.findings);
 }
 
+/* Backgrounds added up over the pairs that ran. */
+static void test_text_tcp(void **state)
+{
+	static const char *const lines[] = {
+		"run 20261120-120000-0a1b\n      beside RDMA, in 2 pairs: TCP 0, 4 streams, flat "
+		"out, "
+		"ToS 0 (DSCP 0): 67.0 MB arrived, 24 segments sent again\n\n",
+		"run 20261120-120000-0a1b\n      beside RDMA, in 1 pair: TCP 0, 4 streams, flat "
+		"out, "
+		"ToS 0 (DSCP 0): 34.0 MB arrived, 12 segments sent again\n\n",
+	};
+	static struct sample s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		char *text;
+
+		sample_make(&s, false);
+		for (unsigned int k = 0; k < 2; k++) {
+			s.f.tcp[k] = (struct run_tcp){.asked = {.streams = 4}};
+			s.f.tcp[k].client.retransmits = 12;
+			s.f.tcp[k].server.arrived_bytes = 34000000 - k * 1000000;
+			s.f.pair[k].tcp = &s.f.tcp[k];
+			s.f.pair[k].tcp_count = 1;
+		}
+		s.f.pair[1].ran = !i;
+		text = document_of(&s.report, "text");
+		if (!strstr(text, lines[i]))
+			fail_msg("%s", text);
+		free(text);
+		findings_clear(&s.findings);
+	}
+}
+
 static void test_text_hostile(void **state)
 {
 	static struct sample s;
@@ -348,7 +382,7 @@ int main(void)
 		cmocka_unit_test(test_json_hostile), cmocka_unit_test(test_junit),
 		cmocka_unit_test(test_junit_twins),  cmocka_unit_test(test_text),
 		cmocka_unit_test(test_text_hostile), cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_save),
+		cmocka_unit_test(test_save),	     cmocka_unit_test(test_text_tcp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
