@@ -116,6 +116,23 @@ teardown()
 	ended 0
 }
 
+# TCP from both servers too, in a priority of its own: paced and strict, then flat out and lossy.
+@test "TCP beside an incast: its bytes are its own, its losses and pauses no sign" {
+	servers
+	run --separate-stderr incast -D 3 --tcp tos=192,streams=2,rate=8M
+	jq -c '.starts, [.verdict.reasons[]?.text], [.probes[].ends[].report.tcp[]? | del(.goodput)]' <<<"$output"
+	tells '.verdict.verdict | IN("PASS", "WARN")'
+	tells '[.verdict.reasons[].reason] | (index("not-stressed") or index("lost") or index("foreign-traffic")) | not'
+	tells '[.probes[].ends[0].report.tcp[0].arrived_bytes] | length == 2 and all(. > 500000)'
+	tells '[.probes[].ends[].report.tcp[0] | .broken, .tos_sent] == [0, 192, 0, 192, 0, 192, 0, 192]'
+	ended 0
+	servers
+	run --separate-stderr incast -D 3 --tcp tos=0,streams=4
+	jq -c '.starts, [.verdict.reasons[]?.text], [.probes[].ends[].report.tcp[]? | del(.goodput)]' <<<"$output"
+	tells '.verdict.verdict | IN("PASS", "WARN")'
+	ended 0
+}
+
 @test "on a terminal a line tells what all servers send, and the record is kept" {
 	local line='[0-9.]+ [kM]?B/s, [0-9]+ s left, 0 wrong, 0 lost, slowest of 2 198.18.0.[23] [0-9.]+ [kM]?B/s, fastest 198.18.0.[23] [0-9.]+ [kM]B/s'
 
