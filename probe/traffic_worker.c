@@ -18,6 +18,8 @@
 #define AWAKE_MOST_NS (2 * WAIT_MAX_NS)	  /* of a turn; in a longer one the host stood still */
 #define SPIN_NS	      (20 * NS_PER_MS)	  /* after what came last: memory that is polled */
 #define LOOKS	      524288u		  /* at polled memory, between looks at anything else */
+#define LOOKS_SOFT    262144u		  /* the same on Soft-RoCE, then a nap: */
+#define NAP_NS	      5000		  /* who moves the packets may want this core */
 #define SPELL	      64u		  /* of them at one flow */
 #define LOOK_NS	      (NS_PER_MS / 10)	  /* later on Soft-RoCE: it is looked at so often */
 #define STOP_NS	      (2000 * NS_PER_MS)  /* after a stop: what is not over is left */
@@ -212,17 +214,22 @@ static bool comes(const struct flow *f)
 	return false;
 }
 
-/* Memory alone: the clock and the kernel, which moves the packets on this core, cost more than a
- * message does. Not beside flows that need the worker, nor while one has a message due later: that
- * goes by the clock. True: something came, and was answered. */
-static bool spin(struct worker *w)
+/* All that is awaited comes to memory, and no message is due later, which goes by the clock. */
+static bool polls_alone(const struct worker *w)
 {
 	if (w->next_ns != UINT64_MAX)
 		return false;
 	for (unsigned int i = 0; i < w->flow_count; i++)
 		if (!class_polls(w->flow[i].class))
 			return false;
-	for (unsigned int n = 0; n < LOOKS; n += SPELL) {
+	return true;
+}
+
+/* Memory alone: the clock and the kernel, which moves the packets on this core, cost more than a
+ * message does. True: something came, and was answered. */
+static bool spin(struct worker *w, unsigned int looks)
+{
+	for (unsigned int n = 0; n < looks; n += SPELL) {
 		for (unsigned int i = 0; i < w->flow_count; i++) {
 			if (!flow_awaits(&w->flow[i]) || !comes(&w->flow[i]))
 				continue;
@@ -236,16 +243,20 @@ static bool spin(struct worker *w)
 /* Nothing to do. The CQ is armed first and looked at once more, then slept on. */
 static void idle(struct worker *w)
 {
+	static const struct timespec nap = {.tv_nsec = NAP_NS};
 	uint64_t wait;
 
 	if (!w->t->soft) {
-		(void)spin(w);
+		if (polls_alone(w))
+			(void)spin(w, LOOKS);
 		return;
 	}
 	wait = polled_wait(w);
 	if (!wait) {
-		if (!spin(w))
+		if (!polls_alone(w))
 			sched_yield(); /* to the kernel's thread that moves the packets */
+		else if (!spin(w, LOOKS_SOFT))
+			nanosleep(&nap, NULL);
 		return;
 	}
 	if (!w->armed) {
