@@ -33,7 +33,7 @@ SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
 FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture-record dcbx ecn faults nic \
                   probe probe-faults probe-incast probe-marking probe-verdict shell switch topologies)
 # Labs in which nothing is measured: they run beside the others.
-BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply-faults apply_hosts boot offline setup traps)
+BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply-faults apply_hosts boot offline setup traps use)
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
@@ -81,8 +81,8 @@ check: setup
 	@$(ALL)
 	@SCENARIO_RETRY=1 tests/run.sh build/check \
 	        $(sort $(filter-out $(FABRIC_TESTS) $(BESIDE_TESTS),$(wildcard tests/lab/*.bats))) \
-	        tests/lab/scenario tests/lab/scenario-6.12 --beside tests/sanitize.sh $(UNITS:$(BUILD)/%=build/san/%) \
-	        tests/layers.sh $(sort $(wildcard tests/golden/*.bats)) $(BESIDE_TESTS)
+	        tests/lab/scenario --beside tests/sanitize.sh $(UNITS:$(BUILD)/%=build/san/%) tests/layers.sh \
+	        $(sort $(wildcard tests/golden/*.bats)) $(BESIDE_TESTS) tests/lab/scenario-6.12
 $(BUILD)/units: $(UNITS)
 
 # The lab itself: its faults, its NIC and switch under load, DCBX; it wants a machine of its own.
