@@ -59,10 +59,10 @@ device()
 	esac
 }
 
-# traffic_pid HOST: of the process that moves data there.
-traffic_pid()
+# signal_traffic SIGNAL: to h2's traffic process, by one command: each takes seconds on a guest under load.
+signal_traffic()
 {
-	on "$1" pgrep -f '[a]gent --traffic'
+	on h2 pkill "-$1" -f '[a]gent --traffic'
 }
 
 setup_file()
@@ -159,7 +159,7 @@ teardown()
 @test "the traffic process of the peer is killed, and the peer as a whole" {
 	serve
 	probe_behind -D 60
-	on h2 kill -KILL "$(traffic_pid h2)"
+	signal_traffic KILL
 	behind '[14]' 20
 	is '.why | contains("198.18.0.2") and contains("signal 9")'
 	served 0
@@ -222,8 +222,8 @@ teardown()
 
 @test "the receiver is stalled: its traffic process, and its whole program" {
 	serve
-	probe_behind -D 4
-	on h2 kill -STOP "$(traffic_pid h2)"
+	probe_behind -D 8
+	signal_traffic STOP
 	behind '[14]' 45
 	reason FAIL stalled
 	served 0
