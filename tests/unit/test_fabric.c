@@ -40,6 +40,19 @@ static int load(const char *text, struct fabric *f, struct diags *d)
 	return fabric_load(path, f, d, &e);
 }
 
+static void expect_tcp(const struct fabric *f)
+{
+	assert_int_equal(f->tcp_count, 2);
+	assert_int_equal(f->tcp[0].tos, 32);
+	assert_int_equal(f->tcp[0].streams, 4);
+	assert_int_equal(f->tcp[0].rate_kbps, 2000000);
+	assert_int_equal(f->tcp[0].way, WAY_BOTH);
+	assert_int_equal(f->tcp[1].tos, 0);
+	assert_int_equal(f->tcp[1].streams, 1);
+	assert_int_equal(f->tcp[1].rate_kbps, 0);
+	assert_int_equal(f->tcp[1].way, WAY_FORWARD);
+}
+
 static void test_everything(void **state)
 {
 	static const char text[] = HEAD
@@ -93,15 +106,7 @@ static void test_everything(void **state)
 	assert_int_equal(f.message_bytes, 1 << 20);
 	assert_int_equal(f.connect_timeout_s, 30);
 	assert_int_equal(f.foreign_percent, 0);
-	assert_int_equal(f.tcp_count, 2);
-	assert_int_equal(f.tcp[0].tos, 32);
-	assert_int_equal(f.tcp[0].streams, 4);
-	assert_int_equal(f.tcp[0].rate_kbps, 2000000);
-	assert_int_equal(f.tcp[0].way, WAY_BOTH);
-	assert_int_equal(f.tcp[1].tos, 0);
-	assert_int_equal(f.tcp[1].streams, 1);
-	assert_int_equal(f.tcp[1].rate_kbps, 0);
-	assert_int_equal(f.tcp[1].way, WAY_FORWARD);
+	expect_tcp(&f);
 	assert_int_equal(fabric_find_host(&f, "h2"), 1);
 	assert_int_equal(fabric_find_host(&f, "h"), -ENOENT);
 	fabric_clear(&f);
