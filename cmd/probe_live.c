@@ -23,11 +23,6 @@ static uint64_t passed_ms(const struct two_ended_live *live)
 	return live->now_ms > live->started_ms ? live->now_ms - live->started_ms : 0;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* Fewer bytes than before are those of the next run. */
 static void pace_step(const struct two_ended_live *live, struct probe_pace *p)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What every folder needs: an error with its object and the next step, the size of an array,
- * and a fingerprint of bytes.
+ * the larger of two numbers, and a fingerprint of bytes.
  * The place that fails fills struct err; callers add where they were; only cmd/ prints it.
  */
 #ifndef PROFILES_BASE_H
@@ -13,6 +13,11 @@
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
+
+static inline uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
 
 #define ERR_TEXT_MAX 1024
 #define ERR_HINT_MAX 256

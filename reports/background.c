@@ -11,11 +11,6 @@
 #define RATE_PC	       10u  /* of what was asked: TCP may be slow beside RDMA, but it is there */
 #define SLOTS_LEAST    4u
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 void background_volume(const struct traffic_tcp_result *from, const struct traffic_tcp_result *to,
 		       uint64_t *data, uint64_t *back)
 {

@@ -63,11 +63,6 @@ struct volume {
 	uint64_t in, out;
 };
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 static void add_flow(struct volume *v, bool data_out, uint64_t bytes, uint64_t messages,
 		     uint32_t mtu)
 {
