@@ -90,6 +90,8 @@ static const struct {
 
 int capture_by_add(struct capture_by *b, const struct packet *p, struct flow_events ev)
 {
+	if (p->kind == PACKET_ROCE && !p->bth)
+		view_row_add(&b->no_bth, p, ev);
 	if (!strcmp(b->by, "host"))
 		return view_hosts_add(&b->hosts, p, ev);
 	capture_views_add(&b->views, p, ev);
@@ -113,6 +115,7 @@ int capture_by_print(struct capture_by *b)
 	for (unsigned int i = 0; i < ARRAY_SIZE(tables); i++)
 		if (!strcmp(tables[i].by, b->by))
 			tables[i].put(&t, b);
+	put_row(&t, "no BTH", &b->no_bth);
 	if (t.failed) {
 		json_decref(t.rows);
 		err_set(&e, -1, "out of memory");

@@ -14,6 +14,7 @@ struct capture_by {
 	const char *by; /* a word of capture_by_words */
 	struct capture_views views;
 	struct view_hosts hosts;
+	struct view_row no_bth; /* RoCE that was cut before it, or broken there */
 };
 
 /* Counts a packet; other frames than RoCE are left out. -ENOMEM. */

@@ -121,6 +121,17 @@ block() { # TYPE LENGTH BODY, as hexadecimal little endian
 		jq -e --arg by "$by" '.by == $by and ([.rows[].packets] | add) == 18 and ([.rows[].ce] | add) == 1' <<<"$output"
 		"$rc" capture stats --by "$by" "$golden/loss.pcap" | grep -q "^$by .*packets"
 	done
+	# Also what was cut or is broken before the BTH, which has neither QP nor opcode.
+	for f in snap52.pcap malformed.pcap; do
+		n=$("$rc" capture stats --json "$golden/$f" | jq .totals.roce)
+		for by in opcode dscp host time; do
+			"$rc" capture stats --json --by "$by" "$golden/$f" |
+				jq -e --argjson n "$n" '([.rows[].packets] | add) == $n and .rows[-1].key == "no BTH"'
+			"$rc" capture stats --by "$by" "$golden/$f" | tail -1 | grep -q '^no BTH '
+			"$rc" capture stats --json --by "$by" --qp 0x11 "$golden/$f" |
+				jq -e 'all(.rows[]; .key != "no BTH")'
+		done
+	done
 	run "$rc" capture stats --by qpn "$golden/loss.pcap"
 	[ "$status" -eq 2 ]
 	# The packets that decode prints, and no others.
