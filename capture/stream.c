@@ -250,22 +250,6 @@ static void find_cause(struct stream *s, const struct packet *p, struct flow *f,
 	}
 }
 
-static void find_trail(struct stream *s, const struct psn_request *r, struct flow *f,
-		       uint64_t before_ns, struct flow_events *ev)
-{
-	uint32_t restarts = 0;
-	uint32_t copies = trail_note(s, r, before_ns, ev->bits & FLOW_UNEXPLAINED, &restarts);
-
-	if (!copies)
-		return;
-	f->copies += copies;
-	f->duplicates -= copies;
-	f->unexplained -= restarts;
-	ev->bits = (ev->bits & ~(uint32_t)(FLOW_DUPLICATE | FLOW_UNEXPLAINED)) | FLOW_COPY;
-	s->more->retry = STREAM_CAUSE_NONE;
-	s->more->skip_count = 0;
-}
-
 static void sent_again(struct stream *s, const struct packet *p, const struct psn_request *r,
 		       struct flow *f, uint64_t before_ns, struct flow_events *ev)
 {
@@ -288,7 +272,7 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 		retry_begin(s, STREAM_CAUSE_UNKNOWN, p->psn);
 	}
 	if (more->retry == STREAM_CAUSE_UNKNOWN)
-		find_trail(s, r, f, before_ns, ev);
+		trail_note(s, r, f, before_ns, ev);
 	if (more->retry == STREAM_CAUSE_NAK && psn_distance(end, more->retry_end) >= 0)
 		count_go_back(s, f, more->retry_end);
 }

@@ -30,8 +30,10 @@ static void go_on(struct stream *s, const struct psn_request *r)
 	s->more->trail_expected = s->psn.expected;
 }
 
-uint32_t trail_note(struct stream *s, const struct psn_request *r, uint64_t before_ns, bool restart,
-		    uint32_t *restarts)
+/* Returns how many requests of the trail, this one among them, turn out to be copies now; *restarts
+ * of them were told as unexplained. restart: this one is told so. */
+static uint32_t note(struct stream *s, const struct psn_request *r, uint64_t before_ns, bool restart,
+		     uint32_t *restarts)
 {
 	struct stream_more *more = s->more;
 	uint32_t copies;
@@ -50,6 +52,22 @@ uint32_t trail_note(struct stream *s, const struct psn_request *r, uint64_t befo
 	*restarts = more->trail_restarts;
 	more->trail_count = more->trail_restarts = 0;
 	return copies;
+}
+
+void trail_note(struct stream *s, const struct psn_request *r, struct flow *f, uint64_t before_ns,
+		struct flow_events *ev)
+{
+	uint32_t restarts = 0, copies;
+
+	copies = note(s, r, before_ns, ev->bits & FLOW_UNEXPLAINED, &restarts);
+	if (!copies)
+		return;
+	f->copies += copies;
+	f->duplicates -= copies;
+	f->unexplained -= restarts;
+	ev->bits = (ev->bits & ~(uint32_t)(FLOW_DUPLICATE | FLOW_UNEXPLAINED)) | FLOW_COPY;
+	s->more->retry = STREAM_CAUSE_NONE;
+	s->more->skip_count = 0;
 }
 
 bool trail_is_copy(struct stream *s, const struct psn_request *r)

@@ -9,11 +9,10 @@
 
 #include "capture/stream.h"
 
-/* A request that was there before, and that no refusal or timeout brings again. Returns how many
- * such, this one among them, turn out to be copies now; *restarts of them were told as unexplained.
- * restart: this one is told so. */
-uint32_t trail_note(struct stream *s, const struct psn_request *r, uint64_t before_ns, bool restart,
-		    uint32_t *restarts);
+/* A request that was there before, and that no refusal or timeout brings again: when it shows that
+ * such requests are copies, they are told so in f and ev. */
+void trail_note(struct stream *s, const struct psn_request *r, struct flow *f, uint64_t before_ns,
+		struct flow_events *ev);
 
 /* Whether a request that was there before is one more copy of a trail that is known. */
 bool trail_is_copy(struct stream *s, const struct psn_request *r);
