@@ -54,18 +54,43 @@ static void open_hole(struct stream_more *own, uint32_t from, uint32_t len, cons
 	ev->psns += len;
 }
 
-static void fill_hole(struct stream_more *own, const struct packet *p, struct flow *f,
-		      struct flow_events *ev)
+/* Whether a response that was missing comes late by itself. One that was asked for again follows
+ * the request that did so, and begins a READ where that begins anew; a mirror's other way may show
+ * what the first one lost. */
+static bool is_late(const struct stream *own, const struct packet *p, uint64_t hole_ns,
+		    const struct stream *requester)
 {
-	struct psn_track t = holes_of(own);
-	uint32_t filled = psn_gap_fill(&t, p->psn, 1);
+	const struct stream_more *asked = requester ? requester->more : NULL;
+	const struct stream_read *read = stream_read_of(requester, p->psn);
+	bool begins = !answers_follows(p->opcode);
 
-	own->answer_gap_count = t.gap_count;
-	f->responses_missing -= filled;
-	if (!filled)
+	if (p->time_ns > hole_ns && p->time_ns - hole_ns >= STREAM_REORDER_NS)
+		return false;
+	if (!stream_is_on_path(own, p) || (begins && !(read && read->psn == p->psn)))
+		return false;
+	if (!asked || !asked->again_ns || asked->again_ns < hole_ns ||
+	    psn_distance(p->psn, asked->again_psn) < 0)
+		return true;
+	return !begins && p->psn == asked->again_psn;
+}
+
+static void fill_hole(struct stream *own, const struct packet *p, const struct stream *requester,
+		      struct flow *f, struct flow_events *ev)
+{
+	struct psn_track t = holes_of(own->more);
+	const struct psn_gap *hole = psn_gap_at(&t, p->psn);
+	uint64_t hole_ns = hole ? hole->time_ns : 0;
+
+	if (!hole)
 		return;
+	ev->psns = psn_gap_fill(&t, p->psn, 1);
 	ev->bits |= FLOW_READ_FILLED;
-	ev->psns = filled;
+	own->more->answer_gap_count = t.gap_count;
+	f->responses_missing -= ev->psns;
+	if (!is_late(own, p, hole_ns, requester))
+		return;
+	f->responses_reordered++;
+	ev->bits |= FLOW_REORDERED;
 }
 
 bool answers_awaits(struct stream_more *own, const struct packet *p)
@@ -115,8 +140,9 @@ static void judge_jump(const struct answers *a, const struct packet *p,
 }
 
 void answers_take(struct answers *a, const struct packet *p, const struct stream *requester,
-		  struct stream_more *own, struct flow *f, struct flow_events *ev)
+		  struct stream *own, struct flow *f, struct flow_events *ev)
 {
+	struct stream_more *more = own->more;
 	int32_t d = psn_distance(p->psn, a->next);
 
 	/* A refusal may overtake the responses before it. */
@@ -125,13 +151,13 @@ void answers_take(struct answers *a, const struct packet *p, const struct stream
 	if (d < -STREAM_WINDOW_MAX || d > STREAM_WINDOW_MAX)
 		a->state = ANSWERS_UNKNOWN;
 	if (a->state == ANSWERS_UNKNOWN) {
-		own->answer_gap_count = 0;
+		more->answer_gap_count = 0;
 	} else if (d < 0) {
-		if (own->answer_gap_count && !(opcode_info(p->opcode)->flags & OP_ACK))
-			fill_hole(own, p, f, ev);
+		if (more->answer_gap_count && !(opcode_info(p->opcode)->flags & OP_ACK))
+			fill_hole(own, p, requester, f, ev);
 		return;
 	} else if (d > 0) {
-		judge_jump(a, p, requester, (uint32_t)d, own, f, ev);
+		judge_jump(a, p, requester, (uint32_t)d, more, f, ev);
 	}
 	a->state = answers_goes_on(p->opcode) ? ANSWERS_INSIDE : ANSWERS_BETWEEN;
 	a->next = (p->psn + 1) & PSN_MASK;

@@ -30,6 +30,6 @@ bool answers_awaits(struct stream_more *own, const struct packet *p);
 /* Accounts an answer. `own` and f are of its flow; requester: of the other direction, its READs
  * say where a hole ends; NULL = not known, then what is missing is the least it can be. */
 void answers_take(struct answers *a, const struct packet *p, const struct stream *requester,
-		  struct stream_more *own, struct flow *f, struct flow_events *ev);
+		  struct stream *own, struct flow *f, struct flow_events *ev);
 
 #endif

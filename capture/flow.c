@@ -136,7 +136,7 @@ static void take_response(struct flow_table *t, struct flow_entry *e,
 {
 	struct flow_more *more = flow_entry_more(e);
 
-	answers_take(&e->flow.answers, p, requester, &more->stream, &more->flow, &t->events);
+	answers_take(&e->flow.answers, p, requester, &e->stream, &more->flow, &t->events);
 }
 
 /* What was refused was not captured, or nobody knows who asked. */
@@ -156,6 +156,9 @@ static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry 
 	if (fits) {
 		e->strangers = 0;
 		take_response(t, e, &peer->stream, p);
+		if (t->events.bits & (FLOW_READ_GAP | FLOW_REORDERED))
+			stream_read_hole(&peer->stream, p, &flow_entry_more(peer)->flow,
+					 &t->events);
 		return flow_entry_keep(t, peer);
 	}
 	count_unknown(e, &t->events);

@@ -31,21 +31,23 @@ struct flow {
 	uint64_t new_connections; /* jumps that no loss explains: the QP number was used again */
 	uint64_t psn_unjudged;	  /* requests after a READ of unknown path MTU */
 	/* Why. What needs the other direction is only known when it was paired. */
-	uint64_t lost_psns;	    /* came again after a refusal or a timeout */
-	uint64_t corrupted_psns;    /* the same, of what was captured with a bad ICRC */
-	uint64_t missed_psns;	    /* acknowledged, but not captured: no loss of the network */
-	uint64_t responses_missing; /* within a READ, and never asked for again */
-	uint64_t naks_unknown;	    /* sequence NAKs of what no known request had, of naks_seq */
-	uint64_t reordered;	    /* requests that came late by themselves */
-	uint64_t copies;	    /* packets that the capture saw twice */
-	uint64_t losses_before;	    /* refusals of what did not reach the capture */
+	uint64_t lost_psns;	      /* came again after a refusal or a timeout */
+	uint64_t corrupted_psns;      /* the same, of what was captured with a bad ICRC */
+	uint64_t missed_psns;	      /* acknowledged, but not captured: no loss of the network */
+	uint64_t responses_missing;   /* within a READ, and never asked for again */
+	uint64_t naks_unknown;	      /* sequence NAKs of what no known request had, of naks_seq */
+	uint64_t reordered;	      /* requests that came late by themselves */
+	uint64_t responses_reordered; /* within a READ, that came late by themselves */
+	uint64_t copies;	      /* packets that the capture saw twice */
+	uint64_t losses_before;	      /* refusals of what did not reach the capture */
 	uint64_t losses_after;	    /* of what was captured, and lost on its way to the receiver */
 	uint64_t corruptions;	    /* of what was captured with a bad ICRC */
 	uint64_t go_back_n;	    /* restarts that sent all again, */
 	uint64_t wasted_psns;	    /* and how much that was */
 	uint64_t selective_repeats; /* restarts that sent only what was missing */
 	uint64_t timeouts, rnr_retries, read_retries;
-	uint64_t unexplained;	     /* restarts for no reason that was captured */
+	uint64_t reads_reordered; /* of read_retries: for responses that were not lost, but late */
+	uint64_t unexplained;	  /* restarts for no reason that was captured */
 	uint64_t naks_timed, nak_ns; /* from the request after a gap to its refusal: sum */
 	uint64_t resends, resend_ns; /* from a refusal to the first resent request: sum */
 	/* CNPs that come with this flow slow the requests of its peer. */
@@ -110,8 +112,8 @@ enum flow_event {
 	FLOW_MISSED = 1 << 19,	  /* acknowledges what was not captured */
 	FLOW_HELD = 1 << 20,	  /* the first behind a pause of its priority */
 	FLOW_CNP_CLOSE = 1 << 21,
-	FLOW_MIRROR_GAP = 1 << 22, /* the mirror's tunnel lost packets before this one */
-	FLOW_READ_GAP = 1 << 23,   /* responses of a READ are missing before this one */
+	FLOW_MIRROR_GAP = 1 << 22,  /* the mirror's tunnel lost packets before this one */
+	FLOW_READ_GAP = 1 << 23,    /* responses of a READ are missing before this one */
 	FLOW_READ_FILLED = 1 << 24, /* one of them, late or again */
 };
 

@@ -12,8 +12,7 @@
 #include "capture/opcode.h"
 #include "capture/trail.h"
 
-/* A network reorders within this; a timeout that was not agreed on is not shorter than that. */
-#define REORDER_NS     50000
+/* A timeout that was not agreed on is not shorter than this. */
 #define TIMEOUT_MIN_NS 1000000
 /* Two captures of one packet: of other bytes, which only the path explains; and of the same, sooner
  * than the shortest timeout and wait for a receiver. */
@@ -262,9 +261,10 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 		f->lost_psns += more->late;
 		retry_begin(s, STREAM_CAUSE_NAK, (p->psn - more->late) & PSN_MASK);
 	}
-	if (stream_is_rest_of_read(s, p, r)) {
-		f->read_retries++;
-		ev->bits |= FLOW_READ_RETRY;
+	if (stream_read_again(s, p, r, f, ev)) {
+		/* And what was asked for behind it. */
+		if (!more->retry)
+			retry_begin(s, STREAM_CAUSE_READ, p->psn);
 	} else if (!more->retry && !(more->refused && psn_distance(p->psn, s->next_psn) >= 0)) {
 		/* Not what was under way when the refusal came. */
 		f->unexplained++;
@@ -285,7 +285,7 @@ static void came_late(struct stream *s, const struct packet *p, uint64_t gap_ns,
 	if (was_bad(s, p->psn)) {
 		f->corrupted_psns += ev->psns;
 		ev->bits |= FLOW_CORRUPTED;
-	} else if (more->retry || more->refused || !within(p->time_ns, gap_ns, REORDER_NS)) {
+	} else if (more->retry || more->refused || !within(p->time_ns, gap_ns, STREAM_REORDER_NS)) {
 		f->lost_psns += ev->psns;
 		ev->bits |= FLOW_LOST;
 	} else {

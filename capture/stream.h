@@ -17,12 +17,14 @@
 #define STREAM_DATAGRAMS  4
 #define STREAM_WINDOW_MAX (1 << 20)  /* an answer is not to older requests */
 #define STREAM_UNA	  (1U << 24) /* more bits than a PSN has */
+#define STREAM_REORDER_NS 50000	     /* a network reorders within this */
 
 enum stream_cause {
 	STREAM_CAUSE_NONE,
 	STREAM_CAUSE_NAK,
 	STREAM_CAUSE_RNR,
 	STREAM_CAUSE_TIMEOUT,
+	STREAM_CAUSE_READ, /* responses came with others missing before them */
 	STREAM_CAUSE_UNKNOWN,
 };
 
@@ -51,6 +53,10 @@ struct stream_more {
 	uint8_t bad_count;
 	uint32_t cnp_path;   /* as stream.path, of CNPs */
 	uint64_t timeout_ns; /* as agreed by CM, 0 = unknown */
+	/* Responses to its READs that were missing before others, the last; those of them that came
+	 * late by themselves; and the READ that was sent again last. Their times, 0 = none. */
+	uint32_t hole_from, hole_end, late_from, late_end, again_psn;
+	uint64_t hole_ns, late_ns, again_ns;
 	uint32_t answer_gap_count;
 	/* Of what it sends, psn.gap, and of what it answers; the last, for they mean nothing by
 	 * themselves. */
@@ -91,9 +97,14 @@ uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_
 /* The READ that a response of this PSN answers; NULL = it is not known any more, or s is NULL. */
 const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn);
 
-/* The rest of a READ whose first responses came. Part of stream_request(), too. */
-bool stream_is_rest_of_read(const struct stream *s, const struct packet *p,
-			    const struct psn_request *r);
+/* A READ request that is sent again because of what is missing of its responses: all of it, or the
+ * rest behind the first ones. It is counted, and why. Part of stream_request(), too. */
+bool stream_read_again(struct stream *s, const struct packet *p, const struct psn_request *r,
+		       struct flow *f, struct flow_events *ev);
+
+/* A response to s left a hole before it, or filled one by itself, as its event says. f: of s. */
+void stream_read_hole(struct stream *s, const struct packet *p, struct flow *f,
+		      const struct flow_events *ev);
 
 /* What the way to the capture leaves on packets: addresses, VLAN and TTL change from hop to hop,
  * and stay the same for the packets of a flow. macs: both addresses as they lie in a frame; vlan: 0

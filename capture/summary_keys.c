@@ -86,6 +86,8 @@ static const struct counter flow_rows[] = {
 	NEWER(cnp_close),
 	NEWER(responses_missing),
 	NEWER(naks_unknown),
+	NEWER(responses_reordered),
+	NEWER(reads_reordered),
 };
 
 const char *const drops_words[3] = {

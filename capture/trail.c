@@ -32,8 +32,8 @@ static void go_on(struct stream *s, const struct psn_request *r)
 
 /* Returns how many requests of the trail, this one among them, turn out to be copies now; *restarts
  * of them were told as unexplained. restart: this one is told so. */
-static uint32_t note(struct stream *s, const struct psn_request *r, uint64_t before_ns, bool restart,
-		     uint32_t *restarts)
+static uint32_t note(struct stream *s, const struct psn_request *r, uint64_t before_ns,
+		     bool restart, uint32_t *restarts)
 {
 	struct stream_more *more = s->more;
 	uint32_t copies;

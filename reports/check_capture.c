@@ -21,8 +21,6 @@ static const struct tally {
 } tallies[] = {
 #define NO_COUNTER SIZE_MAX
 #define EVENT(bit) EVIDENCE_EVENT(bit)
-	{"RC-CAP-006", offsetof(struct flow, reordered), EVENT(FLOW_REORDERED),
-	 {"packet out of order", "packets out of order"}, false},
 	{"RC-CAP-007", offsetof(struct flow, duplicates), EVENT(FLOW_DUPLICATE),
 	 {"packet sent again", "packets sent again"}, false},
 	{"RC-CAP-008", offsetof(struct flow, timeouts), EVENT(FLOW_TIMEOUT),
@@ -66,6 +64,33 @@ FABRIC_CHECK(check_cap_flows)
 		    noun_for(&t->what, sum), flows, s->flow_count, plural(s->flow_count));
 	evidence_worst(out, s, t->counter, &t->what);
 	evidence_frames(out, &c->capture->witnesses->kind[t->witness]);
+}
+
+/* Requests, and responses within READs. */
+static uint64_t order_count(const struct flow *f, size_t kind)
+{
+	(void)kind;
+	return f->reordered + f->responses_reordered;
+}
+
+FABRIC_CHECK(check_cap_order)
+{
+	static const struct noun what = {"packet out of order", "packets out of order"};
+	const struct capture_summary *s = c->capture->summary;
+	unsigned int flows;
+	uint64_t sum;
+
+	if (!capture_begin(rule, c, out))
+		return;
+	flows = capture_sums(s, order_count, 1, &sum);
+	if (!sum) {
+		capture_say_none(c, &what, false, out);
+		return;
+	}
+	finding_say(out, VERDICT_FAIL, "%llu %s in %u of %u flow%s", (count_t)sum,
+		    noun_for(&what, sum), flows, s->flow_count, plural(s->flow_count));
+	evidence_most(out, s, order_count, 0, &what);
+	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_REORDERED)]);
 }
 
 FABRIC_CHECK(check_cap_frames)

@@ -63,7 +63,7 @@ static uint64_t loss_count(const struct flow *f, size_t sign)
 	case LOSS_UNSEEN: /* Soft-RoCE refuses what comes behind an RNR NAK, too */
 		return beyond(refusals_unknown(f), f->rnr);
 	case LOSS_ANSWERS: /* after a timeout they may be late */
-		return beyond(f->read_retries, f->timeouts);
+		return beyond(f->read_retries, f->timeouts + f->reads_reordered);
 	default:
 		return 0;
 	}

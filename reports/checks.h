@@ -145,6 +145,7 @@ FABRIC_CHECK(check_cap_both);
 FABRIC_CHECK(check_cap_lost);
 FABRIC_CHECK(check_cap_flows);
 FABRIC_CHECK(check_cap_frames);
+FABRIC_CHECK(check_cap_order);
 FABRIC_CHECK(check_cap_missing);
 FABRIC_CHECK(check_cap_icrc);
 FABRIC_CHECK(check_cap_pause);

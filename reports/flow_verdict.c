@@ -24,6 +24,8 @@ const struct flow_sign flow_signs[] = {
 	{"rnr_retry", "retry for a receiver not ready", "retries for a receiver not ready",
 	 offsetof(struct flow, rnr_retries)},
 	{"reordered", "out of order", "out of order", offsetof(struct flow, reordered)},
+	{"read_reordered", "READ response out of order", "READ responses out of order",
+	 offsetof(struct flow, responses_reordered)},
 	{"duplicate", "sent again", "sent again", offsetof(struct flow, duplicates)},
 	{"psn_gap", "PSN gap", "PSN gaps", offsetof(struct flow, psn_gaps)},
 	{"cnp", "congestion notification", "congestion notifications", offsetof(struct flow, cnp)},

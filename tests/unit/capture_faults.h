@@ -182,6 +182,15 @@ static void lost_answers(struct setting *s)
 	s->flow[0].timeouts = 1;
 }
 
+/* Out of order, and asked for again for that alone. */
+static void reordered_answers(struct setting *s)
+{
+	s->flow[1].responses_reordered = 2;
+	s->flow[0].read_retries = s->flow[0].reads_reordered = 1;
+	mark(s, FLOW_READ_RETRY);
+	mark(s, FLOW_READ_FILLED | FLOW_REORDERED);
+}
+
 static void late_answers(struct setting *s)
 {
 	s->flow[0].read_retries = s->flow[0].duplicates = s->flow[0].timeouts = 1;
