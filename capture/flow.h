@@ -43,7 +43,7 @@ struct flow {
 	uint64_t losses_after;	    /* of what was captured, and lost on its way to the receiver */
 	uint64_t corruptions;	    /* of what was captured with a bad ICRC */
 	uint64_t go_back_n;	    /* restarts that sent all again, */
-	uint64_t wasted_psns;	    /* and how much that was */
+	uint64_t wasted_psns;	    /* and how much that was, after timeouts too */
 	uint64_t selective_repeats; /* restarts that sent only what was missing */
 	uint64_t timeouts, rnr_retries, read_retries;
 	uint64_t reads_reordered; /* of read_retries: for responses that were not lost, but late */

@@ -249,6 +249,16 @@ static void find_cause(struct stream *s, const struct packet *p, struct flow *f,
 	}
 }
 
+/* After a timeout all may be sent again from the first that was not acknowledged, up to the highest
+ * or not: as far as it goes, and it was there before. */
+static void waste(struct stream *s, struct flow *f, uint32_t end)
+{
+	int32_t wasted = psn_distance(end, s->more->retry_from);
+
+	f->wasted_psns += wasted > 0 ? (uint32_t)wasted : 0;
+	s->more->retry_from = end;
+}
+
 static void sent_again(struct stream *s, const struct packet *p, const struct psn_request *r,
 		       struct flow *f, uint64_t before_ns, struct flow_events *ev)
 {
@@ -265,6 +275,7 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 		/* And what was asked for behind it. */
 		if (!more->retry)
 			retry_begin(s, STREAM_CAUSE_READ, p->psn);
+		more->retry_from = end;
 	} else if (!more->retry && !(more->refused && psn_distance(p->psn, s->next_psn) >= 0)) {
 		/* Not what was under way when the refusal came. */
 		f->unexplained++;
@@ -273,6 +284,8 @@ static void sent_again(struct stream *s, const struct packet *p, const struct ps
 	}
 	if (more->retry == STREAM_CAUSE_UNKNOWN)
 		trail_note(s, r, f, before_ns, ev);
+	if (more->retry == STREAM_CAUSE_TIMEOUT)
+		waste(s, f, end);
 	if (more->retry == STREAM_CAUSE_NAK && psn_distance(end, more->retry_end) >= 0)
 		count_go_back(s, f, more->retry_end);
 }

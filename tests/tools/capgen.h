@@ -79,7 +79,7 @@ struct capgen_flow {
 	uint64_t silent_psns; /* lost by UC */
 	uint64_t missed_psns; /* by the capture alone */
 	uint64_t resent;      /* requests sent a second time */
-	uint64_t wasted;      /* PSNs sent again by go-back-N: refused to highest sent */
+	uint64_t wasted;      /* PSNs sent again by go-back-N: refused to highest sent; timeouts */
 	uint64_t copies, request_copies;
 	uint64_t new_connections;
 	/* What is to be read off the captured requests alone. */

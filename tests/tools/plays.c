@@ -26,7 +26,8 @@ static void choose(struct author *a, unsigned int most)
 		a->count = a->b->requests - 1;
 	a->from = gen_below(a->r, a->b->requests - a->count);
 }
-/* By go-back-N: all from the refused PSN to the highest sent. */
+/* By go-back-N: all from the refused PSN to the highest sent. After a timeout, what was captured
+ * before. */
 static void count_waste(struct author *a)
 {
 	a->f->wasted += a->s->psn - a->b->request[a->from].psn;
@@ -124,12 +125,14 @@ static void play_timeout(struct author *a)
 	a->f->lost_psns += psns_hit(a);
 	a->f->tail_psns += psns_hit(a);
 	author_send(a, 0, a->b->requests);
+	a->f->wasted += a->b->request[a->from].psn - a->b->request[0].psn;
 	resend_all(a);
 }
 
 static void play_ack_lost(struct author *a)
 {
 	author_send(a, 0, a->b->requests);
+	a->f->wasted += a->s->psn - a->b->request[0].psn;
 	resend_all(a);
 }
 
