@@ -145,7 +145,7 @@ static void on_lease(void *arg)
 	if (a->lease_late)
 		agent_end_with(a, AGENT_SILENCE);
 	a->lease_late = true;
-	loop_timer_set(a->lease, 200);
+	loop_timer_set_awake(a->lease, 200);
 }
 
 static void *relay_input(void *arg)
@@ -236,7 +236,7 @@ static void serve(struct agent *a)
 	if (a->config->alive_ms)
 		alive = !pthread_create(&thread, NULL, say_alive, a);
 	if (a->config->lease_ms)
-		loop_timer_set(a->lease, a->config->lease_ms);
+		loop_timer_set_awake(a->lease, a->config->lease_ms);
 	loop_run_until(a->loop, is_over, a);
 	if (alive) {
 		pthread_cancel(thread);

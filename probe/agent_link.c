@@ -84,7 +84,7 @@ static void on_line(char *line, size_t length, void *arg)
 	json_t *doc;
 
 	if (k->silence)
-		loop_timer_set(k->silence, k->silence_ms);
+		loop_timer_set_awake(k->silence, k->silence_ms);
 	k->silent = false;
 	doc = line ? json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
 
@@ -188,14 +188,14 @@ static void on_timeout(void *arg)
 	lose(k);
 }
 
-/* Our own process may have been stopped, and lines wait to be read. */
+/* Lines may wait to be read. */
 static void on_silence(void *arg)
 {
 	struct agent_link *k = arg;
 
 	if (!k->silent) {
 		k->silent = true;
-		loop_timer_set(k->silence, SECOND_LOOK_MS);
+		loop_timer_set_awake(k->silence, SECOND_LOOK_MS);
 		return;
 	}
 	err_set(&k->err, -ETIMEDOUT, "nothing heard for %.0f s%s%s", k->silence_ms / 1e3,
@@ -218,7 +218,7 @@ static void await_hello(struct agent_link *k, unsigned int timeout_ms)
 {
 	k->state = LINK_STARTING;
 	k->timeout_ms = timeout_ms;
-	loop_timer_set(k->timer, timeout_ms);
+	loop_timer_set_awake(k->timer, timeout_ms);
 }
 
 void link_open(struct agent_link *k, struct loop *loop, const char *name, const char *const *argv,
@@ -308,7 +308,7 @@ void link_ask(struct agent_link *k, const char *op, json_t *fields, unsigned int
 	}
 	k->op = op;
 	k->timeout_ms = timeout_ms;
-	loop_timer_set(k->timer, timeout_ms);
+	loop_timer_set_awake(k->timer, timeout_ms);
 }
 
 void link_tell(struct agent_link *k, const char *op, json_t *fields)

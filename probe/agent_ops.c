@@ -127,7 +127,7 @@ int agent_ping(struct agent *a, uint64_t id, const json_t *request, json_t **rep
 		return err;
 	a->lease_late = false;
 	if (lease_ms && a->lease)
-		loop_timer_set(a->lease, lease_ms);
+		loop_timer_set_awake(a->lease, lease_ms);
 	*reply = json_pack("{s:I}", "now_ns", (json_int_t)monotonic_ns());
 	return 0;
 }

@@ -15,11 +15,21 @@
 #include "probe/lines.h"
 #include "probe/loop_uv.h"
 
-#define TICK_MS 100
+#define TICK_MS	      100
+#define AWAKE_MOST_MS 500 /* of a tick; in a longer one the loop stood still */
+
+/* Each tick at the latest. */
+static void count_awake(struct loop *l)
+{
+	uint64_t now_ms = uv_now(&l->uv), passed_ms = now_ms - l->seen_ms;
+
+	l->awake_ms += passed_ms < AWAKE_MOST_MS ? passed_ms : AWAKE_MOST_MS;
+	l->seen_ms = now_ms;
+}
 
 static void on_tick(uv_timer_t *timer)
 {
-	(void)timer; /* waking up is all */
+	count_awake(timer->data); /* waking up is all else */
 }
 
 int loop_open(struct loop **out, struct err *e)
@@ -36,6 +46,8 @@ int loop_open(struct loop **out, struct err *e)
 		return err_sys(e, err, "event loop");
 	}
 	uv_timer_init(&l->uv, &l->tick);
+	l->tick.data = l;
+	l->seen_ms = uv_now(&l->uv);
 	uv_timer_start(&l->tick, on_tick, TICK_MS, TICK_MS);
 	sigaction(SIGPIPE, &ignore, &l->old_sigpipe);
 	*out = l;
@@ -58,15 +70,23 @@ uint64_t loop_now_ms(const struct loop *l)
 	return uv_now(&l->uv);
 }
 
+uint64_t loop_awake_ms(const struct loop *l)
+{
+	return l->awake_ms;
+}
+
 void loop_run_until(struct loop *l, bool (*done)(void *arg), void *arg)
 {
 	uv_update_time(&l->uv);
+	count_awake(l);
 	while (!done(arg))
 		uv_run(&l->uv, UV_RUN_ONCE);
 }
 
 struct loop_timer {
 	uv_timer_t uv;
+	struct loop *loop;
+	uint64_t until_awake_ms; /* of loop_awake_ms(); 0: it goes by the clock */
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -80,7 +100,11 @@ static void on_timer(uv_timer_t *uv)
 {
 	struct loop_timer *t = uv->data;
 
-	t->fn(t->arg);
+	count_awake(t->loop);
+	if (t->until_awake_ms > t->loop->awake_ms)
+		uv_timer_start(uv, on_timer, t->until_awake_ms - t->loop->awake_ms, 0);
+	else
+		t->fn(t->arg);
 }
 
 int loop_timer_open(struct loop *l, void (*fn)(void *arg), void *arg, struct loop_timer **out)
@@ -91,6 +115,7 @@ int loop_timer_open(struct loop *l, void (*fn)(void *arg), void *arg, struct loo
 		return -ENOMEM;
 	uv_timer_init(&l->uv, &t->uv);
 	t->uv.data = t;
+	t->loop = l;
 	t->fn = fn;
 	t->arg = arg;
 	*out = t;
@@ -100,7 +125,15 @@ int loop_timer_open(struct loop *l, void (*fn)(void *arg), void *arg, struct loo
 void loop_timer_set(struct loop_timer *t, uint64_t ms)
 {
 	uv_update_time(t->uv.loop); /* the callback we are in may have taken long */
+	t->until_awake_ms = 0;
 	uv_timer_start(&t->uv, on_timer, ms, 0);
+}
+
+void loop_timer_set_awake(struct loop_timer *t, uint64_t ms)
+{
+	loop_timer_set(t, ms);
+	count_awake(t->loop);
+	t->until_awake_ms = t->loop->awake_ms + ms;
 }
 
 void loop_timer_stop(struct loop_timer *t)

@@ -24,12 +24,19 @@ void loop_close(struct loop *l);
 /* Milliseconds of a monotonic clock. */
 uint64_t loop_now_ms(const struct loop *l);
 
+/* How long the loop ran: the same without the time in which it stood still, be it that the process
+ * was stopped, that its host gave it no processor, or that a callback took long. */
+uint64_t loop_awake_ms(const struct loop *l);
+
 /* Runs until done(arg) is true. It is asked after every event, at least every 100 ms. */
 void loop_run_until(struct loop *l, bool (*done)(void *arg), void *arg);
 
 int loop_timer_open(struct loop *l, void (*fn)(void *arg), void *arg, struct loop_timer **t);
 /* Calls once, ms from now; a second call moves it. */
 void loop_timer_set(struct loop_timer *t, uint64_t ms);
+/* The same in time in which the loop ran, for who waits for others: nobody is late while it was us
+ * who stood still. */
+void loop_timer_set_awake(struct loop_timer *t, uint64_t ms);
 void loop_timer_stop(struct loop_timer *t);
 void loop_timer_close(struct loop_timer *t); /* NULL is allowed */
 

@@ -13,6 +13,7 @@
 struct loop {
 	uv_loop_t uv;
 	uv_timer_t tick;
+	uint64_t seen_ms, awake_ms; /* until when awake_ms was counted */
 	struct sigaction old_sigpipe;
 };
 

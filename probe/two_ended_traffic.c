@@ -84,19 +84,19 @@ static bool run_over(void *arg)
 
 struct stopping {
 	struct duo *d;
-	uint64_t end_ms;
+	uint64_t end_ms; /* of loop_awake_ms() */
 };
 
 static bool stopped(void *arg)
 {
 	const struct stopping *s = arg;
 
-	return !any_busy(s->d) || loop_now_ms(s->d->c.loop) >= s->end_ms;
+	return !any_busy(s->d) || loop_awake_ms(s->d->c.loop) >= s->end_ms;
 }
 
 void duo_stop(struct duo *d, unsigned int wait_ms)
 {
-	struct stopping s = {d, loop_now_ms(d->c.loop) + wait_ms};
+	struct stopping s = {d, loop_awake_ms(d->c.loop) + wait_ms};
 
 	for (unsigned int i = 0; i < SIDES; i++)
 		if (link_busy(&d->c.link[i]))
@@ -229,7 +229,7 @@ int duo_traffic(struct duo *d, struct err *e)
 /* An end that does not answer is told, and what waits there ends by it. */
 void duo_close_traffic(struct duo *d)
 {
-	struct stopping s = {d, loop_now_ms(d->c.loop) + CLOSE_MS};
+	struct stopping s = {d, loop_awake_ms(d->c.loop) + CLOSE_MS};
 	bool any = false;
 
 	for (unsigned int i = 0; i < SIDES; i++) {

@@ -171,6 +171,31 @@ static void test_silence_when_idle(void **state)
 	end_scene(&s);
 }
 
+static void stand_still(void *arg)
+{
+	(void)arg;
+	usleep(3000000);
+}
+
+/* It was us who did not listen: who answers soon after that is neither late nor silent. */
+static void test_standing_still(void **state)
+{
+	struct loop_timer *still;
+	struct scene s;
+
+	(void)state;
+	open_scene(&s, HELLO "read x; sleep 4; echo '{\"id\":1,\"ok\":true}'; cat", 2500);
+	assert_int_equal(s.link.state, LINK_READY);
+	assert_int_equal(loop_timer_open(s.loop, stand_still, NULL, &still), 0);
+	loop_timer_set(still, 10);
+	link_ask(&s.link, "traffic_run", NULL, 2500);
+	links_wait(s.loop, &s.link, 1, NULL);
+	assert_string_equal(s.link.err.text, "");
+	assert_non_null(s.link.reply);
+	loop_timer_close(still);
+	end_scene(&s);
+}
+
 /* What is told beside a question needs no answer, and an answer to it is none to the question. */
 static void test_telling(void **state)
 {
@@ -416,6 +441,7 @@ int main(void)
 		cmocka_unit_test(test_connecting),
 		cmocka_unit_test(test_asking),
 		cmocka_unit_test(test_silence_when_idle),
+		cmocka_unit_test(test_standing_still),
 		cmocka_unit_test(test_telling),
 		cmocka_unit_test(test_agent_ends),
 		cmocka_unit_test(test_agent_is_told_more),

@@ -244,6 +244,51 @@ static void test_timer(void **state)
 	loop_close(l);
 }
 
+#define STILL_MS 1500
+
+static void stand_still(void *arg)
+{
+	(void)arg;
+	usleep(STILL_MS * 1000);
+}
+
+/* What is waited for gets its time in spite of a loop that stood still, a clock does not wait. */
+static void test_awake_timer(void **state)
+{
+	struct loop_timer *still, *clock, *patient;
+	struct seen by_clock = {0}, awake = {0};
+	struct err e = {0};
+	struct loop *l;
+	uint64_t begin, awake_begin;
+
+	(void)state;
+	assert_int_equal(loop_open(&l, &e), 0);
+	assert_int_equal(loop_timer_open(l, stand_still, NULL, &still), 0);
+	assert_int_equal(loop_timer_open(l, on_timer, &by_clock, &clock), 0);
+	assert_int_equal(loop_timer_open(l, on_timer, &awake, &patient), 0);
+	begin = loop_now_ms(l);
+	awake_begin = loop_awake_ms(l);
+	loop_timer_set(still, 20);
+	loop_timer_set(clock, 900);
+	loop_timer_set_awake(patient, 900);
+	loop_run_until(l, has_ended, &by_clock);
+	assert_int_equal(awake.fired, 0);
+	assert_true(loop_now_ms(l) - begin >= STILL_MS);
+	assert_true(loop_awake_ms(l) - awake_begin < 900);
+	loop_run_until(l, has_ended, &awake);
+	assert_true(loop_now_ms(l) - begin >= STILL_MS + 300);
+	assert_true(loop_awake_ms(l) - awake_begin >= 900);
+	loop_timer_set_awake(patient, 60000);
+	loop_timer_set(patient, 5); /* moves it, and by the clock */
+	awake = (struct seen){0};
+	loop_run_until(l, has_ended, &awake);
+	assert_int_equal(awake.fired, 1);
+	loop_timer_close(still);
+	loop_timer_close(clock);
+	loop_timer_close(patient);
+	loop_close(l);
+}
+
 static void on_input_end(void *arg)
 {
 	struct seen *s = arg;
@@ -286,6 +331,7 @@ int main(void)
 		cmocka_unit_test(test_long_line),
 		cmocka_unit_test(test_missing_program),
 		cmocka_unit_test(test_timer),
+		cmocka_unit_test(test_awake_timer),
 		cmocka_unit_test(test_input_pipe),
 	};
 
