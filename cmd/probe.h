@@ -13,6 +13,9 @@
 #define PROBE_PORT     18515 /* the one perftest's users have opened */
 #define PROBE_ALIVE_MS 500
 #define PROBE_LEASE_MS 3000
+/* More for a client whose host answers: rdma_rxe of Linux 6.1 kept the processor of an emulated one
+ * for 27 s. */
+#define PROBE_STARVED_MS 60000
 
 #define PROBE_TOKEN_VARIABLE "ROCECHECK_PROBE_TOKEN"
 

@@ -120,6 +120,7 @@ static void on_refused(const char *peer, const char *why, void *arg)
 struct tale {
 	uint64_t messages, bytes, mismatches;
 	bool any, ended;
+	const char *peer;
 };
 
 static void on_passing(const char *key, const json_t *doc, void *arg)
@@ -133,6 +134,17 @@ static void on_passing(const char *key, const json_t *doc, void *arg)
 	t->mismatches = (uint64_t)json_integer_value(json_object_get(doc, "mismatches"));
 }
 
+static void on_starved(void *arg)
+{
+	const struct tale *t = arg;
+
+	if (!globals->quiet)
+		fprintf(stderr,
+			"rocecheck probe server: %s: nothing heard of it for 3 s, but its host "
+			"answers: its traffic ends, and it has %d s more\n",
+			t->peer, PROBE_STARVED_MS / 1000);
+}
+
 static const struct {
 	enum agent_end end;
 	int code;
@@ -141,6 +153,8 @@ static const struct {
 	{AGENT_QUIT, EXIT_OK, "done"},
 	{AGENT_INPUT_ENDED, EXIT_INCOMPLETE, "it closed the connection before the probe was over"},
 	{AGENT_SILENCE, EXIT_INCOMPLETE, "nothing heard of it for 3 s"},
+	{AGENT_STARVED, EXIT_INCOMPLETE,
+	 "its host answers, but nothing was heard of its program for 63 s"},
 	{AGENT_UNHEARD, EXIT_INCOMPLETE, "it does not read what it asked for"},
 };
 
@@ -163,7 +177,7 @@ static int tell_end(const char *peer, enum agent_end end, const struct tale *t)
 static int serve(int fd, const char *peer)
 {
 	enum agent_end end = AGENT_INPUT_ENDED;
-	struct tale tale = {0};
+	struct tale tale = {.peer = peer};
 	char self[4096];
 	struct agent_config config = {
 		.build = ROCECHECK_VERSION,
@@ -172,8 +186,10 @@ static int serve(int fd, const char *peer)
 		.out_fd = fd,
 		.probe_only = true,
 		.lease_ms = PROBE_LEASE_MS,
+		.starved_ms = PROBE_STARVED_MS,
 		.alive_ms = PROBE_ALIVE_MS,
 		.passing = on_passing,
+		.starved = on_starved,
 		.arg = &tale,
 	};
 	struct err e = {0};

@@ -19,10 +19,13 @@
 
 #include "dcb/dcb.h"
 #include "probe/agent_ops.h"
+#include "probe/dial.h"
 #include "probe/json_take.h"
 #include "probe/loop.h"
 
-#define OUTPUT_WAIT_MS 2000    /* a coordinator that reads nothing for so long is gone */
+#define OUTPUT_WAIT_MS 2000 /* a coordinator that reads nothing for so long is gone */
+#define LOOK_AGAIN_MS  200
+#define ANSWERED_MS    1500    /* something is sent several times meanwhile (alive_ms) */
 #define EXIT_WAIT_US   2500000 /* after the end of input */
 
 struct relay {
@@ -137,15 +140,33 @@ static void on_end(void *arg)
 
 static const struct loop_input_events input_events = {.line = on_line, .end = on_end};
 
+/* A program that was killed or has ended is told by its kernel; one that is silent behind a kernel
+ * that answers is stopped, or gets no processor. What runs for it ends. */
+static void let_starve(struct agent *a)
+{
+	const struct agent_config *config = a->config;
+
+	if (!config->starved_ms || !socket_is_answered(config->in_fd, ANSWERED_MS)) {
+		agent_end_with(a, AGENT_SILENCE);
+	} else if (!a->starved_until_ms) {
+		a->starved_until_ms = loop_now_ms(a->loop) + config->starved_ms;
+		agent_traffic_unheard(a);
+		if (config->starved)
+			config->starved(config->arg);
+	} else if (loop_now_ms(a->loop) >= a->starved_until_ms) {
+		agent_end_with(a, AGENT_STARVED);
+	}
+}
+
 /* Requests that are on their way count: one more look before the coordinator is taken for lost. */
 static void on_lease(void *arg)
 {
 	struct agent *a = arg;
 
 	if (a->lease_late)
-		agent_end_with(a, AGENT_SILENCE);
+		let_starve(a);
 	a->lease_late = true;
-	loop_timer_set_awake(a->lease, 200);
+	loop_timer_set_awake(a->lease, LOOK_AGAIN_MS);
 }
 
 static void *relay_input(void *arg)

@@ -126,6 +126,7 @@ int agent_ping(struct agent *a, uint64_t id, const json_t *request, json_t **rep
 	if (err)
 		return err;
 	a->lease_late = false;
+	a->starved_until_ms = 0;
 	if (lease_ms && a->lease)
 		loop_timer_set_awake(a->lease, lease_ms);
 	*reply = json_pack("{s:I}", "now_ns", (json_int_t)monotonic_ns());

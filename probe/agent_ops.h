@@ -33,6 +33,7 @@ struct agent {
 	struct agent_capture *capture[AGENT_CAPTURE_MAX];
 	struct agent_command *command; /* the one that runs, NULL = none */
 	bool lease_late;	       /* one more look at the input before it is taken for over */
+	uint64_t starved_until_ms;     /* of the loop; 0: the lease holds */
 	bool over;
 	enum agent_end end;	/* when it is over */
 	pthread_mutex_t output; /* one line at a time: the one who says that we live is a thread */
@@ -73,6 +74,9 @@ agent_op agent_plan, agent_apply, agent_confirm, agent_rollback, agent_transacti
 
 /* The first reason counts. */
 void agent_end_with(struct agent *a, enum agent_end end);
+
+/* The lease ended: what runs ends with an answer that says so. */
+void agent_traffic_unheard(struct agent *a);
 
 /* Ends all of them, without an answer. */
 void agent_traffic_stop_all(struct agent *a);

@@ -402,6 +402,27 @@ int agent_traffic_stop(struct agent *a, uint64_t id, const json_t *request, json
 	return 0;
 }
 
+/* An echo that ends early would tell of losses that were none. */
+void agent_traffic_unheard(struct agent *a)
+{
+	static const char line[] = "{\"unheard\":true}\n";
+	struct err e = {0};
+
+	for (unsigned int i = 0; i < AGENT_TRAFFIC_MAX; i++) {
+		struct agent_traffic *t = a->traffic[i];
+
+		if (!t || t->step != STEP_RUNNING)
+			continue;
+		if (t->echo) {
+			err_set(&e, -ECANCELED, "the program at the other end fell silent");
+			answer_failure(t, &e);
+			continue;
+		}
+		(void)loop_process_write(t->process, line, sizeof(line) - 1);
+		loop_timer_set(t->watchdog, RUN_MARGIN_MS);
+	}
+}
+
 /* Answers when the process is gone: a question behind it, of who uses the port, must not find what
  * was closed. Closing twice is no error: it may have failed and gone. */
 int agent_traffic_close(struct agent *a, uint64_t id, const json_t *request, json_t **reply,

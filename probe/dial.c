@@ -155,3 +155,12 @@ int dial(const char *host, unsigned int port, unsigned int timeout_ms, const vol
 	name_ends(*fd, own, peer);
 	return 0;
 }
+
+bool socket_is_answered(int fd, unsigned int within_ms)
+{
+	struct tcp_info info = {0};
+	socklen_t length = sizeof(info);
+
+	return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) &&
+	       info.tcpi_state == TCP_ESTABLISHED && info.tcpi_last_ack_recv <= within_ms;
+}

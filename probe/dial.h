@@ -23,4 +23,8 @@ void address_of_gid(const uint8_t gid[16], uint16_t port, struct sockaddr_storag
 /* Which port a socket is bound to; 0 with errno when that is not known. */
 uint16_t socket_port(int fd);
 
+/* True: a TCP connection whose other end acknowledged something within so long. That host lives,
+ * whatever its program does: a program that is gone closes its connections. */
+bool socket_is_answered(int fd, unsigned int within_ms);
+
 #endif

@@ -323,6 +323,10 @@ static void watch(struct traffic *t, const volatile int *stop)
 			(void)!read(t->wake_fd, &count, sizeof(count));
 		if (fds[2].revents & POLLIN)
 			traffic_cm_take_event(t);
+		if (*stop == TRAFFIC_UNHEARD)
+			traffic_fail(t, CAUSE_PEER_GONE,
+				     "the program at the other end fell silent, though its host "
+				     "answers");
 		if (*stop)
 			atomic_store(&t->stopping, true);
 		if (*stop && t->tcp)

@@ -253,6 +253,12 @@ void traffic_self(const struct traffic *t, struct traffic_peer *self);
 /* INIT -> RTR -> RTS towards the peer. Receives are posted before it returns. */
 int traffic_connect(struct traffic *t, const struct traffic_peer *peer, struct err *e);
 
+/* What *stop may become. */
+enum traffic_stop {
+	TRAFFIC_STOP = 1,
+	TRAFFIC_UNHEARD, /* nobody is heard of who could want it: it fails, with cause peer-gone */
+};
+
 /* Runs this end until duration_ms has passed and all is drained, the peer's last message has come,
  * or *stop becomes nonzero. Always fills *report (the caller clears it); returns 0 also when
  * report->total.cause says that traffic failed, -errno only when it could not run at all. Never

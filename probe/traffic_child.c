@@ -123,6 +123,16 @@ static void tell_progress(struct child *c)
 }
 
 /* Nothing but a stop is sent to us during the run: input that is there is one, or its end. */
+static enum traffic_stop take_stop(struct child *c)
+{
+	json_t *doc = NULL;
+	struct err ignored;
+	bool unheard = !take_line(c, &doc, &ignored) && json_object_get(doc, "unheard");
+
+	json_decref(doc);
+	return unheard ? TRAFFIC_UNHEARD : TRAFFIC_STOP;
+}
+
 static void *watch_input(void *arg)
 {
 	struct child *c = arg;
@@ -138,7 +148,7 @@ static void *watch_input(void *arg)
 			tell_progress(c);
 	} while (!n || (n < 0 && errno == EINTR));
 	if (!fd[1].revents)
-		c->stop = 1;
+		c->stop = (int)take_stop(c);
 	return NULL;
 }
 

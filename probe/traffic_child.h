@@ -9,6 +9,7 @@
  *   the other's peer  -> {"connected":true}
  *   {"run":true}      -> {"result":{...}}, and {"progress":{...}} before it every progress_ms
  *   {"stop":true}     in a run: it ends now, and is answered
+ *   {"unheard":true}  the same, as a failure: the other end's program is silent
  * End of input stops the run, too, and ends the process. Queue pairs live until then.
  */
 #ifndef PROBE_TRAFFIC_CHILD_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A marking echo between two traffic processes, here threads: the lines that an agent gives them,
- * and their answers.
+ * and their answers. And traffic whose coordinator falls silent.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -121,6 +121,57 @@ static void test_two(void **state)
 	free(r);
 }
 
+static void expect_gone(struct child *c, const char *detail)
+{
+	json_t *doc = hear(c, "result");
+	struct traffic_report report = {0};
+	struct err e = {0};
+
+	if (traffic_report_from_json(json_object_get(doc, "result"), &report, &e))
+		fail_msg("%s", e.text);
+	json_decref(doc);
+	if (report.total.cause != CAUSE_PEER_GONE || !strstr(report.total.detail, detail))
+		fail_msg("cause %d: %s", report.total.cause, report.total.detail);
+	assert_true(report.total.messages > 0);
+	traffic_report_clear(&report);
+}
+
+/* Traffic without end, of which one end has to stop because nobody is heard of: that is no end as
+ * it should be, and the other one is told. */
+static void test_unheard(void **state)
+{
+	struct traffic_spec spec;
+	struct child c[2];
+	json_t *peer[2];
+
+	(void)state;
+	fake_reset();
+	traffic_spec_simple(&spec, TRAFFIC_WRITE_IMM, 4096, 0);
+	snprintf(spec.ibdev, sizeof(spec.ibdev), "fake0");
+	spec.ib_port = 1;
+	for (unsigned int i = 0; i < 2; i++) {
+		start(&c[i]);
+		spec.role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
+		tell(&c[i], traffic_spec_to_json(&spec));
+		peer[i] = hear(&c[i], "peer");
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		tell(&c[i], json_incref(json_object_get(peer[!i], "peer")));
+	for (unsigned int i = 0; i < 2; i++)
+		json_decref(hear(&c[i], "connected"));
+	for (unsigned int i = 2; i-- > 0;)
+		tell(&c[i], json_pack("{s:b}", "run", 1));
+	usleep(200000);
+	tell(&c[1], json_pack("{s:b}", "unheard", 1));
+	expect_gone(&c[1], "fell silent, though its host answers");
+	expect_gone(&c[0], "the other end gave up");
+	for (unsigned int i = 0; i < 2; i++) {
+		finish(&c[i]);
+		json_decref(peer[i]);
+	}
+	assert_int_equal(fake.qps + fake.cqs + fake.mrs + fake.ahs, 0);
+}
+
 /* What is no spec is answered with an error, and nothing stays. */
 static void test_refused(void **state)
 {
@@ -142,6 +193,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_two),
+		cmocka_unit_test(test_unheard),
 		cmocka_unit_test(test_refused),
 	};
 
