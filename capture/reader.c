@@ -113,7 +113,13 @@ static int make_batch(struct reader *r, struct err *e)
 	if (!r->batch)
 		return err_sys(e, -ENOMEM, "capture");
 	skim_init(r->batch, r->flows);
+	r->batch->pass_marks = r->pass_marks;
 	return 0;
+}
+
+void reader_pass_marks(struct reader *r)
+{
+	r->pass_marks = true;
 }
 
 int reader_jobs(struct reader *r, unsigned int jobs, struct err *e)

@@ -18,6 +18,7 @@ struct reader {
 	uint64_t frames;
 	struct skim_batch *batch; /* frames that were read ahead; NULL until reader_skim() */
 	struct crew *crew;	  /* NULL: one thread */
+	bool pass_marks;	  /* see reader_pass_marks() */
 	const uint8_t *data;	  /* the frame of the last packet, until the next step */
 };
 
@@ -35,6 +36,10 @@ int reader_next(struct reader *r, int timeout_ms, struct packet *p, struct err *
  * caller sees how far it is. Much faster. Not for live sources. */
 #define READER_SHOW_EACH 4096
 int reader_skim(struct reader *r, struct packet *p, struct err *e);
+
+/* Before the first reader_skim() and reader_jobs(): a CE mark alone is no event that has to be
+ * told. It is counted as ever. */
+void reader_pass_marks(struct reader *r);
 
 /* Before the first reader_skim(): lets `jobs` threads read and verify ahead, where the file is an
  * ordinary one; what comes out is the same. -ENOMEM, -EAGAIN. */

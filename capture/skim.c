@@ -2,9 +2,9 @@
 /*
  * What the short way takes: RoCEv2 over Ethernet with at most one VLAN tag, IPv4 without options or
  * IPv6 without extension headers, all transport headers captured, an ICRC that is not bad, no CE
- * mark; in a run of its flow: requests with the PSN that is expected, positive answers to what was
- * sent. What it leaves: everything that is an event, that begins a flow, or that stands after a
- * refusal, a pause or a gap which is still open.
+ * mark unless the caller passes them; in a run of its flow: requests with the PSN that is expected,
+ * positive answers to what was sent. What it leaves: everything that is an event, or that stands
+ * after a refusal, a pause or a gap which is still open.
  */
 #include "capture/skim.h"
 
@@ -14,7 +14,6 @@
 #include "capture/opcode.h"
 #include "capture/skim_layout.h"
 
-#define RETH_LEN     16
 #define TCLASS_CE    3
 #define ACKREQ	     0x80 /* of the byte before the PSN */
 #define AETH_REFUSAL 0x60 /* bits of the syndrome that an ACK has not */
@@ -101,6 +100,35 @@ void skim_init(struct skim_batch *b, const struct flow_table *t)
 		learn_opcode(&b->opcode[i], (uint8_t)i, i & ACKREQ << 1);
 }
 
+/* Of IP the traffic class and the length, with what IPv4 begins with; of UDP and what follows it
+ * the length, the opcode and the byte behind it. */
+static const uint8_t ip_tells[2][8] = {
+	{0xff, 0xff, 0xff, 0xff},
+	{0xff, 0xf0, 0, 0, 0xff, 0xff},
+};
+static const uint8_t udp_tells[8] = {0xff, 0xff, 0, 0, 0xff, 0xff};
+
+static inline uint64_t word_at(const void *from)
+{
+	uint64_t v;
+
+	memcpy(&v, from, sizeof(v));
+	return v;
+}
+
+static inline uint64_t lengths_of(const struct record *r)
+{
+	return (uint64_t)r->wire_len << 32 | r->cap_len;
+}
+
+static inline bool is_shape(const struct skim_shape *shape, const uint8_t *ip, const uint8_t *bth,
+			    unsigned int ipv6, const struct record *r)
+{
+	return !(((word_at(ip) & word_at(ip_tells[ipv6])) ^ shape->ip) |
+		 ((word_at(bth - 4) & word_at(udp_tells)) ^ shape->udp) |
+		 (lengths_of(r) ^ shape->len));
+}
+
 static __attribute__((noinline)) uint8_t verify(const struct record *r, uint32_t l3, uint32_t bth,
 						uint32_t end)
 {
@@ -112,47 +140,71 @@ static __attribute__((noinline)) uint8_t verify(const struct record *r, uint32_t
 }
 
 /*
- * Without branches where they cannot be foreseen: tagged frames and others come mixed. Whether it
- * is IP at all, its head says later.
+ * What the lengths and the first bytes of a frame come to, for all frames that have the same.
+ * Whether it is IP at all, its head says later. False: it is not ordinary.
  */
-static inline void look(const struct skim_batch *b, const struct record *r, struct skim *k)
+static __attribute__((noinline)) bool learn_shape(const struct skim_batch *b,
+						  const struct record *r, unsigned int layout,
+						  struct skim_shape *shape)
+{
+	bool ipv6 = layout & LAYOUT_IPV6;
+	uint32_t bth = skim_bth_of(layout);
+	const uint8_t *ip = r->data + skim_l3_of(layout), *h = r->data + bth;
+	const struct skim_opcode *o = &b->opcode[h[0] | (h[8] & ACKREQ) << 1];
+	uint32_t udp_len = be16_at(h - 4), pad = (h[1] >> 4) & 3;
+	uint32_t end = bth - UDP_LEN + udp_len, room = udp_len - o->around - pad;
+	uint8_t tclass = (uint8_t)(be16_at(ip) >> (ipv6 ? 4 : 0));
+	uint32_t odd;
+
+	/* Signs of differences, and what has to be zero: the lengths that the opcode wants, and
+	 * that IP and UDP agree on. */
+	odd = (room | (r->cap_len - bth - o->head_len) | (r->wire_len - end)) >> 31;
+	odd |= (be16_at(ip + (ipv6 ? 4 : 2)) - udp_len) ^ (ipv6 ? 0 : IPV4_LEN);
+	odd |= ((room + pad) & 3) | (h[1] & o->second_not) | (room & o->payload_not);
+	odd |= (tclass & 3) == TCLASS_CE && !b->pass_marks;
+	if (odd || !o->needs)
+		return false;
+	*shape = (struct skim_shape){
+		.ip = word_at(ip) & word_at(ip_tells[ipv6]),
+		.udp = word_at(h - 4) & word_at(udp_tells),
+		.len = lengths_of(r),
+		.payload_len = (uint16_t)room,
+		.needs = (uint16_t)(o->needs | TAKES_LAYOUT << layout),
+		.kind = o->kind,
+		.tclass = tclass,
+		.aeth_not = o->aeth_not,
+		.icrc = end <= r->cap_len,
+	};
+	return true;
+}
+
+static inline void look(struct skim_batch *b, const struct record *r, struct skim *k)
 {
 	uint32_t tagged = be16_at(r->data + ETH_LEN - 2) == ETHERTYPE_VLAN;
 	const uint8_t *ip = r->data + ETH_LEN + VLAN_LEN * tagged, *h;
 	uint32_t ipv6 = be16_at(ip - 2) == ETHERTYPE_IPV6;
-	uint32_t bth, end, udp_len, room, pad, odd, tclass;
-	const struct skim_opcode *o;
+	uint32_t layout = tagged * LAYOUT_VLAN + ipv6 * LAYOUT_IPV6;
+	struct skim_shape *shape;
 
 	h = ip + IPV4_LEN + UDP_LEN + (IPV6_LEN - IPV4_LEN) * ipv6;
-	bth = (uint32_t)(h - r->data);
-	udp_len = be16_at(h - 4);
-	end = bth - UDP_LEN + udp_len;
-	o = &b->opcode[h[0] | (h[8] & ACKREQ) << 1];
-	pad = (h[1] >> 4) & 3;
-	room = udp_len - o->around - pad;
-	tclass = be16_at(ip) >> 4 * ipv6;
-	/* Signs of differences, and what has to be zero: the lengths that the opcode wants, and
-	 * that IP and UDP agree on. */
-	odd = (room | (r->cap_len - bth - o->head_len) | (r->wire_len - end)) >> 31;
-	odd |= (be16_at(ip + 2 + 2 * ipv6) - udp_len) ^ (IPV4_LEN - IPV4_LEN * ipv6);
-	odd |= ((room + pad) & 3) | (h[1] & o->second_not) | (room & o->payload_not);
-	odd |= (h[BTH_LEN] & o->aeth_not) | ((tclass & 3) == TCLASS_CE);
-	k->needs = 0;
-	if (odd)
+	shape = &b->shape[layout][h[0] | (h[8] & ACKREQ) << 1];
+	if (!is_shape(shape, ip, h, ipv6, r) && !learn_shape(b, r, layout, shape)) {
+		k->needs = 0;
 		return;
-	k->needs = (uint16_t)(o->needs | TAKES_LAYOUT
-						 << (tagged * LAYOUT_VLAN + ipv6 * LAYOUT_IPV6));
-	k->payload_len = (uint16_t)room;
+	}
+	k->needs = h[BTH_LEN] & shape->aeth_not ? 0 : shape->needs;
+	k->payload_len = shape->payload_len;
 	k->opcode = h[0];
-	k->kind = o->kind;
+	k->kind = shape->kind;
 	k->psn = be32_at(h + 8) & PSN_MASK;
-	k->tclass = (uint8_t)tclass;
+	k->tclass = shape->tclass;
 	k->hash = ipv6 ? flow_hash_ipv6(b->seed, ip + 8, ip + 24, be32_at(h + 4) & PSN_MASK)
 		       : flow_hash_ipv4(b->seed, ip + 12, be32_at(h + 4) & PSN_MASK);
 	k->icrc = ICRC_UNVERIFIABLE;
-	if (end > r->cap_len)
+	if (!shape->icrc)
 		return;
-	k->icrc = verify(r, (uint32_t)(ip - r->data), bth, end);
+	k->icrc = verify(r, (uint32_t)(ip - r->data), (uint32_t)(h - r->data),
+			 (uint32_t)(h - r->data) - UDP_LEN + be16_at(h - 4));
 	if (k->icrc == ICRC_BAD)
 		k->needs |= TAKES_NEVER;
 }

@@ -22,6 +22,16 @@ struct skim {
 	uint8_t tclass, icrc;
 };
 
+/* What frames of one opcode and layout have in common when their lengths are the same: they are
+ * looked at once. All zero fits no frame. */
+struct skim_shape {
+	uint64_t ip, udp, len; /* the bytes that tell it, and both lengths of the record */
+	uint16_t payload_len, needs;
+	uint8_t kind, tclass;
+	uint8_t aeth_not; /* as in struct skim_opcode */
+	bool icrc;	  /* it was captured */
+};
+
 struct skim_opcode {
 	uint32_t head_len;    /* BTH and what follows it */
 	uint32_t around;      /* what UDP's length counts beside payload and pad bytes */
@@ -39,7 +49,9 @@ struct skim_batch {
 	uint64_t seed;
 	struct skim_opcode opcode[512]; /* the second half: of those that ask for an answer */
 	unsigned int count, at;
-	size_t ahead; /* from a frame to one of the batches that come */
+	bool pass_marks;		 /* packets with a CE mark may be ordinary */
+	struct skim_shape shape[4][512]; /* by layout, and as opcode[] */
+	size_t ahead;			 /* from a frame to one of the batches that come */
 	struct record record[SKIM_BATCH];
 	struct skim skim[SKIM_BATCH];
 };

@@ -105,7 +105,7 @@ static int run_check(int argc, char **argv)
 						     "standard input");
 	code = verdict_check(&cmd_capture_check, &options);
 	if (!code)
-		code = capture_file_open_skim(argv[0], &r);
+		code = capture_file_open_skim(argv[0], false, &r);
 	if (code)
 		return code;
 	if (read_all(&r, &read)) {

@@ -30,13 +30,17 @@ int capture_file_open(const char *path, struct reader *r)
 	return reader_init(r, s, capture_max_flows, &e) ? cmd_fail(EXIT_ENVIRONMENT, &e) : 0;
 }
 
-int capture_file_open_skim(const char *path, struct reader *r)
+int capture_file_open_skim(const char *path, bool pass_marks, struct reader *r)
 {
 	struct err e = {0};
 	int code = capture_file_open(path, r);
 
-	if (code || !reader_jobs(r, capture_jobs, &e))
+	if (code)
 		return code;
+	if (pass_marks)
+		reader_pass_marks(r);
+	if (!reader_jobs(r, capture_jobs, &e))
+		return 0;
 	reader_clear(r);
 	return cmd_fail(EXIT_ENVIRONMENT, &e);
 }

@@ -33,7 +33,8 @@ extern unsigned int capture_max_flows, capture_jobs;
  * an error. The caller clears r. */
 int capture_file_open(const char *path, struct reader *r);
 
-/* The same for reader_skim(), with as many threads as --jobs says. */
-int capture_file_open_skim(const char *path, struct reader *r);
+/* The same for reader_skim(), with as many threads as --jobs says. pass_marks: reader_pass_marks().
+ */
+int capture_file_open_skim(const char *path, bool pass_marks, struct reader *r);
 
 #endif

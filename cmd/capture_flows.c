@@ -84,7 +84,7 @@ static int run_flows(int argc, char **argv)
 	if (argc != 1)
 		return cmd_usage(&cmd_capture_flows, "one capture file is needed, or - for "
 						     "standard input");
-	code = capture_file_open_skim(argv[0], &r);
+	code = capture_file_open_skim(argv[0], true, &r);
 	if (code)
 		return code;
 	while ((got = reader_skim(&r, &p, &broken)) > 0)

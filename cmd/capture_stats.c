@@ -350,7 +350,7 @@ static int run_stats(int argc, char **argv)
 				 "filters choose packets for --by; totals and flows are of all");
 	if (capture_filter_make(&filter, &words, &e))
 		return cmd_fail(EXIT_USAGE, &e);
-	code = by ? capture_file_open(argv[0], &r) : capture_file_open_skim(argv[0], &r);
+	code = by ? capture_file_open(argv[0], &r) : capture_file_open_skim(argv[0], true, &r);
 	if (code)
 		return code;
 	got = by ? read_by(&r, &filter, &rows, &progress, &e) : read_all(&r, &progress, &e);
