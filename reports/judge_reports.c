@@ -125,7 +125,7 @@ static const char *words_of(const struct traffic_report *report)
 }
 
 /* Both ends told their results, the other one hears nothing any more, and this one failed to send:
- * it hears nothing either, or its queue pair died of it. */
+ * it hears nothing either, its queue pair died of it, or its kernel tried without end. */
 static bool could_not_send(const struct judge *j, const struct verdict_pair *pair, unsigned int end)
 {
 	const bool client = end == pair->client;
@@ -135,11 +135,11 @@ static bool could_not_send(const struct judge *j, const struct verdict_pair *pai
 	if (!own || !other || other->total.cause != CAUSE_PEER_GONE || !j->end[end].unsent)
 		return false;
 	return own->total.cause == CAUSE_PEER_GONE || own->total.cause == CAUSE_LOCAL ||
-	       own->total.cause == CAUSE_RETRY_EXCEEDED;
+	       own->total.cause == CAUSE_RETRY_EXCEEDED || own->total.cause == CAUSE_TIMEOUT;
 }
 
-/* An end that says the other is gone: one of them could not send, the other one first. Each host
- * is named once. */
+/* An end that says the other is gone, or that it hung itself: one of them could not send, the other
+ * one first. Each host is named once. */
 static bool sender_failed(struct judge *j, const struct verdict_pair *pair, unsigned int end,
 			  const struct traffic_report *report)
 {
@@ -166,7 +166,8 @@ static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsign
 		return;
 	if (cause == CAUSE_DATA && mismatches(report))
 		return; /* said by class */
-	if (cause == CAUSE_PEER_GONE && sender_failed(j, pair, end, report))
+	if ((cause == CAUSE_PEER_GONE || cause == CAUSE_TIMEOUT) &&
+	    sender_failed(j, pair, end, report))
 		return;
 	kind = by_cause[cause].kind;
 	if (kind == REASON_LOST && rnr_losses(j, pair) && pair->spec->mode == TRAFFIC_STRICT)

@@ -199,6 +199,14 @@ static void sends_nothing_612(struct scene *s)
 	s->report[0].total.cause = CAUSE_LOCAL;
 }
 
+/* The same where the kernel of 6.1 lets no program run for long: our watchdog ends it there. */
+static void sends_nothing_and_hangs(struct scene *s)
+{
+	sends_nothing_any_more(s);
+	s->report[0].total.cause = CAUSE_TIMEOUT;
+	snprintf(s->report[0].total.detail, 60, "the kernel did not let it go");
+}
+
 static void server_sends_nothing(struct scene *s)
 {
 	sends_nothing_any_more(s);
@@ -261,6 +269,7 @@ static const struct fault_row loss_faults[] = {
 	{"qdisc and gaps", OBSERVE, SOFT, qdisc_and_gaps, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h1 itself"},
 	{"sends nothing any more", OBSERVE, SOFT, sends_nothing_any_more, VERDICT_FAIL, REASON_LOST_IN_SENDER, "gave up; h1 itself failed"},
 	{"sends nothing, 6.12", OBSERVE, SOFT, sends_nothing_612, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h1 -> h2: "},
+	{"sends nothing, and hangs", OBSERVE, SOFT, sends_nothing_and_hangs, VERDICT_FAIL, REASON_LOST_IN_SENDER, "did not let it go; h1 itself"},
 	{"server sends nothing", OBSERVE, SOFT, server_sends_nothing, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h2 -> h1: the other end gave up; h2 itself"},
 	{"link lost, and unsent", OBSERVE, SOFT, link_lost_and_unsent, VERDICT_FAIL, REASON_LINK_DOWN, NULL},
 	{"gone after the end", OBSERVE, SOFT, gone_after_the_end, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, "h2: "},
