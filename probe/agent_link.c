@@ -13,10 +13,12 @@
 #include <unistd.h>
 
 #include "probe/agent.h"
+#include "probe/dial.h"
 #include "probe/engine.h"
 #include "probe/json_take.h"
 
 #define SECOND_LOOK_MS 300
+#define ANSWERED_MS    1500 /* pings are sent several times meanwhile */
 
 static void lose(struct agent_link *k)
 {
@@ -192,6 +194,7 @@ static void on_timeout(void *arg)
 static void on_silence(void *arg)
 {
 	struct agent_link *k = arg;
+	bool answered = socket_is_answered(loop_stream_fd(k->stream), ANSWERED_MS);
 
 	if (!k->silent) {
 		k->silent = true;
@@ -200,7 +203,10 @@ static void on_silence(void *arg)
 	}
 	err_set(&k->err, -ETIMEDOUT, "nothing heard for %.0f s%s%s", k->silence_ms / 1e3,
 		k->op ? " during " : "", k->op ? k->op : "");
-	err_hint(&k->err, "the host, its program or the path to it is gone");
+	err_hint(&k->err, answered
+				  ? "its host answers: the program there is stopped, or its kernel "
+				    "gives it no processor"
+				  : "the host, its program or the path to it is gone");
 	lose(k);
 }
 

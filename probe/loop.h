@@ -81,6 +81,7 @@ int loop_stream_open(struct loop *l, int fd, const struct loop_stream_events *ev
 
 /* Queues a copy. -EPIPE when the other end takes nothing any more, -ENOMEM. */
 int loop_stream_write(struct loop_stream *s, const char *data, size_t size);
-void loop_stream_close(struct loop_stream *s); /* NULL is allowed */
+int loop_stream_fd(const struct loop_stream *s); /* to be asked, not to be read; -1 */
+void loop_stream_close(struct loop_stream *s);	 /* NULL is allowed */
 
 #endif

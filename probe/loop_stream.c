@@ -88,6 +88,13 @@ int loop_stream_write(struct loop_stream *s, const char *data, size_t size)
 	return loop_write(stream, data, size);
 }
 
+int loop_stream_fd(const struct loop_stream *s)
+{
+	int fd = -1;
+
+	return uv_fileno((const uv_handle_t *)&s->uv, &fd) ? -1 : fd;
+}
+
 void loop_stream_close(struct loop_stream *s)
 {
 	if (!s || s->closed)
