@@ -10,6 +10,7 @@
 
 #include "capture/flow_entry.h"
 #include "capture/opcode.h"
+#include "capture/renew.h"
 
 /* Answers in a row that fit no request: the QP number has another partner by now. */
 #define STRANGERS_MAX 8
@@ -105,6 +106,28 @@ static bool is_peer_steady(struct flow_table *t, const struct flow_entry *e, con
 	return stream_is_steady(&peer->stream);
 }
 
+/* Whether a flow may be paired with another one that has an answer: it has no pair, or its QP
+ * number is used anew. */
+static bool is_free(struct flow_table *t, struct flow_entry *e, const struct packet *p)
+{
+	if (e->peer == PAIR_NONE)
+		return true;
+	if (!renew_is_open(&e->stream))
+		return false;
+	flow_entry_settle(t, e);
+	return renew_fits(&e->stream, p);
+}
+
+static void pair_anew(struct flow_table *t, struct flow_entry *e, struct flow_entry *asker)
+{
+	if (asker->peer != PAIR_NONE) {
+		flow_entry_settle(t, &t->entry[asker->peer]);
+		t->entry[asker->peer].peer = PAIR_NONE;
+		renew_settle(&asker->stream, &flow_entry_more(asker)->flow, &t->events);
+	}
+	flow_entry_pair(e, asker);
+}
+
 /* The flow that a response answers to, as far as it is known. */
 static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
 				  const struct packet *p)
@@ -118,16 +141,15 @@ static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
 	}
 	id = pair_find(t->pairs, flow_hosts(e->flow.dst, e->flow.src), p->psn, p->sport,
 		       &same_port);
-	if (id >= t->count || t->entry[id].peer != PAIR_NONE || id == e->id ||
-	    memcmp(t->entry[id].flow.src, e->flow.dst, 16) ||
-	    memcmp(t->entry[id].flow.dst, e->flow.src, 16))
+	if (id >= t->count || id == e->id || memcmp(t->entry[id].flow.src, e->flow.dst, 16) ||
+	    memcmp(t->entry[id].flow.dst, e->flow.src, 16) || !is_free(t, &t->entry[id], p))
 		return NULL;
 	if (!same_port && id != e->candidate) {
 		e->candidate = id;
 		return NULL;
 	}
 	flow_entry_settle(t, &t->entry[id]);
-	flow_entry_pair(e, &t->entry[id]);
+	pair_anew(t, e, &t->entry[id]);
 	return &t->entry[id];
 }
 
@@ -153,6 +175,8 @@ static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry 
 	flow_entry_lend(t, peer, 1);
 	fits = stream_answer(&peer->stream, p, &flow_entry_more(peer)->flow, &t->events);
 	/* Else of what was not captured, or of a READ whose span is not known. */
+	if (t->events.bits & FLOW_NEW_CONNECTION)
+		e->flow.answers = (struct answers){0};
 	if (fits) {
 		e->strangers = 0;
 		take_response(t, e, &peer->stream, p);
@@ -177,7 +201,8 @@ static void judge_request(struct flow_table *t, struct flow_entry *e, const stru
 		flow_entry_settle(t, &t->entry[e->peer]);
 		t->entry[e->peer].flow.answers = (struct answers){0};
 	}
-	if (e->peer == PAIR_NONE && opcode_class(p->opcode) != OPCODE_CLASS_UC &&
+	if ((e->peer == PAIR_NONE || renew_is_open(&e->stream)) &&
+	    opcode_class(p->opcode) != OPCODE_CLASS_UC &&
 	    (p->ackreq || e->flow.requests < UNPAIRED_REQUESTS))
 		pair_note(t->pairs, flow_hosts(e->flow.src, e->flow.dst), p->psn, p->sport, e->id);
 }

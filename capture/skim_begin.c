@@ -8,6 +8,7 @@
 #include "capture/bth.h"
 #include "capture/bytes.h"
 #include "capture/opcode.h"
+#include "capture/renew.h"
 #include "capture/skim_layout.h"
 
 #define IPV4_PLAIN    0x45 /* version 4, without options */
@@ -54,7 +55,7 @@ static bool is_nameless(const struct flow_core *f)
 static uint16_t takes_of(const struct flow_entry *e)
 {
 	const struct stream *s = &e->stream;
-	bool paired = e->peer != PAIR_NONE;
+	bool open = renew_is_open(s);
 	uint16_t takes = 0;
 
 	if (is_nameless(&e->flow))
@@ -62,9 +63,9 @@ static uint16_t takes_of(const struct flow_entry *e)
 	if (!s->psn.blind && !s->pending)
 		takes |= TAKES_REQUEST | TAKES_ACKREQ | TAKES_UNRELIABLE | TAKES_FULL | TAKES_READ;
 	takes |= s->psn.started ? 0 : TAKES_FIRST;
-	if (s->psn.started && !s->psn.gap_count && !(s->more && s->more->skip_count))
+	if (s->psn.started && !s->psn.gap_count && !open && !(s->more && s->more->skip_count))
 		takes |= TAKES_ANSWERS;
-	return takes | (paired ? takes_answers(e) : 0);
+	return takes | (e->peer != PAIR_NONE && !open ? takes_answers(e) : 0);
 }
 
 /* Goes on from where the flow stands. */
@@ -74,7 +75,7 @@ static void run_on(struct flow_table *t, uint32_t id)
 	const struct stream *s = &e->stream;
 	struct flow_run *run = &t->run[id];
 
-	run->peer = e->peer;
+	run->peer = renew_is_open(s) ? PAIR_NONE : e->peer;
 	run->takes = (uint16_t)(takes_of(e) | TAKES_LAYOUT << run->layout);
 	run->last_opcode = s->last_opcode;
 	run->took = 0;

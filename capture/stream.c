@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "capture/opcode.h"
+#include "capture/renew.h"
 #include "capture/trail.h"
 
 /* A timeout that was not agreed on is not shorter than this. */
@@ -318,6 +319,7 @@ static void observe_behind(struct stream *s, const struct packet *p, const struc
 	const struct psn_gap *gap = psn_gap_at(&s->psn, p->psn);
 	uint64_t before_ns = s->psn.last_ns, gap_ns = gap ? gap->time_ns : 0;
 	bool reliable = opcode_class(p->opcode) != OPCODE_CLASS_UC;
+	const struct stream_before before = renew_before(f);
 	uint32_t count;
 
 	if (reliable)
@@ -333,13 +335,14 @@ static void observe_behind(struct stream *s, const struct packet *p, const struc
 		if (reliable)
 			sent_again(s, p, r, f, before_ns, ev);
 	}
+	if (ev->bits & (FLOW_TIMEOUT | FLOW_UNEXPLAINED))
+		renew_doubt(s, p, &before);
 	set_pending(s);
 }
 
 static void observe_ahead(struct stream *s, const struct packet *p, const struct psn_request *r,
 			  struct flow *f, struct flow_events *ev)
 {
-	struct stream_more *more = s->more;
 	uint32_t count;
 
 	switch (psn_observe(&s->psn, r, &count)) {
@@ -352,10 +355,9 @@ static void observe_ahead(struct stream *s, const struct packet *p, const struct
 	case PSN_NEW_CONNECTION:
 		f->new_connections++;
 		ev->bits |= FLOW_NEW_CONNECTION;
-		more->refused = more->retry = STREAM_CAUSE_NONE;
-		more->late = more->bad_count = s->read_count = 0;
-		s->una = 0;
-		more->trail_count = more->trail_steps = 0;
+		renew_begin(s);
+		s->more->anew = true;
+		s->more->doubt = false;
 		break;
 	case PSN_UNJUDGED:
 		f->psn_unjudged++;
@@ -444,11 +446,15 @@ bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, str
 	struct stream_more *more = s->more;
 	enum aeth_kind kind = packet_answer_kind(p);
 	bool refusal = kind == AETH_RNR || kind == AETH_NAK;
-	int32_t d = psn_distance(p->psn, s->psn.expected);
+	int32_t d;
 
+	if (more->doubt)
+		renew_decide(s, p, f, ev);
+	d = psn_distance(p->psn, s->psn.expected);
 	/* Of requests that were not captured, or of another connection. */
 	if (!s->psn.started || d >= 0 || (d < -STREAM_WINDOW_MAX && !stream_read_of(s, p->psn)))
 		return false;
+	more->anew = more->doubt;
 	s->una = ((p->psn + !refusal) & PSN_MASK) | STREAM_UNA;
 	if (more->skip_count && psn_distance(s->una, more->skip_from) > 0)
 		more->skip_count = 0; /* it had arrived */

@@ -28,6 +28,11 @@ enum stream_cause {
 	STREAM_CAUSE_UNKNOWN,
 };
 
+/* Counters of a flow, see renew.h. */
+struct stream_before {
+	uint64_t duplicates, wasted_psns, timeouts, unexplained, read_retries;
+};
+
 struct stream_read {
 	uint64_t va;
 	uint32_t psn, span, len;
@@ -57,6 +62,12 @@ struct stream_more {
 	 * late by themselves; and the READ that was sent again last. Their times, 0 = none. */
 	uint32_t hole_from, hole_end, late_from, late_end, again_psn;
 	uint64_t hole_ns, late_ns, again_ns;
+	/* Whether its pair may have changed; and what was told as sent again of what had been
+	 * acknowledged, up to doubt_una, may be of a new connection: it began at doubt_psn, when
+	 * doubt_end was expected. */
+	bool anew, doubt;
+	uint32_t doubt_psn, doubt_una, doubt_end;
+	struct stream_before before;
 	uint32_t answer_gap_count;
 	/* Of what it sends, psn.gap, and of what it answers; the last, for they mean nothing by
 	 * themselves. */

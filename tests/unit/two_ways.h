@@ -48,7 +48,7 @@ static void send(struct flow_table *t, uint32_t psn, uint64_t time_ns)
 	add(t, packet(false, SEND_ONLY, psn, time_ns));
 }
 
-static void answer(struct flow_table *t, uint8_t syndrome, uint32_t psn, uint64_t time_ns)
+static inline void answer(struct flow_table *t, uint8_t syndrome, uint32_t psn, uint64_t time_ns)
 {
 	struct packet p = packet(true, ACK, psn, time_ns);
 
