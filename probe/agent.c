@@ -146,7 +146,8 @@ static void let_starve(struct agent *a)
 {
 	const struct agent_config *config = a->config;
 
-	if (!config->starved_ms || !socket_is_answered(config->in_fd, ANSWERED_MS)) {
+	if (!config->starved_ms || !agent_traffic_has_run(a) ||
+	    !socket_is_answered(config->in_fd, ANSWERED_MS)) {
 		agent_end_with(a, AGENT_SILENCE);
 	} else if (!a->starved_until_ms) {
 		a->starved_until_ms = loop_now_ms(a->loop) + config->starved_ms;

@@ -6,9 +6,9 @@
  * have no id. Requests are hostile input: what is wrong is answered with an error.
  *
  * End of input stops everything and ends the agent within 3 s, and so does a lease ("ping" with
- * "lease_ms") that is not renewed. Behind a TCP connection whose other end still acknowledges, the
- * lease that ends stops the traffic alone: there is a host whose kernel lets no program run for a
- * while, and what was seen here is of use when it does.
+ * "lease_ms") that is not renewed. In traffic, behind a TCP connection whose other end still
+ * acknowledges, the lease that ends stops the traffic alone: there is a host whose kernel lets no
+ * program run for a while, and what was seen here is of use when it does.
  */
 #ifndef PROBE_AGENT_H
 #define PROBE_AGENT_H
@@ -34,8 +34,8 @@ struct agent_config {
 	int in_fd, out_fd;
 	bool probe_only;       /* only what `probe` needs: the peer came by a token */
 	unsigned int lease_ms; /* from the start on, 0 = only when a ping sets one */
-	/* After the lease, for a host that acknowledges what its program does not answer; 0 = none.
-	 * alive_ms is needed for it. */
+	/* After the lease, with traffic to tell of, for a host that acknowledges what its program
+	 * does not answer; 0 = none. alive_ms is needed for it. */
 	unsigned int starved_ms;
 	unsigned int alive_ms; /* says {"event":"alive"} so often, busy or not; 0 = never */
 	/* Progress and results of traffic as they pass; may be NULL. */

@@ -75,6 +75,9 @@ agent_op agent_plan, agent_apply, agent_confirm, agent_rollback, agent_transacti
 /* The first reason counts. */
 void agent_end_with(struct agent *a, enum agent_end end);
 
+/* There is a result to tell, or there will be one. */
+bool agent_traffic_has_run(const struct agent *a);
+
 /* The lease ended: what runs ends with an answer that says so. */
 void agent_traffic_unheard(struct agent *a);
 

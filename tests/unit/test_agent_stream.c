@@ -4,7 +4,6 @@
  * slow or liars, the agent's against a coordinator that goes away in each way there is.
  */
 #include <errno.h>
-#include <netinet/in.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -14,16 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
-#include "probe/agent.h"
 #include "probe/agent_link.h"
-#include "probe/echo.h"
-#include "probe/traffic.h"
+#include "tests/unit/agent_scene.h"
 
 #define HELLO "read token; echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
 #define ALIVE "{\"event\":\"alive\"}"
@@ -42,22 +38,6 @@ static void on_event(struct agent_link *k, const json_t *doc, void *arg)
 	assert_ptr_equal(k, &s->link);
 	assert_true(json_is_object(doc));
 	s->events++;
-}
-
-static void open_tcp(int pair[2])
-{
-	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	socklen_t length = sizeof(at);
-
-	assert_int_equal(bind(door, (struct sockaddr *)&at, sizeof(at)), 0);
-	assert_int_equal(listen(door, 1), 0);
-	assert_int_equal(getsockname(door, (struct sockaddr *)&at, &length), 0);
-	pair[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	assert_int_equal(connect(pair[0], (struct sockaddr *)&at, sizeof(at)), 0);
-	pair[1] = accept4(door, NULL, NULL, SOCK_CLOEXEC);
-	assert_true(pair[1] >= 0);
-	close(door);
 }
 
 static void open_scene_at(struct scene *s, const int fd[2], const char *script,
@@ -249,38 +229,6 @@ static void test_telling(void **state)
 	end_scene(&s);
 }
 
-/* Of a process after its agent: what it may still have to print. */
-static unsigned int linger_us;
-
-/* An agent in a process of its own at one end of the pair, which exits with how it ended. */
-static pid_t start_agent_at(const int pair[2], const char *self, unsigned int lease_ms,
-			    unsigned int alive_ms, unsigned int starved_ms)
-{
-	pid_t pid = fork();
-	int code;
-
-	if (!pid) {
-		struct agent_config config = {.build = "test",
-					      .self = self,
-					      .in_fd = pair[1],
-					      .out_fd = pair[1],
-					      .probe_only = true,
-					      .lease_ms = lease_ms,
-					      .starved_ms = starved_ms,
-					      .alive_ms = alive_ms};
-		enum agent_end end = AGENT_UNHEARD;
-		struct err e = {0};
-
-		close(pair[0]);
-		signal(SIGPIPE, SIG_DFL);
-		code = agent_run(&config, &end, &e) ? 99 : 10 + (int)end;
-		usleep(linger_us);
-		_exit(code);
-	}
-	close(pair[1]);
-	return pid;
-}
-
 static pid_t start_agent_of(const char *self, int *fd, unsigned int lease_ms, unsigned int alive_ms)
 {
 	int pair[2];
@@ -293,38 +241,6 @@ static pid_t start_agent_of(const char *self, int *fd, unsigned int lease_ms, un
 static pid_t start_agent(int *fd, unsigned int lease_ms, unsigned int alive_ms)
 {
 	return start_agent_of("/nonexistent", fd, lease_ms, alive_ms);
-}
-
-static int exit_of(pid_t pid)
-{
-	int status = 0;
-
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
-
-/* Reads until the text has come. */
-static bool heard(int fd, const char *text)
-{
-	char buf[8192] = "";
-	size_t used = 0;
-
-	while (used < sizeof(buf) - 1) {
-		ssize_t n = read(fd, buf + used, sizeof(buf) - 1 - used);
-
-		if (n <= 0)
-			return false;
-		used += (size_t)n;
-		buf[used] = '\0';
-		if (strstr(buf, text))
-			return true;
-	}
-	return false;
-}
-
-static void put(int fd, const char *text)
-{
-	assert_true(write(fd, text, strlen(text)) == (ssize_t)strlen(text));
 }
 
 static void test_agent_ends(void **state)
@@ -389,61 +305,15 @@ static void test_agent_serves_probes_alone(void **state)
 	close(fd);
 }
 
-/* A traffic process that tells its progress, and its result when it gets a second line after the
- * run began; it must still be there then. */
-static const char traffic_script[] =
-	"#!/bin/sh\n"
-	"read spec; echo '{\"peer\":{}}'; read peer; echo '{\"connected\":true}'; read run\n"
-	"echo '{\"progress\":{\"messages\":7}}'; read stop || exit 9\n"
-	"echo \"{\\\"result\\\":{\\\"told\\\":$stop},\\\"late_ns\\\":$(echo \"$run\" |\n"
-	"sed 's/.*start_ns\\\"://; s/}//')}\"; read end; echo gone >\"$0.gone\"\n";
-
-static void send_doc(int fd, json_t *doc)
-{
-	char *text = json_dumps(doc, JSON_COMPACT);
-
-	assert_non_null(text);
-	put(fd, text);
-	put(fd, "\n");
-	free(text);
-	json_decref(doc);
-}
-
-static void run_traffic(int fd)
-{
-	struct traffic_peer peer = {.mtu = 1024, .qp_count = 2};
-	struct traffic_spec spec;
-
-	traffic_spec_simple(&spec, TRAFFIC_SEND, 4096, 10000);
-	snprintf(spec.ibdev, sizeof(spec.ibdev), "rxe0");
-	spec.ib_port = 1;
-	send_doc(fd, json_pack("{s:i, s:s, s:o}", "id", 1, "op", "traffic_open", "spec",
-			       traffic_spec_to_json(&spec)));
-	assert_true(heard(fd, "\"handle\":0"));
-	send_doc(fd, json_pack("{s:i, s:s, s:i, s:o}", "id", 2, "op", "traffic_connect", "handle",
-			       0, "peer", traffic_peer_to_json(&peer)));
-	assert_true(heard(fd, "\"id\":2,\"ok\":true"));
-	put(fd,
-	    "{\"id\":9,\"op\":\"traffic_run\",\"handle\":0,\"start_ns\":4611686018427387904}\n");
-	assert_true(heard(fd, "'start_ns': more than 30 s from now"));
-	put(fd,
-	    "{\"id\":3,\"op\":\"traffic_run\",\"handle\":0,\"progress_ms\":100,\"start_ns\":77}\n");
-	assert_true(heard(fd, "\"event\":\"progress\""));
-}
-
 /* A stop is a word: the run answers, and the process stays until it is closed. */
 static void test_agent_stops_traffic(void **state)
 {
-	char path[] = "/tmp/test-agent-XXXXXX", gone[64];
-	int fd, file = mkstemp(path);
+	char path[32], gone[64];
 	pid_t pid;
+	int fd;
 
 	(void)state;
-	assert_true(file >= 0);
-	assert_true(write(file, traffic_script, sizeof(traffic_script) - 1) > 0);
-	assert_int_equal(fchmod(file, 0700), 0);
-	close(file);
-	snprintf(gone, sizeof(gone), "%s.gone", path);
+	make_traffic_script(path, gone);
 	pid = start_agent_of(path, &fd, 20000, 0);
 	assert_true(heard(fd, AGENT_HELLO));
 	run_traffic(fd);
@@ -457,94 +327,6 @@ static void test_agent_stops_traffic(void **state)
 	close(fd);
 	unlink(path);
 	unlink(gone);
-}
-
-static void run_echo(int fd)
-{
-	const struct echo_spec spec = {.ibdev = "rxe0",
-				       .ib_port = 1,
-				       .duration_ms = 20000,
-				       .count = 8,
-				       .paths = 1,
-				       .class_count = 1};
-	struct traffic_peer peer = {.mtu = 1024, .qp_count = 1};
-
-	send_doc(fd, json_pack("{s:i, s:s, s:o}", "id", 1, "op", "echo_open", "spec",
-			       echo_spec_to_json(&spec)));
-	assert_true(heard(fd, "\"handle\":0"));
-	send_doc(fd, json_pack("{s:i, s:s, s:i, s:o}", "id", 2, "op", "traffic_connect", "handle",
-			       0, "peer", traffic_peer_to_json(&peer)));
-	assert_true(heard(fd, "\"id\":2,\"ok\":true"));
-	put(fd, "{\"id\":3,\"op\":\"traffic_run\",\"handle\":0,\"start_ns\":77}\n");
-}
-
-static bool is_running(pid_t pid)
-{
-	return !waitpid(pid, NULL, WNOHANG);
-}
-
-/* A coordinator that is silent while its kernel acknowledges: traffic ends at the end of the lease,
- * with a result that is there when the coordinator comes back. */
-static void test_agent_of_the_starved(void **state)
-{
-	char path[] = "/tmp/test-agent-XXXXXX", gone[64];
-	int pair[2], file = mkstemp(path);
-	pid_t pid;
-
-	(void)state;
-	assert_true(file >= 0);
-	assert_true(write(file, traffic_script, sizeof(traffic_script) - 1) > 0);
-	assert_int_equal(fchmod(file, 0700), 0);
-	close(file);
-	snprintf(gone, sizeof(gone), "%s.gone", path);
-	open_tcp(pair);
-	pid = start_agent_at(pair, path, 1500, 100, 60000);
-	assert_true(heard(pair[0], AGENT_HELLO));
-	run_traffic(pair[0]);
-	usleep(2500000);
-	assert_true(is_running(pid));
-	assert_true(heard(pair[0], "\"result\":{\"told\":{\"unheard\":true}}"));
-	put(pair[0], "{\"id\":4,\"op\":\"ping\",\"lease_ms\":1500}\n");
-	assert_true(heard(pair[0], "\"now_ns\":"));
-	put(pair[0], "{\"id\":5,\"op\":\"traffic_close\",\"handle\":0}\n");
-	assert_true(heard(pair[0], "\"id\":5,\"ok\":true"));
-	run_echo(pair[0]); /* half of one would tell of losses that were none */
-	usleep(2500000);
-	assert_true(is_running(pid));
-	assert_true(heard(pair[0], "\"id\":3,\"error\":{"));
-	put(pair[0], "{\"id\":6,\"op\":\"quit\"}\n");
-	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
-	close(pair[0]);
-	unlink(path);
-	unlink(gone);
-}
-
-/* It has its time and no more; who closes has none. */
-static void test_agent_starves_once(void **state)
-{
-	uint64_t begin_ms;
-	int pair[2];
-	pid_t pid;
-
-	(void)state;
-	open_tcp(pair);
-	begin_ms = monotonic_ms();
-	pid = start_agent_at(pair, "/nonexistent", 500, 100, 1000);
-	assert_int_equal(exit_of(pid), 10 + AGENT_STARVED);
-	assert_true(monotonic_ms() - begin_ms >= 1500);
-	close(pair[0]);
-
-	open_tcp(pair);
-	pid = start_agent_at(pair, "/nonexistent", 500, 100, 60000);
-	usleep(1500000);
-	assert_true(is_running(pid));
-	close(pair[0]);
-	assert_int_equal(exit_of(pid), 10 + AGENT_INPUT_ENDED);
-
-	open_tcp(pair); /* nothing was sent of late, so nobody answered */
-	pid = start_agent_at(pair, "/nonexistent", 2500, 0, 60000);
-	assert_int_equal(exit_of(pid), 10 + AGENT_SILENCE);
-	close(pair[0]);
 }
 
 /* A coordinator that goes on talking kills nobody. */
@@ -579,8 +361,6 @@ int main(void)
 		cmocka_unit_test(test_agent_lives),
 		cmocka_unit_test(test_agent_serves_probes_alone),
 		cmocka_unit_test(test_agent_stops_traffic),
-		cmocka_unit_test(test_agent_of_the_starved),
-		cmocka_unit_test(test_agent_starves_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
