@@ -377,6 +377,12 @@ int flow_table_add(struct flow_table *t, const struct packet *p)
 	return 0;
 }
 
+void flow_table_link(struct flow_table *t, uint32_t mbps, enum pause_link of)
+{
+	t->totals.pause.link_mbps = mbps;
+	t->totals.pause.link_of = of;
+}
+
 const struct capture_totals *flow_table_totals(const struct flow_table *t)
 {
 	return &t->totals;

@@ -87,6 +87,9 @@ struct flow_table; /* opaque */
 struct flow_table *flow_table_new(unsigned int max_flows);
 void flow_table_free(struct flow_table *t);
 
+/* Before the first packet: how fast the link is that pauses hold, and who says so. */
+void flow_table_link(struct flow_table *t, uint32_t mbps, enum pause_link of);
+
 /* What a packet meant to its flow. */
 enum flow_event {
 	FLOW_PSN_GAP = 1 << 0,

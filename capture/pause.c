@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pauses, by sender and priority. A quantum is 512 bit times: 51.2 ns at 10 Gbit/s, the slowest
- * link that is thought of; after that a pause that was not renewed is over on every link.
+ * Pauses, by sender and priority. A quantum is 512 bit times: 51.2 ns at 10 Gbit/s, which is
+ * assumed where the speed of the link is not known; after that a pause that was not renewed is over
+ * on every faster one, too.
  */
 #include "capture/pause.h"
 
 #include <string.h>
 
-#define QUANTUM_10G_NS(n) ((n)*UINT64_C(512) / 10)
-#define SENT_BEFORE_NS	  100000 /* a flow that was quiet for longer was not held, but idle */
+#define QUANTUM_BITS   512
+#define SENT_BEFORE_NS 100000 /* a flow that was quiet for longer was not held, but idle */
+
+static uint64_t quanta_ns(const struct pause_totals *sum, uint16_t quanta)
+{
+	uint64_t mbps = sum->link_mbps ? sum->link_mbps : PAUSE_LINK_MBPS;
+
+	return quanta * UINT64_C(1000) * QUANTUM_BITS / mbps;
+}
 
 static struct pause_sender *sender_of(struct pause_track *t, const uint8_t smac[6])
 {
@@ -88,7 +96,7 @@ static void hold(struct pause_sender *s, unsigned int prio, const struct packet 
 	s->paused[prio] = true;
 	s->told_ns[prio] = p->time_ns;
 	s->told_frame[prio] = p->frame;
-	s->until_ns[prio] = p->time_ns + QUANTUM_10G_NS(p->pfc_quanta[prio]);
+	s->until_ns[prio] = p->time_ns + quanta_ns(sum, p->pfc_quanta[prio]);
 }
 
 void pause_take(struct pause_track *t, const struct packet *p, struct pause_totals *sum)

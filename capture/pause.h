@@ -2,8 +2,8 @@
 /*
  * How long priority flow control held a priority: from the first frame that stops it to the one
  * that lets it go on, per sender. 802.1Q clause 36. A pause that only ran out has no end that could
- * be seen, because its quanta are bit times of a link whose speed a capture does not know: it is
- * counted, and its time after the last frame is not.
+ * be seen, because its quanta are bit times of a link whose speed a capture hardly ever knows: it
+ * is counted, and its time after the last frame is not.
  */
 #ifndef CAPTURE_PAUSE_H
 #define CAPTURE_PAUSE_H
@@ -12,6 +12,17 @@
 
 #define PAUSE_PRIOS   8
 #define PAUSE_SENDERS 4 /* a link has two; of more the one that was quiet longest is forgotten */
+
+/* The slowest link that is thought of, when nobody says its speed. */
+#define PAUSE_LINK_MBPS 10000U
+
+/* Who says how fast the link is. */
+enum pause_link {
+	PAUSE_LINK_ASSUMED,
+	PAUSE_LINK_GIVEN, /* by the user */
+	PAUSE_LINK_FILE,
+	PAUSE_LINKS,
+};
 
 struct pause_sender {
 	uint8_t smac[6];
@@ -39,6 +50,8 @@ struct pause_extent {
 };
 
 struct pause_totals {
+	uint64_t link_mbps; /* that quanta are judged by; 0 = PAUSE_LINK_MBPS */
+	enum pause_link link_of;
 	uint64_t first_ns, last_ns;    /* of frames that pause or let go on */
 	uint64_t pauses[PAUSE_PRIOS];  /* begun */
 	uint64_t ran_out[PAUSE_PRIOS]; /* of them: without a frame that ends them */

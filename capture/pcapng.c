@@ -23,6 +23,7 @@
 #define BLOCK_MIN	 12U
 #define ISB_FIXED	 12U /* interface id, timestamp */
 #define INTERFACE_FIXED	 8U  /* link type, reserved, snap length */
+#define OPTION_SPEED	 8
 #define OPTION_TSRESOL	 9
 #define OPTION_IFDROP	 5
 #define OPTION_OSDROP	 7
@@ -91,6 +92,15 @@ static uint32_t step_of(uint8_t resolution)
 	return fine ? 1 : 1000;
 }
 
+/* Bits per second, from 10 Mbit/s to 10 Tbit/s: what is beyond says nothing. */
+static void read_speed(struct pcapng_tap *t, const uint8_t *value)
+{
+	uint64_t mbps = u64_at(&t->section, value) / 1000000;
+
+	if (mbps >= 10 && mbps <= 10000000 && (!t->link_mbps || mbps < t->link_mbps))
+		t->link_mbps = (uint32_t)mbps;
+}
+
 static void read_interface(struct pcapng_tap *t, const uint8_t *body, size_t len)
 {
 	uint32_t step_ns = 1000;
@@ -107,6 +117,8 @@ static void read_interface(struct pcapng_tap *t, const uint8_t *body, size_t len
 			break;
 		if (size && code == OPTION_TSRESOL)
 			step_ns = step_of(body[4]);
+		if (size == 8 && code == OPTION_SPEED)
+			read_speed(t, body + 4);
 		body += padded;
 		len -= padded;
 	}
@@ -235,14 +247,29 @@ enum capture_drops pcapng_drops(int fd, uint64_t *dropped)
 	return pcapng_tap_drops(&t, dropped);
 }
 
-uint32_t pcapng_step(int fd)
+/* The first blocks. */
+static void tap_begin(struct pcapng_tap *t, int fd)
 {
 	uint8_t buf[PIECE_BYTES];
-	struct pcapng_tap t;
 	ssize_t n = pread(fd, buf, sizeof(buf), 0);
 
-	pcapng_tap_init(&t);
+	pcapng_tap_init(t);
 	if (n > 0)
-		pcapng_tap_feed(&t, buf, (size_t)n);
+		pcapng_tap_feed(t, buf, (size_t)n);
+}
+
+uint32_t pcapng_step(int fd)
+{
+	struct pcapng_tap t;
+
+	tap_begin(&t, fd);
 	return t.step_ns;
+}
+
+uint32_t pcapng_link_mbps(int fd)
+{
+	struct pcapng_tap t;
+
+	tap_begin(&t, fd);
+	return t.link_mbps;
 }

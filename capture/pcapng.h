@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The drop counters of a pcapng file, which libpcap reads over: interface statistics blocks.
+ * What a pcapng file says of its interfaces, and libpcap reads over: the drop counters in interface
+ * statistics blocks, and the speed of the link.
  */
 #ifndef CAPTURE_PCAPNG_H
 #define CAPTURE_PCAPNG_H
@@ -25,6 +26,7 @@ struct pcapng_tap {
 	bool told;  /* by sections that have ended, as dropped */
 	uint64_t dropped;
 	uint32_t step_ns; /* the finest that was said so far, 1 or 1000; 0 = none. Of a pcap, too */
+	uint32_t link_mbps; /* the slowest that was said so far; 0 = none */
 	uint32_t skip;
 	size_t need, have; /* of buf */
 	uint8_t buf[PCAPNG_STATISTICS_MAX + 12];
@@ -45,5 +47,8 @@ enum capture_drops pcapng_drops(int fd, uint64_t *dropped);
 
 /* The clock that the regular file fd begins with, as the tap's step_ns. */
 uint32_t pcapng_step(int fd);
+
+/* The speed of the interfaces that it begins with, as the tap's link_mbps. */
+uint32_t pcapng_link_mbps(int fd);
 
 #endif

@@ -20,10 +20,21 @@ int reader_init(struct reader *r, struct source *s, unsigned int max_flows, stru
 	memset(r, 0, sizeof(*r));
 	r->source = s;
 	r->flows = flow_table_new(max_flows);
-	if (r->flows)
+	if (r->flows) {
+		uint32_t mbps = source_link_mbps(s);
+
+		flow_table_link(r->flows, mbps ? mbps : PAUSE_LINK_MBPS,
+				mbps ? PAUSE_LINK_FILE : PAUSE_LINK_ASSUMED);
 		return 0;
+	}
 	reader_clear(r);
 	return err_sys(e, -ENOMEM, "capture");
+}
+
+void reader_assume_link(struct reader *r, uint32_t mbps)
+{
+	if (flow_table_totals(r->flows)->pause.link_of == PAUSE_LINK_ASSUMED)
+		flow_table_link(r->flows, mbps, PAUSE_LINK_GIVEN);
 }
 
 void reader_clear(struct reader *r)

@@ -27,6 +27,9 @@ struct reader {
 int reader_init(struct reader *r, struct source *s, unsigned int max_flows, struct err *e);
 void reader_clear(struct reader *r);
 
+/* Before the first frame: how fast the link is that pauses hold, where the source does not say. */
+void reader_assume_link(struct reader *r, uint32_t mbps);
+
 /* One frame, as source_next(): 1 and a packet, 0, or -errno. A broken LLDP frame is a malformed
  * packet. */
 int reader_next(struct reader *r, int timeout_ms, struct packet *p, struct err *e);

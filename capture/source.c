@@ -467,6 +467,13 @@ uint32_t source_step_ns(const struct source *s)
 	return said_ns ? said_ns : s->step_ns;
 }
 
+uint32_t source_link_mbps(const struct source *s)
+{
+	if (s->unpack)
+		return unpack_link_mbps(s->unpack);
+	return s->fd >= 0 ? pcapng_link_mbps(s->fd) : 0;
+}
+
 enum capture_drops source_drops(struct source *s, uint64_t *dropped)
 {
 	struct pcap_stat stat;

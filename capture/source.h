@@ -51,6 +51,9 @@ bool source_progress(const struct source *s, uint64_t *done, uint64_t *size);
  */
 uint32_t source_step_ns(const struct source *s);
 
+/* How fast the file says that its link is, the slowest of its interfaces; 0 = it does not say. */
+uint32_t source_link_mbps(const struct source *s);
+
 /* Live: kernel and interface drops; file: DROPS_UNKNOWN for pcap, from the interface statistics
  * blocks for pcapng when there are any (of a stream: among what was read so far). */
 enum capture_drops source_drops(struct source *s, uint64_t *dropped);

@@ -144,6 +144,7 @@ static json_t *totals_to_json(const struct capture_totals *t)
 	json_t *o = json_object();
 
 	if (o && put_counters(o, t, &total_counters) &&
+	    put(o, "link_mbps_of", json_string(link_words[t->pause.link_of])) &&
 	    put(o, "pfc_by_prio", array_of(t->pfc_by_prio, ARRAY_SIZE(t->pfc_by_prio))) &&
 	    put(o, "pauses_by_prio", array_of(t->pause.pauses, PAUSE_PRIOS)) &&
 	    put(o, "pauses_ran_out_by_prio", array_of(t->pause.ran_out, PAUSE_PRIOS)) &&

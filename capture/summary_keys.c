@@ -30,6 +30,7 @@ static const struct counter total_rows[] = {
 	TOTAL(pause_frames),
 	TOTAL(evicted_flows),
 	{"time_step_ns", offsetof(struct capture_totals, time_step_ns), true},
+	{"link_mbps", offsetof(struct capture_totals, pause.link_mbps), true},
 	{"mirror_packets", offsetof(struct capture_totals, mirror.packets), true},
 	{"mirror_gaps", offsetof(struct capture_totals, mirror.gaps), true},
 	{"mirror_missing", offsetof(struct capture_totals, mirror.missing), true},
@@ -106,6 +107,12 @@ const char *const encap_words[4] = {
 /* By enum opcode_class. */
 const char *const service_words[8] = {"rc",  "uc",  "rd_or_dc", "ud",
 				      "cnp", "xrc", "reserved", "vendor"};
+
+const char *const link_words[PAUSE_LINKS] = {
+	[PAUSE_LINK_ASSUMED] = "assumed",
+	[PAUSE_LINK_GIVEN] = "given",
+	[PAUSE_LINK_FILE] = "file",
+};
 
 const char *const dialect_words[4] = {"", "ieee", "cee", "cin"};
 

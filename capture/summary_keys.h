@@ -27,5 +27,6 @@ extern const char *const drops_words[3];   /* by enum capture_drops */
 extern const char *const service_words[8]; /* by enum opcode_class */
 extern const char *const encap_words[4];   /* by enum packet_encap */
 extern const char *const dialect_words[4]; /* of struct lldp_peer */
+extern const char *const link_words[PAUSE_LINKS];
 
 #endif

@@ -237,10 +237,17 @@ static int peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
 static int get_pauses(const json_t *o, struct pause_totals *t, struct err *e)
 {
 	uint64_t longest[PAUSE_PRIOS] = {0};
+	unsigned int link_of = PAUSE_LINK_ASSUMED;
 	int err;
 
 	if (!json_object_get(o, "pauses_by_prio"))
 		return 0;
+	if (json_object_get(o, "link_mbps_of")) {
+		err = get_word(o, "link_mbps_of", link_words, PAUSE_LINKS, &link_of, e);
+		if (err)
+			return err;
+	}
+	t->link_of = (enum pause_link)link_of;
 	err = get_array(o, "pauses_by_prio", t->pauses, PAUSE_PRIOS, e);
 	if (!err)
 		err = get_array(o, "pauses_ran_out_by_prio", t->ran_out, PAUSE_PRIOS, e);

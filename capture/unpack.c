@@ -281,3 +281,8 @@ uint64_t unpack_taken(const struct unpack *u)
 {
 	return u->taken;
 }
+
+uint32_t unpack_link_mbps(const struct unpack *u)
+{
+	return u->tap.link_mbps;
+}

@@ -36,6 +36,9 @@ enum capture_drops unpack_drops(const struct unpack *u, uint64_t *dropped);
 /* In what steps it says that its times count, as struct pcapng_tap has it. */
 uint32_t unpack_step_ns(const struct unpack *u);
 
+/* The speed of its links, likewise. */
+uint32_t unpack_link_mbps(const struct unpack *u);
+
 /* Bytes that were taken from fd. */
 uint64_t unpack_taken(const struct unpack *u);
 

@@ -21,6 +21,7 @@ static const struct opt check_opts[] = {
 	VERDICT_OPTS(options),
 	CAPTURE_MAX_FLOWS_OPT,
 	CAPTURE_JOBS_OPT,
+	CAPTURE_LINK_OPT,
 	{.name = NULL},
 };
 

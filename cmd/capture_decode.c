@@ -22,6 +22,7 @@ static const struct opt decode_opts[] = {
 	{"limit", 'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
 	 .help = "stop after so many lines"},
 	CAPTURE_FILTER_OPTS(words),
+	CAPTURE_LINK_OPT,
 	{.name = NULL},
 };
 

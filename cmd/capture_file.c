@@ -10,11 +10,12 @@
 #include "capture/sandbox.h"
 #include "cmd/cmd.h"
 
-unsigned int capture_max_flows, capture_jobs = 1;
+unsigned int capture_max_flows, capture_jobs = 1, capture_link_gbps;
 
 const struct opt capture_file_opts[] = {
 	CAPTURE_MAX_FLOWS_OPT,
 	CAPTURE_JOBS_OPT,
+	CAPTURE_LINK_OPT,
 	{.name = NULL},
 };
 
@@ -27,7 +28,11 @@ int capture_file_open(const char *path, struct reader *r)
 		return cmd_fail(EXIT_USAGE, &e);
 	if (sandbox_enter(&e) && !globals->quiet)
 		fprintf(stderr, "rocecheck: warning: %s: reading without confinement\n", e.text);
-	return reader_init(r, s, capture_max_flows, &e) ? cmd_fail(EXIT_ENVIRONMENT, &e) : 0;
+	if (reader_init(r, s, capture_max_flows, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (capture_link_gbps)
+		reader_assume_link(r, capture_link_gbps * 1000);
+	return 0;
 }
 
 int capture_file_open_skim(const char *path, bool pass_marks, struct reader *r)

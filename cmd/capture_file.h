@@ -26,7 +26,16 @@ extern const struct opt capture_file_opts[];
 						    .help = "threads that read and verify the "    \
 							    "file (1); the result is the same"     \
 	}
-extern unsigned int capture_max_flows, capture_jobs;
+#define CAPTURE_LINK_OPT                                                                           \
+	{                                                                                          \
+		"link-speed", 0, OPT_UINT, &capture_link_gbps, .min = 1, .max = 10000,             \
+							       .arg = "GBPS",                      \
+							       .help = "speed of the link that "   \
+								       "pauses hold, in Gbit/s, "  \
+								       "when the file does not "   \
+								       "say it (10)"               \
+	}
+extern unsigned int capture_max_flows, capture_jobs, capture_link_gbps;
 
 /* Opens FILE, or - for standard input, and confines the process (capture/sandbox.h): what a command
  * writes to beside stdout and stderr, it opens before. Returns 0, or an exit code when it has told

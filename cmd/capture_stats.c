@@ -26,6 +26,7 @@ static const struct opt stats_opts[] = {
 	CAPTURE_FILTER_OPTS(words),
 	CAPTURE_MAX_FLOWS_OPT,
 	CAPTURE_JOBS_OPT,
+	CAPTURE_LINK_OPT,
 	{.name = NULL},
 };
 

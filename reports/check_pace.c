@@ -5,6 +5,7 @@
  * not those of a standard: there is none.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,6 +55,20 @@ static bool pause_begin(const struct rule *rule, const struct rule_context *c, s
 	finding_say(out, VERDICT_SKIP,
 		    "no PFC in the capture: NICs and mirrors keep such frames to themselves");
 	return false;
+}
+
+/* "10 Gbit/s, which is assumed: see --link-speed" */
+static const char *link_text(const struct pause_totals *t, char *buf, size_t size)
+{
+	static const char *const of[PAUSE_LINKS] = {
+		[PAUSE_LINK_ASSUMED] = "which is assumed: see --link-speed",
+		[PAUSE_LINK_GIVEN] = "as given",
+		[PAUSE_LINK_FILE] = "as the file says",
+	};
+	uint64_t mbps = t->link_mbps ? t->link_mbps : PAUSE_LINK_MBPS;
+
+	snprintf(buf, size, "%g Gbit/s, %s", (double)mbps / 1000, of[t->link_of]);
+	return buf;
 }
 
 static unsigned int greatest(const uint64_t value[PAUSE_PRIOS])
@@ -113,7 +128,7 @@ FABRIC_CHECK(check_cap_storm)
 	const struct pause_totals *t = &s->totals.pause;
 	uint64_t longest[PAUSE_PRIOS];
 	uint8_t prios = 0;
-	char text[32];
+	char text[32], link[64];
 
 	if (!pause_begin(rule, c, out))
 		return;
@@ -123,7 +138,8 @@ FABRIC_CHECK(check_cap_storm)
 	}
 	evidence_time(s, longest[greatest(longest)], text, sizeof(text));
 	finding_say(out, prios ? VERDICT_FAIL : VERDICT_PASS,
-		    "the longest pause that was kept up lasted %s", text);
+		    "the longest pause that was kept up lasted %s, at %s", text,
+		    link_text(t, link, sizeof(link)));
 	finding_prios(out, prios);
 	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
 		if (prios >> i & 1)
@@ -135,6 +151,7 @@ FABRIC_CHECK(check_cap_ran_out)
 	const struct pause_totals *t = &c->capture->summary->totals.pause;
 	uint64_t out_of = 0, ran_out = 0;
 	uint8_t prios = 0;
+	char link[64];
 
 	if (!pause_begin(rule, c, out))
 		return;
@@ -144,12 +161,13 @@ FABRIC_CHECK(check_cap_ran_out)
 		prios |= (uint8_t)((t->ran_out[i] != 0) << i);
 	}
 	if (!ran_out) {
-		finding_say(out, VERDICT_PASS, "none of %llu pause%s ran out", (count_t)out_of,
-			    plural(out_of));
+		finding_say(out, VERDICT_PASS, "none of %llu pause%s ran out, at %s",
+			    (count_t)out_of, plural(out_of), link_text(t, link, sizeof(link)));
 		return;
 	}
-	finding_say(out, VERDICT_FAIL, "%llu of %llu pause%s neither renewed nor ended",
-		    (count_t)ran_out, (count_t)out_of, plural(out_of));
+	finding_say(out, VERDICT_FAIL, "%llu of %llu pause%s neither renewed nor ended, at %s",
+		    (count_t)ran_out, (count_t)out_of, plural(out_of),
+		    link_text(t, link, sizeof(link)));
 	finding_prios(out, prios);
 	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
 		if (prios >> i & 1)

@@ -153,6 +153,31 @@ block() { # TYPE LENGTH BODY, as hexadecimal little endian
 	for f in $(files); do expect "$f" check; done
 }
 
+@test "pauses are judged by the speed of the link, and it is said whose word that is" {
+	command -v jq || skip "jq is not installed"
+	pauses() { # FILE [OPTION]...
+		"$rc" capture stats --json "${@:2}" "$1" | jq -c '.totals | [.link_mbps, .link_mbps_of, .pauses_ran_out_by_prio[3]]'
+	}
+	[ "$(pauses "$golden/pace.pcap")" = '[10000,"assumed",1]' ]
+	[ "$(pauses "$golden/pace.pcap" --link-speed 400)" = '[400000,"given",41]' ]
+	[ "$(pauses - --link-speed 400 <"$golden/pace.pcap")" = '[400000,"given",41]' ]
+	[ "$("$rc" capture flows --json --link-speed 400 "$golden/pace.pcap" | jq .totals.link_mbps)" = 400000 ]
+	# An interface of 200 Gbit/s, as the file itself says.
+	{
+		printf '\x0a\x0d\x0d\x0a\x1c\0\0\0\x4d\x3c\x2b\x1a\x01\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\x1c\0\0\0'
+		printf '\x01\0\0\0\x24\0\0\0\x01\0\0\0\0\0\0\0\x08\0\x08\0\x00\xd0\xed\x90\x2e\0\0\0\0\0\0\0\x24\0\0\0'
+	} >"$tmp/speed.pcapng"
+	[ "$(pauses "$tmp/speed.pcapng")" = '[200000,"file",0]' ]
+	[ "$(pauses "$tmp/speed.pcapng" --link-speed 400)" = '[200000,"file",0]' ]
+	[ "$(pauses - <"$tmp/speed.pcapng")" = '[200000,"file",0]' ]
+	"$rc" capture check --link-speed 100 "$golden/pace.pcap" >"$tmp/report" || true
+	grep -q 'RC-CAP-022 .*, at 100 Gbit/s, as given$' "$tmp/report"
+	"$rc" capture decode --json --link-speed 400 "$golden/pace.pcap" >"$tmp/fast"
+	"$rc" capture decode --json "$golden/pace.pcap" >"$tmp/slow"
+	[ "$(grep -c '"held"' "$tmp/fast")" -lt "$(grep -c '"held"' "$tmp/slow")" ]
+	run -2 "$rc" capture stats --link-speed 0 "$golden/pace.pcap"
+}
+
 @test "check: exit 0, 1 and 4, and the same findings in every format" {
 	for tool in jq xmllint; do
 		command -v "$tool" || skip "$tool is not installed"

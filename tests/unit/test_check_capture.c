@@ -280,6 +280,33 @@ static bool has_evidence(const struct finding *f, const char *text)
 	return false;
 }
 
+/* Who says by which speed pauses were judged. */
+static void test_link(void **state)
+{
+	static const struct {
+		uint64_t mbps;
+		enum pause_link of;
+		const char *want;
+	} rows[] = {
+		{100000, PAUSE_LINK_GIVEN, ", at 100 Gbit/s, as given"},
+		{2500, PAUSE_LINK_FILE, ", at 2.5 Gbit/s, as the file says"},
+	};
+	static struct setting s;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct findings all;
+
+		good(&s);
+		s.summary.totals.pause.link_mbps = rows[i].mbps;
+		s.summary.totals.pause.link_of = rows[i].of;
+		run_rules(&s, &all);
+		assert_non_null(strstr(finding_of(&all, "RC-CAP-021")->text, rows[i].want));
+		assert_non_null(strstr(finding_of(&all, "RC-CAP-022")->text, rows[i].want));
+		findings_clear(&all);
+	}
+}
+
 /* Frames of the longest pause, and a storm that explains what comes of it. */
 static void test_storm(void **state)
 {
@@ -294,6 +321,7 @@ static void test_storm(void **state)
 	f = finding_of(&all, "RC-CAP-021");
 	assert_int_equal(f->prio_set, 1 << 3);
 	assert_true(has_evidence(f, "frames 3-9"));
+	assert_non_null(strstr(f->text, ", at 10 Gbit/s, which is assumed: see --link-speed"));
 	assert_int_equal(finding_of(&all, "RC-CAP-020")->caused_by, f - all.list);
 	assert_int_equal(finding_of(&all, "RC-CAP-023")->caused_by, f - all.list);
 	assert_int_equal(findings_exit(&all, SEVERITY_ERROR, NULL, 0), 1);
@@ -481,15 +509,11 @@ static void test_witness(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_exit),
-		cmocka_unit_test(test_storm),
-		cmocka_unit_test(test_held),
-		cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_worst),
-		cmocka_unit_test(test_missing),
-		cmocka_unit_test(test_no_qpn_without_bth),
+		cmocka_unit_test(test_cases),	cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_exit),	cmocka_unit_test(test_storm),
+		cmocka_unit_test(test_link),	cmocka_unit_test(test_held),
+		cmocka_unit_test(test_numbers), cmocka_unit_test(test_worst),
+		cmocka_unit_test(test_missing), cmocka_unit_test(test_no_qpn_without_bth),
 		cmocka_unit_test(test_witness),
 	};
 

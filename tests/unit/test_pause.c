@@ -92,6 +92,31 @@ static void lengths(void **state)
 	}
 }
 
+/* 65535 quanta are 3.36 ms at 10 Gbit/s, 134 us at 250, 335 ms at 100 Mbit/s. */
+static void link_speeds(void **state)
+{
+	static const struct {
+		uint32_t mbps;
+		uint64_t us, ran_out;
+	} speeds[] = {
+		{0, 3355, 0},	  {0, 3356, 1},	    {10000, 3355, 0}, {10000, 3356, 1},
+		{250000, 134, 0}, {250000, 135, 1}, {100, 335539, 0}, {100, 335540, 1},
+		{10000000, 3, 0}, {10000000, 4, 1},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(speeds); i++) {
+		struct flow_table *t = flow_table_new(0);
+
+		if (speeds[i].mbps)
+			flow_table_link(t, speeds[i].mbps, PAUSE_LINK_GIVEN);
+		pfc(t, 1, 3, 0xffff, 0);
+		pfc(t, 1, 3, 0, speeds[i].us * US);
+		assert_int_equal(flow_table_totals(t)->pause.ran_out[3], speeds[i].ran_out);
+		flow_table_free(t);
+	}
+}
+
 /* Which sender, which pause, and by which frames. */
 static void longest_pauses(void **state)
 {
@@ -267,10 +292,10 @@ static void cnp_among_answers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(lengths),	     cmocka_unit_test(longest_pauses),
-		cmocka_unit_test(times_go_back),     cmocka_unit_test(held_flows),
-		cmocka_unit_test(untagged),	     cmocka_unit_test(cnp_spacing),
-		cmocka_unit_test(cnp_among_answers),
+		cmocka_unit_test(lengths),	  cmocka_unit_test(link_speeds),
+		cmocka_unit_test(longest_pauses), cmocka_unit_test(times_go_back),
+		cmocka_unit_test(held_flows),	  cmocka_unit_test(untagged),
+		cmocka_unit_test(cnp_spacing),	  cmocka_unit_test(cnp_among_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

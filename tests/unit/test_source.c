@@ -244,6 +244,76 @@ static void clock_steps(void **state)
 	unlink(path);
 }
 
+static void put_interface(struct out *o, uint64_t bps)
+{
+	put32(o, 1);
+	put32(o, 36);
+	put16(o, 1);
+	put16(o, 0);
+	put32(o, 0);
+	put16(o, 8);
+	put16(o, 8);
+	put32(o, (uint32_t)(o->big ? bps >> 32 : bps));
+	put32(o, (uint32_t)(o->big ? bps : bps >> 32));
+	put32(o, 0); /* end of options */
+	put32(o, 36);
+}
+
+/* As a file, and packed: through a stream. */
+static uint32_t link_of(const char *path, const struct out *o)
+{
+	char packed[80], command[200];
+	uint32_t mbps[2];
+
+	put_file(path, o->bytes, o->len);
+	snprintf(packed, sizeof(packed), "%s.gz", path);
+	snprintf(command, sizeof(command), "gzip -c %s >%s", path, packed);
+	assert_int_equal(system(command), 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct err e = {0};
+		struct source *s;
+
+		assert_int_equal(source_open_file(i ? packed : path, &s, &e), 0);
+		mbps[i] = source_link_mbps(s);
+		source_close(s);
+	}
+	unlink(packed);
+	assert_int_equal(mbps[0], mbps[1]);
+	return mbps[0];
+}
+
+/* The first interface says nothing. */
+static void link_speeds(void **state)
+{
+	static const struct {
+		uint64_t bps[2];
+		uint32_t mbps;
+	} rows[] = {
+		{{0, 0}, 0},
+		{{25000000000, 0}, 25000},
+		{{400000000000, 100000000000}, 100000},
+		{{1000, 0}, 0},
+		{{UINT64_MAX, 10000000}, 10},
+	};
+	char path[64];
+	struct out o;
+
+	(void)state;
+	path_of("links", path);
+	for (unsigned int i = 0; i < 2 * ARRAY_SIZE(rows); i++) {
+		memset(&o, 0, sizeof(o));
+		o.big = i & 1;
+		put_section(&o);
+		for (unsigned int k = 0; k < 2; k++)
+			if (rows[i / 2].bps[k])
+				put_interface(&o, rows[i / 2].bps[k]);
+		assert_int_equal(link_of(path, &o), rows[i / 2].mbps);
+	}
+	make_pcap(&o, 0xa1b2c3d4);
+	assert_int_equal(link_of(path, &o), 0);
+	unlink(path);
+}
+
 /* Cut at every length: the frames before the cut come, then an error that counts them, or, exactly
  * between two records, the end. */
 static void check_cuts(const struct out *o, size_t header_len)
@@ -436,6 +506,7 @@ int main(void)
 		cmocka_unit_test(whole_files),	      cmocka_unit_test(broken_files),
 		cmocka_unit_test(no_capture_files),   cmocka_unit_test(drop_counters),
 		cmocka_unit_test(hostile_statistics), cmocka_unit_test(clock_steps),
+		cmocka_unit_test(link_speeds),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, tear_down);

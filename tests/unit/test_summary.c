@@ -65,6 +65,7 @@ static void make(struct capture_summary *s, bool with_peer)
 	peer.qos.pfc_enabled = 8;
 	if (!with_peer)
 		memset(&peer, 0, sizeof(peer));
+	flow_table_link(t, 25000, PAUSE_LINK_FILE);
 	fill(t);
 	assert_int_equal(capture_summary_make(t, &peer, DROPS_SOME, 42, s), 0);
 	flow_table_free(t);
