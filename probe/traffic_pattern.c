@@ -26,10 +26,14 @@ struct pattern_header {
 
 _Static_assert(sizeof(struct pattern_header) == PATTERN_HEADER_BYTES, "header has holes");
 
-/* The words of a run of LANES are made side by side: GCC's vectors become whatever the processor
- * has. Clones for wider registers are chosen when the program starts, where that is possible. */
-#define LANES	    8u
-#define GROUP_BYTES (8u * LANES)
+/* The words of a group are made side by side: GCC's vectors become whatever the processor has.
+ * Clones for wider registers are chosen when the program starts, where that is possible. No vector
+ * is wider than a register of AVX2: what is, GCC 12 carries through memory there, turn by turn of
+ * the loop. */
+#define LANES	    4u
+#define VECTORS	    2u		      /* that do not wait for each other */
+#define GROUP	    (LANES * VECTORS) /* words */
+#define GROUP_BYTES (8u * GROUP)
 #define CHUNK	    16u /* groups between two looks at the difference */
 
 typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
@@ -82,10 +86,10 @@ static uint64_t word_base(const struct pattern_id *id)
 	return mix(mix(id->seed + (id->flow + UINT64_C(1)) * GOLDEN) ^ id->sequence) ^ id->kind;
 }
 
-static inline void lanes_start(lanes *v, uint64_t base)
+static inline void group_start(lanes v[VECTORS], uint64_t base)
 {
-	for (unsigned int i = 0; i < LANES; i++)
-		(*v)[i] = base + i * GOLDEN;
+	for (unsigned int i = 0; i < GROUP; i++)
+		v[i / LANES][i % LANES] = base + i * GOLDEN;
 }
 
 /* The words that v stands for, as they are in memory. */
@@ -109,13 +113,15 @@ static uint32_t lead_words(const void *p, uint32_t words)
 /* Whole groups, base is that of the first word. */
 WIDE static void fill_groups(uint8_t *p, uint32_t groups, uint64_t base)
 {
-	lanes v, out;
+	lanes v[VECTORS], out;
 
-	lanes_start(&v, base);
-	for (uint32_t i = 0; i < groups; i++, p += GROUP_BYTES) {
-		lanes_out(&v, &out);
-		memcpy(p, &out, sizeof(out));
-		v += LANES * GOLDEN;
+	group_start(v, base);
+	for (uint32_t i = 0; i < groups; i++) {
+		for (unsigned int k = 0; k < VECTORS; k++, p += sizeof(out)) {
+			lanes_out(&v[k], &out);
+			memcpy(p, &out, sizeof(out));
+			v[k] += GROUP * GOLDEN;
+		}
 	}
 }
 
@@ -123,19 +129,21 @@ WIDE static void fill_groups(uint8_t *p, uint32_t groups, uint64_t base)
  * `groups`: the exact place is looked for elsewhere. */
 WIDE static uint32_t right_groups(const uint8_t *p, uint32_t groups, uint64_t base)
 {
-	lanes v, want, got;
+	lanes v[VECTORS], want, got;
 
-	lanes_start(&v, base);
+	group_start(v, base);
 	for (uint32_t i = 0; i < groups; i += CHUNK) {
 		uint32_t end = groups - i < CHUNK ? groups - i : CHUNK;
 		lanes wrong = {0};
 		uint64_t any = 0;
 
-		for (uint32_t k = 0; k < end; k++, p += GROUP_BYTES) {
-			memcpy(&got, p, sizeof(got));
-			lanes_out(&v, &want);
-			wrong |= got ^ want;
-			v += LANES * GOLDEN;
+		for (uint32_t n = 0; n < end; n++) {
+			for (unsigned int k = 0; k < VECTORS; k++, p += sizeof(got)) {
+				memcpy(&got, p, sizeof(got));
+				lanes_out(&v[k], &want);
+				wrong |= got ^ want;
+				v[k] += GROUP * GOLDEN;
+			}
 		}
 		for (unsigned int k = 0; k < LANES; k++)
 			any |= wrong[k];
@@ -168,14 +176,14 @@ void pattern_fill(void *buf, uint32_t length, const struct pattern_id *id)
 	uint64_t base = word_base(id), last;
 	uint32_t words = (length - PATTERN_HEADER_BYTES) / 8;
 	uint32_t rest = (length - PATTERN_HEADER_BYTES) % 8;
-	uint32_t lead = lead_words(p, words), groups = (words - lead) / LANES;
+	uint32_t lead = lead_words(p, words), groups = (words - lead) / GROUP;
 	struct pattern_header h;
 
 	make_header(&h, length, id);
 	memcpy(buf, &h, sizeof(h));
 	fill_words(p, 0, lead, base);
 	fill_groups(p + 8 * (size_t)lead, groups, base + lead * GOLDEN);
-	fill_words(p, lead + groups * LANES, words, base);
+	fill_words(p, lead + groups * GROUP, words, base);
 	last = word(base, words);
 	memcpy(p + 8 * (size_t)words, &last, rest);
 }
@@ -223,7 +231,7 @@ static uint32_t first_wrong(const uint8_t *p, uint32_t words, uint64_t base)
 
 	if (at < lead)
 		return at;
-	at = lead + LANES * right_groups(p + 8 * (size_t)lead, (words - lead) / LANES,
+	at = lead + GROUP * right_groups(p + 8 * (size_t)lead, (words - lead) / GROUP,
 					 base + lead * GOLDEN);
 	return wrong_word(p, at, words, base);
 }
