@@ -6,6 +6,7 @@
  */
 #include "capture/icrc.h"
 
+#include <endian.h>
 #include <libdeflate.h>
 #include <string.h>
 
@@ -26,8 +27,7 @@ static const uint32_t before_zeros[VECTOR] = {
 #define IPV4_HEAD 40 /* IPv4, UDP and BTH */
 #define GRH_HEAD  52
 #define IPV6_HEAD 60
-#define HEAD_MAX  64
-#define SHORT_MAX 112 /* bytes of a packet that is summed from a copy */
+#define COPY_MAX  112 /* bytes of a packet that is summed from a copy: as acknowledgements are */
 
 typedef uint64_t icrc_word __attribute__((vector_size(16)));
 
@@ -38,7 +38,7 @@ typedef uint64_t icrc_word __attribute__((vector_size(16)));
  */
 static const struct {
 	uint32_t len;
-	uint8_t mask[HEAD_MAX] __attribute__((aligned(16)));
+	uint8_t mask[COPY_MAX] __attribute__((aligned(16)));
 } heads[] = {
 	[ENCAP_ROCE_V1] = {GRH_HEAD, {[0] = 0x0f, [1 ... 3] = 0xff, [7] = 0xff, [40 + 4] = 0xff}},
 	[ENCAP_ROCE_V2_IPV4] =
@@ -49,53 +49,50 @@ static const struct {
 		 {[0] = 0x0f, [1 ... 3] = 0xff, [7] = 0xff, [46 ... 47] = 0xff, [48 + 4] = 0xff}},
 };
 
-/* In words as wide as they are read again: bytes that were just written one by one have to wait. */
-static inline void copy_masked(uint8_t *to, const uint8_t *from, const uint8_t *mask, size_t len)
+/* The first word behind `zeros` bytes of zeros. */
+static inline icrc_word begin_with_zeros(icrc_word first, uint32_t zeros)
 {
-	icrc_word a, b;
+	uint64_t lo = le64toh(first[0]), hi = le64toh(first[1]);
+	uint32_t bits = 8 * (zeros & 7);
 
-	for (; len >= sizeof(a); len -= sizeof(a)) {
-		memcpy(&a, from, sizeof(a));
-		memcpy(&b, mask, sizeof(b));
-		a |= b;
-		memcpy(to, &a, sizeof(a));
-		to += sizeof(a);
-		from += sizeof(a);
-		mask += sizeof(a);
+	if (bits) {
+		hi = hi << bits | lo >> (64 - bits);
+		lo <<= bits;
 	}
-	for (; len >= 4; len -= 4, to += 4, from += 4, mask += 4) {
-		uint32_t x, y;
-
-		memcpy(&x, from, sizeof(x));
-		memcpy(&y, mask, sizeof(y));
-		x |= y;
-		memcpy(to, &x, sizeof(x));
-	}
+	return zeros & 8 ? (icrc_word){0, htole64(lo)} : (icrc_word){htole64(lo), htole64(hi)};
 }
 
-/* Of a packet that is short, as an acknowledgement is, in one piece. */
-static uint32_t compute_short(const uint8_t *mask, uint32_t head, const uint8_t *l3, uint32_t len)
+/*
+ * The CRC of the first `len` bytes of a packet, of which there are VECTOR at least, from a copy
+ * with zeros before it. In whole words, as they are read again: who reads what was just written in
+ * other pieces has to wait.
+ */
+static inline uint32_t sum_copy(const uint8_t *mask, const uint8_t *l3, uint32_t len)
 {
-	uint8_t h[VECTOR + SHORT_MAX] __attribute__((aligned(VECTOR)));
+	uint8_t h[VECTOR + COPY_MAX] __attribute__((aligned(VECTOR)));
 	uint32_t zeros = -len % VECTOR;
+	icrc_word a, b;
 
-	memset(h, 0, VECTOR);
-	copy_masked(h + zeros, l3, mask, head);
-	memcpy(h + zeros + head, l3 + head, len - head);
+	memcpy(&a, l3, sizeof(a));
+	memcpy(&b, mask, sizeof(b));
+	a = begin_with_zeros(a | b, zeros);
+	memcpy(h, &a, sizeof(a));
+	for (uint32_t at = VECTOR; at < zeros + len; at += VECTOR) {
+		memcpy(&a, l3 + at - zeros, sizeof(a));
+		memcpy(&b, mask + at - zeros, sizeof(b));
+		a |= b;
+		memcpy(h + at, &a, sizeof(a));
+	}
 	return libdeflate_crc32(before_zeros[zeros], h, zeros + len);
 }
 
 uint32_t icrc_compute(enum packet_encap encap, const uint8_t *l3, uint32_t bth_at, uint32_t len)
 {
-	uint8_t h[HEAD_MAX] __attribute__((aligned(VECTOR)));
 	uint32_t head = bth_at + BTH_LEN;
-	uint32_t crc;
 
 	if (encap == ENCAP_NONE || head != heads[encap].len || head > len)
 		return 0;
-	if (len <= SHORT_MAX)
-		return compute_short(heads[encap].mask, head, l3, len);
-	copy_masked(h, l3, heads[encap].mask, head);
-	crc = libdeflate_crc32(before_zeros[0], h, head);
-	return libdeflate_crc32(crc, l3 + head, len - head);
+	if (len <= COPY_MAX)
+		return sum_copy(heads[encap].mask, l3, len);
+	return libdeflate_crc32(sum_copy(heads[encap].mask, l3, head), l3 + head, len - head);
 }
