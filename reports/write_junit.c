@@ -62,41 +62,53 @@ static void check(struct sheet *s, int result)
 		s->err = -ENOMEM;
 }
 
-static void attribute(struct sheet *s, const char *name, const char *value)
+static void raw(struct sheet *s, const char *markup)
+{
+	if (!s->err)
+		check(s, xmlTextWriterWriteRaw(s->xml, BAD_CAST markup));
+}
+
+/* Encoded here: xmlTextWriterWriteString() leaves out what it has no memory to encode, and calls
+ * that a success (libxml2 2.9.14). */
+static void text(struct sheet *s, const char *value)
 {
 	char *copy = clean_text(value);
+	xmlChar *encoded = copy ? xmlEncodeSpecialChars(NULL, BAD_CAST copy) : NULL;
 
-	if (copy)
-		check(s, xmlTextWriterWriteAttribute(s->xml, BAD_CAST name, BAD_CAST copy));
-	else
-		s->err = -ENOMEM;
+	check(s, encoded ? 0 : -1);
+	raw(s, (const char *)encoded);
+	xmlFree(encoded);
 	free(copy);
+}
+
+static void attribute(struct sheet *s, const char *name, const char *value)
+{
+	if (!s->err)
+		check(s, xmlTextWriterStartAttribute(s->xml, BAD_CAST name));
+	text(s, value);
+	if (!s->err)
+		check(s, xmlTextWriterEndAttribute(s->xml));
 }
 
 static void attribute_count(struct sheet *s, const char *name, size_t value)
 {
-	check(s, xmlTextWriterWriteFormatAttribute(s->xml, BAD_CAST name, "%zu", value));
-}
+	char digits[24];
 
-static void text(struct sheet *s, const char *value)
-{
-	char *copy = clean_text(value);
-
-	if (copy)
-		check(s, xmlTextWriterWriteString(s->xml, BAD_CAST copy));
-	else
-		s->err = -ENOMEM;
-	free(copy);
+	snprintf(digits, sizeof(digits), "%zu", value);
+	attribute(s, name, digits);
 }
 
 static void start(struct sheet *s, const char *name)
 {
-	check(s, xmlTextWriterStartElement(s->xml, BAD_CAST name));
+	if (!s->err)
+		check(s, xmlTextWriterStartElement(s->xml, BAD_CAST name));
 }
 
+/* Tells as well of an element that start() could not keep: for the last one nothing is open. */
 static void end(struct sheet *s)
 {
-	check(s, xmlTextWriterEndElement(s->xml));
+	if (!s->err)
+		check(s, xmlTextWriterEndElement(s->xml));
 }
 
 /* The element of a case that did not simply pass; NULL when it did. */
@@ -130,12 +142,12 @@ static void body(struct sheet *s, const struct finding *f)
 	text(s, f->text);
 	for (unsigned int i = 0; i < f->evidence_count; i++) {
 		kind[1] = f->evidence[i].kind;
-		check(s, xmlTextWriterWriteString(s->xml, BAD_CAST "\n"));
+		raw(s, "\n");
 		text(s, kind);
 		text(s, f->evidence[i].text);
 	}
 	if (f->caused_by >= 0) {
-		check(s, xmlTextWriterWriteString(s->xml, BAD_CAST "\ncaused by "));
+		raw(s, "\ncaused by ");
 		text(s, s->r->findings->list[f->caused_by].rule->id);
 	}
 }
@@ -217,7 +229,8 @@ static void put_sheet(struct sheet *s)
 		i = end_at;
 	}
 	end(s);
-	check(s, xmlTextWriterEndDocument(s->xml));
+	if (!s->err) /* nothing is open any more: this tells how the flush went */
+		check(s, xmlTextWriterEndDocument(s->xml));
 }
 
 static int sort_findings(struct sheet *s)
@@ -232,19 +245,42 @@ static int sort_findings(struct sheet *s)
 	return 0;
 }
 
+/* libxml2 prints on stderr what it has told by its result. */
+static void say_nothing(void *context, const char *format, ...)
+{
+	(void)context;
+	(void)format;
+}
+
+static int make_sheet(struct sheet *s, xmlBufferPtr buffer)
+{
+	int err = sort_findings(s);
+
+	if (err)
+		return err;
+	s->xml = buffer ? xmlNewTextWriterMemory(buffer, 0) : NULL;
+	if (!s->xml)
+		return -ENOMEM;
+	put_sheet(s);
+	xmlFreeTextWriter(s->xml);
+	return s->err;
+}
+
 int write_junit(const struct report *r, FILE *out, struct err *e)
 {
+	xmlGenericErrorFunc say = xmlGenericError;
+	void *context = xmlGenericErrorContext;
 	struct sheet s = {.r = r};
-	xmlBufferPtr buffer = xmlBufferCreate();
-	int err = sort_findings(&s);
+	xmlBufferPtr buffer;
+	int err;
 
-	s.xml = buffer ? xmlNewTextWriterMemory(buffer, 0) : NULL;
-	if (!err && s.xml)
-		put_sheet(&s);
-	if (err || !s.xml || s.err)
-		err = err_sys(e, -ENOMEM, "report");
-	xmlFreeTextWriter(s.xml); /* flushes into the buffer */
-	if (!err)
+	xmlSetGenericErrorFunc(NULL, say_nothing);
+	buffer = xmlBufferCreate();
+	err = make_sheet(&s, buffer);
+	xmlSetGenericErrorFunc(context, say);
+	if (err)
+		err = err_sys(e, err, "report");
+	else
 		err = writer_put(out, (const char *)xmlBufferContent(buffer),
 				 (size_t)xmlBufferLength(buffer), e);
 	xmlBufferFree(buffer);
