@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A hole between the responses of one READ. It is filled when they come late, or again for a READ
- * that was sent again; what stays open was never asked for again, so the requester gave up or, more
- * likely, has what the capture has not.
+ * A hole between the responses of one READ, or of READs. It is filled when they come late, or again
+ * for a READ that was sent again; what stays open was never asked for again, so the requester gave
+ * up or, more likely, has what the capture has not.
  */
 #include "capture/answers.h"
 
@@ -119,6 +119,26 @@ static uint32_t missing_begin(const struct stream_read *r, uint32_t psn, uint32_
 	return part < d ? part : d;
 }
 
+/* READs of which nothing came before an answer to a later request: of what lies within `len` PSNs
+ * behind `from`. */
+static void pass_over_reads(uint32_t from, uint32_t len, const struct packet *p,
+			    const struct stream *requester, struct stream_more *own, struct flow *f,
+			    struct flow_events *ev)
+{
+	unsigned int n = requester ? requester->read_count : 0;
+
+	for (unsigned int i = 0; i < n && i < STREAM_READS; i++) {
+		int32_t begin = psn_distance(requester->read[i].psn, from);
+		int64_t end = (int64_t)begin + requester->read[i].span;
+
+		begin = begin > 0 ? begin : 0;
+		end = end < len ? end : len;
+		if (begin < end)
+			open_hole(own, (from + (uint32_t)begin) & PSN_MASK, (uint32_t)(end - begin),
+				  p, f, ev);
+	}
+}
+
 /* d PSNs were left out before p. */
 static void judge_jump(const struct answers *a, const struct packet *p,
 		       const struct stream *requester, uint32_t d, struct stream_more *own,
@@ -136,6 +156,7 @@ static void judge_jump(const struct answers *a, const struct packet *p,
 	end = inside ? missing_end(last, a->next, d) : 0;
 	open_hole(own, a->next, end, p, f, ev);
 	begin = follows ? missing_begin(now, p->psn, d - end) : 0;
+	pass_over_reads((a->next + end) & PSN_MASK, d - end - begin, p, requester, own, f, ev);
 	open_hole(own, (p->psn - begin) & PSN_MASK, begin, p, f, ev);
 }
 

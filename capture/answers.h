@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The responses of one responder: within one READ they follow each other without a hole. Between
- * READs nothing is judged, for acknowledgements stand for many requests (IBTA vol 1, 9.7.5).
+ * The responses of one responder: within one READ they follow each other without a hole, and an
+ * answer to a later request shows that those of a READ are missing. Between READs nothing else is
+ * judged, for acknowledgements stand for many requests (IBTA vol 1, 9.7.5).
  */
 #ifndef CAPTURE_ANSWERS_H
 #define CAPTURE_ANSWERS_H

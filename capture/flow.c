@@ -178,10 +178,12 @@ static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry 
 	if (t->events.bits & FLOW_NEW_CONNECTION)
 		e->flow.answers = (struct answers){0};
 	if (fits) {
+		uint32_t next = e->flow.answers.next;
+
 		e->strangers = 0;
 		take_response(t, e, &peer->stream, p);
 		if (t->events.bits & (FLOW_READ_GAP | FLOW_REORDERED))
-			stream_read_hole(&peer->stream, p, &flow_entry_more(peer)->flow,
+			stream_read_hole(&peer->stream, p, next, &flow_entry_more(peer)->flow,
 					 &t->events);
 		return flow_entry_keep(t, peer);
 	}

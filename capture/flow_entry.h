@@ -63,6 +63,7 @@ struct flow_run {
 	uint8_t took; /* enum flow_run_takes: what came since it began */
 	uint32_t path, expected, last_psn, answer_psn, una;
 	uint16_t pmtu, max_payload;
+	uint32_t reads_end; /* what follows the newest READ, or was answered already */
 	uint64_t count[RUN_KINDS];
 	uint64_t icrc_good;
 	uint64_t payload_bytes;

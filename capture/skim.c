@@ -331,6 +331,7 @@ static inline bool take_request(struct flow_table *t, struct flow_run *run, cons
 		span = take_read(&t->entry[run - t->run].stream, skim_bth_of(run->layout), r, k);
 		if (!span)
 			return false;
+		run->reads_end = (k->psn + span) & PSN_MASK;
 	}
 	run->expected = (k->psn + span) & PSN_MASK;
 	run->last_psn = k->psn;
@@ -353,6 +354,16 @@ static __attribute__((noinline)) void note_request(struct flow_table *t, uint32_
 			  be16_at(r->data + skim_bth_of(run->layout) - UDP_LEN), id);
 }
 
+/* An answer that stands for several requests, while not all READs were answered: whether one of
+ * them is among those between. */
+static __attribute__((noinline)) bool passes_read(const struct flow_table *t,
+						  const struct flow_run *run, uint32_t between)
+{
+	const struct stream *s = &t->entry[run->peer].stream;
+
+	return stream_read_within(s, (run->answer_psn + 1) & PSN_MASK, between);
+}
+
 static inline bool take_answer(const struct flow_table *t, struct flow_run *run,
 			       const struct record *r, const struct skim *k)
 {
@@ -365,6 +376,9 @@ static inline bool take_answer(const struct flow_table *t, struct flow_run *run,
 	if (k->needs & TAKES_INSIDE ? ahead != 1 : ahead <= 0 || ahead > STREAM_WINDOW_MAX) {
 		if (run->answer_psn != RUN_NO_PSN)
 			return false;
+	} else if (ahead > 1 && psn_distance(run->answer_psn + 1, peer->reads_end) < 0 &&
+		   passes_read(t, run, (uint32_t)ahead - 1)) {
+		return false;
 	}
 	if (k->needs & (TAKES_INSIDE | TAKES_OPEN))
 		run->takes = (uint16_t)((run->takes & ~(TAKES_INSIDE | TAKES_BETWEEN)) |

@@ -84,6 +84,7 @@ static void run_on(struct flow_table *t, uint32_t id)
 	run->last_psn = s->last_psn;
 	run->answer_psn = e->flow.answers.state == ANSWERS_UNKNOWN ? RUN_NO_PSN : s->answer_psn;
 	run->pmtu = skim_pmtu(&s->psn);
+	run->reads_end = stream_reads_end(s);
 	run->max_payload = 0;
 	memset(run->count, 0, sizeof(run->count));
 	run->icrc_good = 0;

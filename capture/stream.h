@@ -108,13 +108,20 @@ uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_
 /* The READ that a response of this PSN answers; NULL = it is not known any more, or s is NULL. */
 const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn);
 
+/* A READ of which a part lies within `len` PSNs from `from` on; NULL = there is none. */
+const struct stream_read *stream_read_within(const struct stream *s, uint32_t from, uint32_t len);
+
+/* What follows the newest READ; when that was answered, what was answered last. */
+uint32_t stream_reads_end(const struct stream *s);
+
 /* A READ request that is sent again because of what is missing of its responses: all of it, or the
  * rest behind the first ones. It is counted, and why. Part of stream_request(), too. */
 bool stream_read_again(struct stream *s, const struct packet *p, const struct psn_request *r,
 		       struct flow *f, struct flow_events *ev);
 
-/* A response to s left a hole before it, or filled one by itself, as its event says. f: of s. */
-void stream_read_hole(struct stream *s, const struct packet *p, struct flow *f,
+/* A response to s left a hole between `from` and it, or filled one by itself, as its event says. f:
+ * of s. */
+void stream_read_hole(struct stream *s, const struct packet *p, uint32_t from, struct flow *f,
 		      const struct flow_events *ev);
 
 /* What the way to the capture leaves on packets: addresses, VLAN and TTL change from hop to hop,

@@ -36,6 +36,33 @@ const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn)
 	return NULL;
 }
 
+const struct stream_read *stream_read_within(const struct stream *s, uint32_t from, uint32_t len)
+{
+	for (unsigned int i = 0; i < s->read_count && i < STREAM_READS; i++) {
+		int64_t d = psn_distance(s->read[i].psn, from);
+
+		if (d < len && d + s->read[i].span > 0)
+			return &s->read[i];
+	}
+	return NULL;
+}
+
+uint32_t stream_reads_end(const struct stream *s)
+{
+	uint32_t answered = s->una ? s->una & PSN_MASK : s->psn.expected;
+	const struct stream_read *newest;
+	int32_t open;
+
+	if (!s->read_count)
+		return answered;
+	newest = &s->read[(s->read_count - 1U) % STREAM_READS];
+	open = psn_distance(newest->psn + newest->span, answered);
+	/* One that is further away was sent when PSNs had not wrapped. */
+	if (open <= 0 || (uint32_t)open > newest->span + STREAM_WINDOW_MAX)
+		return answered;
+	return (newest->psn + newest->span) & PSN_MASK;
+}
+
 /* The requester does not wait for what is missing, so it was not long ago. */
 static bool is_recent(uint64_t then_ns, uint64_t now_ns)
 {
@@ -77,14 +104,14 @@ bool stream_read_again(struct stream *s, const struct packet *p, const struct ps
 	return true;
 }
 
-void stream_read_hole(struct stream *s, const struct packet *p, struct flow *f,
+void stream_read_hole(struct stream *s, const struct packet *p, uint32_t from, struct flow *f,
 		      const struct flow_events *ev)
 {
 	struct stream_more *more = s->more;
 	uint32_t end = (p->psn + 1) & PSN_MASK;
 
 	if (ev->bits & FLOW_READ_GAP) {
-		more->hole_from = (p->psn - ev->psns) & PSN_MASK;
+		more->hole_from = from;
 		more->hole_end = p->psn;
 		more->hole_ns = p->time_ns;
 	} else if (more->again_ns && p->psn == more->again_psn) {

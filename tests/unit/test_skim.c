@@ -25,8 +25,8 @@ struct record_header {
 	uint32_t seconds, nanoseconds, cap_len, wire_len;
 };
 
-/* What a capture has beside what was generated. */
-enum extra { NOTHING, PAUSES, CLASSES };
+/* What a capture has beside what was generated, or lacks of it. */
+enum extra { NOTHING, PAUSES, CLASSES, DROPS };
 
 /* A pcap in memory. */
 struct writer {
@@ -137,6 +137,8 @@ static int take(void *arg, const uint8_t *data, uint32_t cap_len, uint32_t wire_
 	assert_in_range(cap_len, 1, sizeof(frame));
 	memcpy(frame, data, cap_len);
 	w->now_ns = time_ns;
+	if (w->extra == DROPS && !draw(w, 40))
+		return 0;
 	if (w->extra == CLASSES && !draw(w, 10))
 		change_class(w, frame);
 	if (w->extra == PAUSES && !draw(w, 20))
@@ -304,6 +306,16 @@ static const struct scene scenes[] = {
 	 0,
 	 10},
 	{"all kinds", {.requesters = 200, .frames = 6000, .mix = CAPGEN_MIX_ALL}, 0, NOTHING, 0, 5},
+	{"left out", {.requesters = 10, .frames = 6000, .pmtu = 256, .snap = 90}, 0, DROPS, 0, 30},
+	{"left out, all kinds",
+	 {.requesters = 20,
+	  .frames = 6000,
+	  .pmtu = 256,
+	  .mix = CAPGEN_RC | CAPGEN_XRC | CAPGEN_OPS},
+	 0,
+	 DROPS,
+	 0,
+	 10},
 	{"classes", {.requesters = 300, .frames = 8000, .pmtu = 256}, 0, CLASSES, 0, 20},
 };
 
