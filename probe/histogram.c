@@ -27,8 +27,8 @@ static unsigned int bucket_of(uint64_t ns)
 	return (shift << HISTOGRAM_SUB_BITS) + (unsigned int)(ns >> shift);
 }
 
-/* The largest value of a bucket; the last one has no end. */
-static uint64_t bucket_end(unsigned int bucket)
+/* The value in the middle of a bucket; the last one has no end. */
+static uint64_t bucket_middle(unsigned int bucket)
 {
 	unsigned int shift;
 
@@ -37,7 +37,14 @@ static uint64_t bucket_end(unsigned int bucket)
 	if (bucket == HISTOGRAM_BUCKETS - 1)
 		return UINT64_MAX;
 	shift = (bucket >> HISTOGRAM_SUB_BITS) - 1;
-	return ((uint64_t)((bucket & (SUBS - 1)) + SUBS + 1) << shift) - 1;
+	return ((uint64_t)((bucket & (SUBS - 1)) + SUBS) << shift) + ((UINT64_C(1) << shift) >> 1);
+}
+
+static uint64_t between_ends(const struct histogram *h, uint64_t ns)
+{
+	if (ns < h->min_ns)
+		return h->min_ns;
+	return ns < h->max_ns ? ns : h->max_ns;
 }
 
 static uint64_t add_up(uint64_t a, uint64_t b)
@@ -74,7 +81,7 @@ void histogram_merge(struct histogram *h, const struct histogram *from)
 
 uint64_t histogram_percentile(const struct histogram *h, unsigned int p)
 {
-	uint64_t rank, seen = 0, end;
+	uint64_t rank, seen = 0;
 
 	if (!h->count || p >= WHOLE)
 		return h->max_ns;
@@ -82,10 +89,8 @@ uint64_t histogram_percentile(const struct histogram *h, unsigned int p)
 	rank = h->count / WHOLE * p + (h->count % WHOLE * p + WHOLE - 1) / WHOLE;
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		seen += h->bucket[i];
-		if (!seen || seen < rank)
-			continue;
-		end = bucket_end(i);
-		return end < h->max_ns ? end : h->max_ns;
+		if (seen && seen >= rank)
+			return between_ends(h, bucket_middle(i));
 	}
 	return h->max_ns;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Latencies as a log-linear histogram: 64 buckets for each power of two, so that a value read back
- * is at most 1/64 too high and never too low. Bounded memory, no pointers; minimum and maximum are
- * exact, and what is beyond the last bucket is kept in it: the tail is never trimmed.
+ * is at most 1/128 off, too high as often as too low. Bounded memory, no pointers; minimum and
+ * maximum are exact, and what is beyond the last bucket is kept in it: the tail is never trimmed.
  */
 #ifndef PROBE_HISTOGRAM_H
 #define PROBE_HISTOGRAM_H
@@ -36,8 +36,9 @@ void histogram_add(struct histogram *h, uint64_t ns);
 void histogram_merge(struct histogram *h, const struct histogram *from);
 
 /*
- * The nearest-rank percentile: a value that at least p/10000 of all values do not exceed. It is the
- * upper end of its bucket, at most max_ns; 10000 and above is max_ns, an empty histogram answers 0.
+ * The nearest-rank percentile: the least value that at least p/10000 of all values do not exceed,
+ * as the middle of its bucket, within min_ns and max_ns; 10000 and above is max_ns, an empty
+ * histogram answers 0.
  */
 uint64_t histogram_percentile(const struct histogram *h, unsigned int p);
 
