@@ -18,9 +18,8 @@
 #define AWAKE_MOST_NS (2 * WAIT_MAX_NS)	  /* of a turn; in a longer one the host stood still */
 #define SPIN_NS	      (20 * NS_PER_MS)	  /* after what came last: memory that is polled */
 #define LOOKS	      524288u		  /* at polled memory, between looks at anything else */
-#define LOOKS_SOFT    262144u		  /* the same on Soft-RoCE, then a nap: */
-#define NAP_NS	      5000		  /* who moves the packets may want this core */
 #define SPELL	      64u		  /* of them at one flow */
+#define NAP_NS	      5000		  /* after them on Soft-RoCE, for its kernel */
 #define LOOK_NS	      (NS_PER_MS / 10)	  /* later on Soft-RoCE: it is looked at so often */
 #define STOP_NS	      (2000 * NS_PER_MS)  /* after a stop: what is not over is left */
 #define STALL_NS      (5000 * NS_PER_MS)  /* nothing completes */
@@ -227,9 +226,9 @@ static bool polls_alone(const struct worker *w)
 
 /* Memory alone: the clock and the kernel, which moves the packets on this core, cost more than a
  * message does. True: something came, and was answered. */
-static bool spin(struct worker *w, unsigned int looks)
+static bool spin(struct worker *w)
 {
-	for (unsigned int n = 0; n < looks; n += SPELL) {
+	for (unsigned int n = 0; n < LOOKS; n += SPELL) {
 		for (unsigned int i = 0; i < w->flow_count; i++) {
 			if (!flow_awaits(&w->flow[i]) || !comes(&w->flow[i]))
 				continue;
@@ -248,14 +247,14 @@ static void idle(struct worker *w)
 
 	if (!w->t->soft) {
 		if (polls_alone(w))
-			(void)spin(w, LOOKS);
+			(void)spin(w);
 		return;
 	}
 	wait = polled_wait(w);
 	if (!wait) {
 		if (!polls_alone(w))
 			sched_yield(); /* to the kernel's thread that moves the packets */
-		else if (!spin(w, LOOKS_SOFT))
+		else if (!spin(w))
 			nanosleep(&nap, NULL);
 		return;
 	}
