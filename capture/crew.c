@@ -17,7 +17,6 @@
 #define RING_MAX    (2 * RECORD_JOBS_MAX + 4)
 #define NOWHERE	    UINT64_MAX
 
-#define DROP_BYTES   (8U << 20)
 #define CACHE_LINE   64
 #define SPARSE_BYTES (SKIM_BATCH * 4 * CACHE_LINE)
 
@@ -33,11 +32,9 @@ struct piece {
 
 struct crew {
 	struct record_file *file;
-	struct record_whole *whole; /* or NULL */
-	uint64_t dropped;	    /* of it, up to here */
-	struct skim_batch model;    /* threads begin with a copy */
-	uint64_t begin;		    /* of the first record, in the file */
-	uint64_t start;		    /* of the first record of the piece that is taken next */
+	struct skim_batch model; /* threads begin with a copy */
+	uint64_t begin;		 /* of the first record, in the file */
+	uint64_t start;		 /* of the first record of the piece that is taken next */
 
 	pthread_mutex_t lock;	 /* of what follows */
 	pthread_cond_t done;	 /* for the one who takes: a piece is ready */
@@ -172,32 +169,16 @@ static void end_threads(struct crew *c)
 static struct piece *next_piece(struct crew *c, struct skim_batch *b)
 {
 	struct piece *p = piece_at(c, c->taken);
-	bool torn;
 
 	if (!c->over && !c->stop)
 		wait_for_piece(c, p, b);
-	torn = c->whole && record_whole_is_torn(c->whole);
-	if (c->over || c->stop || torn) {
-		/* Once: later the file is closed. */
-		if (torn && !c->stop)
-			record_file_give_up(c->file);
+	if (c->over || c->stop) {
 		end_threads(c);
 		return NULL;
 	}
 	if (p->begin != c->start)
 		read_piece(p, c->start, piece_begin(c, c->taken + 1), b);
 	return p;
-}
-
-/* What is before the piece that is taken next. In large parts: processors are interrupted. */
-static void drop(struct crew *c)
-{
-	uint64_t to = piece_begin(c, c->taken);
-
-	if (!c->whole || to - c->dropped < DROP_BYTES)
-		return;
-	record_whole_drop(c->whole, c->dropped, (size_t)(to - c->dropped));
-	c->dropped = to;
 }
 
 /* All of it was handed out. */
@@ -212,7 +193,6 @@ static void leave_piece(struct crew *c, struct piece *p)
 	if (c->idle)
 		pthread_cond_signal(&c->room);
 	pthread_mutex_unlock(&c->lock);
-	drop(c);
 }
 
 static void fetch(const void *from, size_t len)
@@ -274,14 +254,13 @@ int crew_new(struct record_file *r, unsigned int jobs, const struct skim_batch *
 	c->model = *model;
 	c->begin = c->start = record_file_at(r);
 	c->ring = 2 * jobs + 4;
-	c->whole = record_file_whole(r);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->done, NULL);
 	pthread_cond_init(&c->room, NULL);
 	for (unsigned int i = 0; !err && i < c->ring; i++) {
 		struct piece *p = &c->piece[i];
 
-		p->part = record_file_part(r, c->whole);
+		p->part = record_file_part(r);
 		p->record = calloc(RECORDS_MAX, sizeof(*p->record));
 		p->skim = calloc(RECORDS_MAX, sizeof(*p->skim));
 		err = p->part && p->record && p->skim ? 0 : -ENOMEM;
@@ -308,7 +287,6 @@ void crew_free(struct crew *c)
 		free(c->piece[i].record);
 		free(c->piece[i].skim);
 	}
-	record_whole_free(c->whole);
 	pthread_cond_destroy(&c->room);
 	pthread_cond_destroy(&c->done);
 	pthread_mutex_destroy(&c->lock);

@@ -63,7 +63,7 @@ static bool show(struct record_file *r, size_t want)
 {
 	uint64_t at = record_file_at(r);
 	size_t have;
-	const uint8_t *buf = window_show(r->window, at, want, want, &have);
+	const uint8_t *buf = window_show(r->window, at, want, &have);
 
 	if (!buf)
 		return false;
@@ -86,21 +86,8 @@ static void leave_window(struct record_file *r)
 	record_file_seek(r, at);
 }
 
-void record_file_grow(struct record_file *r, size_t want)
-{
-	uint64_t at = (uint64_t)r->at - r->have, left = r->whole->size - at;
-
-	r->have = left < want ? (size_t)left : want;
-	r->at = (off_t)(at + r->have);
-	r->ended = r->have == left;
-}
-
 void record_file_fill(struct record_file *r, size_t need)
 {
-	if (r->whole) {
-		record_file_grow(r, r->used + need);
-		return;
-	}
 	if (r->window && show(r, WINDOW_BYTES))
 		return;
 	if (r->window)
@@ -408,23 +395,12 @@ uint64_t record_file_at(const struct record_file *r)
 	return (uint64_t)r->at - (r->have - r->used);
 }
 
-void record_file_give_up(struct record_file *r)
-{
-	r->given_up = true;
-}
-
-static bool is_torn(const struct record_file *r)
-{
-	return r->given_up || (r->window && window_is_torn(r->window)) ||
-	       (r->whole && window_is_torn(r->whole->window));
-}
-
 enum record_got record_file_batch(struct record_file *r, struct record *out, unsigned int max,
 				  unsigned int *count)
 {
 	enum record_got got = r->batch(r, out, max, count);
 
-	if (!is_torn(r))
+	if (!r->window || !window_is_torn(r->window))
 		return got;
 	*count = 0;
 	return RECORD_ODD;

@@ -12,8 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct record_file;  /* opaque */
-struct record_whole; /* opaque */
+struct record_file; /* opaque */
 
 struct record {
 	const uint8_t *data; /* until the next call */
@@ -61,25 +60,14 @@ enum record_got record_file_next(struct record_file *r, struct record *out);
 #define RECORD_BYTES_MIN   16		/* of the file */
 #define RECORD_JOBS_MAX	   64
 
-/* The file in memory for all of its parts, which copy it when they have to do without: NULL when
- * that cannot be. Loading brings pieces there; dropped is what nobody needs any more. Torn: it was
- * cut since, and what was read is not to be trusted. Freed after the parts. */
-struct record_whole *record_file_whole(const struct record_file *r);
-void record_whole_drop(struct record_whole *w, uint64_t at, size_t len);
-bool record_whole_is_torn(const struct record_whole *w);
-void record_whole_free(struct record_whole *w);
-
 /* NULL on -ENOMEM. The caller closes it as any. */
-struct record_file *record_file_part(const struct record_file *r, struct record_whole *whole);
+struct record_file *record_file_part(const struct record_file *r);
 void record_file_load(struct record_file *part, uint64_t at);
 /* Where the first one probably begins in what was just loaded; false when nothing looks like one.
  */
 bool record_file_guess(const struct record_file *part, uint64_t *at);
 /* False when that is not in what was loaded. */
 bool record_file_begin(struct record_file *part, uint64_t at);
-
-/* What was read of r by others is not to be trusted: from now on it is RECORD_ODD. */
-void record_file_give_up(struct record_file *r);
 
 /* r goes on from another record, and knows of what was passed over so whether there were
  * statistics. */

@@ -5,7 +5,6 @@
 #ifndef CAPTURE_RECORD_STATE_H
 #define CAPTURE_RECORD_STATE_H
 
-#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -14,14 +13,6 @@
 
 #define PIECE_BYTES  RECORD_PIECE_BYTES
 #define BUFFER_BYTES (2 * PIECE_BYTES + 64)
-
-/* Shared by parts. */
-struct record_whole {
-	struct window *window;
-	const uint8_t *bytes;
-	size_t size;
-	_Atomic uint64_t fetched; /* up to here it is in memory, or will be at once */
-};
 
 struct record_file {
 	int fd;
@@ -32,19 +23,15 @@ struct record_file {
 	uint32_t unit_ns;					/* of the time's fraction */
 	bool statistics;					/* were there */
 	bool part;	       /* records stay where they are, and no more is read than is needed */
-	bool given_up;	       /* the file was cut while it was read */
 	bool ended;	       /* nothing comes after what is in buf */
 	off_t at;	       /* of what comes after it */
 	struct window *window; /* NULL: parts of the file are copied into own[] */
-	struct record_whole *whole; /* of a part, NULL: the same */
-	const uint8_t *buf;	    /* of the window, or own[] */
+	const uint8_t *buf;    /* of the window, or own[] */
 	size_t have, used;
 	uint8_t own[BUFFER_BYTES + RECORD_SLACK];
 };
 
 /* Reads until `need` bytes are there, or the end. */
 void record_file_fill(struct record_file *r, size_t need);
-/* The same of a part of the whole file, up to `want` bytes from its beginning. */
-void record_file_grow(struct record_file *part, size_t want);
 
 #endif

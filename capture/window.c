@@ -116,7 +116,7 @@ struct window *window_new(int fd, size_t bytes)
 		free(w);
 		return NULL;
 	}
-	if (take_signal() && make_known(w) && window_show(w, 0, 1, 1, &have) && have)
+	if (take_signal() && make_known(w) && window_show(w, 0, 1, &have) && have)
 		return w;
 	window_free(w);
 	return NULL;
@@ -139,7 +139,7 @@ static bool clear_from(struct window *w, size_t from)
 		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-const uint8_t *window_show(struct window *w, uint64_t at, size_t want, size_t now, size_t *have)
+const uint8_t *window_show(struct window *w, uint64_t at, size_t want, size_t *have)
 {
 	size_t lead = (size_t)at & (w->page - 1), there = 0, len;
 	struct stat st;
@@ -160,32 +160,10 @@ const uint8_t *window_show(struct window *w, uint64_t at, size_t want, size_t no
 	if (len) {
 		/* Only faster. */
 		(void)madvise(w->range, len, MADV_SEQUENTIAL);
-		(void)madvise(w->range, lead + now < len ? lead + now : len, MADV_POPULATE_READ);
+		(void)madvise(w->range, len, MADV_POPULATE_READ);
 	}
 	*have = there;
 	return w->range + lead;
-}
-
-/* Whole pages around, or within, `len` bytes from `at` on. */
-static void advise(const struct window *w, uint64_t at, uint64_t end, int advice)
-{
-	end = end < w->mapped ? end : w->mapped;
-	if (at < end)
-		(void)madvise(w->range + at, (size_t)(end - at), advice); /* only faster */
-}
-
-void window_fetch(const struct window *w, uint64_t at, size_t len)
-{
-	uint64_t mask = w->page - 1;
-
-	advise(w, at & ~mask, (at + len + mask) & ~mask, MADV_POPULATE_READ);
-}
-
-void window_drop(const struct window *w, uint64_t at, size_t len)
-{
-	uint64_t mask = w->page - 1;
-
-	advise(w, (at + mask) & ~mask, (at + len) & ~mask, MADV_DONTNEED);
 }
 
 bool window_is_torn(const struct window *w)

@@ -23,15 +23,10 @@ struct window *window_new(int fd, size_t bytes);
 /* Accepts NULL. */
 void window_free(struct window *w);
 
-/* What of the file from `at` on is there, at most `want` bytes, of which the first `now` come into
- * memory at once. *have tells how many there are; behind them 128 more can be read. NULL when it
- * cannot be shown. Valid until the next call. */
-const uint8_t *window_show(struct window *w, uint64_t at, size_t want, size_t now, size_t *have);
-
-/* For threads that share a window which shows a whole file: of what it shows, `len` bytes from `at`
- * on come into memory at once, or are not needed any more. Neither makes other threads wait. */
-void window_fetch(const struct window *w, uint64_t at, size_t len);
-void window_drop(const struct window *w, uint64_t at, size_t len);
+/* What of the file from `at` on is there, at most `want` bytes, which come into memory at once.
+ * *have tells how many there are; behind them 128 more can be read. NULL when it cannot be shown.
+ * Valid until the next call. */
+const uint8_t *window_show(struct window *w, uint64_t at, size_t want, size_t *have);
 
 /* Whether the file was cut under it: what was read from it since it was made is not to be trusted.
  */

@@ -42,7 +42,7 @@ static int make_file(size_t len)
 static void check(struct window *w, uint64_t at, size_t there)
 {
 	size_t have = SIZE_MAX;
-	const uint8_t *data = window_show(w, at, WANT, WANT / 4, &have);
+	const uint8_t *data = window_show(w, at, WANT, &have);
 	unsigned int sum = 0;
 
 	assert_non_null(data);
@@ -105,7 +105,7 @@ static void test_cut_under_it(void **state)
 	assert_non_null(w);
 	assert_non_null(other);
 	check(other, 0, WANT);
-	data = window_show(w, 0, WANT, WANT, &have);
+	data = window_show(w, 0, WANT, &have);
 	assert_non_null(data);
 	assert_int_equal(have, WANT);
 	assert_int_equal(ftruncate(fd, 100), 0);
@@ -119,42 +119,6 @@ static void test_cut_under_it(void **state)
 	window_free(other);
 	close(fd);
 	close(other_fd);
-}
-
-/* What was dropped comes back, and what is beyond the file is nobody's. */
-static void test_comes_and_goes(void **state)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE), have;
-	int fd = make_file(FILE_BYTES);
-	struct window *w = window_new(fd, FILE_BYTES);
-	const uint8_t *data;
-
-	(void)state;
-	assert_non_null(w);
-	data = window_show(w, 0, FILE_BYTES, 0, &have);
-	assert_non_null(data);
-	assert_int_equal(have, FILE_BYTES);
-	for (uint64_t at = 0; at < FILE_BYTES + 5 * page; at += page / 2 - 3) {
-		window_fetch(w, at, 3000);
-		if (at < FILE_BYTES)
-			assert_int_equal(data[at], byte_at(at));
-		if (at > 4 * page && at < FILE_BYTES) {
-			uint64_t gone = (at - 2 * page) & ~(page - 1);
-
-			window_drop(w, 0, at - page);
-			assert_int_equal(data[gone], byte_at(gone));
-		}
-	}
-	window_drop(w, 0, SIZE_MAX / 2);
-	for (uint64_t at = 0; at < FILE_BYTES; at += 1000)
-		assert_int_equal(data[at], byte_at(at));
-	assert_false(window_is_torn(w));
-	assert_int_equal(ftruncate(fd, (off_t)page), 0);
-	window_fetch(w, 0, FILE_BYTES);
-	assert_int_equal(data[FILE_BYTES - 1], 0);
-	assert_true(window_is_torn(w));
-	window_free(w);
-	close(fd);
 }
 
 static void test_what_cannot_be_shown(void **state)
@@ -174,7 +138,7 @@ static void test_what_cannot_be_shown(void **state)
 	window_free(w[5]);
 	w[5] = window_new(fd, WANT);
 	assert_non_null(w[5]);
-	assert_null(window_show(w[5], 0, 1U << 30, 1, &have));
+	assert_null(window_show(w[5], 0, 1U << 30, &have));
 	for (unsigned int i = 0; i < WINDOWS_MAX; i++)
 		window_free(w[i]);
 	window_free(NULL);
@@ -186,8 +150,9 @@ static void test_what_cannot_be_shown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shows_the_file),	     cmocka_unit_test(test_whole_pages),
-		cmocka_unit_test(test_cut_under_it),	     cmocka_unit_test(test_comes_and_goes),
+		cmocka_unit_test(test_shows_the_file),
+		cmocka_unit_test(test_whole_pages),
+		cmocka_unit_test(test_cut_under_it),
 		cmocka_unit_test(test_what_cannot_be_shown),
 	};
 
