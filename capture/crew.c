@@ -34,6 +34,7 @@ struct crew {
 	struct record_file *file;
 	struct skim_batch model; /* threads begin with a copy */
 	uint64_t begin;		 /* of the first record, in the file */
+	uint64_t base;		 /* of the first piece: pieces begin with a page */
 	uint64_t start;		 /* of the first record of the piece that is taken next */
 
 	pthread_mutex_t lock;	 /* of what follows */
@@ -57,7 +58,7 @@ static struct piece *piece_at(struct crew *c, uint64_t number)
 
 static uint64_t piece_begin(const struct crew *c, uint64_t number)
 {
-	return c->begin + number * RECORD_PIECE_BYTES;
+	return c->base + number * RECORD_PIECE_BYTES;
 }
 
 static bool read_batch(struct piece *p, struct skim_batch *b)
@@ -89,7 +90,7 @@ static void read_piece(struct piece *p, uint64_t at, uint64_t limit, struct skim
 static void work_on(struct crew *c, uint64_t number, struct skim_batch *b)
 {
 	struct piece *p = piece_at(c, number);
-	uint64_t at = piece_begin(c, number), start = at;
+	uint64_t at = piece_begin(c, number), start = c->begin;
 
 	p->begin = NOWHERE;
 	record_file_load(p->part, at);
@@ -253,6 +254,7 @@ int crew_new(struct record_file *r, unsigned int jobs, const struct skim_batch *
 	c->file = r;
 	c->model = *model;
 	c->begin = c->start = record_file_at(r);
+	c->base = c->begin - c->begin % RECORD_PIECE_BYTES;
 	c->ring = 2 * jobs + 4;
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_cond_init(&c->done, NULL);

@@ -340,7 +340,7 @@ static const struct {
 
 struct record_file *record_file_open(int fd, uint32_t snap)
 {
-	struct record_file *r = malloc(sizeof(*r));
+	struct record_file *r = aligned_alloc(_Alignof(struct record_file), sizeof(*r));
 	const uint8_t *magic;
 
 	if (!r)

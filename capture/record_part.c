@@ -11,7 +11,7 @@
 
 struct record_file *record_file_part(const struct record_file *r)
 {
-	struct record_file *part = malloc(sizeof(*part));
+	struct record_file *part = aligned_alloc(_Alignof(struct record_file), sizeof(*part));
 
 	if (!part)
 		return NULL;
