@@ -12,7 +12,7 @@
 #include "capture/flow.h"
 #include "capture/psn.h"
 
-#define STREAM_READS	  4
+#define STREAM_READS	  16 /* that are asked for at once; few NICs do more */
 #define STREAM_BAD	  4
 #define STREAM_DATAGRAMS  4
 #define STREAM_WINDOW_MAX (1 << 20)  /* an answer is not to older requests */

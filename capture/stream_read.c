@@ -38,11 +38,15 @@ const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn)
 
 const struct stream_read *stream_read_within(const struct stream *s, uint32_t from, uint32_t len)
 {
+	/* The newest first: those behind one that ends before are older. */
 	for (unsigned int i = 0; i < s->read_count && i < STREAM_READS; i++) {
-		int64_t d = psn_distance(s->read[i].psn, from);
+		const struct stream_read *r = &s->read[(s->read_count - 1U - i) % STREAM_READS];
+		int64_t d = psn_distance(r->psn, from);
 
-		if (d < len && d + s->read[i].span > 0)
-			return &s->read[i];
+		if (d + r->span <= 0)
+			return NULL;
+		if (d < len)
+			return r;
 	}
 	return NULL;
 }

@@ -410,6 +410,33 @@ static void answers_out_of_order_alone(void **state)
 	}
 }
 
+/* As many READs as NICs ask for at once: a response to the first is lost, or all are. */
+static void many_reads(void **state)
+{
+	(void)state;
+	for (unsigned int lost = 1; lost <= 4; lost += 3) {
+		struct flow_table *t = begin();
+		struct flow f;
+
+		for (uint32_t psn = 20; psn < 20 + 16 * 4; psn += 4)
+			ask_read(t, psn, 4, psn * US);
+		for (uint32_t psn = 20; psn < 20 + 16 * 4; psn++) {
+			static const uint8_t ops[] = {FIRST, MIDDLE, MIDDLE, LAST};
+			struct packet p = packet(true, ops[psn % 4], psn, (100 + psn) * US);
+
+			p.aeth.syndrome = ACKED;
+			if (psn < 20 + 4 - lost || psn >= 24)
+				add(t, p);
+		}
+		assert_int_equal(flow_to(t, A_QPN).responses_missing, lost);
+		ask_read(t, 24 - lost, lost, 300 * US);
+		f = flow_to(t, B_QPN);
+		assert_int_equal(f.read_retries, 1);
+		assert_int_equal(f.unexplained, 0);
+		flow_table_free(t);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -420,6 +447,7 @@ int main(void)
 		cmocka_unit_test(a_read_of_2_gib),
 		cmocka_unit_test(responses_out_of_order),
 		cmocka_unit_test(answers_out_of_order_alone),
+		cmocka_unit_test(many_reads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
