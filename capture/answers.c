@@ -34,21 +34,13 @@ bool answers_goes_on(uint8_t opcode)
 	return op == READ_FIRST || op == READ_MIDDLE;
 }
 
-/* The holes of what a flow answers. */
-static struct psn_track holes_of(struct stream_more *own)
-{
-	return (struct psn_track){.gap = own->answer_gap, .gap_count = own->answer_gap_count};
-}
-
 static void open_hole(struct stream_more *own, uint32_t from, uint32_t len, const struct packet *p,
 		      struct flow *f, struct flow_events *ev)
 {
-	struct psn_track t = holes_of(own);
-
 	if (!len)
 		return;
-	psn_gap_open(&t, from, len, p->time_ns);
-	own->answer_gap_count = t.gap_count;
+	psn_gap_open(own->answer_gap, &own->answer_gap_count,
+		     &(struct psn_gap){from, len, p->time_ns});
 	f->responses_missing += len;
 	ev->bits |= FLOW_READ_GAP;
 	ev->psns += len;
@@ -77,15 +69,14 @@ static bool is_late(const struct stream *own, const struct packet *p, uint64_t h
 static void fill_hole(struct stream *own, const struct packet *p, const struct stream *requester,
 		      struct flow *f, struct flow_events *ev)
 {
-	struct psn_track t = holes_of(own->more);
-	const struct psn_gap *hole = psn_gap_at(&t, p->psn);
+	struct stream_more *more = own->more;
+	const struct psn_gap *hole = psn_gap_at(more->answer_gap, more->answer_gap_count, p->psn);
 	uint64_t hole_ns = hole ? hole->time_ns : 0;
 
 	if (!hole)
 		return;
-	ev->psns = psn_gap_fill(&t, p->psn, 1);
+	ev->psns = psn_gap_fill(more->answer_gap, &more->answer_gap_count, p->psn, 1);
 	ev->bits |= FLOW_READ_FILLED;
-	own->more->answer_gap_count = t.gap_count;
 	f->responses_missing -= ev->psns;
 	if (!is_late(own, p, hole_ns, requester))
 		return;
@@ -95,11 +86,10 @@ static void fill_hole(struct stream *own, const struct packet *p, const struct s
 
 bool answers_awaits(struct stream_more *own, const struct packet *p)
 {
-	struct psn_track t = holes_of(own);
 	uint8_t flags = opcode_info(p->opcode)->flags;
 
-	return t.gap_count && (flags & (OP_RESPONSE | OP_ACK)) == OP_RESPONSE &&
-	       psn_gap_at(&t, p->psn);
+	return (flags & (OP_RESPONSE | OP_ACK)) == OP_RESPONSE &&
+	       psn_gap_at(own->answer_gap, own->answer_gap_count, p->psn);
 }
 
 /* Of d responses that are missing: how many are of the end of the READ r, of which `next` was due.

@@ -66,46 +66,46 @@ static void vote_pmtu(struct psn_track *t, uint32_t span)
 			t->pmtu = PMTU_MIN << i;
 }
 
-static void gap_drop(struct psn_track *t, unsigned int i)
+static void gap_drop(struct psn_gap *gap, uint32_t *count, unsigned int i)
 {
-	t->gap_count--;
-	memmove(&t->gap[i], &t->gap[i + 1], (t->gap_count - i) * sizeof(t->gap[0]));
+	(*count)--;
+	memmove(&gap[i], &gap[i + 1], (*count - i) * sizeof(gap[0]));
 }
 
-void psn_gap_open(struct psn_track *t, uint32_t start, uint32_t len, uint64_t time_ns)
+void psn_gap_open(struct psn_gap *gap, uint32_t *count, const struct psn_gap *new)
 {
-	if (t->gap_count == PSN_GAPS_MAX)
-		gap_drop(t, 0);
-	t->gap[t->gap_count++] =
-		(struct psn_gap){.start = start & PSN_MASK, .len = len, .time_ns = time_ns};
+	if (*count == PSN_GAPS_MAX)
+		gap_drop(gap, count, 0);
+	gap[*count] = *new;
+	gap[(*count)++].start &= PSN_MASK;
 }
 
 /* Takes [lo, hi) of gap i out. What is left on both sides of it stays open. */
-static void gap_cut(struct psn_track *t, unsigned int i, uint32_t lo, uint32_t hi)
+static void gap_cut(struct psn_gap *gap, uint32_t *count, unsigned int i, uint32_t lo, uint32_t hi)
 {
-	struct psn_gap *g = &t->gap[i];
+	struct psn_gap *g = &gap[i];
 	struct psn_gap right = *g;
 
 	right.start = (g->start + hi) & PSN_MASK;
 	right.len = g->len - hi;
 	g->len = lo;
 	if (!lo && !right.len)
-		gap_drop(t, i);
+		gap_drop(gap, count, i);
 	else if (!lo)
 		*g = right;
-	else if (right.len && t->gap_count < PSN_GAPS_MAX)
-		t->gap[t->gap_count++] = right; /* else forgotten, as an old gap is */
+	else if (right.len && *count < PSN_GAPS_MAX)
+		gap[(*count)++] = right; /* else forgotten, as an old gap is */
 }
 
-uint32_t psn_gap_fill(struct psn_track *t, uint32_t psn, uint32_t span)
+uint32_t psn_gap_fill(struct psn_gap *gap, uint32_t *count, uint32_t psn, uint32_t span)
 {
 	uint32_t filled = 0;
 	unsigned int i = 0;
 
-	while (i < t->gap_count) {
-		const struct psn_gap *g = &t->gap[i];
+	while (i < *count) {
+		const struct psn_gap *g = &gap[i];
 		int64_t from = psn_distance(psn, g->start), to = from + span;
-		unsigned int before = t->gap_count;
+		unsigned int before = *count;
 		uint32_t lo, hi;
 
 		if (!span)
@@ -114,9 +114,9 @@ uint32_t psn_gap_fill(struct psn_track *t, uint32_t psn, uint32_t span)
 		hi = to < 0 ? 0 : to < g->len ? (uint32_t)to : g->len;
 		if (lo < hi) {
 			filled += hi - lo;
-			gap_cut(t, i, lo, hi);
+			gap_cut(gap, count, i, lo, hi);
 		}
-		if (t->gap_count >= before)
+		if (*count >= before)
 			i++;
 	}
 	return filled;
@@ -149,7 +149,7 @@ static enum psn_verdict observe_ahead(struct psn_track *t, const struct psn_requ
 	if (blind)
 		vote_pmtu(t, d + 1);
 	else if (d)
-		psn_gap_open(t, t->expected, d, r->time_ns);
+		psn_gap_open(t->gap, &t->gap_count, &(struct psn_gap){t->expected, d, r->time_ns});
 	advance(t, r);
 	if (blind)
 		return PSN_UNJUDGED;
@@ -163,7 +163,7 @@ static enum psn_verdict observe_behind(struct psn_track *t, const struct psn_req
 {
 	uint32_t span = psn_span(t, r);
 
-	*count = psn_gap_fill(t, r->psn, span);
+	*count = psn_gap_fill(t->gap, &t->gap_count, r->psn, span);
 	if (span && psn_distance(r->psn + span, t->expected) > 0)
 		advance(t, r);
 	return *count ? PSN_FILLED : PSN_DUPLICATE;
@@ -193,13 +193,13 @@ enum psn_verdict psn_observe(struct psn_track *t, const struct psn_request *r, u
 	return verdict;
 }
 
-const struct psn_gap *psn_gap_at(const struct psn_track *t, uint32_t psn)
+const struct psn_gap *psn_gap_at(const struct psn_gap *gap, uint32_t count, uint32_t psn)
 {
-	for (unsigned int i = 0; i < t->gap_count; i++) {
-		int32_t d = psn_distance(psn, t->gap[i].start);
+	for (unsigned int i = 0; i < count; i++) {
+		int32_t d = psn_distance(psn, gap[i].start);
 
-		if (d >= 0 && (uint32_t)d < t->gap[i].len)
-			return &t->gap[i];
+		if (d >= 0 && (uint32_t)d < gap[i].len)
+			return &gap[i];
 	}
 	return NULL;
 }
@@ -217,7 +217,7 @@ uint32_t psn_cover(struct psn_track *t, uint32_t psn)
 		if (n > t->gap[i].len)
 			n = t->gap[i].len;
 		if (n)
-			gap_cut(t, i, 0, n);
+			gap_cut(t->gap, &t->gap_count, i, 0, n);
 		covered += n;
 		if (t->gap_count >= before)
 			i++;

@@ -74,13 +74,15 @@ enum psn_verdict psn_observe(struct psn_track *t, const struct psn_request *r, u
 /* Too far from what is expected for a loss: the QP number is used anew. */
 bool psn_is_jump(const struct psn_track *t, const struct psn_request *r);
 
-/* The open gap that holds a PSN, NULL = none. Valid until the next psn_observe() or psn_cover(). */
-const struct psn_gap *psn_gap_at(const struct psn_track *t, uint32_t psn);
+/* A list of gaps, for what else is counted by PSNs, too; there is room for PSN_GAPS_MAX. */
 
-/* Parts of psn_observe(), for what is counted by PSNs but is no request. The first opens a gap, the
- * other tells how many missing PSNs a packet brings; span 0 = up to the end of the gap it lies in. */
-void psn_gap_open(struct psn_track *t, uint32_t start, uint32_t len, uint64_t time_ns);
-uint32_t psn_gap_fill(struct psn_track *t, uint32_t psn, uint32_t span);
+/* The gap that holds a PSN, NULL = none. Valid until the list changes. */
+const struct psn_gap *psn_gap_at(const struct psn_gap *gap, uint32_t count, uint32_t psn);
+
+/* The first opens a gap, the other tells how many missing PSNs a packet brings; span 0 = up to the
+ * end of the gap it lies in. */
+void psn_gap_open(struct psn_gap *gap, uint32_t *count, const struct psn_gap *new);
+uint32_t psn_gap_fill(struct psn_gap *gap, uint32_t *count, uint32_t psn, uint32_t span);
 
 /* The receiver has all up to a PSN: what is missing there was not lost. Closes those gaps and
  * returns how many PSNs they held. */

@@ -85,7 +85,8 @@ static bool is_request_copy(const struct stream *s, const struct packet *p, uint
 {
 	bool last = p->psn == s->last_psn;
 
-	if (psn_gap_at(&s->psn, p->psn) || (last && p->opcode != s->last_opcode))
+	if (psn_gap_at(s->psn.gap, s->psn.gap_count, p->psn) ||
+	    (last && p->opcode != s->last_opcode))
 		return false;
 	if (path != s->path)
 		return within(p->time_ns, s->psn.last_ns, COPY_PATH_NS);
@@ -316,7 +317,7 @@ static void came_late(struct stream *s, const struct packet *p, uint64_t gap_ns,
 static void observe_behind(struct stream *s, const struct packet *p, const struct psn_request *r,
 			   struct flow *f, struct flow_events *ev)
 {
-	const struct psn_gap *gap = psn_gap_at(&s->psn, p->psn);
+	const struct psn_gap *gap = psn_gap_at(s->psn.gap, s->psn.gap_count, p->psn);
 	uint64_t before_ns = s->psn.last_ns, gap_ns = gap ? gap->time_ns : 0;
 	bool reliable = opcode_class(p->opcode) != OPCODE_CLASS_UC;
 	const struct stream_before before = renew_before(f);
@@ -413,7 +414,7 @@ static void refused(struct stream *s, const struct packet *p, enum stream_cause 
 		    struct flow *f)
 {
 	struct stream_more *more = s->more;
-	const struct psn_gap *gap = psn_gap_at(&s->psn, p->psn);
+	const struct psn_gap *gap = psn_gap_at(s->psn.gap, s->psn.gap_count, p->psn);
 	bool again = skip_lost(s, p->psn, f);
 
 	/* One that was not ready refuses what comes behind that as well, in Soft-RoCE. */

@@ -75,7 +75,7 @@ bool trail_is_copy(struct stream *s, const struct psn_request *r)
 	struct stream_more *more = s->more;
 
 	if (more->trail_steps < TRAIL_STEPS || more->refused || more->retry ||
-	    psn_gap_at(&s->psn, r->psn) || !follows(s, r, s->psn.last_ns))
+	    psn_gap_at(s->psn.gap, s->psn.gap_count, r->psn) || !follows(s, r, s->psn.last_ns))
 		return false;
 	go_on(s, r);
 	return true;
