@@ -14,7 +14,8 @@
 /* Packets of all ports together; of two ports also by direction, from the first to the second and
  * back. */
 struct account {
-	bool valid;
+	bool valid; /* a difference tells of a loss */
+	bool equal; /* whatever the reading is worth: nothing is missing */
 	uint64_t sent, came;
 	uint64_t there, back; /* lost */
 };
@@ -37,7 +38,7 @@ static bool missing(const struct judged_end *from, const struct judged_end *to, 
 
 static void take_account(const struct judge *j, struct account *a)
 {
-	*a = (struct account){.valid = j->in->accountable && j->in->end_count >= 2};
+	*a = (struct account){.valid = j->in->end_count >= 2};
 	for (unsigned int i = 0; i < j->in->end_count && a->valid; i++) {
 		const struct judged_end *e = &j->end[i];
 
@@ -50,9 +51,12 @@ static void take_account(const struct judge *j, struct account *a)
 	if (a->valid && j->in->end_count == 2)
 		a->valid = missing(&j->end[0], &j->end[1], &a->there) &&
 			   missing(&j->end[1], &j->end[0], &a->back);
+	a->equal = a->valid && a->sent == a->came;
+	a->valid &= j->in->accountable;
 }
 
-/* An answer that never came holds its queue pair for the whole ACK timeout. */
+/* An answer that never came holds its queue pair for the whole ACK timeout; so does a host that
+ * gets no processor for so long. */
 static bool waited_so_long(const struct judge *j, unsigned int end)
 {
 	uint64_t timeout_ns = (uint64_t)NS_PER_UNIT << j->end[end].timeout;
@@ -88,7 +92,7 @@ static void say_soft(struct judge *j, unsigned int i, const struct account *a)
 			j, REASON_ACCOUNTED, (int)i, VERDICT_NOWHERE,
 			"%s: %llu retries and copies, but all %llu packets sent by both ends came",
 			judge_host(j, i), LL(e->loss.suspects), LL(a->sent));
-	else if (e->timeout >= TIMEOUT_TRUSTED && waited_so_long(j, i))
+	else if (e->timeout >= TIMEOUT_TRUSTED && !a->equal && waited_so_long(j, i))
 		judge_say(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
 			  "%s: %llu retries and copies, and a message that waited for the whole "
 			  "ACK timeout: the end of a stream or an answer was lost",

@@ -47,6 +47,8 @@ static const struct loss_row {
 	 VERDICT_FAIL, REASON_LOST, "1 from h1 to h2 and 0 back"},
 	{"tail, long timer, waited", TRAFFIC_OBSERVE, RETRY_18, false, 0, 3, 0, 1, 0, 1, 0, 0, 0,
 	 1080, VERDICT_FAIL, REASON_LOST, "whole ACK timeout"},
+	{"stopped, waited, but all came", TRAFFIC_OBSERVE, RETRY_18, false, 0, 1, 0, 1, 0, 0, 0, 0,
+	 0, 1080, VERDICT_WARN, REASON_SPURIOUS, "code 18"},
 	{"tail, short timer", TRAFFIC_OBSERVE, RETRY_14, false, 0, 3, 0, 1, 0, 1, 0, 0, 0, 74,
 	 VERDICT_WARN, REASON_SPURIOUS, "code 14"},
 	{"tail, strict", TRAFFIC_STRICT, RETRY_14, false, 0, 0, 0, 1, 1, 1, 0, 1, 0, 85,
