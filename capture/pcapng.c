@@ -248,28 +248,15 @@ enum capture_drops pcapng_drops(int fd, uint64_t *dropped)
 }
 
 /* The first blocks. */
-static void tap_begin(struct pcapng_tap *t, int fd)
+void pcapng_begin(int fd, uint32_t *step_ns, uint32_t *link_mbps)
 {
 	uint8_t buf[PIECE_BYTES];
+	struct pcapng_tap t;
 	ssize_t n = pread(fd, buf, sizeof(buf), 0);
 
-	pcapng_tap_init(t);
+	pcapng_tap_init(&t);
 	if (n > 0)
-		pcapng_tap_feed(t, buf, (size_t)n);
-}
-
-uint32_t pcapng_step(int fd)
-{
-	struct pcapng_tap t;
-
-	tap_begin(&t, fd);
-	return t.step_ns;
-}
-
-uint32_t pcapng_link_mbps(int fd)
-{
-	struct pcapng_tap t;
-
-	tap_begin(&t, fd);
-	return t.link_mbps;
+		pcapng_tap_feed(&t, buf, (size_t)n);
+	*step_ns = t.step_ns;
+	*link_mbps = t.link_mbps;
 }

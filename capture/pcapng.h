@@ -45,10 +45,8 @@ enum capture_drops pcapng_tap_drops(const struct pcapng_tap *t, uint64_t *droppe
  */
 enum capture_drops pcapng_drops(int fd, uint64_t *dropped);
 
-/* The clock that the regular file fd begins with, as the tap's step_ns. */
-uint32_t pcapng_step(int fd);
-
-/* The speed of the interfaces that it begins with, as the tap's link_mbps. */
-uint32_t pcapng_link_mbps(int fd);
+/* The clock that the regular file fd begins with, and the speed of its interfaces, as the tap has
+ * them. */
+void pcapng_begin(int fd, uint32_t *step_ns, uint32_t *link_mbps);
 
 #endif

@@ -43,7 +43,8 @@ struct source {
 	uint64_t size;	    /* of a file of any kind, from where it is read; 0 = not known */
 	uint8_t own_mac[6]; /* of a live Ethernet interface, else zero */
 	uint64_t frames;
-	uint32_t step_ns; /* see source_step_ns() */
+	uint32_t step_ns;   /* see source_step_ns() */
+	uint32_t link_mbps; /* that an ordinary file begins with, 0 = it does not say */
 };
 
 static struct source *source_new(const char *name)
@@ -179,7 +180,7 @@ int source_open_file(const char *path, struct source **out, struct err *e)
 	if (s->fd >= 0)
 		s->records = record_file_open(s->fd, (uint32_t)pcap_snapshot(s->pcap));
 	if (s->fd >= 0)
-		s->step_ns = pcapng_step(s->fd);
+		pcapng_begin(s->fd, &s->step_ns, &s->link_mbps);
 	if (s->records && !s->step_ns) /* behind many options */
 		s->step_ns = record_file_step_ns(s->records);
 	*out = s;
@@ -469,9 +470,7 @@ uint32_t source_step_ns(const struct source *s)
 
 uint32_t source_link_mbps(const struct source *s)
 {
-	if (s->unpack)
-		return unpack_link_mbps(s->unpack);
-	return s->fd >= 0 ? pcapng_link_mbps(s->fd) : 0;
+	return s->unpack ? unpack_link_mbps(s->unpack) : s->link_mbps;
 }
 
 enum capture_drops source_drops(struct source *s, uint64_t *dropped)
