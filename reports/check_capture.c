@@ -46,6 +46,15 @@ static const struct tally *tally_of(const struct rule *rule)
 	return NULL;
 }
 
+static void say_in_flows(const struct rule_context *c, const struct noun *what, uint64_t sum,
+			 unsigned int flows, struct findings *out)
+{
+	unsigned int all = c->capture->summary->flow_count;
+
+	finding_say(out, VERDICT_FAIL, "%llu %s in %u of %u flow%s", (count_t)sum,
+		    noun_for(what, sum), flows, all, plural(all));
+}
+
 FABRIC_CHECK(check_cap_flows)
 {
 	const struct tally *t = tally_of(rule);
@@ -60,8 +69,7 @@ FABRIC_CHECK(check_cap_flows)
 		capture_say_none(c, &t->what, t->answers, out);
 		return;
 	}
-	finding_say(out, VERDICT_FAIL, "%llu %s in %u of %u flow%s", (count_t)sum,
-		    noun_for(&t->what, sum), flows, s->flow_count, plural(s->flow_count));
+	say_in_flows(c, &t->what, sum, flows, out);
 	evidence_worst(out, s, t->counter, &t->what);
 	evidence_frames(out, &c->capture->witnesses->kind[t->witness]);
 }
@@ -87,8 +95,7 @@ FABRIC_CHECK(check_cap_order)
 		capture_say_none(c, &what, false, out);
 		return;
 	}
-	finding_say(out, VERDICT_FAIL, "%llu %s in %u of %u flow%s", (count_t)sum,
-		    noun_for(&what, sum), flows, s->flow_count, plural(s->flow_count));
+	say_in_flows(c, &what, sum, flows, out);
 	evidence_most(out, s, order_count, 0, &what);
 	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_REORDERED)]);
 }

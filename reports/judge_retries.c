@@ -87,7 +87,7 @@ static void say_soft(struct judge *j, unsigned int i, const struct account *a)
 {
 	const struct judged_end *e = &j->end[i];
 
-	if (a->valid && a->sent == a->came)
+	if (a->valid && a->equal)
 		judge_say(
 			j, REASON_ACCOUNTED, (int)i, VERDICT_NOWHERE,
 			"%s: %llu retries and copies, but all %llu packets sent by both ends came",
@@ -143,7 +143,7 @@ static void judge_account(struct judge *j, const struct account *a)
 	enum reason_kind kind = retries(j) ? REASON_LOST : REASON_ACKS_LOST;
 	const char *why = kind == REASON_LOST ? "" : ", and nobody had to repeat one: ACKs";
 
-	if (!a->valid || a->sent == a->came || loss_said(j) || anybody_gone(j))
+	if (!a->valid || a->equal || loss_said(j) || anybody_gone(j))
 		return;
 	if (j->in->end_count == 2)
 		judge_say(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
