@@ -67,6 +67,17 @@ static void finish(struct child *c)
 	fclose(c->from);
 }
 
+/* peer: what each of both said of itself. */
+static void connect_and_run(struct child c[2], json_t *const peer[2])
+{
+	for (unsigned int i = 0; i < 2; i++)
+		tell(&c[i], json_incref(json_object_get(peer[!i], "peer")));
+	for (unsigned int i = 0; i < 2; i++)
+		json_decref(hear(&c[i], "connected"));
+	for (unsigned int i = 2; i-- > 0;)
+		tell(&c[i], json_pack("{s:b}", "run", 1));
+}
+
 static void take_result(struct child *c, struct echo_result *r)
 {
 	json_t *doc = hear(c, "result");
@@ -100,12 +111,7 @@ static void test_two(void **state)
 		tell(&c[i], json_pack("{s:o}", "echo", echo_spec_to_json(&spec)));
 		peer[i] = hear(&c[i], "peer");
 	}
-	for (unsigned int i = 0; i < 2; i++)
-		tell(&c[i], json_incref(json_object_get(peer[!i], "peer")));
-	for (unsigned int i = 0; i < 2; i++)
-		json_decref(hear(&c[i], "connected"));
-	for (unsigned int i = 2; i-- > 0;)
-		tell(&c[i], json_pack("{s:b}", "run", 1));
+	connect_and_run(c, peer);
 	take_result(&c[0], &r[0]);
 	tell(&c[1], json_pack("{s:b}", "stop", 1));
 	take_result(&c[1], &r[1]);
@@ -155,12 +161,7 @@ static void test_unheard(void **state)
 		tell(&c[i], traffic_spec_to_json(&spec));
 		peer[i] = hear(&c[i], "peer");
 	}
-	for (unsigned int i = 0; i < 2; i++)
-		tell(&c[i], json_incref(json_object_get(peer[!i], "peer")));
-	for (unsigned int i = 0; i < 2; i++)
-		json_decref(hear(&c[i], "connected"));
-	for (unsigned int i = 2; i-- > 0;)
-		tell(&c[i], json_pack("{s:b}", "run", 1));
+	connect_and_run(c, peer);
 	usleep(200000);
 	tell(&c[1], json_pack("{s:b}", "unheard", 1));
 	expect_gone(&c[1], "fell silent, though its host answers");
