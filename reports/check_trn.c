@@ -6,6 +6,50 @@
 #include "reports/checks.h"
 #include "reports/loss.h"
 
+/* The RoCE packets that all ports of the run sent under load, and that came. Only Soft-RoCE counts
+ * every one at both ends; false where a port is another, was not read, or counted nothing. */
+static bool packet_sums(const struct rule_context *c, uint64_t *sent, uint64_t *came)
+{
+	const struct run *run = c->run;
+	struct counters delta;
+	struct subject s;
+
+	*sent = *came = 0;
+	for (unsigned int i = 0; i < run->host_count; i++)
+		for (unsigned int k = 0; k < run->host[i].port_count; k++) {
+			if (!subject_at(c, i, k, &s) || s.port->kind != PORT_SOFT_ROCE ||
+			    !subject_delta(&s, READ_LOAD_BEFORE, &delta, NULL) ||
+			    !counters_has(&delta, METRIC_RDMA_TX_PACKETS, 0) ||
+			    !counters_has(&delta, METRIC_RDMA_RX_PACKETS, 0))
+				return false;
+			*sent += delta.value[METRIC_RDMA_TX_PACKETS][0];
+			*came += delta.value[METRIC_RDMA_RX_PACKETS][0];
+		}
+	return *sent > 0;
+}
+
+/* Retries without a gap: late answers, where the sums say that nothing is missing. */
+static void say_suspects(const struct subject *s, unsigned long long suspects, struct findings *out)
+{
+	uint64_t sent, came;
+
+	if (!packet_sums(s->c, &sent, &came) || came > sent)
+		finding_say(out, VERDICT_WARN,
+			    "%llu retries without a sequence error: late answers, or a lost last "
+			    "packet",
+			    suspects);
+	else if (came < sent)
+		finding_say(out, VERDICT_WARN,
+			    "%llu retries without a sequence error, and %llu of %llu packets never "
+			    "came: a lost last packet or answer",
+			    suspects, (unsigned long long)(sent - came), (unsigned long long)sent);
+	else
+		finding_say(out, VERDICT_PASS,
+			    "%llu retries, but all %llu packets that the ports of the run sent "
+			    "came: late answers",
+			    suspects, (unsigned long long)sent);
+}
+
 PORT_CHECK(check_trn_retransmits)
 {
 	struct loss loss;
@@ -20,10 +64,7 @@ PORT_CHECK(check_trn_retransmits)
 			    (unsigned long long)loss.gaps, (unsigned long long)loss.naks,
 			    (unsigned long long)loss.responses, (unsigned long long)loss.dead);
 	else if (loss.suspects)
-		finding_say(out, VERDICT_WARN,
-			    "%llu retries without a sequence error: late answers, or a lost last "
-			    "packet",
-			    (unsigned long long)loss.suspects);
+		say_suspects(s, loss.suspects, out);
 	else if (!loss.gaps_known && !loss.naks_known)
 		finding_say(out, VERDICT_INCONCLUSIVE,
 			    "the port counts neither sequence gaps nor sequence NAKs");

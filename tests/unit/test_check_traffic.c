@@ -225,6 +225,44 @@ static void spurious(struct fabric_run *f)
 	grow(f, 1, METRIC_DUPLICATE_REQUEST, 0, 9);
 }
 
+/* Both ends count their packets: what h1 sent, and came to h2, and back. */
+static void spurious_counted(struct fabric_run *f, uint64_t sent, uint64_t came)
+{
+	spurious(f);
+	grow(f, 0, METRIC_RDMA_TX_PACKETS, 0, sent);
+	grow(f, 1, METRIC_RDMA_RX_PACKETS, 0, came);
+	grow(f, 1, METRIC_RDMA_TX_PACKETS, 0, 70);
+	grow(f, 0, METRIC_RDMA_RX_PACKETS, 0, 70);
+}
+
+static void spurious_all_came(struct fabric_run *f)
+{
+	spurious_counted(f, 4000, 4000);
+}
+
+static void spurious_one_missing(struct fabric_run *f)
+{
+	spurious_counted(f, 4000, 3999);
+}
+
+static void spurious_sent_unknown(struct fabric_run *f)
+{
+	spurious_all_came(f);
+	lose_metric(f, METRIC_RDMA_TX_PACKETS);
+}
+
+/* h2 hears from outside the run, too. */
+static void spurious_more_came(struct fabric_run *f)
+{
+	spurious_counted(f, 4000, 4001);
+}
+
+static void spurious_all_came_on_hardware(struct fabric_run *f)
+{
+	spurious_all_came(f);
+	f->before[0].kind = f->after[0].kind = PORT_ROCE_PF;
+}
+
 static void died(struct fabric_run *f)
 {
 	f->pair[1].client.cause = CAUSE_RETRY_EXCEEDED;
@@ -348,6 +386,11 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-001", answers_missed, "h2", VERDICT_FAIL, "2 answers missed" },
 	{ "RC-TRN-001", naks, "h2", VERDICT_FAIL, "2 sequence NAKs" },
 	{ "RC-TRN-001", spurious, "h2", VERDICT_WARN, "18 retries" },
+	{ "RC-TRN-001", spurious_all_came, "h2", VERDICT_PASS, "18 retries, but all 4070 packets" },
+	{ "RC-TRN-001", spurious_one_missing, "h2", VERDICT_WARN, "1 of 4070 packets never came" },
+	{ "RC-TRN-001", spurious_sent_unknown, "h2", VERDICT_WARN, "or a lost last packet" },
+	{ "RC-TRN-001", spurious_more_came, "h2", VERDICT_WARN, "or a lost last packet" },
+	{ "RC-TRN-001", spurious_all_came_on_hardware, "h2", VERDICT_WARN, "or a lost last packet" },
 	{ "RC-TRN-001", died, "h2", VERDICT_FAIL, "1 connections died" },
 	{ "RC-TRN-001", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-001", too_slow, "h2", VERDICT_INCONCLUSIVE, "RC-META-002" },
