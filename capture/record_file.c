@@ -20,9 +20,6 @@
 #include "capture/record_guess.h"
 #include "capture/window.h"
 
-#define WINDOW_BYTES (1U << 20) /* what the kernel keeps of its pages stays in the second cache */
-_Static_assert(WINDOW_BYTES >= BUFFER_BYTES, "a window shows any record");
-
 #define MAGIC_MICRO	 0xa1b2c3d4U
 #define MAGIC_NANO	 0xa1b23c4dU
 #define PCAP_HEADER	 24U
@@ -59,18 +56,18 @@ static uint16_t u16_at(const uint8_t *p)
 	return v;
 }
 
-static bool show(struct record_file *r, size_t want)
+static bool show(struct record_file *r)
 {
 	uint64_t at = record_file_at(r);
 	size_t have;
-	const uint8_t *buf = window_show(r->window, at, want, &have);
+	const uint8_t *buf = window_show(r->window, at, BUFFER_BYTES, &have);
 
 	if (!buf)
 		return false;
 	r->buf = buf;
 	r->have = have;
 	r->used = 0;
-	r->ended = have < want;
+	r->ended = have < BUFFER_BYTES;
 	r->at = (off_t)(at + have);
 	return true;
 }
@@ -88,7 +85,7 @@ static void leave_window(struct record_file *r)
 
 void record_file_fill(struct record_file *r, size_t need)
 {
-	if (r->window && show(r, WINDOW_BYTES))
+	if (r->window && show(r))
 		return;
 	if (r->window)
 		leave_window(r);
@@ -347,10 +344,10 @@ struct record_file *record_file_open(int fd, uint32_t snap)
 		return NULL;
 	memset(r, 0, offsetof(struct record_file, own));
 	r->buf = r->own;
-	r->window = window_new(fd, WINDOW_BYTES);
+	r->window = window_new(fd, BUFFER_BYTES);
 	r->fd = fd;
 	r->snap = snap;
-	if (r->window && !show(r, BUFFER_BYTES))
+	if (r->window && !show(r))
 		leave_window(r);
 	magic = peek(r, 4);
 	for (unsigned int i = 0; magic && i < sizeof(formats) / sizeof(formats[0]); i++)

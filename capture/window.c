@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A range of addresses onto which the parts of the file are mapped in turn. Pages that the file no
- * longer has raise SIGBUS: its handler, which knows all windows, puts a page of zeros there. A
- * handler has no other way to know them than a variable of the program.
+ * A range of addresses onto which the parts of the file are mapped in turn. It begins where a large
+ * page begins, and so does each part: what the page cache keeps as large folios is mapped by one
+ * entry in place of 512 (do_set_pmd() in mm/memory.c), which is most of what mapping costs. Pages
+ * that the file no longer has raise SIGBUS: its handler, which knows all windows, puts a page of
+ * zeros there. A handler has no other way to know them than a variable of the program.
  */
 #include "capture/window.h"
 
@@ -14,16 +16,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef MADV_POPULATE_READ
-#define MADV_POPULATE_READ 22 /* Linux 5.14; without it pages come one by one */
-#endif
+#define LARGE_PAGE  ((size_t)2 << 20) /* of x86-64, and of arm64 with pages of 4 KiB */
+#define LARGE_PAGES 2		      /* of one part */
 
 struct window {
 	int fd;
 	size_t page;	/* bytes */
-	size_t room;	/* of the range */
-	size_t mapped;	/* of it, whole pages */
+	size_t most;	/* that may be asked for, whole pages: the range has them behind a part */
+	size_t mapped;	/* of the range, whole pages */
 	uint8_t *range; /* pages that were not mapped yet read as zeros */
+	void *reserved; /* the range is in it */
+	size_t reserved_bytes;
 	atomic_bool torn;
 };
 
@@ -32,12 +35,17 @@ static struct {
 	struct sigaction before; /* who took the signal */
 } known;
 
+static size_t part_bytes(const struct window *w)
+{
+	return LARGE_PAGES * LARGE_PAGE + w->most;
+}
+
 static struct window *window_at(const uint8_t *address)
 {
 	for (unsigned int i = 0; i < WINDOWS_MAX; i++) {
 		struct window *w = atomic_load(&known.window[i]);
 
-		if (w && address >= w->range && address < w->range + w->room)
+		if (w && address >= w->range && address < w->range + part_bytes(w))
 			return w;
 	}
 	return NULL;
@@ -99,6 +107,18 @@ static void forget(struct window *w)
 	}
 }
 
+/* The range, and a page more: what is behind the last byte can be read. */
+static bool reserve(struct window *w)
+{
+	w->reserved_bytes = part_bytes(w) + w->page + LARGE_PAGE;
+	w->reserved = mmap(NULL, w->reserved_bytes, PROT_READ,
+			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (w->reserved == MAP_FAILED)
+		return false;
+	w->range = (uint8_t *)w->reserved + (-(uintptr_t)w->reserved & (LARGE_PAGE - 1));
+	return true;
+}
+
 struct window *window_new(int fd, size_t bytes)
 {
 	struct window *w = calloc(1, sizeof(*w));
@@ -108,11 +128,8 @@ struct window *window_new(int fd, size_t bytes)
 		return NULL;
 	w->fd = fd;
 	w->page = (size_t)sysconf(_SC_PAGESIZE);
-	/* What is shown begins within the first page, and the last one is behind it. */
-	w->room = ((bytes + w->page - 1) / w->page + 2) * w->page;
-	w->range = mmap(NULL, w->room, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
-			0);
-	if (w->range == MAP_FAILED) {
+	w->most = (bytes + w->page - 1) & ~(w->page - 1);
+	if (!reserve(w)) {
 		free(w);
 		return NULL;
 	}
@@ -127,7 +144,7 @@ void window_free(struct window *w)
 	if (!w)
 		return;
 	forget(w);
-	munmap(w->range, w->room);
+	munmap(w->reserved, w->reserved_bytes);
 	free(w);
 }
 
@@ -141,14 +158,15 @@ static bool clear_from(struct window *w, size_t from)
 
 const uint8_t *window_show(struct window *w, uint64_t at, size_t want, size_t *have)
 {
-	size_t lead = (size_t)at & (w->page - 1), there = 0, len;
+	size_t lead = (size_t)at & (LARGE_PAGE - 1), there = part_bytes(w) - lead, len;
 	struct stat st;
 
-	if (want > w->room - 2 * w->page || fstat(w->fd, &st) < 0)
+	if (want > w->most || fstat(w->fd, &st) < 0)
 		return NULL;
-	if (st.st_size > 0 && at < (uint64_t)st.st_size)
-		there = (uint64_t)st.st_size - at < want ? (size_t)((uint64_t)st.st_size - at)
-							 : want;
+	if (st.st_size <= 0 || at >= (uint64_t)st.st_size)
+		there = 0;
+	else if ((uint64_t)st.st_size - at < there)
+		there = (size_t)((uint64_t)st.st_size - at);
 	len = there ? (lead + there + w->page - 1) & ~(w->page - 1) : 0;
 	if (!clear_from(w, len))
 		return NULL;
@@ -157,13 +175,10 @@ const uint8_t *window_show(struct window *w, uint64_t at, size_t want, size_t *h
 			(off_t)(at - lead)) == MAP_FAILED)
 		return NULL;
 	w->mapped = len;
-	if (len) {
-		/* Only faster. */
-		(void)madvise(w->range, len, MADV_SEQUENTIAL);
-		(void)madvise(w->range, len, MADV_POPULATE_READ);
-	}
+	if (len)
+		(void)madvise(w->range, len, MADV_SEQUENTIAL); /* only faster */
 	*have = there;
-	return w->range + lead;
+	return w->range + (there ? lead : 0);
 }
 
 bool window_is_torn(const struct window *w)

@@ -16,7 +16,7 @@
 #include "capture/window.h"
 
 #define FILE_BYTES 100003U
-#define WANT	   30000U
+#define WANT	   30000
 #define SLACK	   128
 
 static uint8_t byte_at(uint64_t at)
@@ -63,13 +63,43 @@ static void test_shows_the_file(void **state)
 	(void)state;
 	assert_non_null(w);
 	for (uint64_t at = 0; at < FILE_BYTES + 5000; at += 1021)
-		check(w, at,
-		      at >= FILE_BYTES	       ? 0
-		      : FILE_BYTES - at < WANT ? FILE_BYTES - at
-					       : WANT);
-	check(w, 4096, WANT);
+		check(w, at, at >= FILE_BYTES ? 0 : FILE_BYTES - at);
+	check(w, 4096, FILE_BYTES - 4096);
 	check(w, FILE_BYTES, 0);
 	check(w, UINT64_MAX, 0);
+	assert_false(window_is_torn(w));
+	window_free(w);
+	close(fd);
+}
+
+/* A file of several parts: what is asked for is always there, wherever it lies, and reading on from
+ * the end of each part comes to the end of the file. */
+static void test_parts(void **state)
+{
+	size_t len = 11000003, have, parts = 0;
+	int fd = make_file(len);
+	struct window *w = window_new(fd, WANT);
+	const uint8_t *data;
+
+	(void)state;
+	assert_non_null(w);
+	for (uint64_t at = 0; at < len; at += have, parts++) {
+		data = window_show(w, at, WANT, &have);
+		assert_non_null(data);
+		assert_true(have >= WANT || have == len - at);
+		assert_true(have < len / 2);
+		for (size_t i = 0; i < have; i++)
+			if (data[i] != byte_at(at + i))
+				fail_msg("byte %zu from %zu on", i, (size_t)at);
+	}
+	assert_in_range(parts, 3, 6);
+	for (uint64_t at = 2 << 20; at < len; at += 2 << 20)
+		for (int off = -WANT - 1; off <= WANT + 1; off += 10000) {
+			data = window_show(w, at + off, WANT, &have);
+			assert_non_null(data);
+			assert_true(have >= WANT || have == len - (at + off));
+			assert_int_equal(data[have - 1], byte_at(at + off + have - 1));
+		}
 	assert_false(window_is_torn(w));
 	window_free(w);
 	close(fd);
@@ -104,15 +134,15 @@ static void test_cut_under_it(void **state)
 	(void)state;
 	assert_non_null(w);
 	assert_non_null(other);
-	check(other, 0, WANT);
+	check(other, 0, FILE_BYTES);
 	data = window_show(w, 0, WANT, &have);
 	assert_non_null(data);
-	assert_int_equal(have, WANT);
+	assert_int_equal(have, FILE_BYTES);
 	assert_int_equal(ftruncate(fd, 100), 0);
 	assert_int_equal(data[99], byte_at(99));
 	assert_false(window_is_torn(w));
 	assert_int_equal(data[20000], 0);
-	assert_int_equal(data[WANT - 1], 0);
+	assert_int_equal(data[FILE_BYTES - 1], 0);
 	assert_true(window_is_torn(w));
 	assert_false(window_is_torn(other));
 	window_free(w);
@@ -150,9 +180,8 @@ static void test_what_cannot_be_shown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_shows_the_file),
-		cmocka_unit_test(test_whole_pages),
-		cmocka_unit_test(test_cut_under_it),
+		cmocka_unit_test(test_shows_the_file),	     cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_whole_pages),	     cmocka_unit_test(test_cut_under_it),
 		cmocka_unit_test(test_what_cannot_be_shown),
 	};
 
