@@ -30,7 +30,7 @@ UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/
 TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c)) $(BUILD)/tools/capgen
 CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
-FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture-record dcbx ecn faults nic \
+FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture-record dcbx ecn faults nic nic-load \
                   probe probe-faults probe-incast probe-marking probe-verdict shell switch topologies)
 # Labs in which nothing is measured: they run beside the others.
 BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply-faults apply_hosts boot offline setup traps use)
