@@ -31,23 +31,25 @@ static bool packet_sums(const struct rule_context *c, uint64_t *sent, uint64_t *
 /* Retries without a gap: late answers, where the sums say that nothing is missing. */
 static void say_suspects(const struct subject *s, unsigned long long suspects, struct findings *out)
 {
+	const char *retries = suspects == 1 ? "retry" : "retries";
 	uint64_t sent, came;
 
 	if (!packet_sums(s->c, &sent, &came) || came > sent)
 		finding_say(out, VERDICT_WARN,
-			    "%llu retries without a sequence error: late answers, or a lost last "
+			    "%llu %s without a sequence error: late answers, or a lost last "
 			    "packet",
-			    suspects);
+			    suspects, retries);
 	else if (came < sent)
 		finding_say(out, VERDICT_WARN,
-			    "%llu retries without a sequence error, and %llu of %llu packets never "
+			    "%llu %s without a sequence error, and %llu of %llu packets never "
 			    "came: a lost last packet or answer",
-			    suspects, (unsigned long long)(sent - came), (unsigned long long)sent);
+			    suspects, retries, (unsigned long long)(sent - came),
+			    (unsigned long long)sent);
 	else
 		finding_say(out, VERDICT_PASS,
-			    "%llu retries, but all %llu packets that the ports of the run sent "
-			    "came: late answers",
-			    suspects, (unsigned long long)sent);
+			    "%llu %s, but all %llu packets that the ports of the run sent came: "
+			    "late answers",
+			    suspects, retries, (unsigned long long)sent);
 }
 
 PORT_CHECK(check_trn_retransmits)

@@ -222,7 +222,7 @@ teardown_file()
 
 @test "without PFC the same receiver discards" {
 	both dcb pfc set dev roce0 prio-pfc all:off
-	on h2 sh -c 'echo 3 >/sys/module/labnic/parameters/drain'
+	on h2 sh -c 'echo 2 >/sys/module/labnic/parameters/drain'
 	write_bw 3
 	on h2 sh -c 'echo 0 >/sys/module/labnic/parameters/drain'
 	[ "$(counter h2 rx_prio3_discards)" -gt 0 ]
