@@ -23,9 +23,9 @@ struct window *window_new(int fd, size_t bytes);
 /* Accepts NULL. */
 void window_free(struct window *w);
 
-/* What of the file from `at` on is there: `want` bytes and some megabytes more, or all up to its end.
- * *have tells how many there are; behind them 128 more can be read. NULL when it cannot be shown.
- * Valid until the next call. */
+/* What of the file from `at` on is there: `want` bytes and some megabytes more, or all up to its
+ * end. *have tells how many there are; behind them 128 more can be read. NULL when it cannot be
+ * shown. Valid until the next call. */
 const uint8_t *window_show(struct window *w, uint64_t at, size_t want, size_t *have);
 
 /* Whether the file was cut under it: what was read from it since it was made is not to be trusted.
