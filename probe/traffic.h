@@ -186,7 +186,7 @@ struct traffic_class_result {
 /* What one TCP background did at this end. It is in no sum of the classes. */
 struct traffic_tcp_result {
 	uint64_t sent_bytes;  /* that the other end acknowledged */
-	uint64_t wire_bytes;  /* of payload put on the wire, repeats included */
+	uint64_t wire_bytes;  /* of payload put on the wire, repeats included, before the cut */
 	uint64_t retransmits; /* segments sent again (tcpi_total_retrans) */
 	uint64_t arrived_bytes;
 	uint64_t duration_ns;

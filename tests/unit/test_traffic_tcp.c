@@ -22,6 +22,10 @@
 
 #define MS UINT64_C(1000000)
 
+/* Between the reading of a stream's counters and its cut the kernel may send what waits: what it
+ * lets wait (TCP_NOTSENT_LOWAT) and one piece. */
+#define UNSENT_MOST (UINT64_C(320) << 10)
+
 static const uint8_t four[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
 static const uint8_t six[16] = {[15] = 1};
 
@@ -117,7 +121,8 @@ static void test_moves(void **state)
 			assert_true(r->duration_ns >= 150 * MS);
 			assert_int_equal(r->sent_bytes > 0, sends[i / 2][i % 2]);
 			assert_int_equal(other->arrived_bytes > 0, sends[i / 2][i % 2]);
-			assert_true(r->wire_bytes >= other->arrived_bytes);
+			assert_true(r->wire_bytes + UNSENT_MOST * tcp[i / 2].streams >=
+				    other->arrived_bytes);
 			assert_true(r->wire_bytes >= r->sent_bytes);
 			assert_int_equal(r->mss > 0, sends[i / 2][i % 2]);
 			assert_true(!other->arrived_bytes || other->goodput.slots >= 2);
