@@ -34,7 +34,7 @@ FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture
                   probe probe-faults probe-incast probe-marking probe-verdict shell switch topologies)
 # Labs in which nothing is measured: they run beside the others.
 BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply-faults apply_hosts boot confirm doctor \
-                  offline scenario setup traps trust use watch)
+                  offline scenario setup traps traps-ice trust use watch)
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP

@@ -17,6 +17,12 @@ on()
 	lab run "$host" -- "$@"
 }
 
+# both COMMAND...: in each guest.
+both()
+{
+	on h1 "$@" && on h2 "$@"
+}
+
 # own_lab NAME ARGUMENT...: a lab of this file alone is up, in build/NAME or where an absolute NAME says; ARGUMENTs are
 # those of `lab up`.
 own_lab()
@@ -61,4 +67,11 @@ configured()
 inventory()
 {
 	sed "s#\.\./\.\./build/lab#$LAB_DIR#" "tests/lab/$1"
+}
+
+# within LOW VALUE HIGH
+within()
+{
+	awk -v l="$1" -v v="$2" -v h="$3" 'BEGIN { exit !(l <= v && v <= h) }' ||
+		{ echo "$2 is not within $1 to $3"; return 1; }
 }

@@ -15,12 +15,6 @@ counter()
 		END { exit !found }'
 }
 
-# both COMMAND...: in each guest.
-both()
-{
-	on h1 "$@" && on h2 "$@"
-}
-
 # write_bw SECONDS: RC WRITE from h1 to h2 marked DSCP 26; prints MB/s (10^6). The timeout of 2^18
 # x 4 us is above the time that the 128 packets in flight need at the slowest rate used here: after
 # a needless retry, Soft-RoCE of 6.1 may retry for 50 s while the queue pair is destroyed. Beside other work
@@ -43,13 +37,6 @@ write_bw()
 	cat "$said" >&2
 	echo "$rate"
 	return $code
-}
-
-# within LOW VALUE HIGH
-within()
-{
-	awk -v l="$1" -v v="$2" -v h="$3" 'BEGIN { exit !(l <= v && v <= h) }' ||
-		{ echo "$2 is not within $1 to $3"; return 1; }
 }
 
 # lossless: PFC on the priority that setup_file gave DSCP 26, no link pause.

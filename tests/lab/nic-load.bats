@@ -8,18 +8,6 @@
 bats_require_minimum_version 1.5.0
 load guests
 
-both()
-{
-	on h1 "$@" && on h2 "$@"
-}
-
-# within LOW VALUE HIGH
-within()
-{
-	awk -v l="$1" -v v="$2" -v h="$3" 'BEGIN { exit !(l <= v && v <= h) }' ||
-		{ echo "$2 is not within $1 to $3"; return 1; }
-}
-
 # flow HOST CLASS [PEER]: RC WRITE with a DSCP of that class. What it has on its way, 128 packets, takes
 # the slower class seconds, and is not to be taken for lost.
 flow()

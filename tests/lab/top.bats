@@ -6,11 +6,6 @@
 bats_require_minimum_version 1.5.0
 load guests
 
-both()
-{
-	on h1 "$@" && on h2 "$@"
-}
-
 # traffic SECONDS: RC WRITE from h1 to h2 on DSCP 26, in the background; h2 takes less than h1 gives.
 traffic()
 {
