@@ -140,26 +140,29 @@ static void on_starved(void *arg)
 
 	if (!globals->quiet)
 		fprintf(stderr,
-			"rocecheck probe server: %s: nothing heard of it for 3 s, but its host "
+			"rocecheck probe server: %s: nothing heard of it for %d s, but its host "
 			"answers: its traffic ends, and it has %d s more\n",
-			t->peer, PROBE_STARVED_MS / 1000);
+			t->peer, PROBE_LEASE_MS / 1000, PROBE_STARVED_MS / 1000);
 }
 
 static const struct {
 	enum agent_end end;
 	int code;
 	const char *text;
+	unsigned int silent_ms; /* for so long; 0: silence is not why */
 } ends[] = {
-	{AGENT_QUIT, EXIT_OK, "done"},
-	{AGENT_INPUT_ENDED, EXIT_INCOMPLETE, "it closed the connection before the probe was over"},
-	{AGENT_SILENCE, EXIT_INCOMPLETE, "nothing heard of it for 3 s"},
-	{AGENT_STARVED, EXIT_INCOMPLETE,
-	 "its host answers, but nothing was heard of its program for 63 s"},
-	{AGENT_UNHEARD, EXIT_INCOMPLETE, "it does not read what it asked for"},
+	{AGENT_QUIT, EXIT_OK, "done", 0},
+	{AGENT_INPUT_ENDED, EXIT_INCOMPLETE, "it closed the connection before the probe was over",
+	 0},
+	{AGENT_SILENCE, EXIT_INCOMPLETE, "nothing heard of it", PROBE_LEASE_MS},
+	{AGENT_STARVED, EXIT_INCOMPLETE, "its host answers, but nothing was heard of its program",
+	 PROBE_LEASE_MS + PROBE_STARVED_MS},
+	{AGENT_UNHEARD, EXIT_INCOMPLETE, "it does not read what it asked for", 0},
 };
 
 static int tell_end(const char *peer, enum agent_end end, const struct tale *t)
 {
+	char silence[24] = "";
 	size_t row = 0;
 
 	while (row + 1 < ARRAY_SIZE(ends) && ends[row].end != end)
@@ -169,8 +172,11 @@ static int tell_end(const char *peer, enum agent_end end, const struct tale *t)
 			"rocecheck probe server: %s%" PRIu64 " messages, %" PRIu64
 			" bytes, %" PRIu64 " mismatches at this end\n",
 			t->ended ? "" : "partial: ", t->messages, t->bytes, t->mismatches);
+	if (ends[row].silent_ms)
+		snprintf(silence, sizeof(silence), " for %u s", ends[row].silent_ms / 1000);
 	if (!globals->quiet || ends[row].code)
-		fprintf(stderr, "rocecheck probe server: %s: %s\n", peer, ends[row].text);
+		fprintf(stderr, "rocecheck probe server: %s: %s%s\n", peer, ends[row].text,
+			silence);
 	return ends[row].code;
 }
 
