@@ -379,6 +379,8 @@ static void gather(struct traffic *t, struct traffic_report *r)
 
 		first = w->first_ns && w->first_ns < first ? w->first_ns : first;
 		last = w->last_ns > last ? w->last_ns : last;
+		r->total.control_messages += w->control_messages;
+		r->total.control_bytes += w->control_messages * w->flow_count * sizeof(struct cell);
 	}
 	if (last > first)
 		r->total.duration_ns = last - first;

@@ -41,8 +41,8 @@ enum traffic_verb {
 
 enum traffic_transport {
 	TRAFFIC_RC,
-	TRAFFIC_UC, /* no READ, no atomics */
-	TRAFFIC_UD, /* SEND of one packet alone */
+	TRAFFIC_UC,  /* no READ, no atomics */
+	TRAFFIC_UD,  /* SEND of one packet alone */
 	TRAFFIC_XRC, /* as RC; not every device has it */
 	TRAFFIC_TRANSPORTS,
 };
@@ -162,7 +162,9 @@ struct traffic_result {
 	uint64_t duration_ns;	/* first post or arrival to last completion */
 	uint64_t checked_bytes; /* of them compared */
 	uint64_t mismatches;	/* messages with a wrong byte, sequence or slot */
-	uint32_t mtu;		/* IB MTU in use */
+	/* Credits and signs of life that this end sent beside them; in no sum of the above. */
+	uint64_t control_messages, control_bytes;
+	uint32_t mtu; /* IB MTU in use */
 	enum traffic_cause cause;
 	char detail[160]; /* "RETRY_EXC_ERR after 1.2 s, message 381"; empty when cause is none */
 };

@@ -117,8 +117,10 @@ void control_flush(struct worker *w)
 	w->dirty = false;
 	w->told_ns = w->now_ns;
 	rc = ibv_post_send(w->control, &wr, &bad);
-	if (rc)
+	if (rc) {
 		traffic_fail(w->t, CAUSE_LOCAL, "posting a credit: %s", strerror(rc));
-	else
-		w->control_under_way++;
+		return;
+	}
+	w->control_under_way++;
+	w->control_messages++;
 }

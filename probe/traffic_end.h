@@ -144,6 +144,7 @@ struct worker {
 	struct ibv_mr *out_mr, *in_mr;
 	uint32_t control_receives;
 	unsigned int control_under_way;
+	uint64_t control_messages;	     /* sent so far, each of the whole table */
 	bool dirty;			     /* `out` has news */
 	struct traffic_class_result *result; /* owned: of each class */
 	uint64_t now_ns, heard_ns, told_ns;

@@ -12,6 +12,8 @@
 #include "probe/traffic_tcp.h"
 #include "probe/traffic_words.h"
 
+#define CONTROL_MAX (UINT64_C(1) << 48) /* more than any link carries in a day */
+
 /* What XRC alone has is told by it alone. */
 static json_t *qp_to_json(const struct traffic_peer_qp *qp)
 {
@@ -97,13 +99,21 @@ int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct er
 	return 0;
 }
 
+/* An end that was killed has counted none. */
 json_t *traffic_result_to_json(const struct traffic_result *r)
 {
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:o}", "messages",
-			 json_uint(r->messages), "bytes", json_uint(r->bytes), "duration_ns",
-			 json_uint(r->duration_ns), "checked_bytes", json_uint(r->checked_bytes),
-			 "mismatches", json_uint(r->mismatches), "mtu", (int)r->mtu, "cause",
-			 traffic_cause_word(r->cause), "detail", json_foreign(r->detail));
+	json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:o}", "messages",
+				 json_uint(r->messages), "bytes", json_uint(r->bytes),
+				 "duration_ns", json_uint(r->duration_ns), "checked_bytes",
+				 json_uint(r->checked_bytes), "mismatches",
+				 json_uint(r->mismatches), "mtu", (int)r->mtu, "cause",
+				 traffic_cause_word(r->cause), "detail", json_foreign(r->detail));
+
+	if (json && r->control_messages) {
+		json_object_set_new(json, "control_messages", json_uint(r->control_messages));
+		json_object_set_new(json, "control_bytes", json_uint(r->control_bytes));
+	}
+	return json;
 }
 
 int traffic_result_from_json(const json_t *json, struct traffic_result *r, struct err *e)
@@ -120,6 +130,12 @@ int traffic_result_from_json(const json_t *json, struct traffic_result *r, struc
 	};
 	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
 
+	if (!err)
+		err = json_take_uint_or(json, "control_messages", 0, 0, CONTROL_MAX,
+					&v.control_messages, e);
+	if (!err)
+		err = json_take_uint_or(json, "control_bytes", 0, 0, CONTROL_MAX, &v.control_bytes,
+					e);
 	if (!err)
 		err = traffic_cause_take(json, "cause", &v.cause, e);
 	if (!err)

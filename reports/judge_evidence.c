@@ -16,7 +16,7 @@
 #define UNDER_WAY_BYTES (UINT64_C(2) << 20)   /* without an ACK, of one queue pair */
 #define DATA_HEADERS	90u /* Ethernet with VLAN and FCS, IPv6, UDP, BTH, RETH, ICRC, rounded up */
 #define COPY_BYTES	(4096u + DATA_HEADERS)
-#define ANSWER_BYTES	100u /* an ACK or credit with the same */
+#define ANSWER_BYTES	100u /* an ACK with the same */
 #define STEADY_PC	50u
 #define TAIL_TIMES	20u
 #define LARGE_MESSAGE	32768u
@@ -93,25 +93,39 @@ static const struct traffic_class_result *class_of(const struct traffic_report *
 	return r && i < r->class_count ? &r->class[i] : NULL;
 }
 
+/* Credits and signs of life of both ends. */
+static void add_control(struct volume *v, const struct traffic_report *own,
+			const struct traffic_report *other, uint32_t mtu)
+{
+	if (own)
+		add_flow(v, true, own->total.control_bytes, own->total.control_messages, mtu);
+	if (other)
+		add_flow(v, false, other->total.control_bytes, other->total.control_messages, mtu);
+}
+
 static void take_volume(const struct judge *j, unsigned int end, struct volume *v)
 {
 	*v = (struct volume){0, 0};
 	for (unsigned int p = 0; p < j->in->pair_count; p++) {
 		const struct verdict_pair *pair = &j->in->pair[p];
-		const struct traffic_report *any = pair->client_report ? pair->client_report
-								       : pair->server_report;
+		const struct traffic_report *client = pair->client_report;
+		const struct traffic_report *server = pair->server_report;
+		const struct traffic_report *any = client ? client : server;
+		bool is_client = pair->client == end;
 
-		if ((pair->client != end && pair->server != end) || !any)
+		if ((!is_client && pair->server != end) || !any)
 			continue;
 		for (unsigned int i = 0; i < pair->spec->class_count; i++) {
 			const struct traffic_class *k = &pair->spec->class[i];
-			const struct traffic_class_result *c = class_of(pair->client_report, i);
-			const struct traffic_class_result *s = class_of(pair->server_report, i);
+			const struct traffic_class_result *c = class_of(client, i);
+			const struct traffic_class_result *s = class_of(server, i);
 
-			add_class(v, pair->client == end, k->verb, k->probe, c, s, any->total.mtu);
+			add_class(v, is_client, k->verb, k->probe, c, s, any->total.mtu);
 			add_class(v, pair->server == end, k->verb, false, s, c, any->total.mtu);
 		}
-		judge_tcp_volume(pair, pair->client == end, &v->in, &v->out);
+		add_control(v, is_client ? client : server, is_client ? server : client,
+			    any->total.mtu);
+		judge_tcp_volume(pair, is_client, &v->in, &v->out);
 	}
 }
 

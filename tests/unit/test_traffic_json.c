@@ -69,6 +69,8 @@ static const struct traffic_result result = {
 	.duration_ns = 1499123456,
 	.checked_bytes = 24969216,
 	.mismatches = 2,
+	.control_messages = 12,
+	.control_bytes = 768,
 	.mtu = 4096,
 	.cause = CAUSE_DATA,
 	.detail = "message 7 has a wrong byte (at byte 4096)",
@@ -258,7 +260,7 @@ static json_t *object(enum document which, json_t *json)
 /* Whoever has no TCP background need not say so. */
 static bool may_be_missing(const char *key)
 {
-	return !strcmp(key, "tcp") || !strcmp(key, "tcp_ports");
+	return !strcmp(key, "tcp") || !strcmp(key, "tcp_ports") || !strncmp(key, "control_", 8);
 }
 
 /* Every other member is needed, and none may have another type. */

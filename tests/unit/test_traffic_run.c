@@ -284,6 +284,12 @@ static void test_lists(void **state)
 	run_pair(&p);
 	expect_clean(&p, "lists");
 	assert_in_range(fake.post_lists, 1000, 1040); /* and control */
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct traffic_result *r = &(i ? &p.server : &p.client)->report.total;
+
+		assert_in_range(r->control_messages, 1, 39);
+		assert_int_equal(r->control_bytes, r->control_messages * 64); /* a cell */
+	}
 	close_pair(&p);
 }
 

@@ -87,6 +87,23 @@ static void foreign(struct scene *s)
 	grow(&s->end[1], METRIC_RX_BYTES, 0, 20 * MB);
 }
 
+/* What 256 queue pairs tell each other in ten minutes, both ways. */
+static void credits(struct scene *s)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		s->report[i].total.control_messages = 1200;
+		s->report[i].total.control_bytes = UINT64_C(1200) * 256 * 64;
+		grow(&s->end[i], METRIC_RX_BYTES, 0, 20 * MB);
+		grow(&s->end[i], METRIC_TX_BYTES, 0, 20 * MB);
+	}
+}
+
+static void credits_and_foreign(struct scene *s)
+{
+	credits(s);
+	foreign(s);
+}
+
 static void foreign_out(struct scene *s)
 {
 	grow(&s->end[1], METRIC_TX_BYTES, 0, 20 * MB);
@@ -419,6 +436,8 @@ static const struct fault_row other_faults[] = {
 	{"foreign traffic and retries", OBSERVE, SOFT, foreign_and_retries, VERDICT_INCONCLUSIVE, REASON_FOREIGN, "h2"},
 	{"foreign traffic and copies", OBSERVE, SOFT, foreign_and_copies, VERDICT_INCONCLUSIVE, REASON_FOREIGN, "h2"},
 	{"foreign traffic, few under way", OBSERVE, SOFT, foreign_and_few, VERDICT_INCONCLUSIVE, REASON_FOREIGN, "h2"},
+	{"credits", OBSERVE, SOFT, credits, VERDICT_PASS, NO_REASON, NULL},
+	{"credits and foreign traffic", OBSERVE, SOFT, credits_and_foreign, VERDICT_INCONCLUSIVE, REASON_FOREIGN, "h2"},
 	{"repetitions", OBSERVE, SOFT, repetitions, VERDICT_PASS, REASON_ACCOUNTED, NULL},
 	{"other users", OBSERVE, SOFT, users, VERDICT_PASS, REASON_USERS, "storage"},
 	{"TCP beside it", OBSERVE, SOFT, tcp_beside, VERDICT_PASS, NO_REASON, NULL},
