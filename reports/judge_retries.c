@@ -56,7 +56,8 @@ static void take_account(const struct judge *j, struct account *a)
 }
 
 /* An answer that never came holds its queue pair for the whole ACK timeout; so does a host that
- * gets no processor for so long. */
+ * gets no processor for so long. Where messages wait about as long in their queue, one more tells
+ * nothing. */
 static bool waited_so_long(const struct judge *j, unsigned int end)
 {
 	uint64_t timeout_ns = (uint64_t)NS_PER_UNIT << j->end[end].timeout;
@@ -68,9 +69,13 @@ static bool waited_so_long(const struct judge *j, unsigned int end)
 
 		if ((pair->client != end && pair->server != end) || !r)
 			continue;
-		for (unsigned int c = 0; c < r->class_count; c++)
-			if (r->class[c].latency.max_ns >= timeout_ns / 4 * 3)
+		for (unsigned int c = 0; c < r->class_count; c++) {
+			const struct histogram *h = &r->class[c].latency;
+
+			if (h->max_ns >= timeout_ns / 4 * 3 &&
+			    histogram_percentile(h, HISTOGRAM_P50) < timeout_ns / 4)
 				return true;
+		}
 	}
 	return false;
 }

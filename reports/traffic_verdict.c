@@ -252,12 +252,15 @@ static void prepare_end(const struct verdict_input *in, const struct observation
 #define TIMEOUT_STRICT 14
 #define TIMEOUT_SOFT   18
 #define TIMEOUT_DEVICE 16
+#define TIMEOUT_CM     17 /* rdma_cm's own at the least, twice its packet lifetime (linux cma.c) */
 
 /* The code that the generator takes when none is asked for. */
 static unsigned int timeout_of(const struct traffic_spec *spec, bool soft)
 {
 	if (spec->timeout)
 		return spec->timeout;
+	if (spec->bringup == TRAFFIC_CM)
+		return TIMEOUT_CM;
 	if (spec->mode == TRAFFIC_STRICT)
 		return TIMEOUT_STRICT;
 	return soft ? TIMEOUT_SOFT : TIMEOUT_DEVICE;

@@ -121,6 +121,37 @@ static void late_without_pause(struct scene *s)
 	grow(&s->end[0], METRIC_ACK_TIMEOUT, 0, 2);
 }
 
+/* One retry beside somebody else's packets, one of which is missing. */
+static void retry_and_a_neighbour(struct scene *s, unsigned int timeout, unsigned int slow_messages)
+{
+	s->spec.timeout = (uint8_t)timeout;
+	s->end[0].user_count = 1;
+	s->end[1].reading[READ_LOAD_AFTER].value[METRIC_RDMA_RX_PACKETS][0]--;
+	grow(&s->end[0], METRIC_RETRANSMITS, 0, 1);
+	grow(&s->end[1], METRIC_DUPLICATE_REQUEST, 0, 1);
+	for (unsigned int i = 0; i < slow_messages; i++)
+		histogram_add(&s->result[0][0].latency, 1080 * MB);
+}
+
+static void one_waited(struct scene *s)
+{
+	retry_and_a_neighbour(s, 18, 1);
+}
+
+/* Megabytes behind a slow host: all wait as long as the timer. */
+static void all_waited(struct scene *s)
+{
+	memset(&s->result[0][0].latency, 0, sizeof(s->result[0][0].latency));
+	retry_and_a_neighbour(s, 18, 50);
+}
+
+/* The timer is rdma_cm's, shorter than ours. */
+static void one_waited_cm(struct scene *s)
+{
+	s->spec.bringup = TRAFFIC_CM;
+	retry_and_a_neighbour(s, 0, 1);
+}
+
 static void answers_missed(struct scene *s)
 {
 	put(&s->end[0], METRIC_RESPONSE_LOST, 0, 0);
@@ -257,6 +288,9 @@ static const struct fault_row loss_faults[] = {
 	{"wrong contents", OBSERVE, DEVICE, wrong_data, VERDICT_FAIL, REASON_WRONG_DATA, "1 messages"},
 	{"late under pause", OBSERVE, DEVICE, late_under_pause, VERDICT_WARN, REASON_SPURIOUS_PAUSE, "paused"},
 	{"late, no pause", OBSERVE, DEVICE, late_without_pause, VERDICT_WARN, REASON_TIMEOUTS, NULL},
+	{"one waited", OBSERVE, SOFT, one_waited, VERDICT_FAIL, REASON_LOST, "whole ACK timeout"},
+	{"all waited", OBSERVE, SOFT, all_waited, VERDICT_WARN, REASON_SPURIOUS, "code 18"},
+	{"one waited, rdma_cm", OBSERVE, SOFT, one_waited_cm, VERDICT_WARN, REASON_SPURIOUS, "code 17"},
 	{"answers missed", OBSERVE, DEVICE, answers_missed, VERDICT_FAIL, REASON_LOST, "answers to h1"},
 	{"NAKs alone", OBSERVE, DEVICE, naks_alone, VERDICT_FAIL, REASON_LOST, "from h1"},
 	{"peer killed", OBSERVE, SOFT, peer_killed, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, NULL},
