@@ -181,6 +181,22 @@ static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsign
 		  words_of(report));
 }
 
+/* Nothing is known of a row that is not there, unless the end says why it stopped. */
+static void judge_rows(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+		       const struct traffic_report *report)
+{
+	const struct traffic_spec *asked = pair->spec;
+	char name[JUDGE_NAME_MAX];
+
+	if (report->total.cause ||
+	    (report->class_count == asked->class_count && report->tcp_count == asked->tcp_count))
+		return;
+	judge_say(j, REASON_UNACCOUNTED, (int)end, VERDICT_NOWHERE,
+		  "%s reports %u of %u classes and %u of %u TCP backgrounds",
+		  judge_name(j, pair, end, name), report->class_count, asked->class_count,
+		  report->tcp_count, asked->tcp_count);
+}
+
 static void judge_report(struct judge *j, const struct verdict_pair *pair, unsigned int end,
 			 const struct traffic_report *report)
 {
@@ -193,6 +209,41 @@ static void judge_report(struct judge *j, const struct verdict_pair *pair, unsig
 	}
 	judge_classes(j, pair, end, report);
 	judge_cause(j, pair, end, report);
+	judge_rows(j, pair, end, report);
+}
+
+/* UC and UD, from one end to the other: nobody but the receiver knows what came. An end that let
+ * all its messages finish counts each of them as arrived or as a gap. */
+static void judge_way(struct judge *j, const struct verdict_pair *pair, unsigned int to,
+		      const struct traffic_report *sent, const struct traffic_report *came)
+{
+	for (unsigned int i = 0; i < pair->spec->class_count; i++) {
+		enum traffic_transport transport = pair->spec->class[i].transport;
+		uint64_t missing;
+
+		if ((transport != TRAFFIC_UC && transport != TRAFFIC_UD) ||
+		    i >= sent->class_count || i >= came->class_count)
+			continue;
+		missing = without(sent->class[i].messages, came->class[i].arrived);
+		missing = without(missing, came->class[i].gaps);
+		if (missing)
+			judge_say(j, REASON_UNACCOUNTED, (int)to, (int)i,
+				  "%s -> %s: of %llu messages of class %u %llu neither arrived nor "
+				  "are known to be missing",
+				  judge_host(j, judge_other(pair, to)), judge_host(j, to),
+				  LL(sent->class[i].messages), i, LL(missing));
+	}
+}
+
+/* Only where both ends came to their end: before it some are under way. */
+static void judge_arrived(struct judge *j, const struct verdict_pair *pair)
+{
+	const struct traffic_report *client = pair->client_report, *server = pair->server_report;
+
+	if (j->in->aborted || !client || !server || client->total.cause || server->total.cause)
+		return;
+	judge_way(j, pair, pair->server, client, server);
+	judge_way(j, pair, pair->client, server, client);
 }
 
 static void judge_arrival(struct judge *j, unsigned int end, const struct prio_arrival *a)
@@ -216,6 +267,7 @@ void judge_reports(struct judge *j)
 
 		judge_report(j, pair, pair->client, pair->client_report);
 		judge_report(j, pair, pair->server, pair->server_report);
+		judge_arrived(j, pair);
 	}
 	for (unsigned int i = 0; j->in->arrival && i < j->in->end_count; i++)
 		if (j->in->arrival[i])

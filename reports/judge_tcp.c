@@ -31,7 +31,7 @@ static void judge_end(struct judge *j, const struct verdict_pair *pair, bool cli
 		tcp_of(client ? pair->client_report : pair->server_report, i);
 	char text[200], name[JUDGE_NAME_MAX];
 
-	if (!r) /* that is said of the end as a whole */
+	if (!r) /* judge_reports() says so */
 		return;
 	if (background_missing(&pair->spec->tcp[i], i, client, r, text, sizeof(text)))
 		judge_say(j, REASON_BACKGROUND, (int)end, VERDICT_NOWHERE, "%s: %s",

@@ -99,6 +99,8 @@ const struct reason_info reason_table[REASON_COUNT] = {
 			    RUN_AGAIN},
 	[REASON_BACKGROUND] = {"background-missing", "evidence", VERDICT_INCONCLUSIVE,
 			       "RC-META-002", "look at routes, firewalls and shapers on TCP's way"},
+	[REASON_UNACCOUNTED] = {"unaccounted", "evidence", VERDICT_INCONCLUSIVE, NULL,
+				"use the same build at both ends, and run again"},
 	[REASON_PEER_GONE] = {"peer-gone", "peer-death", VERDICT_INCONCLUSIVE, NULL,
 			      "the program or host at the other end vanished: run again"},
 	[REASON_ABORTED] = {"aborted", "evidence", VERDICT_INCONCLUSIVE, NULL,

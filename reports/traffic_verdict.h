@@ -62,8 +62,9 @@ enum reason_kind {
 	REASON_NOT_STRESSED,
 	REASON_ALIKE, /* classes moved as much as each other: a swap would not show */
 	REASON_PACE,
-	REASON_NOTHING,	   /* no byte moved */
-	REASON_BACKGROUND, /* the TCP that was wished beside it was not there */
+	REASON_NOTHING,	    /* no byte moved */
+	REASON_BACKGROUND,  /* the TCP that was wished beside it was not there */
+	REASON_UNACCOUNTED, /* an end tells of less than was asked for, or sent */
 	REASON_PEER_GONE,
 	REASON_ABORTED,
 	REASON_UNSEEN, /* the marking as it arrived could not be read */

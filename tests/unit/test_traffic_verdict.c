@@ -9,6 +9,7 @@
 #include "tests/unit/verdict_echoes.h"
 #include "tests/unit/verdict_losses.h"
 #include "tests/unit/verdict_others.h"
+#include "tests/unit/verdict_reports.h"
 
 #define RETRY_14 14
 #define RETRY_18 18
@@ -19,6 +20,7 @@ static const struct {
 } fault_tables[] = {
 	{loss_faults, ARRAY_SIZE(loss_faults)},
 	{other_faults, ARRAY_SIZE(other_faults)},
+	{report_faults, ARRAY_SIZE(report_faults)},
 	{echo_faults, ARRAY_SIZE(echo_faults)},
 };
 
