@@ -18,6 +18,8 @@ struct judged_end {
 	uint64_t corrupted;   /* packets */
 	uint64_t discarded;   /* by this host: of the lossless priorities, or RoCE */
 	uint64_t either;      /* discarded in priorities that TCP of ours had part in */
+	uint64_t excused;     /* datagrams that this host had no room for, or dropped, or found
+			       * corrupt; judge_reports() takes off what it has explained by it */
 	uint64_t unsent;      /* that this host could not send */
 	uint64_t paused;      /* signs of PFC pause received */
 	bool peer_gone;	      /* a partner of this port vanished */

@@ -51,13 +51,14 @@ static void judge_strict(struct judge *j, const struct verdict_pair *pair, unsig
 	say_lost(j, end, judge_other(pair, end), (int)class, what);
 }
 
-/* Datagrams that found no receive buffer, or died in the receiving host, are not the fabric's. */
+/* Datagrams that found no receive buffer, or died in the receiving host, are not the fabric's. The
+ * port counts them, whoever's they were: what explains those of one class explains no other's. */
 static void judge_gaps(struct judge *j, const struct verdict_pair *pair, unsigned int end,
 		       unsigned int class, const struct traffic_class_result *r)
 {
-	const struct judged_end *at = &j->end[end];
+	struct judged_end *at = &j->end[end];
 	uint64_t no_buffer = judge_grown(at, METRIC_OUT_OF_BUFFER, 0xff);
-	uint64_t lost = without(r->gaps, no_buffer + at->discarded + at->corrupted);
+	uint64_t lost = without(r->gaps, at->excused);
 	char what[120], name[JUDGE_NAME_MAX];
 
 	if (r->reordered)
@@ -69,7 +70,10 @@ static void judge_gaps(struct judge *j, const struct verdict_pair *pair, unsigne
 			  "%s: %llu messages of class %u are missing, and %llu packets found no "
 			  "receive buffer",
 			  judge_name(j, pair, end, name), LL(r->gaps), class, LL(no_buffer));
-	if (!lost || judge_peer_gone(pair))
+	if (judge_peer_gone(pair))
+		return;
+	at->excused = without(at->excused, r->gaps);
+	if (!lost)
 		return;
 	snprintf(what, sizeof(what), "%llu messages of class %u never arrived (counted)", LL(lost),
 		 class);

@@ -244,6 +244,7 @@ static void prepare_end(const struct verdict_input *in, const struct observation
 	e->discarded = dropped(e, prios & ~in->tcp) +
 		       judge_grown(e, METRIC_RDMA_RX_DISCARDS, prios);
 	e->either = dropped(e, prios & in->tcp);
+	e->excused = judge_grown(e, METRIC_OUT_OF_BUFFER, 0xff) + e->discarded + e->corrupted;
 	e->unsent = judge_grown(e, METRIC_SEND_ERRORS, prios) +
 		    judge_grown(e, METRIC_TX_DISCARDS, prios);
 	e->paused = judge_grown(e, METRIC_PFC_RX_FRAMES, 0xff) +

@@ -191,6 +191,20 @@ static void test_incast_account(void **state)
 	}
 }
 
+/* Five packets without a buffer explain five messages, not five of each sender. */
+static void test_no_buffer_of_two_senders(void **state)
+{
+	struct verdict_pair pairs[2];
+	struct scene s;
+
+	(void)state;
+	make_scene(&s, TRAFFIC_COUNT, true);
+	no_buffer_datagrams(&s);
+	add_sender(&s, pairs);
+	judge(&s);
+	expect("two senders", &s.v, VERDICT_FAIL, REASON_LOST, "h3 -> h2: 5 messages of class 0");
+}
+
 static bool says(const struct traffic_verdict *v, enum reason_kind kind, int end)
 {
 	for (unsigned int i = 0; i < v->count; i++)
@@ -310,6 +324,7 @@ int main(void)
 		cmocka_unit_test(test_faults),
 		cmocka_unit_test(test_several),
 		cmocka_unit_test(test_incast_account),
+		cmocka_unit_test(test_no_buffer_of_two_senders),
 		cmocka_unit_test(test_table),
 		cmocka_unit_test(test_bad_input),
 		cmocka_unit_test(test_json),

@@ -65,6 +65,34 @@ static void no_buffer_and_loss(struct scene *s)
 	s->result[1][0].gaps = 7;
 }
 
+/* Two classes of datagrams, and 100 packets for which the device had no buffer: whose they were it
+ * does not tell. */
+static void no_buffer_two_classes(struct scene *s, uint64_t gaps0, uint64_t gaps1)
+{
+	no_buffer_datagrams(s);
+	grow(&s->end[1], METRIC_OUT_OF_BUFFER, 0, 95);
+	s->spec.class_count = 2;
+	s->spec.class[1] = s->spec.class[0];
+	for (unsigned int i = 0; i < 2; i++) {
+		s->result[i][1] = s->result[i][0];
+		s->report[i].class_count = 2;
+	}
+	s->result[1][0].gaps = gaps0;
+	s->result[1][1].gaps = gaps1;
+	grow(&s->end[0], METRIC_TX_BYTES, 0, 102 * MB);
+	grow(&s->end[1], METRIC_RX_BYTES, 0, 102 * MB);
+}
+
+static void no_buffer_shared(struct scene *s)
+{
+	no_buffer_two_classes(s, 60, 40);
+}
+
+static void no_buffer_spent(struct scene *s)
+{
+	no_buffer_two_classes(s, 100, 50);
+}
+
 static void host_discards(struct scene *s)
 {
 	put(&s->end[1], METRIC_PRIO_RX_DISCARDS, 3, 0);
@@ -281,6 +309,8 @@ static const struct fault_row loss_faults[] = {
 	{"RNR and gaps, hardware", OBSERVE, DEVICE, rnr_device_and_gap, VERDICT_FAIL, REASON_LOST, "3 gaps"},
 	{"datagrams without buffer", TRAFFIC_COUNT, DEVICE, no_buffer_datagrams, VERDICT_WARN, REASON_RNR, "5 packets"},
 	{"without buffer, and loss", TRAFFIC_COUNT, DEVICE, no_buffer_and_loss, VERDICT_FAIL, REASON_LOST, "2 messages"},
+	{"without buffer, two classes", TRAFFIC_COUNT, DEVICE, no_buffer_shared, VERDICT_WARN, REASON_RNR, "100 packets"},
+	{"without buffer, and the other class lost", TRAFFIC_COUNT, DEVICE, no_buffer_spent, VERDICT_FAIL, REASON_LOST, "50 messages of class 1 never arrived"},
 	{"dropped by the host", OBSERVE, DEVICE, host_discards, VERDICT_FAIL, REASON_HOST_DISCARD, "4 RoCE packets"},
 	{"dropped in a lossy class", OBSERVE, DEVICE, lossy_discards, VERDICT_PASS, NO_REASON, NULL},
 	{"dropped, any protocol", OBSERVE, DEVICE, port_discards, VERDICT_WARN, REASON_PORT_DISCARDS, NULL},
