@@ -22,7 +22,7 @@ struct judged_end {
 			       * corrupt; judge_reports() takes off what it has explained by it */
 	uint64_t unsent;      /* that this host could not send */
 	uint64_t paused;      /* signs of PFC pause received */
-	bool peer_gone;	      /* a partner of this port vanished */
+	bool peer_gone;	      /* a program of a pair of this port vanished, or hung */
 	bool strict;	      /* a pair of this port never repeats: its losses are told there */
 	unsigned int timeout; /* ACK timeout code in use, the smallest of its pairs */
 };
@@ -59,7 +59,8 @@ const char *judge_name(const struct judge *j, const struct verdict_pair *pair, u
 /* The other port of the pair. */
 unsigned int judge_other(const struct verdict_pair *pair, unsigned int end);
 
-/* Whether the peer of either end of the pair vanished. */
+/* Whether an end of the pair vanished: it gave no report. One that says so itself is no sign of it:
+ * queue pairs that die, or packets that do not come, end in the same words. */
 bool judge_peer_gone(const struct verdict_pair *pair);
 
 /* What each end of each pair reports: wrong data, losses, gaps, causes, arrival. */

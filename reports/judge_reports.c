@@ -29,6 +29,20 @@ static void say_lost(struct judge *j, unsigned int sender, unsigned int receiver
 			  judge_host(j, sender), judge_host(j, receiver), what);
 }
 
+/* A request was lost, or its answer: where one of the two could not send, that one lost it. */
+static void say_unanswered(struct judge *j, unsigned int requester, unsigned int responder,
+			   int class, const char *what)
+{
+	if (j->end[requester].unsent)
+		say_lost(j, requester, responder, class, what);
+	else if (j->end[responder].unsent)
+		say_lost(j, responder, requester, class, what);
+	else
+		judge_say(j, REASON_LOST, VERDICT_NOWHERE, class,
+			  "between %s and %s (request or answer): %s", judge_host(j, requester),
+			  judge_host(j, responder), what);
+}
+
 /* rdma_rxe ends a queue pair that may not repeat on an RNR as well: what comes behind the RNR is
  * out of sequence (seen on Linux 6.1 and 6.12). */
 static uint64_t rnr_losses(const struct judge *j, const struct verdict_pair *pair)
@@ -128,13 +142,17 @@ static const char *words_of(const struct traffic_report *report)
 				       : traffic_cause_word(report->total.cause);
 }
 
+static const struct traffic_report *report_of(const struct verdict_pair *pair, unsigned int end)
+{
+	return end == pair->client ? pair->client_report : pair->server_report;
+}
+
 /* Both ends told their results, the other one hears nothing any more, and this one failed to send:
  * it hears nothing either, its queue pair died of it, or its kernel tried without end. */
 static bool could_not_send(const struct judge *j, const struct verdict_pair *pair, unsigned int end)
 {
-	const bool client = end == pair->client;
-	const struct traffic_report *own = client ? pair->client_report : pair->server_report;
-	const struct traffic_report *other = client ? pair->server_report : pair->client_report;
+	const struct traffic_report *own = report_of(pair, end);
+	const struct traffic_report *other = report_of(pair, judge_other(pair, end));
 
 	if (!own || !other || other->total.cause != CAUSE_PEER_GONE || !j->end[end].unsent)
 		return false;
@@ -158,6 +176,43 @@ static bool sender_failed(struct judge *j, const struct verdict_pair *pair, unsi
 	return true;
 }
 
+/* An end that says the other is gone, while that one handed in its result: nobody died. What ended
+ * the other one is the cause, and is told there; if it heard nothing either, RDMA itself passes no
+ * more. False: the other end ended well, and nothing explains it. */
+static bool both_reported(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+			  const struct traffic_report *report)
+{
+	unsigned int away = judge_other(pair, end);
+	const struct traffic_report *other = report_of(pair, away);
+
+	if (!other || (unsigned int)other->total.cause >= CAUSE_COUNT ||
+	    !by_cause[other->total.cause].said)
+		return false;
+	if (other->total.cause == CAUSE_PEER_GONE && end == pair->client)
+		judge_say(j, REASON_LOST, VERDICT_NOWHERE, VERDICT_NOWHERE,
+			  "%s and %s: RDMA fell silent, though both programs and their control "
+			  "connection live (%s: %s; %s: %s)",
+			  judge_host(j, end), judge_host(j, away), judge_host(j, end),
+			  words_of(report), judge_host(j, away), words_of(other));
+	return true;
+}
+
+/* Lost, or not sent at all. Where the other end's words named the host that could not send, that is
+ * enough. */
+static void say_dead(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+		     enum reason_kind kind, const char *what)
+{
+	unsigned int other = judge_other(pair, end);
+	unsigned int failing = j->end[end].unsent ? end : other;
+
+	if (j->end[failing].unsent && judge_said(j, REASON_LOST_IN_SENDER, (int)failing))
+		return;
+	if (kind == REASON_LOST)
+		say_unanswered(j, end, other, VERDICT_NOWHERE, what);
+	else
+		say_lost(j, end, other, VERDICT_NOWHERE, what);
+}
+
 static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsigned int end,
 			const struct traffic_report *report)
 {
@@ -173,12 +228,14 @@ static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsign
 	if ((cause == CAUSE_PEER_GONE || cause == CAUSE_TIMEOUT) &&
 	    sender_failed(j, pair, end, report))
 		return;
+	if (cause == CAUSE_PEER_GONE && both_reported(j, pair, end, report))
+		return;
 	kind = by_cause[cause].kind;
 	if (kind == REASON_LOST && rnr_losses(j, pair) && pair->spec->mode == TRAFFIC_STRICT)
 		kind = REASON_RNR_DIED;
 	if (kind == REASON_LOST || (kind == REASON_QP_FAILED && j->end[end].unsent)) {
 		/* rdma_rxe of Linux 6.12 kills the queue pair when the host cannot send. */
-		say_lost(j, end, judge_other(pair, end), VERDICT_NOWHERE, words_of(report));
+		say_dead(j, pair, end, kind, words_of(report));
 		return;
 	}
 	judge_say(j, kind, (int)end, VERDICT_NOWHERE, "%s: %s", judge_name(j, pair, end, name),

@@ -210,15 +210,22 @@ unsigned int judge_other(const struct verdict_pair *pair, unsigned int end)
 	return end == pair->client ? pair->server : pair->client;
 }
 
-/* An end without a report is gone as well. */
-static bool says_gone(const struct traffic_report *r)
-{
-	return !r || r->total.cause == CAUSE_PEER_GONE;
-}
-
 bool judge_peer_gone(const struct verdict_pair *pair)
 {
-	return says_gone(pair->client_report) || says_gone(pair->server_report);
+	return !pair->client_report || !pair->server_report;
+}
+
+static bool hung_unheard(const struct traffic_report *hung, const struct traffic_report *other)
+{
+	return hung->total.cause == CAUSE_TIMEOUT && other->total.cause == CAUSE_PEER_GONE;
+}
+
+/* What hung is killed by its agent, which reports for it: to its queue pairs that is a death. */
+static bool program_died(const struct verdict_pair *pair)
+{
+	const struct traffic_report *a = pair->client_report, *b = pair->server_report;
+
+	return judge_peer_gone(pair) || hung_unheard(a, b) || hung_unheard(b, a);
 }
 
 static uint64_t dropped(const struct judged_end *e, unsigned int prios)
@@ -283,7 +290,7 @@ static void prepare(struct judge *j)
 			if (!ends[k]->timeout || timeout < ends[k]->timeout)
 				ends[k]->timeout = timeout;
 			ends[k]->strict |= pair->spec->mode == TRAFFIC_STRICT;
-			ends[k]->peer_gone |= judge_peer_gone(pair);
+			ends[k]->peer_gone |= program_died(pair);
 		}
 	}
 }

@@ -135,6 +135,10 @@ check_losses()
 	check_losses
 }
 
+@test "RoCE alone is dropped for good: loss between two hosts that live" {
+	check_black_holes
+}
+
 @test "an ACK is lost: both ends' packets tell, with the direction" {
 	fault '{"kind": "drop", "port": "p1", "direction": "out", "opcode": 17, "every": 100}'
 	serve
@@ -156,6 +160,32 @@ check_losses()
 	[ "$lost" -ge 1 ]
 	verdict FAIL lost "$lost messages of class 0 never arrived"
 	served 0
+}
+
+# RoCE alone is dropped in mid-run and for good, at all or in one direction, while TCP goes on: both programs live, and
+# what they saw is loss between these two hosts, in bounded time.
+check_black_holes()
+{
+	local where options
+
+	while IFS='|' read -r where options <&4; do
+		serve
+		probe_behind -D 60 --tos 104 "$options"
+		fault "{\"kind\": \"drop\", \"prio\": [3], $where}"
+		behind 1 30
+		lab switch '{"op": "fault", "clear": true}' >/dev/null
+		echo "$where $options: $(jq -c '[.ends[].report.cause], [.verdict.reasons[] | [.reason, .text]]' <<<"$output")"
+		is '.verdict.verdict == "FAIL" and (.partial | not) and all(.ends[].report; . != null)'
+		is '[.verdict.reasons[] | select(.reason == "lost" and (.text | contains("h1") and contains("198.18.0.2")))] | length > 0'
+		reasons 'index("peer-gone") == null'
+		served 0
+	done 4<<-EOF
+		"port": "p2"|
+		"port": "p2"|--mode strict
+		"port": "p2"|--mode count -c UD --verb send -s 2048 --rate 8M
+		"port": "p2", "direction": "out"|
+		"port": "p1", "direction": "out"|
+	EOF
 }
 
 # Four classes, then with a map of h2 that swaps two of them.
@@ -314,6 +344,7 @@ check_foreign()
 	LAB_KERNEL=6.12 own_lab "$LAB_DIR" tests/lab/topologies/two.yaml
 	configured h1 h2
 	check_losses
+	check_black_holes
 }
 
 @test "Linux 6.12: classes, counters, receivers" {

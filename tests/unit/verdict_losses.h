@@ -202,7 +202,7 @@ static void peer_killed(struct scene *s)
 
 static void peer_killed_rem_access(struct scene *s)
 {
-	s->report[1].total.cause = CAUSE_PEER_GONE;
+	s->pair.server_report = NULL;
 	s->report[0].total.cause = CAUSE_REMOTE;
 }
 
@@ -212,6 +212,75 @@ static void retries_exceeded(struct scene *s)
 	snprintf(s->report[0].total.detail, 60, "RETRY_EXC_ERR after 0.3 s, message 381");
 	grow(&s->end[0], METRIC_RETRY_EXCEEDED, 0, 1);
 	grow(&s->end[0], METRIC_RETRANSMITS, 0, 6);
+}
+
+static void gave_up(struct scene *s, unsigned int end)
+{
+	s->report[end].total.cause = CAUSE_PEER_GONE;
+	snprintf(s->report[end].total.detail, 60, "the other end gave up");
+}
+
+/* One queue pair dies, and its end says farewell on another one: the other end is told. */
+static void farewell(struct scene *s)
+{
+	retries_exceeded(s);
+	gave_up(s, 1);
+}
+
+static void farewell_of_server(struct scene *s)
+{
+	s->report[1].total.cause = CAUSE_RETRY_EXCEEDED;
+	gave_up(s, 0);
+}
+
+/* Its answers are what is missing: it could not send them. */
+static void farewell_unanswered(struct scene *s)
+{
+	farewell(s);
+	grow(&s->end[1], METRIC_SEND_ERRORS, 0, 5);
+}
+
+static void farewell_remote(struct scene *s)
+{
+	s->report[0].total.cause = CAUSE_REMOTE;
+	gave_up(s, 1);
+}
+
+static void farewell_local(struct scene *s)
+{
+	s->report[0].total.cause = CAUSE_LOCAL;
+	gave_up(s, 1);
+}
+
+static void strict_losses_and_farewell(struct scene *s)
+{
+	s->result[0][0].losses = 2;
+	gave_up(s, 1);
+}
+
+/* RoCE alone is filtered: both programs live, and told it over TCP. */
+static void black_hole(struct scene *s)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		s->report[i].total.cause = CAUSE_PEER_GONE;
+		snprintf(s->report[i].total.detail, 60,
+			 "nothing came from the other end for 5.%u s", i);
+	}
+}
+
+static void black_hole_and_gaps(struct scene *s)
+{
+	s->result[1][0].gaps = 3;
+	gave_up(s, 0);
+}
+
+/* A program that hung is killed, and told of by its agent; the other end heard nothing of it. */
+static void hung(struct scene *s)
+{
+	s->report[1].total.cause = CAUSE_TIMEOUT;
+	gave_up(s, 0);
+	grow(&s->end[0], METRIC_RETRANSMITS, 0, 6);
+	grow(&s->end[0], METRIC_RETRY_EXCEEDED, 0, 4);
 }
 
 static void link_lost(struct scene *s)
@@ -326,6 +395,17 @@ static const struct fault_row loss_faults[] = {
 	{"peer killed", OBSERVE, SOFT, peer_killed, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, NULL},
 	{"peer killed, access", OBSERVE, SOFT, peer_killed_rem_access, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, NULL},
 	{"retries exceeded", OBSERVE, DEVICE, retries_exceeded, VERDICT_FAIL, REASON_LOST, "message 381"},
+	{"farewell", OBSERVE, DEVICE, farewell, VERDICT_FAIL, REASON_LOST, "h1 and h2 (request or answer): RETRY_EXC_ERR"},
+	{"farewell, soft", OBSERVE, SOFT, farewell, VERDICT_FAIL, REASON_LOST, "message 381"},
+	{"farewell of the server", OBSERVE, SOFT, farewell_of_server, VERDICT_FAIL, REASON_LOST, "retry-exceeded"},
+	{"farewell, unanswered", OBSERVE, SOFT, farewell_unanswered, VERDICT_FAIL, REASON_LOST_IN_SENDER, "message 381; h2 itself"},
+	{"farewell, remote error", OBSERVE, DEVICE, farewell_remote, VERDICT_FAIL, REASON_QP_FAILED, "h1: remote-error"},
+	{"farewell, local error", OBSERVE, DEVICE, farewell_local, VERDICT_FAIL, REASON_QP_FAILED, "h1: local-error"},
+	{"strict, and farewell", TRAFFIC_STRICT, SOFT, strict_losses_and_farewell, VERDICT_FAIL, REASON_LOST, "2 packets"},
+	{"black hole", OBSERVE, DEVICE, black_hole, VERDICT_FAIL, REASON_LOST, "h1 and h2: "},
+	{"black hole, counted", TRAFFIC_COUNT, SOFT, black_hole, VERDICT_FAIL, REASON_LOST, "h2: nothing came from the other end for 5.1 s"},
+	{"gaps, and gone", TRAFFIC_COUNT, SOFT, black_hole_and_gaps, VERDICT_FAIL, REASON_LOST, "3 messages"},
+	{"hung", OBSERVE, SOFT, hung, VERDICT_FAIL, REASON_STALLED, "h2: timeout"},
 	{"link lost", OBSERVE, SOFT, link_lost, VERDICT_FAIL, REASON_LINK_DOWN, NULL},
 	{"stalled", OBSERVE, SOFT, stalled, VERDICT_FAIL, REASON_STALLED, NULL},
 	{"qdisc of 6.1", OBSERVE, SOFT, qdisc_61, VERDICT_WARN, REASON_SEND_ERRORS, "40224"},
