@@ -103,6 +103,25 @@ static void say_gaps(struct judge *j, unsigned int i, uint64_t gaps)
 			  j->end[i].seen->soft ? " (Soft-RoCE counts bad ICRCs as such)" : "");
 }
 
+/* READ and atomic responses, which the other end sends. */
+static void say_responses(struct judge *j, unsigned int i, uint64_t missing)
+{
+	const struct judged_end *sender;
+	unsigned int at;
+
+	sender = failing_sender(j, i, &at);
+	if (sender)
+		judge_say(
+			j, REASON_LOST_IN_SENDER, (int)at, VERDICT_NOWHERE,
+			"%llu READ or atomic responses to %s are missing, and %s itself failed to "
+			"send %llu times",
+			LL(missing), judge_host(j, i), judge_host(j, at), LL(sender->unsent));
+	else
+		judge_say(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
+			  "answers to %s were lost: %llu READ or atomic responses are missing",
+			  judge_host(j, i), LL(missing));
+}
+
 static void judge_loss(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
@@ -116,9 +135,7 @@ static void judge_loss(struct judge *j, unsigned int i)
 			  "packets from %s were lost or overtaken: it got %llu sequence NAKs",
 			  judge_host(j, i), LL(loss->naks));
 	if (loss->responses > explained)
-		judge_say(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			  "answers to %s were lost: %llu READ or atomic responses are missing",
-			  judge_host(j, i), LL(loss->responses - explained));
+		say_responses(j, i, loss->responses - explained);
 	if (loss->dead && !e->peer_gone && !e->strict &&
 	    !traffic_verdict_has(j->out, REASON_LOST) &&
 	    !traffic_verdict_has(j->out, REASON_LOST_IN_SENDER))

@@ -52,6 +52,13 @@ static uint64_t rnr_losses(const struct judge *j, const struct verdict_pair *pai
 	return a->seen->soft ? a->loss.rnr + b->loss.rnr : 0;
 }
 
+/* Its answers carry data too, and are lost like requests. */
+static bool is_answered(const struct traffic_spec *spec, unsigned int class)
+{
+	return class < spec->class_count && (spec->class[class].verb == TRAFFIC_READ ||
+					     spec->class[class].verb == TRAFFIC_ATOMIC);
+}
+
 static void judge_strict(struct judge *j, const struct verdict_pair *pair, unsigned int end,
 			 unsigned int class, const struct traffic_class_result *r)
 {
@@ -62,7 +69,10 @@ static void judge_strict(struct judge *j, const struct verdict_pair *pair, unsig
 		return;
 	snprintf(what, sizeof(what), "%llu packets of class %u were lost without repeat (strict)",
 		 LL(lost), class);
-	say_lost(j, end, judge_other(pair, end), (int)class, what);
+	if (is_answered(pair->spec, class))
+		say_unanswered(j, end, judge_other(pair, end), (int)class, what);
+	else
+		say_lost(j, end, judge_other(pair, end), (int)class, what);
 }
 
 /* Datagrams that found no receive buffer, or died in the receiving host, are not the fabric's. The

@@ -258,6 +258,44 @@ static void strict_losses_and_farewell(struct scene *s)
 	gave_up(s, 1);
 }
 
+static void read_strict(struct scene *s)
+{
+	s->spec.class[0].verb = TRAFFIC_READ;
+	s->result[0][0].losses = 1;
+}
+
+static void atomic_strict(struct scene *s)
+{
+	read_strict(s);
+	s->spec.class[0].verb = TRAFFIC_ATOMIC;
+}
+
+/* Responses are sent by the server. */
+static void read_unanswered(struct scene *s)
+{
+	read_strict(s);
+	grow(&s->end[1], METRIC_SEND_ERRORS, 0, 5);
+}
+
+static void read_unasked(struct scene *s)
+{
+	read_strict(s);
+	grow(&s->end[0], METRIC_SEND_ERRORS, 0, 5);
+}
+
+/* A WRITE's data comes from the client: what the server could not send is not that. */
+static void write_strict_unsent(struct scene *s)
+{
+	s->result[0][0].losses = 1;
+	grow(&s->end[1], METRIC_SEND_ERRORS, 0, 5);
+}
+
+static void responses_unsent(struct scene *s)
+{
+	answers_missed(s);
+	grow(&s->end[1], METRIC_SEND_ERRORS, 0, 5);
+}
+
 /* RoCE alone is filtered: both programs live, and told it over TCP. */
 static void black_hole(struct scene *s)
 {
@@ -402,6 +440,12 @@ static const struct fault_row loss_faults[] = {
 	{"farewell, remote error", OBSERVE, DEVICE, farewell_remote, VERDICT_FAIL, REASON_QP_FAILED, "h1: remote-error"},
 	{"farewell, local error", OBSERVE, DEVICE, farewell_local, VERDICT_FAIL, REASON_QP_FAILED, "h1: local-error"},
 	{"strict, and farewell", TRAFFIC_STRICT, SOFT, strict_losses_and_farewell, VERDICT_FAIL, REASON_LOST, "2 packets"},
+	{"READ, strict", TRAFFIC_STRICT, SOFT, read_strict, VERDICT_FAIL, REASON_LOST, "between h1 and h2 (request or answer): 1 packets"},
+	{"atomics, strict", TRAFFIC_STRICT, SOFT, atomic_strict, VERDICT_FAIL, REASON_LOST, "between h1 and h2 (request or answer): 1 packets"},
+	{"READ, unanswered", TRAFFIC_STRICT, SOFT, read_unanswered, VERDICT_FAIL, REASON_LOST_IN_SENDER, "(strict); h2 itself failed to send 5"},
+	{"READ, unasked", TRAFFIC_STRICT, SOFT, read_unasked, VERDICT_FAIL, REASON_LOST_IN_SENDER, "(strict); h1 itself failed to send 5"},
+	{"WRITE, strict, unsent", TRAFFIC_STRICT, SOFT, write_strict_unsent, VERDICT_FAIL, REASON_LOST, "h1 -> h2: 1 packets"},
+	{"responses unsent", OBSERVE, DEVICE, responses_unsent, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h2 itself failed to send 5"},
 	{"black hole", OBSERVE, DEVICE, black_hole, VERDICT_FAIL, REASON_LOST, "h1 and h2: "},
 	{"black hole, counted", TRAFFIC_COUNT, SOFT, black_hole, VERDICT_FAIL, REASON_LOST, "h2: nothing came from the other end for 5.1 s"},
 	{"gaps, and gone", TRAFFIC_COUNT, SOFT, black_hole_and_gaps, VERDICT_FAIL, REASON_LOST, "3 messages"},
