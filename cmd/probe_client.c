@@ -37,23 +37,40 @@ static void catch_signals(void)
 	sigaction(SIGTERM, &action, NULL);
 }
 
+static struct termios shown; /* the terminal as it was before a token was asked for */
+
+/* Ends as the signal does, but for a terminal that shows again what is typed. */
+static void end_asking(int signal)
+{
+	tcsetattr(STDIN_FILENO, TCSANOW, &shown);
+	raise(signal);
+}
+
 /* From a person, without showing it. */
 static int ask_token(char token[GATE_TOKEN_MAX + 1], struct err *e)
 {
-	struct termios old, quiet;
+	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action = {.sa_handler = end_asking,
+				   .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
+	struct sigaction before[ARRAY_SIZE(ends)];
+	struct termios quiet;
 	int err;
 
-	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &old)) {
+	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &shown)) {
 		err_set(e, -EINVAL, "the token of the server is needed");
 		return err_hint(e, "--token-file FILE, or %s in the environment",
 				PROBE_TOKEN_VARIABLE);
 	}
 	fputs("token of the server: ", stderr);
-	quiet = old;
+	quiet = shown;
 	quiet.c_lflag &= ~(tcflag_t)ECHO;
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &action, &before[i]);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
 	err = gate_token_load("-", token, e);
-	tcsetattr(STDIN_FILENO, TCSAFLUSH, &old);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		sigaction(ends[i], &before[i], NULL);
 	fputc('\n', stderr);
 	return err;
 }

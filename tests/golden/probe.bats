@@ -140,6 +140,26 @@ ended() {
 	[[ $output == *"ROCECHECK_PROBE_TOKEN"* ]]
 }
 
+@test "a signal while the token is asked for: it ends so, and the terminal shows again what is typed" {
+	local signal
+
+	for signal in INT TERM; do
+		rm -f "$tmp/pid"
+		timeout 15 script -qefc "sh -c 'echo \$\$ >$tmp/pid; exec $rc probe client 127.0.0.1'; echo ended \$?; stty -a" \
+			/dev/null >"$tmp/said" 2>&1 3>&- < <(exec sleep 15 3>&-) &
+		server=$!
+		for _ in {1..200}; do
+			grep -q 'token of the server' "$tmp/said" && break
+			sleep 0.05
+		done
+		sleep 0.2
+		kill -s "$signal" "$(<"$tmp/pid")"
+		wait "$server" || true
+		grep -q "ended $((128 + $(kill -l $signal)))" "$tmp/said"
+		grep -qE '(^|[ ;])echo ' "$tmp/said"
+	done
+}
+
 @test "nobody there: the address, and what to start" {
 	start
 	kill "$server"
