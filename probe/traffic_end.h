@@ -24,10 +24,11 @@
 #include "probe/traffic.h"
 #include "probe/traffic_pace.h"
 
-#define TRAFFIC_GRACE_MS   9000u /* after duration_ms: our own deadline */
-#define TRAFFIC_SILENCE_MS 5000u /* nothing from the peer for so long: it is gone */
-#define TRAFFIC_UNIT_MAX   16u	 /* messages of a post list; the last is signaled */
-#define TRAFFIC_GRH_BYTES  40u	 /* ahead of what UD receives */
+#define TRAFFIC_GRACE_MS   9000u    /* after duration_ms: our own deadline */
+#define TRAFFIC_SILENCE_MS 5000u    /* nothing from the peer for so long: it is gone */
+#define TRAFFIC_STALL_RATE 4000000u /* bytes/s: what is under way comes at least so fast */
+#define TRAFFIC_UNIT_MAX   16u	    /* messages of a post list; the last is signaled */
+#define TRAFFIC_GRH_BYTES  40u	    /* ahead of what UD receives */
 #define TRAFFIC_SEEN_BITS  (2 * TRAFFIC_WINDOW_MAX)
 #define NS_PER_MS	   UINT64_C(1000000)
 
@@ -79,7 +80,8 @@ struct requester {
 	bool granting;	 /* `granted` limits what is posted */
 	bool told_stall; /* the peer knows that all was sent and nothing is granted */
 	struct pace pace;
-	uint64_t progress_ns; /* of the last completion, or the first post after it */
+	uint64_t progress_ns;	    /* of the last completion, or the first post after it */
+	uint64_t progress_awake_ns; /* the same, by the worker's waking time */
 	uint64_t asked_ns; /* strict probe: when it first posted what was lost; 0 = nothing was */
 	uint64_t returned; /* atomics: the number that came back last, + 1 */
 	struct ibv_ah *ah;
@@ -151,9 +153,10 @@ struct worker {
 	uint64_t awake_ns; /* of turns, a long one, in which the host stood still, is cut */
 	uint64_t next_ns;  /* when a paced flow is due */
 	uint64_t first_ns, last_ns;
-	uint64_t progress_ns; /* of a completion, or when nothing was under way */
-	uint64_t stopped_ns;  /* when it was told to stop */
-	bool ending;	      /* no more messages */
+	uint64_t progress_ns;	    /* of a completion, or when nothing was under way */
+	uint64_t progress_awake_ns; /* of a completion */
+	uint64_t stopped_ns;	    /* when it was told to stop */
+	bool ending;		    /* no more messages */
 	bool armed, over;
 	pthread_t thread;
 	bool started;
@@ -291,6 +294,9 @@ void control_flush(struct worker *w);
 /* Until the worker's flows have ended or the run has failed. */
 void worker_run(struct worker *w);
 bool worker_turn(struct worker *w); /* one round of it; false: nothing had come */
+void worker_take_time(struct worker *w);
+/* For so long nothing may complete of what is under way; then the run is given up. */
+uint64_t worker_patience_ns(const struct worker *w);
 
 /* The run has a cause; the first one counts. traffic_fail() also ends it. */
 void traffic_blame(struct traffic *t, enum traffic_cause cause, const char *fmt, ...)

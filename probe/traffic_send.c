@@ -63,6 +63,12 @@ static void post_failed(struct flow *f, int rc)
 		     f->class_index, f->number, (unsigned long long)f->tx.posted - 1, strerror(rc));
 }
 
+static void note_progress(struct flow *f)
+{
+	f->tx.progress_ns = f->worker->now_ns;
+	f->tx.progress_awake_ns = f->worker->awake_ns;
+}
+
 static void post_unit(struct flow *f, uint32_t n)
 {
 	struct requester *x = &f->tx;
@@ -76,7 +82,7 @@ static void post_unit(struct flow *f, uint32_t n)
 		fill_unit(f, x->posted, n);
 	x->made = false;
 	if (x->posted == x->completed)
-		x->progress_ns = w->now_ns;
+		note_progress(f);
 	if (!w->first_ns)
 		w->first_ns = w->now_ns;
 	/* The intended time counts: a message that waits for its turn is late. */
@@ -166,7 +172,7 @@ void flow_answer(struct flow *f)
 
 	if (now && answers)
 		rc = post_made(f);
-	w->now_ns = traffic_now_ns();
+	worker_take_time(w);
 	if (now && !answers)
 		rc = post_made(f);
 	if (!now) {
@@ -175,7 +181,7 @@ void flow_answer(struct flow *f)
 	}
 	x->posted_ns[(x->posted - 1) & (f->window - 1)] = w->now_ns;
 	if (x->posted - 1 == x->completed)
-		x->progress_ns = w->now_ns;
+		note_progress(f);
 	if (rc)
 		post_failed(f, rc);
 }
@@ -200,10 +206,11 @@ void flow_completed(struct flow *f, uint32_t at)
 	uint32_t n = ((at - (uint32_t)from) & (f->window - 1)) + 1;
 
 	x->completed += n;
-	x->progress_ns = w->now_ns;
+	note_progress(f);
 	f->result->messages += n;
 	f->result->bytes += (uint64_t)n * class_bytes(f->class);
 	w->last_ns = w->progress_ns = w->now_ns;
+	w->progress_awake_ns = w->awake_ns;
 	if (!f->class->probe) {
 		intervals_add(&f->result->goodput, w->now_ns, (uint64_t)n * class_bytes(f->class));
 		histogram_add(&f->result->latency, w->now_ns - x->posted_ns[at]);

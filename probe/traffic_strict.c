@@ -18,8 +18,9 @@
 
 #include "probe/traffic_end.h"
 
-#define DRAIN_NS (1000 * NS_PER_MS) /* all requests of a dead queue pair come back; or not */
-#define STALL_NS (1500 * NS_PER_MS) /* Soft-RoCE: no answer at all for so long */
+#define DRAIN_NS	(1000 * NS_PER_MS) /* all requests of a dead queue pair come back; or not */
+#define STALL_NS	(1500 * NS_PER_MS) /* Soft-RoCE: no answer at all for so long */
+#define STALL_BEFORE_NS (2000 * NS_PER_MS) /* the worker gives up */
 
 static bool is_last(const struct flow *f, const struct ibv_wc *wc)
 {
@@ -175,14 +176,44 @@ static void end_stall(struct flow *f)
 	kill_flow(f);
 }
 
+/* How long an answer may take for which a list of each flow goes first: of each that there is, or
+ * that is under way. Those of the other workers go by the same way, and are as many. */
+static uint64_t stall_ns(const struct worker *w, bool each)
+{
+	uint64_t most_ns = worker_patience_ns(w) - STALL_BEFORE_NS, bytes = 0, limit_ns;
+
+	for (unsigned int i = 0; i < w->flow_count; i++) {
+		const struct requester *x = &w->flow[i].tx;
+		uint64_t n = x->posted - x->completed;
+
+		bytes += (each || n > x->unit ? x->unit : n) * class_bytes(w->flow[i].class);
+	}
+	limit_ns = STALL_NS + bytes * w->t->spec.threads * 1000 / TRAFFIC_STALL_RATE * NS_PER_MS;
+	return limit_ns < most_ns ? limit_ns : most_ns;
+}
+
+/* No answer though all others had their turn; or none came to any of them either, and what is left
+ * would be there. Only time in which this worker looked counts: a host that stood still for a while
+ * has the answers of meanwhile before it. */
+static bool stalls(const struct flow *f)
+{
+	const struct requester *x = &f->tx;
+	const struct worker *w = f->worker;
+	uint64_t since_ns = x->progress_awake_ns, any_ns = w->progress_awake_ns;
+
+	if (!w->t->soft || !x->on || x->posted == x->completed ||
+	    w->awake_ns - since_ns <= STALL_NS)
+		return false;
+	if (any_ns < since_ns)
+		any_ns = since_ns;
+	return w->awake_ns - since_ns > stall_ns(w, true) ||
+	       w->awake_ns - any_ns > stall_ns(w, false);
+}
+
 void flow_check_strict(struct flow *f)
 {
-	uint64_t now = f->worker->now_ns;
-	bool waits = f->tx.on && f->tx.posted > f->tx.completed;
-
-	if (f->state == FLOW_DRAINING && now - f->since_ns > DRAIN_NS)
+	if (f->state == FLOW_DRAINING && f->worker->now_ns - f->since_ns > DRAIN_NS)
 		flow_drained(f);
-	else if (f->state == FLOW_LIVE && f->worker->t->soft && waits &&
-		 now - f->tx.progress_ns > STALL_NS)
+	else if (f->state == FLOW_LIVE && stalls(f))
 		end_stall(f);
 }

@@ -22,8 +22,7 @@
 #define NAP_NS	      5000		  /* after them on Soft-RoCE, for its kernel */
 #define LOOK_NS	      (NS_PER_MS / 10)	  /* later on Soft-RoCE: it is looked at so often */
 #define STOP_NS	      (2000 * NS_PER_MS)  /* after a stop: what is not over is left */
-#define STALL_NS      (5000 * NS_PER_MS)  /* nothing completes */
-#define STALL_RATE    4000000u		  /* bytes/s at least, on top of it */
+#define STALL_NS      (5000 * NS_PER_MS)  /* nothing completes, on top of TRAFFIC_STALL_RATE */
 #define VERDICT_NS    (60000 * NS_PER_MS) /* a NIC has given up by then */
 #define FAREWELLS     100		  /* of 1 ms */
 
@@ -111,16 +110,25 @@ static void check_time(struct worker *w)
 		w->over = true;
 }
 
+uint64_t worker_patience_ns(const struct worker *w)
+{
+	uint64_t limit_ns = STALL_NS;
+
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		limit_ns += w->flow[i].class->message_bytes * UINT64_C(1000000000) /
+			    TRAFFIC_STALL_RATE;
+	return limit_ns;
+}
+
 /* The other end answers, but nothing of ours arrives: a pause without end, or a kernel that tries
  * for ever (rxe of Linux 6.1 after the MTU was lowered). */
 static void check_progress(struct worker *w)
 {
-	uint64_t limit_ns = STALL_NS;
+	uint64_t limit_ns;
 
 	if (w->now_ns - w->progress_ns <= STALL_NS)
 		return;
-	for (unsigned int i = 0; i < w->flow_count; i++)
-		limit_ns += w->flow[i].class->message_bytes * UINT64_C(1000000000) / STALL_RATE;
+	limit_ns = worker_patience_ns(w);
 	if (!is_waiting(w))
 		w->progress_ns = w->now_ns;
 	else if (w->now_ns - w->progress_ns > limit_ns &&
@@ -130,7 +138,7 @@ static void check_progress(struct worker *w)
 			     (double)limit_ns / 1e9);
 }
 
-static void take_time(struct worker *w)
+void worker_take_time(struct worker *w)
 {
 	uint64_t now = traffic_now_ns(), passed = now - w->now_ns;
 
@@ -145,7 +153,7 @@ bool worker_turn(struct worker *w)
 
 	if (n < 0)
 		traffic_fail(w->t, CAUSE_LOCAL, "cannot read the completion queue");
-	take_time(w);
+	worker_take_time(w);
 	w->next_ns = UINT64_MAX;
 	for (int i = 0; i < n; i++)
 		take(w, &wc[i]);

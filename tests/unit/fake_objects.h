@@ -208,7 +208,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *ctx, int n, void *context,
 	c->cq.cq_context = context;
 	c->cq.channel = channel;
 	c->size = (uint64_t)n;
-	c->wc = calloc((size_t)n, sizeof(*c->wc));
+	c->ring = calloc((size_t)n, sizeof(*c->ring));
 	fake.cqs++;
 	return &c->cq;
 }
@@ -219,7 +219,7 @@ int ibv_destroy_cq(struct ibv_cq *cq)
 		fake.busy++;
 		return EBUSY;
 	}
-	free(((struct fake_cq *)cq)->wc);
+	free(((struct fake_cq *)cq)->ring);
 	free(cq);
 	fake.cqs--;
 	return 0;

@@ -38,10 +38,15 @@ struct fake_pd {
 	unsigned int users;
 };
 
+struct fake_completion {
+	struct ibv_wc wc;
+	uint64_t due_ns;
+};
+
 struct fake_cq {
 	struct ibv_cq cq;
 	unsigned int users;
-	struct ibv_wc *wc;
+	struct fake_completion *ring;
 	uint64_t head, tail, size;
 	bool armed;
 	uint64_t polls;	    /* when fake.timed is set */
@@ -108,6 +113,8 @@ static struct {
 	uint64_t repeat_at;	/* UC and UD: comes twice */
 	uint64_t swap_at;	/* UC and UD: comes after the next one */
 	bool silent;		/* nothing tells of a loss, and there is no timer */
+	unsigned int late_ms;	/* what is told of data that was sent, after the post */
+	unsigned int still_ms;	/* once, who polls a queue with more than it takes */
 	unsigned int not_ready; /* messages that found no receive */
 	uint64_t posts, post_lists;
 	bool no_inline;
@@ -131,10 +138,19 @@ static void fake_reset(void)
 	fake.lose_every = fake.lost = fake.posts = fake.post_lists = 0;
 	fake.not_ready = fake.tos_shift = 0;
 	fake.no_query = fake.timed = false;
+	fake.late_ms = fake.still_ms = 0;
 	fake.no_inline = fake.silent = fake.down = fake.dmabuf = fake.xrc = fake.no_memory = false;
 	fake.down_at = UINT64_MAX;
 	fake.ends_at_loss = NULL;
 	fake.way = NULL;
+}
+
+static uint64_t fake_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
@@ -148,8 +164,18 @@ static int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 		c->poller_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
 	}
 	pthread_mutex_lock(&fake.lock);
-	for (; i < n && c->tail < c->head; i++)
-		wc[i] = c->wc[c->tail++ % c->size];
+	if (fake.still_ms && c->head - c->tail > (uint64_t)n) {
+		usleep(1000 * fake.still_ms);
+		fake.still_ms = 0;
+	}
+	for (; i < n && c->tail < c->head; i++) {
+		const struct fake_completion *next = &c->ring[c->tail % c->size];
+
+		if (next->due_ns && next->due_ns > fake_now_ns())
+			break;
+		wc[i] = next->wc;
+		c->tail++;
+	}
 	pthread_mutex_unlock(&fake.lock);
 	return i;
 }
@@ -167,11 +193,15 @@ static void fake_push(const struct fake_qp *q, struct fake_cq *c, uint64_t wr_id
 		      enum ibv_wc_status status, enum ibv_wc_opcode opcode, uint32_t bytes,
 		      __be32 imm, bool with_imm)
 {
+	bool late = fake.late_ms && !(opcode & IBV_WC_RECV) && wr_id >> 32 != UINT32_MAX;
+	struct fake_completion *last = &c->ring[c->head % c->size];
 	const uint64_t one = 1;
 
 	if (c->head - c->tail >= c->size)
 		abort(); /* a completion queue that overruns is an error of the program */
-	c->wc[c->head++ % c->size] = (struct ibv_wc){
+	c->head++;
+	last->due_ns = late ? fake_now_ns() + fake.late_ms * UINT64_C(1000000) : 0;
+	last->wc = (struct ibv_wc){
 		.wr_id = wr_id,
 		.status = status,
 		.opcode = opcode,

@@ -8,6 +8,7 @@
 
 /* A stall ends after 1.5 s; its clock may have begun a moment before what is lost was posted. */
 #define STALL_SEEN_NS (1400 * NS_PER_MS)
+#define LAST_SEEN_NS  (4000 * NS_PER_MS) /* 2.5 s, and a machine that does much else */
 
 /* A flipped byte, by verb: both ends say so, and the run goes on. */
 static void test_spoilt(void **state)
@@ -152,6 +153,90 @@ static void test_strict_tail(void **state)
 	close_pair(&p);
 }
 
+/* The last message of one queue pair, a large one: as soon as the others have what they wait for,
+ * no more than the time of its own is left to it. */
+static void test_strict_last(void **state)
+{
+	struct pair p = pair_of(base, TRAFFIC_STRICT);
+	struct traffic_class *k = p.client.spec.class;
+
+	(void)state;
+	p.client.spec.class_count = 2;
+	k[0].check = TRAFFIC_CHECK_NONE;
+	k[0].message_bytes = 4 << 20;
+	k[1] = k[0];
+	k[0].count = 2;
+	k[1].count = 1;
+	k[1].qps = 3;
+	p.server.spec = p.client.spec;
+	fake.lose_at = 1;
+	fake.silent = true;
+	run_pair(&p);
+	expect_clean(&p, "write");
+	assert_int_equal(fake.lost, 1);
+	assert_int_equal(p.client.report.class[0].losses, 1);
+	assert_int_equal(p.client.report.class[0].messages, k[0].count);
+	assert_in_range(p.client.report.failure[0].when_ns, STALL_SEEN_NS, LAST_SEEN_NS);
+	close_pair(&p);
+}
+
+/* What is answered late is not lost: the queue pairs wait for each other, or the host stood still
+ * and has the answers before it. */
+static void test_strict_slow(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t qps, bytes, count;
+		unsigned int late_ms, still_ms;
+	} cases[] = {
+		{"large messages", 4, 8 << 20, 2, 1700, 0},
+		{"many queue pairs", 128, 65536, 32, 1700, 0},
+		{"the host stood still", 64, 4096, 1, 0, 1700},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct traffic_class k = base;
+		struct pair p;
+
+		k.qps = cases[i].qps;
+		k.message_bytes = cases[i].bytes;
+		k.count = cases[i].count;
+		k.check = TRAFFIC_CHECK_NONE;
+		p = pair_of(k, TRAFFIC_STRICT);
+		fake.late_ms = cases[i].late_ms;
+		fake.still_ms = cases[i].still_ms;
+		run_pair(&p);
+		assert_int_equal(fake.still_ms, 0);
+		expect_clean(&p, cases[i].name);
+		expect_moved(&p, cases[i].name);
+		if (p.client.report.class->losses)
+			fail_msg("%s: %llu losses", cases[i].name,
+				 (unsigned long long)p.client.report.class->losses);
+		close_pair(&p);
+	}
+}
+
+/* Nothing passes at all: that much was lost is known before the run is given up. */
+static void test_strict_hole(void **state)
+{
+	struct traffic_class k = base;
+	struct pair p;
+
+	(void)state;
+	k.qps = 64;
+	k.message_bytes = 65536;
+	k.check = TRAFFIC_CHECK_NONE;
+	p = pair_of(k, TRAFFIC_STRICT);
+	fake.lose_at = 0;
+	fake.lose_every = 1;
+	fake.silent = true;
+	run_pair(&p);
+	assert_int_equal(p.client.report.total.cause, CAUSE_TIMEOUT);
+	assert_int_equal(p.client.report.class->losses, k.qps);
+	close_pair(&p);
+}
+
 /* A latency probe goes both ways on its queue pair. What is lost of either way, and of both at a
  * time, is an event at the end that lost it; all of it is done in the end, and no round trip is
  * left out, nor the time it took. An end that lost an ACK may be asked for a reset before it reads
@@ -289,9 +374,10 @@ int main(void)
 		cmocka_unit_test(test_spoilt),	     cmocka_unit_test(test_foreign),
 		cmocka_unit_test(test_count),	     cmocka_unit_test(test_strict),
 		cmocka_unit_test(test_strict_often), cmocka_unit_test(test_strict_tail),
-		cmocka_unit_test(test_strict_probe), cmocka_unit_test(test_strict_end),
-		cmocka_unit_test(test_observe),	     cmocka_unit_test(test_dead),
-		cmocka_unit_test(test_port_down),
+		cmocka_unit_test(test_strict_last),  cmocka_unit_test(test_strict_slow),
+		cmocka_unit_test(test_strict_hole),  cmocka_unit_test(test_strict_probe),
+		cmocka_unit_test(test_strict_end),   cmocka_unit_test(test_observe),
+		cmocka_unit_test(test_dead),	     cmocka_unit_test(test_port_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
