@@ -83,9 +83,10 @@ enum traffic_cause {
 	CAUSE_REMOTE,	      /* remote access or operation error */
 	CAUSE_LOCAL,	      /* local QP, memory or length error */
 	CAUSE_PORT_DOWN,
-	CAUSE_PEER_GONE, /* the other end vanished */
-	CAUSE_DATA,	 /* delivered bytes are wrong */
-	CAUSE_TIMEOUT,	 /* our own deadline passed */
+	CAUSE_PEER_GONE,  /* the other end vanished */
+	CAUSE_DATA,	  /* delivered bytes are wrong */
+	CAUSE_TIMEOUT,	  /* our own deadline passed */
+	CAUSE_UNFINISHED, /* stopped, and what was under way did not come to its end */
 	CAUSE_COUNT,
 };
 

@@ -266,6 +266,8 @@ void flow_expect(struct flow *f);	/* from now on the next one is due */
 bool flow_awaits(const struct flow *f); /* such a flow, and one is due */
 void flow_announced(struct flow *f, const struct cell *in);
 void flow_grant(struct flow *f);
+/* The worker ends, whatever has come: what is known to be missing is counted. */
+void flow_leave(struct flow *f);
 
 /* The same as flow_look() asks, alone: what a loop does nothing but. */
 static inline bool flow_has_come(const struct flow *f)

@@ -339,6 +339,15 @@ static void finish(struct flow *f)
 	f->worker->dirty = true;
 }
 
+/* Of UC and UD: what a later one came after. Where the flow did not end, more may be missing. */
+void flow_leave(struct flow *f)
+{
+	const struct responder *x = &f->rx;
+
+	if (class_loses(f->class) && !x->done && x->next > x->arrived)
+		f->result->gaps += x->next - x->arrived;
+}
+
 void flow_grant(struct flow *f)
 {
 	struct responder *x = &f->rx;

@@ -31,6 +31,8 @@ static const struct cause_row causes[CAUSE_COUNT] = {
 			"memory, PCIe or the NIC of the two hosts"},
 	[CAUSE_TIMEOUT] = {"timeout",
 			   "traffic did not finish: check for endless pause on the path"},
+	[CAUSE_UNFINISHED] = {"unfinished", "what was under way at the stop is not known of: run "
+					    "again, and look at the path if it repeats"},
 };
 
 static const char *const role_words[] = {[TRAFFIC_CLIENT] = "client", [TRAFFIC_SERVER] = "server"};

@@ -21,7 +21,8 @@
 #define SPELL	      64u		  /* of them at one flow */
 #define NAP_NS	      5000		  /* after them on Soft-RoCE, for its kernel */
 #define LOOK_NS	      (NS_PER_MS / 10)	  /* later on Soft-RoCE: it is looked at so often */
-#define STOP_NS	      (2000 * NS_PER_MS)  /* after a stop: what is not over is left */
+#define STOP_NS	      (2000 * NS_PER_MS)  /* after a stop: nothing comes, and is left */
+#define STOP_MOST_NS  (4000 * NS_PER_MS)  /* it comes slowly, and is left */
 #define STALL_NS      (5000 * NS_PER_MS)  /* nothing completes, on top of TRAFFIC_STALL_RATE */
 #define VERDICT_NS    (60000 * NS_PER_MS) /* a NIC has given up by then */
 #define FAREWELLS     100		  /* of 1 ms */
@@ -49,12 +50,19 @@ static bool flow_is_over(const struct flow *f)
 	return (!f->tx.on || f->tx.seen) && (!f->rx.on || f->rx.done);
 }
 
-static void check_end(struct worker *w)
+static bool flows_are_over(const struct worker *w)
 {
 	for (unsigned int i = 0; i < w->flow_count; i++) {
 		if (!flow_is_over(&w->flow[i]))
-			return;
+			return false;
 	}
+	return true;
+}
+
+static void check_end(struct worker *w)
+{
+	if (!flows_are_over(w))
+		return;
 	w->over = !w->dirty && !w->control_under_way;
 }
 
@@ -89,6 +97,21 @@ static void check_silence(struct worker *w)
 			     (double)quiet_ns / 1e9);
 }
 
+/* What was under way when it was stopped need not come to its end: the path may be gone. */
+static void check_stop(struct worker *w)
+{
+	uint64_t since_ns = w->last_ns > w->stopped_ns ? w->last_ns : w->stopped_ns;
+
+	if (!w->stopped_ns ||
+	    (w->now_ns - since_ns <= STOP_NS && w->now_ns - w->stopped_ns <= STOP_MOST_NS))
+		return;
+	if (!flows_are_over(w))
+		traffic_blame(w->t, CAUSE_UNFINISHED,
+			      "what was under way when it was stopped did not end within %.1f s",
+			      (double)(w->now_ns - w->stopped_ns) / 1e9);
+	w->over = true;
+}
+
 static void check_time(struct worker *w)
 {
 	struct traffic *t = w->t;
@@ -100,8 +123,7 @@ static void check_time(struct worker *w)
 		w->ending = true;
 		flag_all(w, CELL_STOP);
 	}
-	if (w->stopped_ns && w->now_ns - w->stopped_ns > STOP_NS)
-		w->over = true;
+	check_stop(w);
 	check_silence(w);
 	if (w->now_ns >= t->deadline_ns)
 		traffic_fail(t, CAUSE_TIMEOUT, "not finished %u s after its time",
@@ -305,6 +327,8 @@ void worker_run(struct worker *w)
 		if (!worker_turn(w) && !w->over)
 			idle(w);
 	}
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		flow_leave(&w->flow[i]);
 	if (atomic_load(&w->t->failed))
 		say_farewell(w);
 }

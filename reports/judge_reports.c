@@ -135,6 +135,7 @@ static const struct {
 	[CAUSE_PEER_GONE] = {true, false, REASON_PEER_GONE},
 	[CAUSE_DATA] = {true, false, REASON_WRONG_DATA},
 	[CAUSE_TIMEOUT] = {true, false, REASON_STALLED},
+	[CAUSE_UNFINISHED] = {true, true, REASON_ABORTED},
 };
 
 static uint64_t mismatches(const struct traffic_report *report)

@@ -113,6 +113,7 @@ static struct {
 	uint64_t repeat_at;	/* UC and UD: comes twice */
 	uint64_t swap_at;	/* UC and UD: comes after the next one */
 	bool silent;		/* nothing tells of a loss, and there is no timer */
+	bool mute;		/* control: nothing comes any more, nor is told of */
 	unsigned int late_ms;	/* what is told of data that was sent, after the post */
 	unsigned int still_ms;	/* once, who polls a queue with more than it takes */
 	unsigned int not_ready; /* messages that found no receive */
@@ -139,6 +140,7 @@ static void fake_reset(void)
 	fake.not_ready = fake.tos_shift = 0;
 	fake.no_query = fake.timed = false;
 	fake.late_ms = fake.still_ms = 0;
+	fake.mute = false;
 	fake.no_inline = fake.silent = fake.down = fake.dmabuf = fake.xrc = fake.no_memory = false;
 	fake.down_at = UINT64_MAX;
 	fake.ends_at_loss = NULL;
@@ -409,6 +411,8 @@ static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
 	fake.post_lists++;
 	for (; wr; wr = wr->next) {
 		fake.posts++;
+		if (fake.mute && wr->wr_id >> 32 == UINT32_MAX)
+			continue;
 		if (!fake_reliable(q) && q->sent == fake.swap_at && wr->next) {
 			struct ibv_send_wr *second = wr->next;
 

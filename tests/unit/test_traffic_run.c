@@ -235,6 +235,48 @@ static void test_stop(void **state)
 	close_pair(&p);
 }
 
+/* The path dies, that of control included, and then both ends are stopped. */
+static void *stop_cut(void *arg)
+{
+	struct pair *p = arg;
+
+	usleep(100000);
+	pthread_mutex_lock(&fake.lock);
+	fake.mute = true;
+	pthread_mutex_unlock(&fake.lock);
+	p->client.stop = p->server.stop = 1;
+	return NULL;
+}
+
+/* A stop that does not come to its end says so, and what is known to be missing is counted. */
+static void test_stop_cut(void **state)
+{
+	static const enum traffic_transport transports[] = {TRAFFIC_RC, TRAFFIC_UC, TRAFFIC_UD};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(transports); i++) {
+		struct traffic_class k = base;
+		pthread_t thread;
+		struct pair p;
+
+		k.verb = TRAFFIC_SEND;
+		k.transport = transports[i];
+		k.count = 0;
+		p = pair_of(k, i ? TRAFFIC_COUNT : TRAFFIC_OBSERVE);
+		p.client.spec.duration_ms = p.server.spec.duration_ms = 0;
+		fake.lose_at = i ? 10 : UINT64_MAX;
+		fake.lose_every = i ? 100 : 0;
+		assert_int_equal(pthread_create(&thread, NULL, stop_cut, &p), 0);
+		run_pair(&p);
+		pthread_join(thread, NULL);
+		assert_int_equal(p.client.report.total.cause, CAUSE_UNFINISHED);
+		assert_int_equal(p.server.report.total.cause, CAUSE_UNFINISHED);
+		assert_true(!i || fake.lost > 1);
+		assert_in_range(p.server.report.class->gaps, fake.lost - !!i, fake.lost);
+		close_pair(&p);
+	}
+}
+
 /* A rate is met, and not by bursts. */
 static void test_rate(void **state)
 {
@@ -334,12 +376,13 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_verbs),	  cmocka_unit_test(test_every_byte),
-		cmocka_unit_test(test_probe),	  cmocka_unit_test(test_polled_probe),
-		cmocka_unit_test(test_classes),	  cmocka_unit_test(test_mtu),
-		cmocka_unit_test(test_stop),	  cmocka_unit_test(test_rate),
-		cmocka_unit_test(test_no_inline), cmocka_unit_test(test_lists),
-		cmocka_unit_test(test_refused),	  cmocka_unit_test(test_paced_probe),
+		cmocka_unit_test(test_verbs),	    cmocka_unit_test(test_every_byte),
+		cmocka_unit_test(test_probe),	    cmocka_unit_test(test_polled_probe),
+		cmocka_unit_test(test_classes),	    cmocka_unit_test(test_mtu),
+		cmocka_unit_test(test_stop),	    cmocka_unit_test(test_stop_cut),
+		cmocka_unit_test(test_rate),	    cmocka_unit_test(test_no_inline),
+		cmocka_unit_test(test_lists),	    cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_paced_probe),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

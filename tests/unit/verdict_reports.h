@@ -71,6 +71,22 @@ static void stopped_under_way(struct scene *s)
 	s->in.aborted = true;
 }
 
+/* A run until stopped, whose stop did not come to its end. */
+static void unfinished(struct scene *s)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		s->report[i].total.cause = CAUSE_UNFINISHED;
+		snprintf(s->report[i].total.detail, 60, "what was under way did not end");
+	}
+}
+
+static void unfinished_with_gaps(struct scene *s)
+{
+	unfinished(s);
+	s->result[1][0].arrived -= 10;
+	s->result[1][0].gaps = 10;
+}
+
 /* clang-format off */
 static const struct fault_row report_faults[] = {
 	{"report without classes", TRAFFIC_COUNT, SOFT, no_rows, VERDICT_INCONCLUSIVE, REASON_UNACCOUNTED, "h2 reports 0 of 1 classes and 0 of 0 TCP backgrounds"},
@@ -82,6 +98,9 @@ static const struct fault_row report_faults[] = {
 	{"one unaccounted", TRAFFIC_COUNT, DEVICE, one_unaccounted, VERDICT_INCONCLUSIVE, REASON_UNACCOUNTED, "class 0 1 neither"},
 	{"unaccounted, back", TRAFFIC_COUNT, SOFT, none_arrived_back, VERDICT_INCONCLUSIVE, REASON_UNACCOUNTED, "h2 -> h1: of 3 messages of class 0 2 neither"},
 	{"atomics count where they were asked for", OBSERVE, SOFT, atomics, VERDICT_PASS, NO_REASON, NULL},
+	{"stopped, unfinished", OBSERVE, SOFT, unfinished, VERDICT_INCONCLUSIVE, REASON_ABORTED, "h2: what was under way did not end"},
+	{"stopped, unfinished, counted", TRAFFIC_COUNT, SOFT, unfinished, VERDICT_INCONCLUSIVE, REASON_ABORTED, "h2: what was under way did not end"},
+	{"stopped, unfinished, with gaps", TRAFFIC_COUNT, SOFT, unfinished_with_gaps, VERDICT_FAIL, REASON_LOST, "10 messages of class 0 never arrived"},
 	{"stopped under way", TRAFFIC_COUNT, SOFT, stopped_under_way, VERDICT_INCONCLUSIVE, REASON_ABORTED, NULL},
 };
 /* clang-format on */
