@@ -59,6 +59,9 @@ const char *judge_name(const struct judge *j, const struct verdict_pair *pair, u
 /* The other port of the pair. */
 unsigned int judge_other(const struct verdict_pair *pair, unsigned int end);
 
+/* What this port of the pair reported; NULL: nothing. */
+const struct traffic_report *judge_report_of(const struct verdict_pair *pair, unsigned int end);
+
 /* Whether an end of the pair vanished: it gave no report. One that says so itself is no sign of it:
  * queue pairs that die, or packets that do not come, end in the same words. */
 bool judge_peer_gone(const struct verdict_pair *pair);

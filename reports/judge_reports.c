@@ -153,17 +153,12 @@ static const char *words_of(const struct traffic_report *report)
 				       : traffic_cause_word(report->total.cause);
 }
 
-static const struct traffic_report *report_of(const struct verdict_pair *pair, unsigned int end)
-{
-	return end == pair->client ? pair->client_report : pair->server_report;
-}
-
 /* Both ends told their results, the other one hears nothing any more, and this one failed to send:
  * it hears nothing either, its queue pair died of it, or its kernel tried without end. */
 static bool could_not_send(const struct judge *j, const struct verdict_pair *pair, unsigned int end)
 {
-	const struct traffic_report *own = report_of(pair, end);
-	const struct traffic_report *other = report_of(pair, judge_other(pair, end));
+	const struct traffic_report *own = judge_report_of(pair, end);
+	const struct traffic_report *other = judge_report_of(pair, judge_other(pair, end));
 
 	if (!own || !other || other->total.cause != CAUSE_PEER_GONE || !j->end[end].unsent)
 		return false;
@@ -194,7 +189,7 @@ static bool both_reported(struct judge *j, const struct verdict_pair *pair, unsi
 			  const struct traffic_report *report)
 {
 	unsigned int away = judge_other(pair, end);
-	const struct traffic_report *other = report_of(pair, away);
+	const struct traffic_report *other = judge_report_of(pair, away);
 
 	if (!other || (unsigned int)other->total.cause >= CAUSE_COUNT ||
 	    !by_cause[other->total.cause].said)

@@ -64,8 +64,7 @@ static bool waited_so_long(const struct judge *j, unsigned int end)
 
 	for (unsigned int i = 0; i < j->in->pair_count; i++) {
 		const struct verdict_pair *pair = &j->in->pair[i];
-		const struct traffic_report *r = pair->client == end ? pair->client_report
-								     : pair->server_report;
+		const struct traffic_report *r = judge_report_of(pair, end);
 
 		if ((pair->client != end && pair->server != end) || !r)
 			continue;

@@ -210,6 +210,11 @@ unsigned int judge_other(const struct verdict_pair *pair, unsigned int end)
 	return end == pair->client ? pair->server : pair->client;
 }
 
+const struct traffic_report *judge_report_of(const struct verdict_pair *pair, unsigned int end)
+{
+	return end == pair->client ? pair->client_report : pair->server_report;
+}
+
 bool judge_peer_gone(const struct verdict_pair *pair)
 {
 	return !pair->client_report || !pair->server_report;
