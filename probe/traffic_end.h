@@ -76,6 +76,7 @@ struct requester {
 	bool ended;	 /* nothing more is posted, all is complete, the peer was told */
 	bool seen;	 /* the peer has it all */
 	uint32_t unit;	 /* messages of a post list */
+	uint32_t flight; /* messages under way, at most; the rest of the window waits for grants */
 	bool made;	 /* class_polls(): message `posted` lies in its slot */
 	bool granting;	 /* `granted` limits what is posted */
 	bool told_stall; /* the peer knows that all was sent and nothing is granted */
@@ -228,7 +229,8 @@ bool class_grants(const struct traffic_class *c);     /* its requester waits for
 bool class_receives(const struct traffic_class *c);   /* its responder posts receives */
 bool class_loses(const struct traffic_class *c);      /* UC or UD */
 uint32_t class_bytes(const struct traffic_class *c);  /* of a message, 8 of an atomic */
-uint32_t class_window(const struct traffic_class *c); /* messages under way on a QP */
+uint32_t class_window(const struct traffic_class *c); /* messages of a QP that are not done with */
+uint32_t class_flight(const struct traffic_class *c); /* those of them that are under way */
 uint32_t class_slots(const struct traffic_class *c);  /* a half's memory, in messages */
 uint32_t class_stride(const struct traffic_class *c); /* bytes of a slot */
 uint32_t class_unit(const struct traffic_class *c);   /* messages of a post list */

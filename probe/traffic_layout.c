@@ -83,11 +83,23 @@ static uint32_t power_below(uint32_t value, uint32_t most)
 	return n;
 }
 
+/* Messages that make up so many bytes; two at the least, so that the next is there when one ends.
+ */
+static uint32_t messages_of(uint32_t bytes, const struct traffic_class *c, uint32_t most)
+{
+	uint32_t n = power_below(bytes / class_bytes(c), most);
+
+	return n > 2 ? n : 2;
+}
+
+/* As much again as is under way where arrivals are granted: a message keeps its slot until the
+ * other end has looked at it and has said so. Not of UC and UD: what no one acknowledges is under
+ * way until it is granted. */
 uint32_t class_window(const struct traffic_class *c)
 {
 	bool free = c->check == TRAFFIC_CHECK_NONE && !class_loses(c);
+	bool waits = class_grants(c) && !class_loses(c);
 	uint32_t most = free ? FREE_WINDOW : CHECKED_WINDOW;
-	uint32_t window;
 
 	if (c->probe)
 		return 2;
@@ -95,13 +107,21 @@ uint32_t class_window(const struct traffic_class *c)
 		return c->window < TRAFFIC_WINDOW_MAX ? c->window : TRAFFIC_WINDOW_MAX;
 	if (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC)
 		most = READ_WINDOW;
-	window = power_below(FLIGHT_BYTES / class_bytes(c), most);
-	return window > 2 ? window : 2;
+	return messages_of(waits ? 2 * FLIGHT_BYTES : FLIGHT_BYTES, c, most);
+}
+
+/* Not the whole window, which grants open by quarters: what is posted in such bursts is sent later
+ * by a kernel that does it itself, which costs Soft-RoCE a twentieth. */
+uint32_t class_flight(const struct traffic_class *c)
+{
+	uint32_t window = class_window(c);
+
+	return c->window || c->probe ? window : messages_of(FLIGHT_BYTES, c, window);
 }
 
 uint64_t traffic_class_under_way(const struct traffic_class *c)
 {
-	return (uint64_t)class_window(c) * class_bytes(c);
+	return (uint64_t)class_flight(c) * class_bytes(c);
 }
 
 uint32_t class_slots(const struct traffic_class *c)
@@ -236,7 +256,7 @@ void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
 	snprintf(buf, size,
 		 "%s; ibv_post_send of %s, %u in a list with the last one signaled, at most %u "
 		 "under way; %s%sibv_poll_cq%s",
-		 types[c->transport], name, class_unit(c), c->probe ? 1 : class_window(c),
+		 types[c->transport], name, class_unit(c), c->probe ? 1 : class_flight(c),
 		 receives_by(c),
 		 class_polls(c) ? "the last byte of the memory is polled for what arrives; " : "",
 		 class_grants(c) ? "; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a queue "
@@ -249,6 +269,7 @@ static int prepare_requester(struct flow *f, struct err *e)
 	struct requester *x = &f->tx;
 
 	x->unit = class_unit(f->class);
+	x->flight = class_flight(f->class);
 	x->granting = class_grants(f->class);
 	x->limit = f->class->count ? f->class->count : UINT64_MAX;
 	x->wr = calloc(f->window, sizeof(*x->wr));

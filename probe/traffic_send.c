@@ -103,10 +103,11 @@ static uint32_t next_unit(const struct flow *f)
 {
 	const struct requester *x = &f->tx;
 	uint64_t freed = x->granting && x->granted < x->completed ? x->granted : x->completed;
-	uint64_t room = f->window - (x->posted - freed), left = x->limit - x->posted;
+	uint64_t slots = f->window - (x->posted - freed), left = x->limit - x->posted;
+	uint64_t way = x->flight - (x->posted - x->completed);
 	uint32_t want = left < x->unit ? (uint32_t)left : x->unit;
 
-	return room >= want ? want : 0;
+	return slots >= want && way >= want ? want : 0;
 }
 
 /* A probe posts its next when the last one is back. */

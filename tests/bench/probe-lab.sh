@@ -190,10 +190,11 @@ row_latency()
 }
 
 # Of both links: at the lab's rate there is time for the fill and the check. On an open link a guest's one core
-# has none, which it shares with the kernel that moves the bytes, and where memcpy() makes 0.5 GB/s.
+# has none, which it shares with the kernel that moves the bytes, and where memcpy() makes 0.5 GB/s. Twice as long
+# as the others: what is to be seen is smaller than what two runs of 2 s differ by.
 row_checked()
 {
-	local name rate i a b
+	local name rate i a b seconds=4
 
 	for name in checked checked_open_link; do
 		rate=$link_rate

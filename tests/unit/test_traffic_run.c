@@ -337,6 +337,39 @@ static void test_lists(void **state)
 	close_pair(&p);
 }
 
+/* How much is under way does not depend on whether it is looked at: nothing is told of before the
+ * time is over, so that what was posted is what may be under way. */
+static void test_flight(void **state)
+{
+	static const struct {
+		enum traffic_check check;
+		uint32_t window, messages;
+	} cases[] = {
+		{TRAFFIC_CHECK_NONE, 0, 32},
+		{TRAFFIC_CHECK_SAMPLED, 0, 32},
+		{TRAFFIC_CHECK_EVERY, 0, 32},
+		{TRAFFIC_CHECK_EVERY, 64, 64},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct traffic_class k = base;
+		struct pair p;
+
+		k.check = cases[i].check;
+		k.window = cases[i].window;
+		k.message_bytes = 65536;
+		k.count = 0;
+		p = pair_of(k, TRAFFIC_OBSERVE);
+		p.client.spec.duration_ms = p.server.spec.duration_ms = 100;
+		fake.late_ms = 1000;
+		run_pair(&p);
+		expect_clean(&p, "flight");
+		assert_int_equal(p.client.report.total.messages, cases[i].messages);
+		close_pair(&p);
+	}
+}
+
 /* What is not offered, and what does not fit the peer. */
 static void test_refused(void **state)
 {
@@ -384,7 +417,7 @@ int main(void)
 		cmocka_unit_test(test_stop),	    cmocka_unit_test(test_stop_cut),
 		cmocka_unit_test(test_rate),	    cmocka_unit_test(test_no_inline),
 		cmocka_unit_test(test_lists),	    cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_paced_probe),
+		cmocka_unit_test(test_paced_probe), cmocka_unit_test(test_flight),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
