@@ -119,6 +119,7 @@ int traffic_open_device(struct traffic *t, struct err *e)
 	if (err)
 		return err;
 	t->soft = is_soft(t->spec.ibdev);
+	t->processors = sysconf(_SC_NPROCESSORS_ONLN);
 	rc = ibv_query_device(t->ctx, &t->limits);
 	if (rc)
 		return err_sys(e, -rc, "%s: limits", t->spec.ibdev);

@@ -177,6 +177,7 @@ struct traffic {
 	struct tcp_load *tcp;  /* owned; NULL: without a TCP background */
 	uint32_t mtu;	       /* IB MTU in use, bytes; 0 = not connected */
 	bool soft;	       /* no hardware behind the device */
+	long processors;       /* of the host that work now */
 	struct worker *worker; /* owned: spec.threads of them */
 	uint64_t start_ns, end_ns, deadline_ns;
 	atomic_bool stopping, failed;

@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,11 +16,12 @@
 
 #define BATCH	      32
 #define WAIT_MAX_NS   (10 * NS_PER_MS)
-#define AWAKE_MOST_NS (2 * WAIT_MAX_NS)	  /* of a turn; in a longer one the host stood still */
-#define SPIN_NS	      (20 * NS_PER_MS)	  /* after what came last: memory that is polled */
-#define LOOKS	      524288u		  /* at polled memory, between looks at anything else */
-#define SPELL	      64u		  /* of them at one flow */
-#define NAP_NS	      5000		  /* after them on Soft-RoCE, for its kernel */
+#define AWAKE_MOST_NS (2 * WAIT_MAX_NS) /* of a turn; in a longer one the host stood still */
+#define SPIN_NS	      (20 * NS_PER_MS)	/* after what came last: memory that is polled */
+#define LOOKS	      524288u		/* at polled memory, between looks at anything else */
+#define SPELL	      64u    /* of them at one flow; all where one processor moves packets, too */
+#define NAP_NS	      5000   /* after them on Soft-RoCE, for its kernel */
+#define SLACK_NS      1000ul /* and not 50 us, which a sleep may be late */
 #define LOOK_NS	      (NS_PER_MS / 10)	  /* later on Soft-RoCE: it is looked at so often */
 #define STOP_NS	      (2000 * NS_PER_MS)  /* after a stop: nothing comes, and is left */
 #define STOP_MOST_NS  (4000 * NS_PER_MS)  /* it comes slowly, and is left */
@@ -254,11 +256,11 @@ static bool polls_alone(const struct worker *w)
 	return true;
 }
 
-/* Memory alone: the clock and the kernel, which moves the packets on this core, cost more than a
- * message does. True: something came, and was answered. */
-static bool spin(struct worker *w)
+/* Memory alone: the clock and the kernel cost more than a message does. True: something came, and
+ * was answered. */
+static bool spin(struct worker *w, unsigned int looks)
 {
-	for (unsigned int n = 0; n < LOOKS; n += SPELL) {
+	for (unsigned int n = 0; n < looks; n += SPELL) {
 		for (unsigned int i = 0; i < w->flow_count; i++) {
 			if (!flow_awaits(&w->flow[i]) || !comes(&w->flow[i]))
 				continue;
@@ -277,14 +279,14 @@ static void idle(struct worker *w)
 
 	if (!w->t->soft) {
 		if (polls_alone(w))
-			(void)spin(w);
+			(void)spin(w, LOOKS);
 		return;
 	}
 	wait = polled_wait(w);
 	if (!wait) {
 		if (!polls_alone(w))
 			sched_yield(); /* to the kernel's thread that moves the packets */
-		else if (!spin(w))
+		else if (!spin(w, w->t->processors > 1 ? LOOKS : SPELL))
 			nanosleep(&nap, NULL);
 		return;
 	}
@@ -322,6 +324,8 @@ static void say_farewell(struct worker *w)
 void worker_run(struct worker *w)
 {
 	traffic_pin(w->t, w->index);
+	if (w->t->soft)
+		(void)prctl(PR_SET_TIMERSLACK, SLACK_NS);
 	w->heard_ns = w->told_ns = w->progress_ns = w->t->start_ns;
 	while (!w->over) {
 		if (!worker_turn(w) && !w->over)
