@@ -221,7 +221,7 @@ row_pace()
 	for percent in 10 50 90; do
 		rate=$((link_rate * 10000 * percent))
 		for ((i = 0; i < runs; i++)); do
-			ours '{"message_bytes": 16384, "rate_bytes_per_s": '$rate'}'
+			ours '{"rate_bytes_per_s": '$rate'}'
 			figure ".bytes / $seconds" | awk -v r=$rate '{ d = $1 / r - 1; print (d < 0 ? -d : d) * 100 }'
 		done | tee "$work/errors" >&2
 		judge "pace_error_at_$percent" "$(median <"$work/errors")" % '<=' 1.0
