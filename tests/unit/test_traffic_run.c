@@ -361,8 +361,8 @@ static void test_flight(void **state)
 		k.message_bytes = 65536;
 		k.count = 0;
 		p = pair_of(k, TRAFFIC_OBSERVE);
-		p.client.spec.duration_ms = p.server.spec.duration_ms = 100;
-		fake.late_ms = 1000;
+		p.client.spec.duration_ms = p.server.spec.duration_ms = 500;
+		fake.late_ms = 1500;
 		run_pair(&p);
 		expect_clean(&p, "flight");
 		assert_int_equal(p.client.report.total.messages, cases[i].messages);
