@@ -13,6 +13,7 @@
 
 #define FLIGHT_BYTES   (2u << 20) /* wished under way on a QP: 160 us of 100 Gbit/s */
 #define UNIT_BYTES     (256u << 10)
+#define ROOMY_QPS      16u /* of more, one sends while another waits: memory is saved */
 #define CHECKED_WINDOW 512u
 #define FREE_WINDOW    128u
 #define READ_WINDOW    32u /* devices have 16 under way */
@@ -83,8 +84,7 @@ static uint32_t power_below(uint32_t value, uint32_t most)
 	return n;
 }
 
-/* Messages that make up so many bytes; two at the least, so that the next is there when one ends.
- */
+/* Messages that make up so many bytes: two at the least, the next is there when one ends. */
 static uint32_t messages_of(uint32_t bytes, const struct traffic_class *c, uint32_t most)
 {
 	uint32_t n = power_below(bytes / class_bytes(c), most);
@@ -98,7 +98,7 @@ static uint32_t messages_of(uint32_t bytes, const struct traffic_class *c, uint3
 uint32_t class_window(const struct traffic_class *c)
 {
 	bool free = c->check == TRAFFIC_CHECK_NONE && !class_loses(c);
-	bool waits = class_grants(c) && !class_loses(c);
+	bool waits = class_grants(c) && !class_loses(c) && c->qps <= ROOMY_QPS;
 	uint32_t most = free ? FREE_WINDOW : CHECKED_WINDOW;
 
 	if (c->probe)

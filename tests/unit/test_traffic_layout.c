@@ -14,8 +14,9 @@
 #include "probe/traffic_end.h"
 
 /* Slots that are looked at are as many as the window has, else one is enough. Of RC the window
- * holds as much again as what is under way, so that the next need not wait for the look. A list is
- * a whole part of it, is no more than 256 KiB, and no more than 2 ms of the rate. */
+ * holds as much again as what is under way, so that the next need not wait for the look, unless
+ * there are many queue pairs. A list is a whole part of it, is no more than 256 KiB, and no more
+ * than 2 ms of the rate. */
 static void test_layout(void **state)
 {
 	static const struct {
@@ -32,6 +33,8 @@ static void test_layout(void **state)
 		 65536,
 		 4},
 		{{.verb = TRAFFIC_SEND, .message_bytes = 65536}, 64, 32, 1, 65536, 4},
+		{{.verb = TRAFFIC_SEND, .message_bytes = 65536, .qps = 16}, 64, 32, 1, 65536, 4},
+		{{.verb = TRAFFIC_SEND, .message_bytes = 65536, .qps = 17}, 32, 32, 1, 65536, 4},
 		{{.verb = TRAFFIC_WRITE_IMM,
 		  .transport = TRAFFIC_UC,
 		  .message_bytes = 65536,
@@ -81,7 +84,7 @@ static void test_layout(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct traffic_class c = cases[i].class;
 
-		c.qps = 1;
+		c.qps = c.qps ? c.qps : 1;
 		if (class_window(&c) != cases[i].window || class_flight(&c) != cases[i].flight ||
 		    class_slots(&c) != cases[i].slots || class_stride(&c) != cases[i].stride ||
 		    class_unit(&c) != cases[i].unit)
