@@ -17,77 +17,77 @@
  * holds as much again as what is under way, so that the next need not wait for the look, unless
  * there are many queue pairs. A list is a whole part of it, is no more than 256 KiB, and no more
  * than 2 ms of the rate. */
+static const struct {
+	struct traffic_class class;
+	uint32_t window, flight, slots, stride, unit;
+} layouts[] = {
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 65536}, 32, 32, 1, 65536, 4},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 64}, 128, 128, 1, 64, 16},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 8 << 20}, 2, 2, 1, 8 << 20, 1},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 65536, .check = TRAFFIC_CHECK_EVERY},
+	 64,
+	 32,
+	 64,
+	 65536,
+	 4},
+	{{.verb = TRAFFIC_SEND, .message_bytes = 65536}, 64, 32, 1, 65536, 4},
+	{{.verb = TRAFFIC_SEND, .message_bytes = 65536, .qps = 16}, 64, 32, 1, 65536, 4},
+	{{.verb = TRAFFIC_SEND, .message_bytes = 65536, .qps = 17}, 32, 32, 1, 65536, 4},
+	{{.verb = TRAFFIC_WRITE_IMM,
+	  .transport = TRAFFIC_UC,
+	  .message_bytes = 65536,
+	  .check = TRAFFIC_CHECK_EVERY},
+	 32,
+	 32,
+	 32,
+	 65536,
+	 4},
+	{{.verb = TRAFFIC_SEND, .message_bytes = 65, .check = TRAFFIC_CHECK_SAMPLED},
+	 512,
+	 512,
+	 512,
+	 128,
+	 16},
+	{{.verb = TRAFFIC_READ, .message_bytes = 4096}, 32, 32, 1, 4096, 8},
+	{{.verb = TRAFFIC_ATOMIC, .message_bytes = 4096, .check = TRAFFIC_CHECK_EVERY},
+	 32,
+	 32,
+	 32,
+	 64,
+	 8},
+	{{.verb = TRAFFIC_SEND, .transport = TRAFFIC_UD, .message_bytes = 1024},
+	 512,
+	 512,
+	 512,
+	 1024,
+	 16},
+	{{.verb = TRAFFIC_SEND, .message_bytes = 64, .probe = true}, 2, 2, 2, 64, 1},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .window = 8}, 8, 8, 1, 4096, 2},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .window = 1}, 1, 1, 1, 4096, 1},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .rate_bytes_per_s = 4096000},
+	 128,
+	 128,
+	 1,
+	 4096,
+	 2},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .rate_bytes_per_s = 1},
+	 128,
+	 128,
+	 1,
+	 4096,
+	 1},
+};
+
 static void test_layout(void **state)
 {
-	static const struct {
-		struct traffic_class class;
-		uint32_t window, flight, slots, stride, unit;
-	} cases[] = {
-		{{.verb = TRAFFIC_WRITE, .message_bytes = 65536}, 32, 32, 1, 65536, 4},
-		{{.verb = TRAFFIC_WRITE, .message_bytes = 64}, 128, 128, 1, 64, 16},
-		{{.verb = TRAFFIC_WRITE, .message_bytes = 8 << 20}, 2, 2, 1, 8 << 20, 1},
-		{{.verb = TRAFFIC_WRITE, .message_bytes = 65536, .check = TRAFFIC_CHECK_EVERY},
-		 64,
-		 32,
-		 64,
-		 65536,
-		 4},
-		{{.verb = TRAFFIC_SEND, .message_bytes = 65536}, 64, 32, 1, 65536, 4},
-		{{.verb = TRAFFIC_SEND, .message_bytes = 65536, .qps = 16}, 64, 32, 1, 65536, 4},
-		{{.verb = TRAFFIC_SEND, .message_bytes = 65536, .qps = 17}, 32, 32, 1, 65536, 4},
-		{{.verb = TRAFFIC_WRITE_IMM,
-		  .transport = TRAFFIC_UC,
-		  .message_bytes = 65536,
-		  .check = TRAFFIC_CHECK_EVERY},
-		 32,
-		 32,
-		 32,
-		 65536,
-		 4},
-		{{.verb = TRAFFIC_SEND, .message_bytes = 65, .check = TRAFFIC_CHECK_SAMPLED},
-		 512,
-		 512,
-		 512,
-		 128,
-		 16},
-		{{.verb = TRAFFIC_READ, .message_bytes = 4096}, 32, 32, 1, 4096, 8},
-		{{.verb = TRAFFIC_ATOMIC, .message_bytes = 4096, .check = TRAFFIC_CHECK_EVERY},
-		 32,
-		 32,
-		 32,
-		 64,
-		 8},
-		{{.verb = TRAFFIC_SEND, .transport = TRAFFIC_UD, .message_bytes = 1024},
-		 512,
-		 512,
-		 512,
-		 1024,
-		 16},
-		{{.verb = TRAFFIC_SEND, .message_bytes = 64, .probe = true}, 2, 2, 2, 64, 1},
-		{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .window = 8}, 8, 8, 1, 4096, 2},
-		{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .window = 1}, 1, 1, 1, 4096, 1},
-		{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .rate_bytes_per_s = 4096000},
-		 128,
-		 128,
-		 1,
-		 4096,
-		 2},
-		{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .rate_bytes_per_s = 1},
-		 128,
-		 128,
-		 1,
-		 4096,
-		 1},
-	};
-
 	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct traffic_class c = cases[i].class;
+	for (size_t i = 0; i < ARRAY_SIZE(layouts); i++) {
+		struct traffic_class c = layouts[i].class;
 
 		c.qps = c.qps ? c.qps : 1;
-		if (class_window(&c) != cases[i].window || class_flight(&c) != cases[i].flight ||
-		    class_slots(&c) != cases[i].slots || class_stride(&c) != cases[i].stride ||
-		    class_unit(&c) != cases[i].unit)
+		if (class_window(&c) != layouts[i].window ||
+		    class_flight(&c) != layouts[i].flight || class_slots(&c) != layouts[i].slots ||
+		    class_stride(&c) != layouts[i].stride || class_unit(&c) != layouts[i].unit)
 			fail_msg("case %zu: window %u, %u under way, %u slots of %u, lists of %u",
 				 i, class_window(&c), class_flight(&c), class_slots(&c),
 				 class_stride(&c), class_unit(&c));
