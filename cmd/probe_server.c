@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 static unsigned int port = PROBE_PORT, wait_ms = WAIT_MS;
 static const char *listen_address, *token_file;
 static volatile int stop; /* set by a signal */
+static char client[64];	  /* its address; there to the end of the process, for who ends it */
 
 static const struct opt server_opts[] = {
 	{.name = "port",
@@ -120,7 +122,6 @@ static void on_refused(const char *peer, const char *why, void *arg)
 struct tale {
 	uint64_t messages, bytes, mismatches;
 	bool any, ended;
-	const char *peer;
 };
 
 static void on_passing(const char *key, const json_t *doc, void *arg)
@@ -136,13 +137,12 @@ static void on_passing(const char *key, const json_t *doc, void *arg)
 
 static void on_starved(void *arg)
 {
-	const struct tale *t = arg;
-
+	(void)arg;
 	if (!globals->quiet)
 		fprintf(stderr,
 			"rocecheck probe server: %s: nothing heard of it for %d s, but its host "
 			"answers: its traffic ends, and it has %d s more\n",
-			t->peer, PROBE_LEASE_MS / 1000, PROBE_STARVED_MS / 1000);
+			client, PROBE_LEASE_MS / 1000, PROBE_STARVED_MS / 1000);
 }
 
 static const struct {
@@ -158,15 +158,37 @@ static const struct {
 	{AGENT_STARVED, EXIT_INCOMPLETE, "its host answers, but nothing was heard of its program",
 	 PROBE_LEASE_MS + PROBE_STARVED_MS},
 	{AGENT_UNHEARD, EXIT_INCOMPLETE, "it does not read what it asked for", 0},
+	{AGENT_STUCK, EXIT_INCOMPLETE,
+	 "it is gone, and a call into the kernel or a driver does not return here: ended without "
+	 "it; see dmesg",
+	 0},
 };
 
-static int tell_end(const char *peer, enum agent_end end, const struct tale *t)
+static size_t row_of(enum agent_end end)
 {
-	char silence[24] = "";
 	size_t row = 0;
 
 	while (row + 1 < ARRAY_SIZE(ends) && ends[row].end != end)
 		row++;
+	return row;
+}
+
+/* Nothing that another thread may hold: neither stdio nor a stderr that nobody reads. */
+static int on_stuck(void)
+{
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+	size_t row = row_of(AGENT_STUCK);
+
+	if (poll(&p, 1, 0) > 0)
+		dprintf(STDERR_FILENO, "rocecheck probe server: %s: %s\n", client, ends[row].text);
+	return ends[row].code;
+}
+
+static int tell_end(enum agent_end end, const struct tale *t)
+{
+	char silence[24] = "";
+	size_t row = row_of(end);
+
 	if (t->any && !globals->quiet)
 		fprintf(stderr,
 			"rocecheck probe server: %s%" PRIu64 " messages, %" PRIu64
@@ -175,15 +197,15 @@ static int tell_end(const char *peer, enum agent_end end, const struct tale *t)
 	if (ends[row].silent_ms)
 		snprintf(silence, sizeof(silence), " for %u s", ends[row].silent_ms / 1000);
 	if (!globals->quiet || ends[row].code)
-		fprintf(stderr, "rocecheck probe server: %s: %s%s\n", peer, ends[row].text,
+		fprintf(stderr, "rocecheck probe server: %s: %s%s\n", client, ends[row].text,
 			silence);
 	return ends[row].code;
 }
 
-static int serve(int fd, const char *peer)
+static int serve(int fd)
 {
 	enum agent_end end = AGENT_INPUT_ENDED;
-	struct tale tale = {.peer = peer};
+	struct tale tale = {0};
 	char self[4096];
 	struct agent_config config = {
 		.build = ROCECHECK_VERSION,
@@ -197,15 +219,16 @@ static int serve(int fd, const char *peer)
 		.passing = on_passing,
 		.starved = on_starved,
 		.arg = &tale,
+		.stuck = on_stuck,
 	};
 	struct err e = {0};
 
 	probe_self(self, sizeof(self));
 	if (!globals->quiet)
-		fprintf(stderr, "rocecheck probe server: %s: connected\n", peer);
+		fprintf(stderr, "rocecheck probe server: %s: connected\n", client);
 	if (agent_run(&config, &end, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	return tell_end(peer, end, &tale);
+	return tell_end(end, &tale);
 }
 
 static int wait_and_serve(int listen_fd, const char *token)
@@ -216,16 +239,15 @@ static int wait_and_serve(int listen_fd, const char *token)
 			    .stop = &stop,
 			    .refused = on_refused};
 	struct err e = {0};
-	char peer[64];
 	int fd, err;
 
 	catch_signals(true);
-	err = gate_wait(&gate, &fd, peer, &e);
+	err = gate_wait(&gate, &fd, client, &e);
 	catch_signals(false);
 	close(listen_fd);
 	if (err)
 		return cmd_fail(err == -EINTR ? EXIT_INCOMPLETE : EXIT_ENVIRONMENT, &e);
-	return serve(fd, peer); /* the socket ends with the process */
+	return serve(fd); /* the socket ends with the process */
 }
 
 static int run_server(int argc, char **argv)

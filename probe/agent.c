@@ -30,6 +30,7 @@
 
 struct relay {
 	int from, to;
+	int (*stuck)(void);
 };
 
 static int write_all(int fd, const char *data, size_t size)
@@ -192,7 +193,7 @@ static void *relay_input(void *arg)
 	}
 	close(r.to);
 	usleep(EXIT_WAIT_US);
-	_exit(1); /* the agent is stuck in a call; its children die with it (PR_SET_PDEATHSIG) */
+	_exit(r.stuck ? r.stuck() : 1); /* children die with it (PR_SET_PDEATHSIG) */
 }
 
 /* Says that this host lives while the loop is held up in a call. A coordinator that does not read
@@ -225,6 +226,7 @@ static int start_input(struct agent *a, struct loop_input **in, struct err *e)
 	}
 	r->from = a->config->in_fd;
 	r->to = fd[1];
+	r->stuck = a->config->stuck;
 	err = loop_input_open(a->loop, fd[0], &input_events, a, in, e);
 	if (err) {
 		close(fd[1]);

@@ -26,6 +26,7 @@ enum agent_end {
 	AGENT_SILENCE,	   /* the lease was not renewed */
 	AGENT_STARVED,	   /* nor for starved_ms after it, by a host that answers */
 	AGENT_UNHEARD,	   /* nobody reads what it answers */
+	AGENT_STUCK,	   /* held up in a call when the connection was closed; see agent_config */
 };
 
 struct agent_config {
@@ -42,10 +43,13 @@ struct agent_config {
 	void (*passing)(const char *key, const json_t *doc, void *arg);
 	void (*starved)(void *arg); /* starved_ms begin; may be NULL */
 	void *arg;
+	/* The input has ended and a call does not return: the process ends with this code. In a
+	 * thread of its own, and it may not wait. NULL: without a word, with 1. */
+	int (*stuck)(void);
 };
 
-/* Serves until "quit", the end of the input, or the end of a lease. *end may be NULL. in_fd may be
- * out_fd. */
+/* Serves until "quit", the end of the input, or the end of a lease. *end may be NULL, and is never
+ * AGENT_STUCK, after which nothing returns. in_fd may be out_fd. */
 int agent_run(const struct agent_config *config, enum agent_end *end, struct err *e);
 
 #endif

@@ -257,6 +257,30 @@ PY
 	grep -q "nothing heard of it for 3 s" "$tmp/server.err"
 }
 
+# A thread that its tracer has stopped returns no more than one in a driver that waits for ever.
+@test "a client that goes away while a call does not return: the server says so, and ends in 4" {
+	start
+	python3 - "$port" "$token" "$server" <<'PY'
+import ctypes, json, os, socket, sys, time
+SEIZE, INTERRUPT = 0x4206, 0x4207
+libc = ctypes.CDLL(None, use_errno=True)
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.sendall((json.dumps({"probe": "rocecheck.probe/1", "token": sys.argv[2]}) + "\n").encode())
+assert b"hello" in s.recv(4096)
+pid = int(sys.argv[3])
+for request in (SEIZE, INTERRUPT):
+    assert libc.ptrace(request, pid, None, None) == 0, os.strerror(ctypes.get_errno())
+os.waitpid(pid, 0x40000000)  # __WALL: it has stopped
+begin = time.time()
+s.close()
+while not os.WIFEXITED(os.waitpid(pid, 0x40000000)[1]):
+    pass
+assert time.time() - begin < 6, time.time() - begin
+PY
+	ended 4
+	grep -q "127.0.0.1: it is gone, and a call .* does not return" "$tmp/server.err"
+}
+
 @test "hostile lines: each is answered or ends the connection, none more than a probe may do" {
 	start
 	python3 - "$port" "$token" <<'PY'
