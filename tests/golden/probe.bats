@@ -30,6 +30,15 @@ start() {
 	token=$(jq -r '.token // empty' "$tmp/server")
 }
 
+# client ARGS...: a program in Python on stdin, in which `s` is a connection that has shown the token.
+client() {
+	local shown='import json, socket, sys
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.sendall((json.dumps({"probe": "rocecheck.probe/1", "token": sys.argv[2]}) + "\n").encode())
+'
+	python3 -c "$shown$(cat)" "$port" "$token" "$@"
+}
+
 # ended CODE: the server ends with this exit code, within 10 s.
 ended() {
 	local code=0
@@ -235,19 +244,14 @@ PY
 
 @test "a client that goes away, or says nothing: the server ends in 4, within its time" {
 	start
-	python3 - "$port" "$token" <<'PY'
-import json, socket, sys
-s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-s.sendall((json.dumps({"probe": "rocecheck.probe/1", "token": sys.argv[2]}) + "\n").encode())
+	client <<'PY'
 assert b"hello" in s.recv(4096)
 PY
 	ended 4
 	grep -q "closed the connection" "$tmp/server.err"
 	start
-	python3 - "$port" "$token" <<'PY'
-import json, socket, sys, time
-s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-s.sendall((json.dumps({"probe": "rocecheck.probe/1", "token": sys.argv[2]}) + "\n").encode())
+	client <<'PY'
+import time
 begin = time.time()
 while s.recv(4096):
     pass
@@ -260,12 +264,10 @@ PY
 # A thread that its tracer has stopped returns no more than one in a driver that waits for ever.
 @test "a client that goes away while a call does not return: the server says so, and ends in 4" {
 	start
-	python3 - "$port" "$token" "$server" <<'PY'
-import ctypes, json, os, socket, sys, time
+	client "$server" <<'PY'
+import ctypes, os, time
 SEIZE, INTERRUPT = 0x4206, 0x4207
 libc = ctypes.CDLL(None, use_errno=True)
-s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-s.sendall((json.dumps({"probe": "rocecheck.probe/1", "token": sys.argv[2]}) + "\n").encode())
 assert b"hello" in s.recv(4096)
 pid = int(sys.argv[3])
 for request in (SEIZE, INTERRUPT):
@@ -283,11 +285,8 @@ PY
 
 @test "hostile lines: each is answered or ends the connection, none more than a probe may do" {
 	start
-	python3 - "$port" "$token" <<'PY'
-import json, socket, sys
-s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+	client <<'PY'
 f = s.makefile("rb")
-s.sendall((json.dumps({"probe": "rocecheck.probe/1", "token": sys.argv[2]}) + "\n").encode())
 assert b"hello" in f.readline()
 
 def ask(line):
