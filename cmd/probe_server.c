@@ -146,60 +146,48 @@ static void on_starved(void *arg)
 }
 
 static const struct {
-	enum agent_end end;
 	int code;
-	const char *text;
 	unsigned int silent_ms; /* for so long; 0: silence is not why */
+	const char *text;
 } ends[] = {
-	{AGENT_QUIT, EXIT_OK, "done", 0},
-	{AGENT_INPUT_ENDED, EXIT_INCOMPLETE, "it closed the connection before the probe was over",
-	 0},
-	{AGENT_SILENCE, EXIT_INCOMPLETE, "nothing heard of it", PROBE_LEASE_MS},
-	{AGENT_STARVED, EXIT_INCOMPLETE, "its host answers, but nothing was heard of its program",
-	 PROBE_LEASE_MS + PROBE_STARVED_MS},
-	{AGENT_UNHEARD, EXIT_INCOMPLETE, "it does not read what it asked for", 0},
-	{AGENT_STUCK, EXIT_INCOMPLETE,
-	 "it is gone, and a call into the kernel or a driver does not return here: ended without "
-	 "it; see dmesg",
-	 0},
+	[AGENT_QUIT] = {EXIT_OK, 0, "done"},
+	[AGENT_INPUT_ENDED] = {EXIT_INCOMPLETE, 0,
+			       "it closed the connection before the probe was over"},
+	[AGENT_SILENCE] = {EXIT_INCOMPLETE, PROBE_LEASE_MS, "nothing heard of it"},
+	[AGENT_STARVED] = {EXIT_INCOMPLETE, PROBE_LEASE_MS + PROBE_STARVED_MS,
+			   "its host answers, but nothing was heard of its program"},
+	[AGENT_UNHEARD] = {EXIT_INCOMPLETE, 0, "it does not read what it asked for"},
+	[AGENT_STUCK] = {EXIT_INCOMPLETE, 0,
+			 "it is gone, and a call into the kernel or a driver does not return here: "
+			 "ended without it; see dmesg"},
 };
-
-static size_t row_of(enum agent_end end)
-{
-	size_t row = 0;
-
-	while (row + 1 < ARRAY_SIZE(ends) && ends[row].end != end)
-		row++;
-	return row;
-}
 
 /* Nothing that another thread may hold: neither stdio nor a stderr that nobody reads. */
 static int on_stuck(void)
 {
 	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
-	size_t row = row_of(AGENT_STUCK);
 
 	if (poll(&p, 1, 0) > 0)
-		dprintf(STDERR_FILENO, "rocecheck probe server: %s: %s\n", client, ends[row].text);
-	return ends[row].code;
+		dprintf(STDERR_FILENO, "rocecheck probe server: %s: %s\n", client,
+			ends[AGENT_STUCK].text);
+	return ends[AGENT_STUCK].code;
 }
 
 static int tell_end(enum agent_end end, const struct tale *t)
 {
 	char silence[24] = "";
-	size_t row = row_of(end);
 
 	if (t->any && !globals->quiet)
 		fprintf(stderr,
 			"rocecheck probe server: %s%" PRIu64 " messages, %" PRIu64
 			" bytes, %" PRIu64 " mismatches at this end\n",
 			t->ended ? "" : "partial: ", t->messages, t->bytes, t->mismatches);
-	if (ends[row].silent_ms)
-		snprintf(silence, sizeof(silence), " for %u s", ends[row].silent_ms / 1000);
-	if (!globals->quiet || ends[row].code)
-		fprintf(stderr, "rocecheck probe server: %s: %s%s\n", client, ends[row].text,
+	if (ends[end].silent_ms)
+		snprintf(silence, sizeof(silence), " for %u s", ends[end].silent_ms / 1000);
+	if (!globals->quiet || ends[end].code)
+		fprintf(stderr, "rocecheck probe server: %s: %s%s\n", client, ends[end].text,
 			silence);
-	return ends[row].code;
+	return ends[end].code;
 }
 
 static int serve(int fd)
