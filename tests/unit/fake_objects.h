@@ -350,17 +350,18 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	struct fake_qp *q = (struct fake_qp *)qp;
 
-	pthread_mutex_lock(&fake.lock);
-	q->in_use = false;
-	fake.qps--;
-	pthread_mutex_unlock(&fake.lock);
 	if (q->xrcd)
 		q->xrcd->users--;
 	if (q->cq)
 		q->cq->users--;
 	if (qp->pd)
 		((struct fake_pd *)qp->pd)->users--;
+	/* Another end may take the place at once. */
+	pthread_mutex_lock(&fake.lock);
 	free(q->queue.receive);
+	q->in_use = false;
+	fake.qps--;
+	pthread_mutex_unlock(&fake.lock);
 	return 0;
 }
 

@@ -35,7 +35,7 @@ struct fake_ah {
 
 struct fake_pd {
 	struct ibv_pd pd;
-	unsigned int users;
+	_Atomic unsigned int users;
 };
 
 struct fake_completion {
@@ -45,7 +45,7 @@ struct fake_completion {
 
 struct fake_cq {
 	struct ibv_cq cq;
-	unsigned int users;
+	_Atomic unsigned int users;
 	struct fake_completion *ring;
 	uint64_t head, tail, size;
 	bool armed;
@@ -67,7 +67,7 @@ struct fake_queue {
 
 struct fake_xrcd {
 	struct ibv_xrcd xrcd;
-	unsigned int users;
+	_Atomic unsigned int users;
 };
 
 struct fake_srq {
@@ -96,11 +96,14 @@ struct fake_qp {
 static struct {
 	pthread_mutex_t lock;
 	struct fake_qp qp[FAKE_QPS];
-	unsigned int qps, mrs, cqs, ahs, pds, srqs, xrcds; /* that are there now */
-	unsigned int busy;	/* wished away while something needs them: as the kernel, refused */
+	/* That are there now. Both ends make objects, each in threads of its own. */
+	_Atomic unsigned int qps, mrs, cqs, ahs, pds, srqs, xrcds;
+	/* Wished away while something needs them: as the kernel, refused. */
+	_Atomic unsigned int busy;
 	unsigned int bad_state; /* changes of state that the kernel refuses */
-	uint64_t steps, fail_at; /* this one of making and changing objects fails */
-	struct fake_srq *srq;	 /* all of them */
+	_Atomic uint64_t steps;
+	uint64_t fail_at;     /* this one of making and changing objects fails */
+	struct fake_srq *srq; /* all of them */
 	/* Of data: message number `lose_at` of each queue pair that is no WRITE with immediate on
 	 * RC, and each lose_every-th one after it; UINT64_MAX: none. */
 	uint64_t lose_at, lose_every, lost;
