@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -118,7 +119,7 @@ static int drain(struct recording *r, struct err *e)
 	return got;
 }
 
-static int record_all(struct recording *r, const volatile int *stop, struct err *e)
+static int record_all(struct recording *r, const atomic_int *stop, struct err *e)
 {
 	uint64_t until = duration_ms ? monotonic_ms() + duration_ms : UINT64_MAX;
 	int err = 0;
@@ -223,7 +224,7 @@ static int record(struct recording *r)
 	bool begun = !err;
 
 	if (begun) {
-		const volatile int *stop = cmd_stop_signals();
+		const atomic_int *stop = cmd_stop_signals();
 
 		r->rdma = rdma_watch_begin(interface);
 		if (!globals->quiet)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 #include "dcb/dcb.h"
 #include "reports/size_verdict.h"
 
-static volatile int stop; /* set by a signal */
+static atomic_int stop; /* set by a signal */
 
 static void on_signal(int signal)
 {

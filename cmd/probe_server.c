@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,8 +21,8 @@
 
 static unsigned int port = PROBE_PORT, wait_ms = WAIT_MS;
 static const char *listen_address, *token_file;
-static volatile int stop; /* set by a signal */
-static char client[64];	  /* its address; there to the end of the process, for who ends it */
+static atomic_int stop; /* set by a signal */
+static char client[64]; /* its address; there to the end of the process, for who ends it */
 
 static const struct opt server_opts[] = {
 	{.name = "port",

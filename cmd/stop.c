@@ -6,11 +6,12 @@
 #include "cmd/stop.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 
 #include "profiles/base.h"
 
-static volatile int stop;
+static atomic_int stop;
 
 static void on_signal(int number)
 {
@@ -18,7 +19,7 @@ static void on_signal(int number)
 	stop = 1;
 }
 
-const volatile int *cmd_stop_signals(void)
+const atomic_int *cmd_stop_signals(void)
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};

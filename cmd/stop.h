@@ -6,8 +6,10 @@
 #ifndef CMD_STOP_H
 #define CMD_STOP_H
 
+#include <stdatomic.h>
+
 /* Watches SIGINT, SIGTERM and SIGHUP. Returns what becomes 1 with the first of them, so that the
  * command ends in order; the second one ends the process. */
-const volatile int *cmd_stop_signals(void);
+const atomic_int *cmd_stop_signals(void);
 
 #endif

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@
 struct agent_capture {
 	pthread_t thread;
 	bool running;
-	volatile int stop;
+	atomic_bool stop;
 	bool full; /* keep user data */
 	uint64_t max_bytes, bytes;
 	struct source *source;
@@ -130,7 +131,7 @@ static void stop_thread(struct agent_capture *c)
 {
 	if (!c->running)
 		return;
-	c->stop = 1;
+	c->stop = true;
 	pthread_join(c->thread, NULL);
 	c->running = false;
 }

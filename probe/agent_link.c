@@ -340,7 +340,7 @@ bool link_busy(const struct agent_link *k)
 struct wait {
 	const struct agent_link *link;
 	unsigned int count;
-	const volatile int *stop;
+	const atomic_int *stop;
 };
 
 static bool all_idle(void *arg)
@@ -356,7 +356,7 @@ static bool all_idle(void *arg)
 	return true;
 }
 
-void links_wait(struct loop *loop, struct agent_link *k, unsigned int n, const volatile int *stop)
+void links_wait(struct loop *loop, struct agent_link *k, unsigned int n, const atomic_int *stop)
 {
 	struct wait w = {k, n, stop};
 

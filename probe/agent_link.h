@@ -8,6 +8,7 @@
 #define PROBE_AGENT_LINK_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 #include "probe/loop.h"
 
@@ -66,6 +67,6 @@ void link_ping(struct agent_link *k, unsigned int lease_ms);
 bool link_busy(const struct agent_link *k);
 
 /* Runs the loop until none of n links is busy, or *stop. */
-void links_wait(struct loop *loop, struct agent_link *k, unsigned int n, const volatile int *stop);
+void links_wait(struct loop *loop, struct agent_link *k, unsigned int n, const atomic_int *stop);
 
 #endif

@@ -64,7 +64,7 @@ uint16_t socket_port(int fd)
 }
 
 /* Until the connection stands, the deadline or a stop. */
-static int await(int fd, uint64_t deadline_ms, const volatile int *stop)
+static int await(int fd, uint64_t deadline_ms, const atomic_int *stop)
 {
 	int err = 0;
 	socklen_t length = sizeof(err);
@@ -87,7 +87,7 @@ static int await(int fd, uint64_t deadline_ms, const volatile int *stop)
 	return -err;
 }
 
-static int try_address(const struct addrinfo *at, uint64_t deadline_ms, const volatile int *stop,
+static int try_address(const struct addrinfo *at, uint64_t deadline_ms, const atomic_int *stop,
 		       int *out)
 {
 	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
@@ -131,7 +131,7 @@ static int tell(int err, const char *host, unsigned int port, struct err *e)
 	return err;
 }
 
-int dial(const char *host, unsigned int port, unsigned int timeout_ms, const volatile int *stop,
+int dial(const char *host, unsigned int port, unsigned int timeout_ms, const atomic_int *stop,
 	 int *fd, char own[64], char peer[64], struct err *e)
 {
 	const struct addrinfo wish = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};

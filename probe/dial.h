@@ -5,11 +5,13 @@
 #ifndef PROBE_DIAL_H
 #define PROBE_DIAL_H
 
+#include <stdatomic.h>
+
 #include "profiles/base.h"
 
 /* Tries every address of host, all of them within timeout_ms. *fd is connected, without delay of
  * small writes. own and peer get the numeric addresses of the connection. -EINTR when *stop. */
-int dial(const char *host, unsigned int port, unsigned int timeout_ms, const volatile int *stop,
+int dial(const char *host, unsigned int port, unsigned int timeout_ms, const atomic_int *stop,
 	 int *fd, char own[64], char peer[64], struct err *e);
 
 /* Numeric text of a socket address, without port; an IPv4 address inside IPv6 as IPv4. */

@@ -11,6 +11,7 @@
 #define PROBE_ECHO_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 #include "probe/traffic.h"
 
@@ -116,7 +117,7 @@ int echo_connect(struct echo *x, const struct traffic_peer *peer, struct err *e)
 
 /* The client: until all is sent and answered or written off. The server: until *stop. Both end
  * after duration_ms. Fills *r; 0 also when r->detail says that it ended early. */
-int echo_run(struct echo *x, const volatile int *stop, struct echo_result *r, struct err *e);
+int echo_run(struct echo *x, const atomic_int *stop, struct echo_result *r, struct err *e);
 
 json_t *echo_spec_to_json(const struct echo_spec *s);
 int echo_spec_from_json(const json_t *json, struct echo_spec *s, struct err *e);

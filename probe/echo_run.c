@@ -224,7 +224,7 @@ static void begin(struct run *k)
 		k->r->port[i] = echo_path_port(x, i);
 }
 
-int echo_run(struct echo *x, const volatile int *stop, struct echo_result *r, struct err *e)
+int echo_run(struct echo *x, const atomic_int *stop, struct echo_result *r, struct err *e)
 {
 	struct run k = {.x = x, .r = r, .now_ns = traffic_now_ns()};
 	uint64_t end_ns = k.now_ns + x->spec.duration_ms * NS_PER_MS;

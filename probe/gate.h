@@ -8,6 +8,8 @@
 #ifndef PROBE_GATE_H
 #define PROBE_GATE_H
 
+#include <stdatomic.h>
+
 #include "profiles/base.h"
 
 #define GATE_PROTOCOL	 "rocecheck.probe/1"
@@ -43,8 +45,8 @@ int gate_listen(const char *address, unsigned int port, int *fd, unsigned int *b
 struct gate {
 	int listen_fd;
 	const char *token;
-	unsigned int wait_ms;	  /* for the peer, in all; 0 = for ever */
-	const volatile int *stop; /* may be NULL */
+	unsigned int wait_ms;	/* for the peer, in all; 0 = for ever */
+	const atomic_int *stop; /* may be NULL */
 	void (*refused)(const char *peer, const char *why, void *arg); /* may be NULL */
 	void *arg;
 };

@@ -72,7 +72,7 @@ static int open_inside(struct rollout *r, struct err *e)
 	return 0;
 }
 
-int rollout_open(const struct fabric *f, const volatile int *stop, rollout_progress *progress,
+int rollout_open(const struct fabric *f, const atomic_int *stop, rollout_progress *progress,
 		 void *arg, struct rollout *r, struct err *e)
 {
 	int err;

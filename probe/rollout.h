@@ -9,6 +9,7 @@
 #define PROBE_ROLLOUT_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 #include "probe/rollout_order.h"
 #include "profiles/fabric.h"
@@ -73,7 +74,7 @@ struct rollout_how {
 
 /* f is borrowed until rollout_close(). *stop != 0 ends it in order: no host is begun any more,
  * those that run come to their end. progress may be NULL. */
-int rollout_open(const struct fabric *f, const volatile int *stop, rollout_progress *progress,
+int rollout_open(const struct fabric *f, const atomic_int *stop, rollout_progress *progress,
 		 void *arg, struct rollout *r, struct err *e);
 void rollout_close(struct rollout *r);
 

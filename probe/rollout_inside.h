@@ -5,6 +5,8 @@
 #ifndef PROBE_ROLLOUT_INSIDE_H
 #define PROBE_ROLLOUT_INSIDE_H
 
+#include <stdatomic.h>
+
 #include "probe/agent_link.h"
 #include "probe/rollout.h"
 
@@ -36,7 +38,7 @@ struct rollout_way {
 struct rollout_inside {
 	const struct fabric *f;
 	const struct engine *engine;
-	const volatile int *stop;
+	const atomic_int *stop;
 	rollout_progress *progress;
 	void *arg;
 	const struct rollout_how *how;

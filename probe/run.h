@@ -7,6 +7,8 @@
 #ifndef PROBE_RUN_H
 #define PROBE_RUN_H
 
+#include <stdatomic.h>
+
 #include "capture/summary.h"
 #include "probe/snapshot.h"
 #include "probe/traffic.h"
@@ -123,7 +125,7 @@ typedef void run_progress(const char *line, void *arg);
  * the run went through, whatever it found; -errno when there was nothing to run (no engine, all
  * hosts lost: r is still filled); -EINTR when it was stopped, with what had been gathered in r.
  */
-int run_fabric(const struct fabric *f, const char *dir, const volatile int *stop,
+int run_fabric(const struct fabric *f, const char *dir, const atomic_int *stop,
 	       run_progress *progress, void *arg, struct run *r, struct err *e);
 
 #endif

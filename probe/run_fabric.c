@@ -318,7 +318,7 @@ static int run_phases(struct coordinator *c, struct err *e)
 
 static void quit_all(struct coordinator *c)
 {
-	static const volatile int never;
+	static const atomic_int never;
 
 	for (unsigned int i = 0; i < c->r->host_count && !phase_stopped(c); i++)
 		link_ask(&c->link[i], "quit", NULL, QUIT_MS);
@@ -383,7 +383,7 @@ static int64_t unix_now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int run_fabric(const struct fabric *f, const char *dir, const volatile int *stop,
+int run_fabric(const struct fabric *f, const char *dir, const atomic_int *stop,
 	       run_progress *progress, void *arg, struct run *r, struct err *e)
 {
 	struct coordinator c = {

@@ -6,6 +6,8 @@
 #ifndef PROBE_RUN_PHASES_H
 #define PROBE_RUN_PHASES_H
 
+#include <stdatomic.h>
+
 #include "probe/agent_link.h"
 #include "probe/run.h"
 
@@ -14,7 +16,7 @@
 struct coordinator {
 	const struct fabric *f;
 	const char *dir; /* of the run, NULL = nothing is kept */
-	const volatile int *stop;
+	const atomic_int *stop;
 	run_progress *progress;
 	void *arg;
 	struct run *r;

@@ -306,7 +306,7 @@ static int start_workers(struct traffic *t, struct err *e)
 	return err ? err_sys(e, -err, "traffic: thread") : 0;
 }
 
-static void watch(struct traffic *t, const volatile int *stop)
+static void watch(struct traffic *t, const atomic_int *stop)
 {
 	struct pollfd fds[] = {
 		{.fd = t->ctx->async_fd, .events = POLLIN},
@@ -386,7 +386,7 @@ static void gather(struct traffic *t, struct traffic_report *r)
 		r->total.duration_ns = last - first;
 }
 
-int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_report *report,
+int traffic_run(struct traffic *t, const atomic_int *stop, struct traffic_report *report,
 		struct err *e)
 {
 	int err;

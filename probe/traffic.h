@@ -9,6 +9,7 @@
 #define PROBE_TRAFFIC_H
 
 #include <jansson.h>
+#include <stdatomic.h>
 
 #include "probe/histogram.h"
 #include "probe/intervals.h"
@@ -266,7 +267,7 @@ enum traffic_stop {
  * or *stop becomes nonzero. Always fills *report (the caller clears it); returns 0 also when
  * report->total.cause says that traffic failed, -errno only when it could not run at all. Never
  * blocks longer than duration + 10 s. */
-int traffic_run(struct traffic *t, const volatile int *stop, struct traffic_report *report,
+int traffic_run(struct traffic *t, const atomic_int *stop, struct traffic_report *report,
 		struct err *e);
 
 /* From any thread while traffic_run() is under way; zero before. */

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,7 @@ struct child {
 	int over_fd;		  /* tells the watcher that the run is over */
 	uint64_t start_ns;	  /* of the run, CLOCK_MONOTONIC; 0 = at once */
 	uint64_t late_ns;	  /* it began so much after that */
-	volatile int stop;
+	atomic_int stop;
 };
 
 static int answer(struct child *c, json_t *doc)

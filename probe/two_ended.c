@@ -322,7 +322,7 @@ static int run_phases(struct duo *d, struct err *e)
 
 static void close_duo(struct duo *d)
 {
-	static const volatile int never;
+	static const atomic_int never;
 
 	for (unsigned int i = 0; d->c.link && i < SIDES; i++)
 		link_ask(&d->c.link[i], "quit", NULL, QUIT_MS);

@@ -8,6 +8,8 @@
 #ifndef PROBE_TWO_ENDED_H
 #define PROBE_TWO_ENDED_H
 
+#include <stdatomic.h>
+
 #include "probe/ends.h"
 #include "probe/meeting.h"
 #include "probe/observe.h"
@@ -43,7 +45,7 @@ struct two_ended_wish {
 	unsigned int sweep;	 /* with so many UDP source ports; 0 = no sweep */
 	struct meeting *meeting; /* with others that start together; NULL = alone */
 	unsigned int member;	 /* number of this one there */
-	const volatile int *stop;
+	const atomic_int *stop;
 	run_progress *say; /* may be NULL, as the next */
 	void (*live)(const struct two_ended_live *live, void *arg);
 	void *arg;

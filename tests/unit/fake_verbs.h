@@ -138,7 +138,8 @@ static void fake_reset(void)
 	fake.unacked_at = UINT64_MAX;
 	fake.lose_at = fake.spoil_at = fake.repeat_at = fake.swap_at = fake.kill_at = UINT64_MAX;
 	fake.fail_at = UINT64_MAX;
-	fake.steps = fake.busy = fake.bad_state = 0;
+	fake.steps = 0;
+	fake.busy = fake.bad_state = 0;
 	fake.lose_every = fake.lost = fake.posts = fake.post_lists = 0;
 	fake.not_ready = fake.tos_shift = 0;
 	fake.no_query = fake.timed = false;

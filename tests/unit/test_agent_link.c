@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -175,7 +176,7 @@ static void test_lost_idle(void **state)
 
 static void test_stop_flag(void **state)
 {
-	volatile int stop = 1;
+	atomic_int stop = 1;
 	struct agent_link k;
 	struct loop *l = open_script(&k, HELLO "exec sleep 60", 3000);
 

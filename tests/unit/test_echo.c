@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -72,7 +73,7 @@ static const struct echo_spec base = {
 struct both {
 	struct echo *end[2];
 	struct echo_result result[2];
-	volatile int stop;
+	atomic_int stop;
 };
 
 static void *serve(void *arg)
@@ -88,7 +89,7 @@ static struct both *run_both(struct echo_spec spec)
 {
 	struct both *b = calloc(1, sizeof(*b));
 	struct traffic_peer *self = calloc(2, sizeof(*self));
-	volatile int never = 0;
+	atomic_int never = 0;
 	struct err e = {0};
 	pthread_t thread;
 
@@ -406,7 +407,7 @@ static void test_refused(void **state)
 	struct traffic_peer *peer = calloc(1, sizeof(*peer));
 	struct echo_result *r = calloc(1, sizeof(*r));
 	struct echo_spec spec = base;
-	volatile int stop = 0;
+	atomic_int stop = 0;
 	struct echo *x = NULL;
 	struct err e = {0};
 

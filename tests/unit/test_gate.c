@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -155,7 +156,7 @@ struct server {
 	struct gate gate;
 	pthread_t thread;
 	unsigned int port, refused;
-	volatile int stop;
+	atomic_int stop;
 	int fd, rc;
 	char peer[64];
 	struct err err;

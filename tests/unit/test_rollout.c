@@ -6,6 +6,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
@@ -56,7 +57,7 @@ static const char agent[] =
 	"	esac\n"
 	"done\n";
 
-static volatile int stop;
+static atomic_int stop;
 static const char *stop_at; /* a line of progress */
 
 static void write_script(const char *name, const char *text)

@@ -6,6 +6,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@
 #include "tests/unit/fake_objects.h"
 
 static char self[4096];
-static volatile int stop;
+static atomic_int stop;
 
 struct scene {
 	struct run_host host[SIDES];
@@ -32,7 +33,7 @@ struct scene {
 static void open_scene(struct scene *s, const char *ibdev)
 {
 	const char *const argv[] = {self, "agent", NULL};
-	static const volatile int never;
+	static const atomic_int never;
 	struct err e = {0};
 
 	stop = 0;

@@ -6,6 +6,7 @@
 #include "tests/unit/two_ended_scene.h"
 
 #include <poll.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "probe/agent.h"
@@ -135,7 +136,7 @@ struct sweep {
 static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 {
 	struct two_ended *t = &s->scene.t;
-	static const volatile int never;
+	static const atomic_int never;
 	struct err e = {0};
 
 	make_scene(&s->scene);

@@ -7,6 +7,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ struct end {
 	struct traffic_spec spec;
 	struct traffic *traffic;
 	struct traffic_report report;
-	volatile int stop;
+	atomic_int stop;
 	int err;
 };
 
