@@ -123,7 +123,8 @@ judge()
 	echo "probe.lab.$1 $2 $3 $4$5 $verdict"
 }
 
-# beside NAME SIGN LIMIT TOOL COLUMN FACTOR CLASS FIGURE ARGS...: ours by theirs, the median.
+# beside NAME SIGN LIMIT TOOL COLUMN FACTOR CLASS FIGURE ARGS...: ours by theirs, the median. Who is first changes
+# with each pair: what one leaves to the next counts for both.
 beside()
 {
 	local name=$1 sign=$2 limit=$3 tool=$4 column=$5 factor=$6 class=$7 expression=$8 i a b
@@ -131,9 +132,10 @@ beside()
 	shift 8
 	: >"$work/ratios"
 	for ((i = 0; i < runs; i++)); do
-		a=$(theirs "$tool" "$column" "$@")
+		((i % 2)) || a=$(theirs "$tool" "$column" "$@")
 		ours "$class"
 		b=$(figure "$expression")
+		((i % 2 == 0)) || a=$(theirs "$tool" "$column" "$@")
 		awk -v a="$a" -v b="$b" -v f="$factor" 'BEGIN { print b / (a * f) }' >>"$work/ratios"
 		echo "$name: perftest $a, rocecheck $b" >&2
 	done
