@@ -19,8 +19,9 @@
 #define AWAKE_MOST_NS (2 * WAIT_MAX_NS) /* of a turn; in a longer one the host stood still */
 #define SPIN_NS	      (20 * NS_PER_MS)	/* after what came last: memory that is polled */
 #define LOOKS	      524288u		/* at polled memory, between looks at anything else */
-#define SPELL	      64u    /* of them at one flow; all where one processor moves packets, too */
+#define SPELL	      128u   /* of them at one flow; all where one processor moves packets, too */
 #define NAP_NS	      5000   /* after them on Soft-RoCE, for its kernel */
+#define NAPS	      20u    /* of that processor, between looks at anything else */
 #define SLACK_NS      1000ul /* and not 50 us, which a sleep may be late */
 #define LOOK_NS	      (NS_PER_MS / 10)	  /* later on Soft-RoCE: it is looked at so often */
 #define STOP_NS	      (2000 * NS_PER_MS)  /* after a stop: nothing comes, and is left */
@@ -271,10 +272,21 @@ static bool spin(struct worker *w, unsigned int looks)
 	return false;
 }
 
+/* The same on Soft-RoCE, whose kernel moves the packets on the same processors. What came in a nap
+ * is answered before anything else is looked at. */
+static void doze(struct worker *w)
+{
+	static const struct timespec nap = {.tv_nsec = NAP_NS};
+	bool alone = w->t->processors <= 1;
+	unsigned int naps = alone ? NAPS : 1, looks = alone ? SPELL : LOOKS;
+
+	for (unsigned int n = 0; n < naps && !spin(w, looks); n++)
+		nanosleep(&nap, NULL);
+}
+
 /* Nothing to do. The CQ is armed first and looked at once more, then slept on. */
 static void idle(struct worker *w)
 {
-	static const struct timespec nap = {.tv_nsec = NAP_NS};
 	uint64_t wait;
 
 	if (!w->t->soft) {
@@ -286,8 +298,8 @@ static void idle(struct worker *w)
 	if (!wait) {
 		if (!polls_alone(w))
 			sched_yield(); /* to the kernel's thread that moves the packets */
-		else if (!spin(w, w->t->processors > 1 ? LOOKS : SPELL))
-			nanosleep(&nap, NULL);
+		else
+			doze(w);
 		return;
 	}
 	if (!w->armed) {
