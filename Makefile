@@ -18,6 +18,12 @@ CPPFLAGS += -I. -D_GNU_SOURCE -DROCECHECK_VERSION='"$(VERSION)"' \
 CFLAGS   += -std=gnu11 -pthread -fno-strict-aliasing -Wall -Wextra -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wformat=2 -Werror=implicit-function-declaration
 CFLAGS   += $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
+# What a hostile input meets that gets past our checks; a user's CFLAGS leave it in place. FORTIFY wants an optimizer and
+# gives way to the sanitizers. Each compiler takes what it knows: -fcf-protection is of x86 alone.
+HARDEN_ASKED = -fPIE -fstack-protector-strong -fstack-clash-protection -fcf-protection \
+  $(if $(findstring -fsanitize=,$(CFLAGS))$(filter -O0,$(or $(lastword $(filter -O%,$(CFLAGS))),-O0)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+HARDEN  = $(eval HARDEN := $(foreach f,$(HARDEN_ASKED),$(shell echo | $(CC) -Werror -O1 $(f) -x c -S -o /dev/null - 2>&1 | grep -q . || echo $(f))))$(HARDEN)
+HARDEN_LINK = -pie -Wl,-z,relro,-z,now,-z,noexecstack
 # Asked for when something is compiled: `make demo` may have to install pkg-config first.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS)
@@ -37,8 +43,8 @@ BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply-faults apply_hosts boo
                   offline scenario setup traps traps-ice trust use watch)
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
-COMPILE = $(CC) $(CPPFLAGS) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
-PROGRAM = $(Q)mkdir -p $(@D) && echo "  CC  $@" && $(COMPILE) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS)
+COMPILE = $(CC) $(CPPFLAGS) $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
+PROGRAM = $(Q)mkdir -p $(@D) && echo "  CC  $@" && $(COMPILE) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS)
 # What runs a fuzz target; nothing where LDFLAGS=-fsanitize=fuzzer brings it.
 FUZZ_MAIN ?= $(BUILD)/tests/fuzz/replay.o
 
@@ -48,7 +54,8 @@ $(LIB): $(filter-out $(BUILD)/cmd/main.o,$(OBJS))
 	@rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-$(BUILD)/%.o: %.c
+# Also when the flags have changed: an object of before would lack them.
+$(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D) && echo "  CC  $@"
 	$(Q)$(COMPILE) -c -o $@ $<
 
@@ -64,12 +71,12 @@ $(BUILD)/labswitch: $(SWITCH)
 $(BUILD)/tools/capgen: $(CAPGEN)
 $(BUILD)/rocecheck $(BUILD)/labswitch $(BUILD)/tools/capgen: $(LIB)
 	@mkdir -p $(@D) && echo "  LD  $@"
-	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@.tmp $(filter %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS) && mv $@.tmp $@
+	$(Q)$(CC) $(HARDEN) $(CFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@.tmp $(filter %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS) && mv $@.tmp $@
 $(BUILD)/bench/%: tests/bench/%.c $(LIB) $(filter-out %/main.o,$(SWITCH))
 	$(PROGRAM)
 $(BUILD)/tools/%: tests/lab/tools/%.c
 	@mkdir -p $(@D) && echo "  CC  $@"
-	$(Q)$(COMPILE) $(LDFLAGS) -o $@ $< $(LDLIBS)
+	$(Q)$(COMPILE) $(HARDEN_LINK) $(LDFLAGS) -o $@ $< $(LDLIBS)
 
 # Set-up: Debian packages of tests/packages, installed only when missing.
 setup setup-lab setup-soak:

@@ -48,15 +48,15 @@ struct scene {
 static inline void open_host(struct scene *s, unsigned int n)
 {
 	struct host *h = &s->host[n];
-	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct sockaddr_un a = {.sun_family = AF_UNIX}, to = {.sun_family = AF_UNIX};
 
 	memset(h, 0, sizeof(*h));
 	h->dscp = 26;
 	h->opcode = 0x0a;
-	snprintf(h->path, sizeof(h->path), "%s/p%u.vm", s->dir, n + 1);
-	snprintf(a.sun_path, sizeof(a.sun_path), "%s", h->path);
-	h->to.sun_family = AF_UNIX;
-	snprintf(h->to.sun_path, sizeof(h->to.sun_path), "%s/p%u.sw", s->dir, n + 1);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s/p%u.vm", s->dir, n + 1);
+	snprintf(h->path, sizeof(h->path), "%s", a.sun_path);
+	snprintf(to.sun_path, sizeof(to.sun_path), "%s/p%u.sw", s->dir, n + 1);
+	h->to = to;
 	h->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0);
 	assert_true(h->fd >= 0);
 	assert_int_equal(bind(h->fd, (struct sockaddr *)&a, sizeof(a)), 0);

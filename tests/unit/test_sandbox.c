@@ -87,7 +87,7 @@ static void push_input(void)
 
 static void change_user(void)
 {
-	(void)setuid(0);
+	(void)!setuid(0);
 }
 
 static void read_file(void)
