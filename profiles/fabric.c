@@ -231,7 +231,7 @@ static int check_ports(struct load *l, const struct yaml_node *node, unsigned in
 	if (host->port_count > PORTS_MAX)
 		return report(l, ports, "RC-INP-005", NULL, "more than 64 ports on one host");
 	for (unsigned int p = 0; p < host->port_count; p++)
-		if (schema_stop(check_port(l, ports->item[p], h, p), &bad))
+		if (schema_stop(check_port(l, yaml_item(ports, p), h, p), &bad))
 			return bad;
 	return bad;
 }
@@ -245,10 +245,13 @@ static int expand_hosts(struct load *l)
 
 	if (!l->f->host_count)
 		return report(l, hosts, "RC-INP-006", NULL, "a fabric needs at least one host");
-	for (unsigned int i = 0; i < l->f->host_count; i++)
-		if (schema_stop(check_ports(l, hosts->item[i], i), &bad) ||
-		    schema_stop(append_set(l, hosts->item[i], &l->f->host[i], &spelled), &bad))
+	for (unsigned int i = 0; i < l->f->host_count; i++) {
+		const struct yaml_node *node = yaml_item(hosts, i);
+
+		if (schema_stop(check_ports(l, node, i), &bad) ||
+		    schema_stop(append_set(l, node, &l->f->host[i], &spelled), &bad))
 			break;
+	}
 	if (bad) {
 		clear_hosts(&spelled);
 		return bad;
@@ -273,9 +276,10 @@ static int resolve_ssh_config(struct load *l, const char *path)
 	return 0;
 }
 
-static int load_tree(struct load *l, const char *path)
+/* errors: how many there were before the file was opened. Hosts are spelled out beside the nodes
+ * they were read from, so only where nothing is wrong with them. */
+static int load_tree(struct load *l, const char *path, size_t errors)
 {
-	size_t errors = l->diags->errors;
 	int err = schema_load_map(&fabric_keys, &l->file, l->file.root, l->f, l->diags);
 
 	if (!err && l->diags->errors == errors)
@@ -312,7 +316,7 @@ int fabric_load(const char *path, struct fabric *f, struct diags *diags, struct 
 	err = yaml_open(path, path, &l.file, diags, e);
 	if (err)
 		return err;
-	err = load_tree(&l, path);
+	err = load_tree(&l, path, errors);
 	yaml_close(&l.file);
 	if (!err && diags->errors > errors)
 		err = -EINVAL;

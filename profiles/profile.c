@@ -107,12 +107,12 @@ static void forget_base_apps(struct load *l, struct profile *p)
 			p->qos.has &= ~QOS_BIT(QOS_APP);
 }
 
-/* The file is read; puts its keys over p. */
-static int load_tree(struct load *l, const struct profile_place *place, struct profile *p)
+/* The file is read; puts its keys over p. errors: how many there were before it was opened. */
+static int load_tree(struct load *l, const struct profile_place *place, size_t errors,
+		     struct profile *p)
 {
 	const struct yaml_node *extends = yaml_find(&l->file, "extends");
 	const struct yaml_node *dscp_default = yaml_find(&l->file, "app.dscp_default");
-	size_t errors = l->diags->errors;
 	int err = extends ? load_base(l, extends, place, p) : 0;
 
 	if (err && err != -EINVAL)
@@ -158,7 +158,7 @@ static int load_place(const struct profile_place *place, unsigned int depth, str
 	err = yaml_open(place->path, place->shown, &l.file, diags, e);
 	if (err)
 		return err;
-	err = load_tree(&l, place, &loaded);
+	err = load_tree(&l, place, errors, &loaded);
 	snprintf(loaded.path, sizeof(loaded.path), "%s", place->shown);
 	if (!err && !depth)
 		profile_apply_agent(&loaded);

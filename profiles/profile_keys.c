@@ -188,8 +188,9 @@ static int read_vendor(struct schema_load *l, const struct schema_row *row,
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of drivers");
 	for (size_t i = 0; i < node->count; i += 2)
-		if (node->item[i + 1]->kind != YAML_MAP &&
-		    schema_stop(schema_expect(l, node->item[i + 1], "a map of settings"), &bad))
+		if (yaml_item(node, i + 1)->kind != YAML_MAP &&
+		    schema_stop(schema_expect(l, yaml_item(node, i + 1), "a map of settings"),
+				&bad))
 			return bad;
 	return bad;
 }
@@ -213,7 +214,7 @@ static int read_match(struct schema_load *l, const struct schema_row *row,
 		return schema_expect(l, node, "a list of pfc, ets and app");
 	p->peer_match = 0;
 	for (size_t i = 0; i < node->count; i++) {
-		if (schema_stop(schema_word(l, node->item[i], objects, &value), &bad))
+		if (schema_stop(schema_word(l, yaml_item(node, i), objects, &value), &bad))
 			return bad;
 		p->peer_match |= value;
 	}

@@ -50,7 +50,7 @@ static int read_flags(struct schema_load *l, const struct qos_field *f,
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of words");
 	for (size_t i = 0; i < node->count; i++) {
-		if (schema_stop(schema_word(l, node->item[i], f->words, &flag), &bad))
+		if (schema_stop(schema_word(l, yaml_item(node, i), f->words, &flag), &bad))
 			return bad;
 		flags |= flag;
 	}
@@ -103,7 +103,7 @@ static int read_prio_set(struct schema_load *l, const struct qos_field *f,
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of priorities, such as [3]");
 	for (size_t i = 0; i < node->count; i++)
-		if (schema_stop(add_prios(l, f, node->item[i], &set), &bad))
+		if (schema_stop(add_prios(l, f, yaml_item(node, i), &set), &bad))
 			return bad;
 	*(uint8_t *)member = set;
 	return bad;
@@ -139,14 +139,14 @@ static int read_element(struct schema_load *l, const struct qos_field *f,
 	return 0;
 }
 
-/* "3: 6" of a map. */
-static int read_pair(struct schema_load *l, const struct qos_field *f,
-		     struct yaml_node *const *pair, void *member)
+/* "3: 6", items i and i + 1 of a map. */
+static int read_pair(struct schema_load *l, const struct qos_field *f, const struct yaml_node *map,
+		     size_t i, void *member)
 {
 	uint64_t at = 0;
-	int err = schema_number(l, pair[0], 0, QOS_PRIOS - 1, &at);
+	int err = schema_number(l, yaml_item(map, i), 0, QOS_PRIOS - 1, &at);
 
-	return err ? err : read_element(l, f, pair[1], member, at);
+	return err ? err : read_element(l, f, yaml_item(map, i + 1), member, at);
 }
 
 /* [0, 0, 0, 3, 0, 0, 6, 0], or {3: 3, 6: 6} in which what is not listed is 0 (strict). */
@@ -158,29 +158,31 @@ static int read_array(struct schema_load *l, const struct qos_field *f,
 	if (node->kind == YAML_TEXT || (node->kind == YAML_LIST && node->count != QOS_PRIOS))
 		return schema_expect(l, node, "a list of 8 values or a map of 0 to 7");
 	for (size_t i = 0; node->kind == YAML_LIST && i < node->count; i++)
-		if (schema_stop(read_element(l, f, node->item[i], member, i), &bad))
+		if (schema_stop(read_element(l, f, yaml_item(node, i), member, i), &bad))
 			return bad;
 	for (size_t i = 0; node->kind == YAML_MAP && i < node->count; i += 2)
-		if (schema_stop(read_pair(l, f, &node->item[i], member), &bad))
+		if (schema_stop(read_pair(l, f, node, i, member), &bad))
 			return bad;
 	return bad;
 }
 
 /* "24-31: 3" of a map. */
-static int add_dscps(struct schema_load *l, const struct qos_field *f,
-		     struct yaml_node *const *pair, uint8_t *prio)
+static int add_dscps(struct schema_load *l, const struct qos_field *f, const struct yaml_node *map,
+		     size_t i, uint8_t *prio)
 {
+	const struct yaml_node *dscps = yaml_item(map, i);
 	unsigned int first = 0, last = 0;
 	uint64_t value = 0;
-	int err = read_range(l, pair[0], QOS_DSCPS - 1, &first, &last);
+	int err = read_range(l, dscps, QOS_DSCPS - 1, &first, &last);
 	int bad = 0;
 
 	if (schema_stop(err, &bad) ||
-	    schema_stop(schema_number(l, pair[1], f->min, f->max, &value), &bad) || bad)
+	    schema_stop(schema_number(l, yaml_item(map, i + 1), f->min, f->max, &value), &bad) ||
+	    bad)
 		return bad;
 	for (unsigned int dscp = first; dscp <= last; dscp++) {
 		if (prio[dscp] != QOS_UNMAPPED)
-			return report_twice(l, pair[0], "DSCP");
+			return report_twice(l, dscps, "DSCP");
 		prio[dscp] = value;
 	}
 	return 0;
@@ -195,7 +197,7 @@ static int read_dscp_map(struct schema_load *l, const struct qos_field *f,
 		return schema_expect(l, node, "a map of DSCPs to priorities, such as {26: 3}");
 	memset(member, QOS_UNMAPPED, QOS_DSCPS);
 	for (size_t i = 0; i < node->count; i += 2)
-		if (schema_stop(add_dscps(l, f, &node->item[i], member), &bad))
+		if (schema_stop(add_dscps(l, f, node, i, member), &bad))
 			return bad;
 	return bad;
 }
@@ -262,10 +264,10 @@ static int read_selectors(struct schema_load *l, const struct qos_field *f,
 	if (node->kind != YAML_LIST || node->count > QOS_SELECTORS)
 		return schema_expect(l, node, "a list of selectors, such as [dscp, pcp]");
 	for (size_t i = 0; i < node->count; i++) {
-		if (schema_stop(schema_word(l, node->item[i], f->words, &one), &bad))
+		if (schema_stop(schema_word(l, yaml_item(node, i), f->words, &one), &bad))
 			return bad;
 		if (memchr(selector, one, i))
-			return report_twice(l, node->item[i], "selector");
+			return report_twice(l, yaml_item(node, i), "selector");
 		selector[i] = one;
 	}
 	return bad;
@@ -280,10 +282,10 @@ static int read_number_map(struct schema_load *l, const struct qos_field *f,
 
 	for (size_t i = 0; i < node->count; i += 2) {
 		uint64_t key = 0, value = 0;
-		int err = schema_number(l, node->item[i], 0, keys - 1, &key);
+		int err = schema_number(l, yaml_item(node, i), 0, keys - 1, &key);
 
 		if (!err)
-			err = schema_number(l, node->item[i + 1], f->min, f->max, &value);
+			err = schema_number(l, yaml_item(node, i + 1), f->min, f->max, &value);
 		if (schema_stop(err, &bad))
 			return bad;
 		if (!err)
@@ -310,18 +312,18 @@ static int read_skb_map(struct schema_load *l, const struct qos_field *f,
 }
 
 /* "rpg_ai_rate: 5" of a map. */
-static int add_param(struct schema_load *l, struct yaml_node *const *pair,
+static int add_param(struct schema_load *l, const struct yaml_node *map, size_t i,
 		     struct qos_params *params)
 {
 	uint64_t value = 0;
-	uint8_t i = 0;
-	int err = schema_word(l, pair[0], qos_param_words, &i);
+	uint8_t param = 0;
+	int err = schema_word(l, yaml_item(map, i), qos_param_words, &param);
 
 	if (!err)
-		err = schema_number(l, pair[1], 0, UINT32_MAX, &value);
+		err = schema_number(l, yaml_item(map, i + 1), 0, UINT32_MAX, &value);
 	if (err)
 		return err;
-	qos_param_put(params, i, value);
+	qos_param_put(params, param, value);
 	return 0;
 }
 
@@ -334,7 +336,7 @@ static int read_params(struct schema_load *l, const struct qos_field *f,
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of parameters to numbers");
 	for (size_t i = 0; i < node->count; i += 2)
-		if (schema_stop(add_param(l, &node->item[i], member), &bad))
+		if (schema_stop(add_param(l, node, i, member), &bad))
 			return bad;
 	return bad;
 }
@@ -368,18 +370,18 @@ static void begin_apps(struct qos *q)
 }
 
 /* "4791: 3" or "4791: [3, 4]" of a map. */
-static int add_protocol(struct schema_load *l, uint8_t selector, struct yaml_node *const *pair,
-			struct qos *q)
+static int add_protocol(struct schema_load *l, uint8_t selector, const struct yaml_node *map,
+			size_t i, struct qos *q)
 {
-	const struct yaml_node *prios = pair[1];
+	const struct yaml_node *prios = yaml_item(map, i + 1);
 	uint64_t protocol = 0;
-	int err = schema_number(l, pair[0], 0, UINT16_MAX, &protocol), bad = 0;
+	int err = schema_number(l, yaml_item(map, i), 0, UINT16_MAX, &protocol), bad = 0;
 	struct qos_app app = {.selector = selector, .protocol = protocol};
 
 	if (err || prios->kind != YAML_LIST)
 		return err ? err : add_app(l, prios, app, q);
 	for (size_t k = 0; k < prios->count; k++)
-		if (schema_stop(add_app(l, prios->item[k], app, q), &bad))
+		if (schema_stop(add_app(l, yaml_item(prios, k), app, q), &bad))
 			return bad;
 	return bad;
 }
@@ -393,7 +395,7 @@ int profile_read_apps(struct schema_load *l, uint8_t selector, const struct yaml
 		return schema_expect(l, node, "a map of numbers to priorities, such as {4791: 3}");
 	begin_apps(q);
 	for (size_t i = 0; i < node->count; i += 2)
-		if (schema_stop(add_protocol(l, selector, &node->item[i], q), &bad))
+		if (schema_stop(add_protocol(l, selector, node, i, q), &bad))
 			return bad;
 	return bad;
 }
@@ -408,10 +410,10 @@ static int read_entries(struct schema_load *l, const struct yaml_node *node, str
 	begin_apps(q);
 	for (size_t i = 0; i < node->count; i += 2) {
 		uint8_t selector = 0;
-		int err = schema_word(l, node->item[i], qos_app_words, &selector);
+		int err = schema_word(l, yaml_item(node, i), qos_app_words, &selector);
 
 		if (!err)
-			err = profile_read_apps(l, selector, node->item[i + 1], q);
+			err = profile_read_apps(l, selector, yaml_item(node, i + 1), q);
 		if (schema_stop(err, &bad))
 			return bad;
 	}

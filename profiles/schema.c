@@ -236,8 +236,9 @@ static int read_texts(struct schema_load *l, const struct schema_row *row,
 	if (node->count > row->max)
 		return refuse_many(l, row, node);
 	for (size_t i = 0; i < node->count; i++)
-		if (schema_stop(read_text(l, row, node->item[i], (char *)target + i * row->size),
-				&bad))
+		if (schema_stop(
+			    read_text(l, row, yaml_item(node, i), (char *)target + i * row->size),
+			    &bad))
 			return bad;
 	if (!bad)
 		*(unsigned int *)((char *)l->target + row->count_offset) = node->count;
@@ -276,7 +277,7 @@ static int read_maps(struct schema_load *l, const struct schema_row *row,
 	if (row->max && node->count > row->max)
 		return refuse_many(l, row, node);
 	for (size_t i = 0; i < node->count; i++)
-		if (schema_stop(read_map_item(l, row, node->item[i], target), &bad))
+		if (schema_stop(read_map_item(l, row, yaml_item(node, i), target), &bad))
 			return bad;
 	return 0;
 }
@@ -438,7 +439,8 @@ static int load_keys(struct schema_load *l, const char *prefix, const struct yam
 	int bad = 0;
 
 	for (size_t i = 0; i < map->count; i += 2)
-		if (schema_stop(load_value(l, prefix, map->item[i], map->item[i + 1]), &bad))
+		if (schema_stop(load_value(l, prefix, yaml_item(map, i), yaml_item(map, i + 1)),
+				&bad))
 			return bad;
 	return 0;
 }

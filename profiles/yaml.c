@@ -17,12 +17,18 @@
 
 #define FINDING_TEXT_MAX 320
 
+struct yaml_items {
+	size_t room;
+	struct yaml_node *node[];
+};
+
 /* One file while it is read. */
 struct reader {
 	yaml_parser_t parser;
 	struct yaml_file *f;
 	struct diags *d;
 	size_t nodes;
+	bool twice; /* a key was given twice */
 };
 
 static void node_free(struct yaml_node *node)
@@ -30,8 +36,8 @@ static void node_free(struct yaml_node *node)
 	if (!node)
 		return;
 	for (size_t i = 0; i < node->count; i++)
-		node_free(node->item[i]);
-	free(node->item);
+		node_free(node->items->node[i]);
+	free(node->items);
 	free(node->text);
 	free(node);
 }
@@ -171,20 +177,20 @@ static int node_new(struct reader *r, const yaml_event_t *event, enum yaml_kind 
 /* Takes the item whatever happens. */
 static int node_append(struct yaml_node *node, struct yaml_node *item)
 {
-	struct yaml_node **grown;
+	struct yaml_items *grown = node->items;
 
-	/* Powers of two: grow when the count reaches one. */
-	if (!(node->count & (node->count - 1))) {
-		size_t room = node->count ? 2 * node->count : 1;
+	if (!grown || node->count == grown->room) {
+		size_t room = node->count ? 2 * node->count : 2;
 
-		grown = realloc(node->item, room * sizeof(*grown));
+		grown = realloc(grown, sizeof(*grown) + room * sizeof(grown->node[0]));
 		if (!grown) {
 			node_free(item);
 			return -ENOMEM;
 		}
-		node->item = grown;
+		grown->room = room;
+		node->items = grown;
 	}
-	node->item[node->count++] = item;
+	grown->node[node->count++] = item;
 	return 0;
 }
 
@@ -213,7 +219,8 @@ static int read_text(struct reader *r, const yaml_event_t *event, struct yaml_no
 	return 0;
 }
 
-/* A second value of one key is an error, but leaves a tree in which more can be found. */
+/* All keys that are given twice are reported, but there is no tree then: whoever looks up a key
+ * would see one of its values, and whoever walks the map both. */
 static int check_key(struct reader *r, const struct yaml_node *map, const struct yaml_node *key)
 {
 	struct yaml_finding what = {.level = DIAG_ERROR, .rule = "RC-INP-003"};
@@ -225,10 +232,13 @@ static int check_key(struct reader *r, const struct yaml_node *map, const struct
 		return yaml_report(r->f, key, &what, r->d, "a key must be a word or a number");
 	}
 	for (size_t i = 0; i < map->count; i += 2) {
-		if (strcmp(map->item[i]->text, key->text))
+		const struct yaml_node *first = yaml_item(map, i);
+
+		if (strcmp(first->text, key->text))
 			continue;
-		snprintf(note, sizeof(note), "first given in line %d", map->item[i]->line);
+		snprintf(note, sizeof(note), "first given in line %d", first->line);
 		what.note = note;
+		r->twice = true;
 		err = yaml_report(r->f, key, &what, r->d, "key '%s' is given twice", key->text);
 		return err == -EINVAL ? 0 : err;
 	}
@@ -361,7 +371,7 @@ static int read_tree(struct yaml_file *f, size_t size, struct diags *d)
 	yaml_parser_delete(&r.parser);
 	if (!err && f->root->kind != YAML_MAP)
 		err = yaml_report(f, f->root, &what, d, "the file holds no keys");
-	return err;
+	return !err && r.twice ? -EINVAL : err;
 }
 
 /* A file that was not read, because it is too large (-EFBIG) or no file. */
@@ -421,13 +431,18 @@ int yaml_open(const char *path, const char *shown, struct yaml_file *f, struct d
 	return parse_owned(shown, text, size, f, d, e);
 }
 
+const struct yaml_node *yaml_item(const struct yaml_node *node, size_t index)
+{
+	return node && index < node->count ? node->items->node[index] : NULL;
+}
+
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)
 {
 	if (!map || map->kind != YAML_MAP)
 		return NULL;
 	for (size_t i = 0; i < map->count; i += 2)
-		if (!strcmp(map->item[i]->text, key))
-			return map->item[i + 1];
+		if (!strcmp(yaml_item(map, i)->text, key))
+			return yaml_item(map, i + 1);
 	return NULL;
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A YAML file as a tree in which every value knows its place, and nothing has a type yet: scalars
- * are text, the schema says what they must be. Aliases, tags and several documents are refused,
- * size, depth and number of nodes are limited, so that no input costs more than it weighs.
+ * are text, the schema says what they must be. Aliases, tags, several documents and keys given
+ * twice are refused, size, depth and number of nodes are limited, so that no input costs more than
+ * it weighs.
  */
 #ifndef PROFILES_YAML_H
 #define PROFILES_YAML_H
@@ -19,14 +20,17 @@ enum yaml_kind {
 	YAML_MAP,
 };
 
+struct yaml_items;
+
 struct yaml_node {
 	enum yaml_kind kind;
 	int line, column; /* from 1 */
 	int width;	  /* characters up to its end on the first line */
 	char *text;	  /* YAML_TEXT: owned, no NUL inside */
-	/* YAML_LIST: its items. YAML_MAP: key, value, key, value; keys are texts. Owned. */
-	struct yaml_node **item;
-	size_t count; /* of item[] */
+	/* YAML_LIST: its items. YAML_MAP: key, value, key, value; keys are texts. Owned; only
+	 * yaml_item() looks into them. */
+	struct yaml_items *items;
+	size_t count; /* of the items */
 };
 
 struct yaml_file {
@@ -39,7 +43,7 @@ struct yaml_file {
 
 /*
  * Reads and parses a file, which findings call `shown`. Findings about it go to d. Returns 0;
- * -EINVAL when the finding leaves no tree (a key given twice does); another -errno with e filled
+ * -EINVAL with at least one finding: there is no tree to read on in; another -errno with e filled
  * when the file cannot be opened or read. *f is only valid after success; the caller then calls
  * yaml_close().
  */
@@ -51,6 +55,10 @@ int yaml_parse(const char *shown, const char *text, size_t size, struct yaml_fil
 	       struct diags *d, struct err *e);
 
 void yaml_close(struct yaml_file *f);
+
+/* Item `index` of a list, or of a map's keys and values; NULL beyond the last, and when `node` is
+ * NULL or a text. The one way to an item: what counts items may be another list than this. */
+const struct yaml_node *yaml_item(const struct yaml_node *node, size_t index);
 
 /* Value of a key of a map, NULL when it is absent or `map` is NULL or no map. */
 const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key);

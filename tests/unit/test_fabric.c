@@ -338,6 +338,44 @@ static void test_all_findings_at_once(void **state)
 	diags_clear(&d);
 }
 
+/* A key given twice is no inventory, whatever else stands in it: the lists of both keys would be
+ * one array of hosts, or of ports, beside the nodes of the first. */
+static void test_key_twice(void **state)
+{
+	static const struct {
+		const char *in, *key;
+		int line;
+	} cases[] = {
+		{HEAD "hosts: [{name: a, " PORT "}]\nhosts: [{name: b, " PORT "}]\n", "hosts", 5},
+		{HEAD "hosts: [{name: a, " PORT "}]\nhosts:\n  - {name: b, " PORT "}\n"
+		      "  - {name: c, " PORT "}\n  - {name: d, " PORT "}\n",
+		 "hosts", 5},
+		{HEAD "hosts: [{name: a, " PORT ",\n  " PORT "}]\n", "ports", 5},
+		{HEAD "hosts: [{name: a, " PORT
+		      ",\n  ports: [{interface: e1}, {interface: e2}]}]\n",
+		 "ports", 5},
+		{HEAD "hosts: [{name: a,\n  name: b, " PORT "}]\n", "name", 5},
+		{HEAD "hosts: [{name: a, " PORT "}]\nthresholds: {tcp: [{}],\n  tcp: [{}, {}]}\n",
+		 "tcp", 6},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fabric f = {.name = "untouched"};
+		char text[64];
+		struct diags d;
+
+		snprintf(text, sizeof(text), "key '%s' is given twice", cases[i].key);
+		assert_int_equal(load(cases[i].in, &f, &d), -EINVAL);
+		assert_int_equal(d.count, 1);
+		assert_string_equal(d.list[0].rule, "RC-INP-003");
+		assert_string_equal(d.list[0].text, text);
+		assert_int_equal(d.list[0].line, cases[i].line);
+		assert_string_equal(f.name, "untouched");
+		diags_clear(&d);
+	}
+}
+
 static void test_profile_of_the_inventory(void **state)
 {
 	static const char hosts[] = "hosts: [{name: h1, " PORT "}]\n";
@@ -479,6 +517,7 @@ int main(void)
 		cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_refused_tcp),
 		cmocka_unit_test(test_all_findings_at_once),
+		cmocka_unit_test(test_key_twice),
 		cmocka_unit_test(test_profile_of_the_inventory),
 		cmocka_unit_test(test_kind_of_file),
 		cmocka_unit_test(test_nodeset),

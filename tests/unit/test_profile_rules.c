@@ -96,21 +96,23 @@ static void test_wrong_values(void **state)
 	}
 }
 
-/* A whole file of mistakes is one run of findings. */
+/* A whole file of mistakes is one run of findings; of a file with a key given twice there is no
+ * tree in which more could be found. */
 static void test_all_findings_at_once(void **state)
 {
 	static const char text[] = "schema: rocecheck.profile/2\n"
 				   "nam: x\n"
 				   "intent: losless\n"
 				   "pfc: {enabeld: [3], willing: maybe}\n"
-				   "mtu: {netdev: 010}\n"
-				   "mtu: {netdev: 9000}\n";
+				   "mtu: {netdev: 010}\n";
+	static const char twice[] = "schema: rocecheck.profile/2\nnam: x\nmtu: {netdev: 010}\n"
+				    "mtu: {netdev: 9000}\n";
 	static const struct {
 		const char *rule, *suggestion;
 	} want[] = {
-		{"RC-INP-003", NULL},	    {"RC-INP-010", NULL},      {"RC-INP-002", "name"},
-		{"RC-INP-009", "lossless"}, {"RC-INP-002", "enabled"}, {"RC-INP-009", NULL},
-		{"RC-INP-004", NULL},	    {"RC-INP-006", NULL},
+		{"RC-INP-010", NULL},	   {"RC-INP-002", "name"}, {"RC-INP-009", "lossless"},
+		{"RC-INP-002", "enabled"}, {"RC-INP-009", NULL},   {"RC-INP-004", NULL},
+		{"RC-INP-006", NULL},
 	};
 	struct profile p;
 	struct diags d;
@@ -124,6 +126,10 @@ static void test_all_findings_at_once(void **state)
 		if (want[i].suggestion)
 			assert_string_equal(d.list[i].suggestion, want[i].suggestion);
 	}
+	diags_clear(&d);
+	assert_int_equal(load(twice, &p, &d), -EINVAL);
+	assert_int_equal(d.count, 1);
+	assert_string_equal(d.list[0].rule, "RC-INP-003");
 	diags_clear(&d);
 }
 

@@ -39,14 +39,14 @@ static void test_places(void **state)
 	node = yaml_find(&f, "bb");
 	assert_int_equal(node->kind, YAML_LIST);
 	assert_int_equal(node->count, 2);
-	node = node->item[1];
+	node = yaml_item(node, 1);
 	assert_int_equal(node->line, 4);
 	assert_int_equal(node->column, 5);
 	assert_int_equal(node->width, strlen("{c: 010, d: [no, 'yes']}"));
 	assert_string_equal(yaml_get(node, "c")->text, "010");
 	assert_int_equal(yaml_get(node, "c")->column, 9);
-	assert_string_equal(yaml_get(node, "d")->item[0]->text, "no");
-	assert_int_equal(yaml_get(node, "d")->item[1]->width, strlen("'yes'"));
+	assert_string_equal(yaml_item(yaml_get(node, "d"), 0)->text, "no");
+	assert_int_equal(yaml_item(yaml_get(node, "d"), 1)->width, strlen("'yes'"));
 	assert_string_equal(yaml_find(&f, "e")->text, "");
 	assert_null(yaml_find(&f, "bb.c"));
 	assert_null(yaml_find(&f, "a.b"));
@@ -122,7 +122,8 @@ static void test_mistakes(void **state)
 
 /* clang-format on */
 
-/* A second value of a key is an error, but the tree stays and shows the rest. */
+/* Of a key that is given twice there is no tree: one reader would see its first value, another
+ * both. All of them are reported. */
 static void test_duplicate(void **state)
 {
 	static const char text[] = "a: 1\nb: {c: 1, c: 2}\na: 3\n";
@@ -130,13 +131,41 @@ static void test_duplicate(void **state)
 	struct diags d;
 
 	(void)state;
-	assert_int_equal(parse(text, strlen(text), &f, &d), 0);
+	assert_int_equal(parse(text, strlen(text), &f, &d), -EINVAL);
 	assert_int_equal(d.count, 2);
 	assert_int_equal(d.errors, 2);
 	assert_string_equal(d.list[0].text, "key 'c' is given twice");
 	assert_string_equal(d.list[0].source, "b: {c: 1, c: 2}");
 	assert_string_equal(d.list[1].note, "first given in line 1");
-	assert_string_equal(yaml_find(&f, "a")->text, "1");
+	diags_clear(&d);
+}
+
+/* No index leads beyond the items, whatever counted them. */
+static void test_items(void **state)
+{
+	static const char text[] = "list: [x, y, z]\nmap: {k: v}\nnone: []\ntext: abc\n";
+	static const struct {
+		const char *of;
+		size_t count;
+	} cases[] = {{"list", 3}, {"map", 2}, {"none", 0}, {"text", 0}};
+	struct yaml_file f;
+	struct diags d;
+
+	(void)state;
+	assert_int_equal(parse(text, strlen(text), &f, &d), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct yaml_node *node = yaml_find(&f, cases[i].of);
+
+		assert_int_equal(node->count, cases[i].count);
+		for (size_t k = 0; k < cases[i].count; k++)
+			assert_non_null(yaml_item(node, k));
+		for (size_t k = cases[i].count; k < cases[i].count + 4; k++)
+			assert_null(yaml_item(node, k));
+		assert_null(yaml_item(node, SIZE_MAX));
+	}
+	assert_string_equal(yaml_item(yaml_find(&f, "list"), 2)->text, "z");
+	assert_string_equal(yaml_item(yaml_find(&f, "map"), 1)->text, "v");
+	assert_null(yaml_item(NULL, 0));
 	yaml_close(&f);
 	diags_clear(&d);
 }
@@ -294,12 +323,11 @@ static void test_many_findings(void **state)
 	for (unsigned int i = 0; i < 4000; i++)
 		used += sprintf(text + used, "k%u: 1\n", i % 1000);
 	clock_gettime(CLOCK_MONOTONIC, &start);
-	assert_int_equal(parse(text, used, &f, &d), 0);
+	assert_int_equal(parse(text, used, &f, &d), -EINVAL);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	assert_int_equal(d.count, 3000);
 	assert_string_equal(d.list[2999].source, "k999: 1");
 	assert_true(end.tv_sec - start.tv_sec < 10);
-	yaml_close(&f);
 	diags_clear(&d);
 }
 
@@ -332,11 +360,11 @@ static void test_report(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),	      cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_duplicate),     cmocka_unit_test(test_limits),
-		cmocka_unit_test(test_every_prefix),  cmocka_unit_test(test_files),
-		cmocka_unit_test(test_report),	      cmocka_unit_test(test_line_breaks),
-		cmocka_unit_test(test_many_findings),
+		cmocka_unit_test(test_places),	    cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_duplicate),   cmocka_unit_test(test_items),
+		cmocka_unit_test(test_limits),	    cmocka_unit_test(test_every_prefix),
+		cmocka_unit_test(test_files),	    cmocka_unit_test(test_report),
+		cmocka_unit_test(test_line_breaks), cmocka_unit_test(test_many_findings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

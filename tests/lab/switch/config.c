@@ -88,7 +88,7 @@ static int load_ports(struct load *l, const struct yaml_node *node)
 	if (ports->kind != YAML_LIST || !ports->count)
 		return report(l, ports, "RC-INP-004", "ports: expected a list of maps");
 	for (size_t i = 0; i < ports->count; i++)
-		if (schema_stop(load_port(l, ports->item[i], &base), &bad))
+		if (schema_stop(load_port(l, yaml_item(ports, i), &base), &bad))
 			return bad;
 	return bad;
 }
@@ -269,7 +269,7 @@ static int load_list(struct load *l, const char *key,
 	if (list->kind != YAML_LIST)
 		return report(l, list, "RC-INP-004", "expected a list of maps");
 	for (size_t i = 0; i < list->count; i++)
-		if (schema_stop(one(l, list->item[i]), &bad))
+		if (schema_stop(one(l, yaml_item(list, i)), &bad))
 			return bad;
 	return bad;
 }

@@ -126,10 +126,11 @@ static int read_apps(struct schema_load *l, const struct schema_row *row,
 		struct app_config *app = &lldp->app[lldp->app_count++];
 		int err;
 
-		if (node->item[i]->kind != YAML_MAP)
-			err = schema_expect(l, node->item[i], "a map of keys");
+		if (yaml_item(node, i)->kind != YAML_MAP)
+			err = schema_expect(l, yaml_item(node, i), "a map of keys");
 		else
-			err = schema_load_map(&app_keys, l->file, node->item[i], app, l->diags);
+			err = schema_load_map(&app_keys, l->file, yaml_item(node, i), app,
+					      l->diags);
 		if (schema_stop(err, &bad))
 			return bad;
 	}

@@ -89,12 +89,12 @@ int config_read_map(struct schema_load *l, const struct schema_row *row,
 		uint64_t prio;
 		struct err e;
 
-		if (units_range(node->item[i]->text, row->max, &first, &last, &e)) {
-			if (schema_stop(schema_refuse(l, node->item[i], &e), &bad))
+		if (units_range(yaml_item(node, i)->text, row->max, &first, &last, &e)) {
+			if (schema_stop(schema_refuse(l, yaml_item(node, i), &e), &bad))
 				return bad;
 			continue;
 		}
-		if (schema_stop(schema_number(l, node->item[i + 1], 0, 7, &prio), &bad))
+		if (schema_stop(schema_number(l, yaml_item(node, i + 1), 0, 7, &prio), &bad))
 			return bad;
 		for (unsigned int n = first; !bad && n <= last; n++)
 			((uint8_t *)target)[n] = prio;
@@ -114,7 +114,7 @@ int config_read_prio_set(struct schema_load *l, const struct schema_row *row,
 	for (size_t i = 0; i < node->count; i++) {
 		uint64_t prio = 0;
 
-		if (schema_stop(schema_number(l, node->item[i], 0, 7, &prio), &bad))
+		if (schema_stop(schema_number(l, yaml_item(node, i), 0, 7, &prio), &bad))
 			return bad;
 		set |= 1u << prio;
 	}
@@ -135,7 +135,7 @@ int config_read_words(struct schema_load *l, const struct schema_row *row,
 	for (size_t i = 0; i < node->count; i++) {
 		uint8_t value = 0;
 
-		if (schema_stop(schema_word(l, node->item[i], row->words, &value), &bad))
+		if (schema_stop(schema_word(l, yaml_item(node, i), row->words, &value), &bad))
 			return bad;
 		set |= 1u << value;
 	}
@@ -161,8 +161,8 @@ int config_read_pfc(struct schema_load *l, const struct schema_row *row,
 	for (size_t i = 0; i < node->count; i += 2) {
 		uint64_t n = 0;
 
-		if (schema_stop(schema_number(l, node->item[i], 0, 7, &n), &bad) ||
-		    schema_stop(schema_word(l, node->item[i + 1], pfc_words, &mode), &bad))
+		if (schema_stop(schema_number(l, yaml_item(node, i), 0, 7, &n), &bad) ||
+		    schema_stop(schema_word(l, yaml_item(node, i + 1), pfc_words, &mode), &bad))
 			return bad;
 		if (!bad)
 			prio[n].pfc = mode;
@@ -179,9 +179,9 @@ int config_read_numbered(struct schema_load *l, const struct schema_row *row,
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map by number");
 	for (size_t i = 0; i < node->count; i += 2) {
-		const struct yaml_node *value = node->item[i + 1];
+		const struct yaml_node *value = yaml_item(node, i + 1);
 		uint64_t n = 0;
-		int err = schema_number(l, node->item[i], 0, 7, &n);
+		int err = schema_number(l, yaml_item(node, i), 0, 7, &n);
 
 		if (!err && value->kind != YAML_MAP)
 			err = schema_expect(l, value, "a map of keys");
