@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-DIR *folder_open(int root, const char *path)
+DIR *folder_read(int root, const char *path)
 {
 	int fd = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);

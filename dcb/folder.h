@@ -9,7 +9,7 @@
 
 /* The folder `path` below root, to be read and closed by closedir(); NULL with errno when it cannot
  * be opened or is none. */
-DIR *folder_open(int root, const char *path);
+DIR *folder_read(int root, const char *path);
 
 /* The names in it reach the disk. 0 or -errno. */
 int folder_sync(const char *path);

@@ -36,7 +36,7 @@ static const char *const unit_folders[] = {"etc/systemd/system", "lib/systemd/sy
 /* The folder of a target that wants the unit. */
 static bool wanted_in(int root, const char *folder, const char *unit, char *path, size_t size)
 {
-	DIR *dir = folder_open(root, folder);
+	DIR *dir = folder_read(root, folder);
 	bool found = false;
 	struct dirent *d;
 
@@ -106,7 +106,7 @@ typedef bool look(const struct search *s, const char *path, struct owner *found)
 static unsigned int find_in(const struct search *s, const char *folder, const char *pattern,
 			    look *fn, struct owner *found, unsigned int max)
 {
-	DIR *dir = folder_open(s->root, folder);
+	DIR *dir = folder_read(s->root, folder);
 	unsigned int count = 0, files = 0;
 	struct dirent *d;
 	char path[256];

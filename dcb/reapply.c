@@ -256,7 +256,7 @@ static void look_into(struct walk *w, const char *path, const char *name, bool u
 
 static void walk_folder(struct walk *w, const char *folder, const char *pattern, bool units)
 {
-	DIR *dir = folder_open(w->root, folder);
+	DIR *dir = folder_read(w->root, folder);
 	char path[PATH_MAX];
 	struct dirent *d;
 

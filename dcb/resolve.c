@@ -39,7 +39,7 @@ static DIR *open_netdev(struct dcb *dcb, const char *netdev)
 	char path[64];
 
 	snprintf(path, sizeof(path), "class/net/%.15s", netdev);
-	return folder_open(dcb_sysfs_fd(dcb), path);
+	return folder_read(dcb_sysfs_fd(dcb), path);
 }
 
 /* The next netdev that is linked as "lower_NAME" or "upper_NAME". NULL at the end. */

@@ -37,7 +37,7 @@ bool sysfs_link_name(int root, const char *path, char *name, size_t size)
 
 bool sysfs_first_name(int root, const char *path, char *name, size_t size)
 {
-	DIR *dir = folder_open(root, path);
+	DIR *dir = folder_read(root, path);
 	struct dirent *d;
 
 	name[0] = '\0';

@@ -292,7 +292,7 @@ static int on_stats(uint16_t type, const uint8_t *payload, size_t size, void *ar
  * counter. */
 static int sysfs_stats(struct dcb *dcb, const char *folder, struct wanted *w)
 {
-	DIR *dir = folder_open(dcb_sysfs_fd(dcb), folder);
+	DIR *dir = folder_read(dcb_sysfs_fd(dcb), folder);
 	struct dirent *entry;
 	int err = 0;
 

@@ -183,7 +183,7 @@ static bool above(struct dcb *dcb, const char *upper, const char *port, int laye
 	if (!layers || strchr(upper, '/'))
 		return false;
 	snprintf(path, sizeof(path), "class/net/%.20s", upper);
-	dir = folder_open(dcb_sysfs_fd(dcb), path);
+	dir = folder_read(dcb_sysfs_fd(dcb), path);
 	while (dir && !found && (d = readdir(dir)))
 		if (!strncmp(d->d_name, "lower_", 6))
 			found = above(dcb, d->d_name + 6, port, layers - 1);
@@ -264,7 +264,7 @@ static bool take_option(const char *options, const char *key, char *value, size_
 /* /sys/class/nvme/NAME/transport and address: "traddr=...,trsvcid=...". */
 static void add_nvme(struct dcb *dcb, const char *port, struct port_use *use)
 {
-	DIR *dir = folder_open(dcb_sysfs_fd(dcb), "class/nvme");
+	DIR *dir = folder_read(dcb_sysfs_fd(dcb), "class/nvme");
 	struct dirent *d;
 
 	while (dir && (d = readdir(dir))) {

@@ -37,7 +37,7 @@ static void test_open_and_sync(void **state)
 	fd = open(root, O_RDONLY | O_DIRECTORY);
 	assert_true(fd >= 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-		DIR *dir = folder_open(fd, cases[i].path);
+		DIR *dir = folder_read(fd, cases[i].path);
 
 		if (dir ? cases[i].err != 0 : errno != cases[i].err)
 			fail_msg("'%s': %s", cases[i].path, dir ? "opened" : strerror(errno));
@@ -47,7 +47,7 @@ static void test_open_and_sync(void **state)
 		if (cases[i].path[0])
 			assert_int_equal(folder_sync(path), -cases[i].err);
 	}
-	assert_null(folder_open(-1, "a"));
+	assert_null(folder_read(-1, "a"));
 	assert_int_equal(errno, EBADF);
 	close(fd);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
