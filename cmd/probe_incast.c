@@ -116,7 +116,7 @@ static int save(const struct incast *in, const struct incast_verdict *v, int cod
 
 	if (!dir)
 		return code;
-	err = folder_make(dir, &e);
+	err = run_folder_make(dir, &e);
 	for (unsigned int i = 0; i < in->count && !err; i++)
 		err = save_run(&in->one[i].t.run, i + 1, dir, &e);
 	if (!err)

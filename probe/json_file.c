@@ -66,7 +66,7 @@ static int make_part(const char *path)
 	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
 }
 
-int folder_make(const char *path, struct err *e)
+int run_folder_make(const char *path, struct err *e)
 {
 	char *part = strdup(path);
 	int err = part ? 0 : -ENOMEM;

@@ -16,6 +16,6 @@ int json_file_load(const char *path, json_t **doc, struct err *e);
 int json_file_save(json_t *doc, const char *path, struct err *e);
 
 /* mkdir -p of one path, mode 0755. An existing folder is fine. */
-int folder_make(const char *path, struct err *e);
+int run_folder_make(const char *path, struct err *e);
 
 #endif

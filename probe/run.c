@@ -121,7 +121,7 @@ static int save_snapshots(const struct run *r, const char *dir, struct err *e)
 
 	if (snprintf(path, sizeof(path), "%s/snapshots", dir) >= (int)sizeof(path))
 		return err_sys(e, -ENAMETOOLONG, "%s", dir);
-	err = folder_make(path, e);
+	err = run_folder_make(path, e);
 	for (unsigned int i = 0; i < r->host_count && !err; i++) {
 		const struct run_host *h = &r->host[i];
 
@@ -138,7 +138,7 @@ static int save_snapshots(const struct run *r, const char *dir, struct err *e)
 int run_save(const struct run *r, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
-	int err = folder_make(dir, e);
+	int err = run_folder_make(dir, e);
 
 	if (!err)
 		err = save_snapshots(r, dir, e);

@@ -290,7 +290,7 @@ static void fetch_all(struct coordinator *c)
 	    snprintf(path, sizeof(path), "%s/captures", c->dir) >= (int)sizeof(path))
 		err_set(&e, -ENOMEM, "no memory for the recordings");
 	else
-		(void)folder_make(path, &e);
+		(void)run_folder_make(path, &e);
 	if (e.code)
 		phase_say(c, "%s", e.text);
 	for (unsigned int p = 0; !e.code && p < most_ports(c); p++)

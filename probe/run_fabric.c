@@ -330,7 +330,7 @@ static void quit_all(struct coordinator *c)
 /* What a former run left in the folder must not pass for a part of this one. */
 static int open_folder(const struct coordinator *c, struct err *e)
 {
-	int err = c->dir ? folder_make(c->dir, e) : 0;
+	int err = c->dir ? run_folder_make(c->dir, e) : 0;
 
 	if (!c->dir || err)
 		return err;

@@ -292,8 +292,8 @@ static void test_save_fails(void **state)
 	write_file("file", "");
 	assert_int_equal(run_save(&f.run, in_dir("file/run"), &e), -ENOTDIR);
 	assert_non_null(strstr(e.text, "file/run"));
-	assert_int_equal(folder_make(in_dir("file"), &e), -ENOTDIR);
-	assert_int_equal(folder_make("", &e), -ENOENT);
+	assert_int_equal(run_folder_make(in_dir("file"), &e), -ENOTDIR);
+	assert_int_equal(run_folder_make("", &e), -ENOENT);
 	assert_non_null(strstr(e.text, "''"));
 	if (!access("/dev/full", W_OK)) {
 		assert_true(run_save(&f.run, "/dev/full", &e) < 0);
