@@ -20,38 +20,7 @@ bool plan_file_is(const char *path)
 }
 
 /* A plan of 64 ports has some 200 KiB. */
-#define STDIN_MAX (16 << 20)
-
-struct limited {
-	FILE *file;
-	size_t left;
-};
-
-static size_t read_limited(void *buffer, size_t size, void *arg)
-{
-	struct limited *in = arg;
-	size_t n;
-
-	if (!in->left)
-		return (size_t)-1;
-	n = fread(buffer, 1, size < in->left ? size : in->left, in->file);
-	in->left -= n;
-	return n;
-}
-
-static int load_stdin(json_t **doc, struct err *e)
-{
-	struct limited in = {stdin, STDIN_MAX};
-	json_error_t where;
-
-	*doc = json_load_callback(read_limited, &in, JSON_REJECT_DUPLICATES, &where);
-	if (!*doc && !in.left)
-		return err_set(e, -EFBIG, "standard input: more than %d MiB", STDIN_MAX >> 20);
-	if (!*doc)
-		return err_set(e, -EINVAL, "standard input:%d:%d: %s", where.line, where.column,
-			       where.text);
-	return 0;
-}
+#define PLAN_BYTES_MAX (16 << 20)
 
 int plan_file_write(const struct plans *plans, const struct profile *profile, const char *path,
 		    struct err *e)
@@ -69,8 +38,12 @@ int plan_file_read(const char *path, struct profile *profile, json_t **doc, stru
 {
 	json_t *read = NULL;
 	const char *schema;
-	int err = strcmp(path, "-") ? json_file_load(path, &read, e) : load_stdin(&read, e);
+	int err;
 
+	if (strcmp(path, "-"))
+		err = json_file_load(path, PLAN_BYTES_MAX, &read, e);
+	else
+		err = json_stream_load(stdin, "standard input", PLAN_BYTES_MAX, &read, e);
 	if (err)
 		return err;
 	schema = json_string_value(json_object_get(read, "schema"));

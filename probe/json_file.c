@@ -5,6 +5,8 @@
 #include "probe/json_file.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,26 +15,79 @@
 
 #include "probe/outfile.h"
 
-int json_file_load(const char *path, json_t **doc, struct err *e)
-{
-	json_error_t where;
-	struct stat st;
-	json_t *json;
+/* What is left of a document that may be as long as a limit. */
+struct limited {
+	FILE *stream;
+	uint64_t left;
+	bool longer;
+};
 
-	if (stat(path, &st) || access(path, R_OK))
-		return err_sys(e, -errno, "%s", path);
-	if (!S_ISREG(st.st_mode)) /* a pipe would be waited for for ever */
-		return err_set(e, -EINVAL, "%s: no regular file", path);
-	json = json_load_file(path, JSON_REJECT_DUPLICATES, &where);
-	if (!json_is_object(json)) {
-		json_decref(json);
-		if (json)
-			return err_set(e, -EINVAL, "%s: no JSON object", path);
-		return err_set(e, -EINVAL, "%s:%d:%d: %s", path, where.line, where.column,
-			       where.text);
+static size_t read_limited(void *buffer, size_t size, void *arg)
+{
+	struct limited *in = arg;
+	size_t n;
+
+	if (!in->left) {
+		in->longer = getc(in->stream) != EOF;
+		return in->longer ? (size_t)-1 : 0;
 	}
+	n = fread(buffer, 1, size < in->left ? size : in->left, in->stream);
+	in->left -= n;
+	return n;
+}
+
+static int too_large(const char *shown, uint64_t max_bytes, struct err *e)
+{
+	return err_set(e, -EFBIG, "%s: more than %llu MiB", shown,
+		       (unsigned long long)(max_bytes >> 20));
+}
+
+int json_stream_load(FILE *stream, const char *shown, uint64_t max_bytes, json_t **doc,
+		     struct err *e)
+{
+	struct limited in = {.stream = stream, .left = max_bytes};
+	json_error_t where;
+	json_t *json = json_load_callback(read_limited, &in, JSON_REJECT_DUPLICATES, &where);
+
+	if (!json && in.longer)
+		return too_large(shown, max_bytes, e);
+	if (!json)
+		return err_set(e, -EINVAL, "%s:%d:%d: %s", shown, where.line, where.column,
+			       where.text);
 	*doc = json;
 	return 0;
+}
+
+int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct err *e)
+{
+	/* A pipe would be waited for for ever. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+	json_t *json = NULL;
+	struct stat st;
+
+	if (!stream) {
+		err = err_sys(e, -errno, "%s", path);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	if (fstat(fd, &st))
+		err = err_sys(e, -errno, "%s", path);
+	else if (!S_ISREG(st.st_mode))
+		err = err_set(e, -EINVAL, "%s: no regular file", path);
+	else if ((uint64_t)st.st_size > max_bytes)
+		err = too_large(path, max_bytes, e);
+	else
+		err = json_stream_load(stream, path, max_bytes, &json, e);
+	fclose(stream);
+	if (!err && !json_is_object(json)) {
+		json_decref(json);
+		err = err_set(e, -EINVAL, "%s: no JSON object", path);
+	}
+	if (!err)
+		*doc = json;
+	return err;
 }
 
 int json_file_save(json_t *doc, const char *path, struct err *e)

@@ -9,11 +9,14 @@
 #include <string.h>
 
 #include "probe/json_take.h"
+#include "probe/run_index.h"
 #include "probe/run_tcp.h"
 
 #define HOSTS_MAX 65536
 #define PORTS_MAX 256
 #define PAIRS_MAX 4194304
+/* Of all hosts, as the run and as both snapshots have them; one has some 15 KiB in memory. */
+#define RUN_PORTS_MAX 262144
 
 static const char *const reading_keys[READ_COUNT] = {
 	[READ_QUIET_BEFORE] = "quiet_before",
@@ -214,31 +217,24 @@ static int take_host(const json_t *json, struct run_host *h, struct err *e)
 }
 
 /* Where host and netdev of a pair's end are in the run. */
-static int find_end(const struct run *r, const json_t *json, unsigned int *host, unsigned int *port,
-		    struct err *e)
+static int find_end(const struct run_index *index, const json_t *json, unsigned int *host,
+		    unsigned int *port, struct err *e)
 {
 	const char *name = json_string_value(json_object_get(json, "host"));
 	const char *netdev = json_string_value(json_object_get(json, "netdev"));
 
-	for (unsigned int i = 0; name && netdev && i < r->host_count; i++) {
-		for (unsigned int k = 0; k < r->host[i].port_count; k++) {
-			if (strcmp(r->host[i].name, name) ||
-			    strcmp(r->host[i].port[k].netdev, netdev))
-				continue;
-			*host = i;
-			*port = k;
-			return 0;
-		}
-	}
-	return err_set(e, -EINVAL, "no host and port of this run");
+	if (!name || !netdev || run_index_find(index, name, netdev, host, port))
+		return err_set(e, -EINVAL, "no host and port of this run");
+	return 0;
 }
 
-static int take_end(const struct run *r, const json_t *json, const char *key, unsigned int *host,
-		    unsigned int *port, uint8_t *tos, struct traffic_result *result, struct err *e)
+static int take_end(const struct run_index *index, const json_t *json, const char *key,
+		    unsigned int *host, unsigned int *port, uint8_t *tos,
+		    struct traffic_result *result, struct err *e)
 {
 	const json_t *end = json_object_get(json, key);
 	uint64_t value = 0;
-	int err = find_end(r, end, host, port, e);
+	int err = find_end(index, end, host, port, e);
 
 	if (!err)
 		err = json_take_uint(end, "tos", 0, 255, &value, e);
@@ -248,7 +244,8 @@ static int take_end(const struct run *r, const json_t *json, const char *key, un
 	return err ? err_prefix(e, "%s", key) : 0;
 }
 
-static int take_pair(const struct run *r, const json_t *json, struct run_pair *p, struct err *e)
+static int take_pair(const struct run_index *index, const json_t *json, struct run_pair *p,
+		     struct err *e)
 {
 	uint64_t bytes = 0;
 	int err = traffic_verb_take(json, "verb", &p->verb, e);
@@ -265,11 +262,11 @@ static int take_pair(const struct run *r, const json_t *json, struct run_pair *p
 	if (!err)
 		err = json_take_text(json, "error", p->error, sizeof(p->error), e);
 	if (!err)
-		err = take_end(r, json, "client", &p->client_host, &p->client_port, &p->client_tos,
-			       &p->client, e);
+		err = take_end(index, json, "client", &p->client_host, &p->client_port,
+			       &p->client_tos, &p->client, e);
 	if (!err)
-		err = take_end(r, json, "server", &p->server_host, &p->server_port, &p->server_tos,
-			       &p->server, e);
+		err = take_end(index, json, "server", &p->server_host, &p->server_port,
+			       &p->server_tos, &p->server, e);
 	if (!err)
 		err = run_tcp_from_json(json, p, e);
 	if (err)
@@ -277,11 +274,35 @@ static int take_pair(const struct run *r, const json_t *json, struct run_pair *p
 	return err;
 }
 
+static size_t ports_of(const json_t *json, const char *key)
+{
+	return json_array_size(json_object_get(json_object_get(json, key), "ports"));
+}
+
+/* Counted before the first of them is stored: it may have less than 40 bytes in the document. */
+static int check_ports(const json_t *hosts, struct err *e)
+{
+	size_t ports = 0;
+
+	for (size_t i = 0; i < json_array_size(hosts); i++) {
+		const json_t *host = json_array_get(hosts, i);
+
+		ports += json_array_size(json_object_get(host, "ports"));
+		ports += ports_of(host, "before") + ports_of(host, "after");
+	}
+	if (ports > RUN_PORTS_MAX)
+		return err_set(e, -E2BIG, "'hosts': %zu ports, at most %d are possible", ports,
+			       RUN_PORTS_MAX);
+	return 0;
+}
+
 static int take_hosts(const json_t *json, struct run *r, struct err *e)
 {
 	const json_t *hosts;
 	int err = json_take_array(json, "hosts", HOSTS_MAX, &hosts, e);
 
+	if (!err)
+		err = check_ports(hosts, e);
 	if (err)
 		return err;
 	r->host = calloc(json_array_size(hosts) + 1, sizeof(*r->host));
@@ -298,21 +319,23 @@ static int take_hosts(const json_t *json, struct run *r, struct err *e)
 
 static int take_pairs(const json_t *json, struct run *r, struct err *e)
 {
+	struct run_index index;
 	const json_t *pairs;
 	int err = json_take_array(json, "pairs", PAIRS_MAX, &pairs, e);
 
 	if (err)
 		return err;
 	r->pair = calloc(json_array_size(pairs) + 1, sizeof(*r->pair));
-	if (!r->pair)
+	if (!r->pair || run_index_make(r, &index))
 		return err_sys(e, -ENOMEM, "pairs");
 	for (size_t i = 0; i < json_array_size(pairs) && !err; i++) {
-		err = take_pair(r, json_array_get(pairs, i), &r->pair[i], e);
+		err = take_pair(&index, json_array_get(pairs, i), &r->pair[i], e);
 		if (err)
 			err_prefix(e, "pairs[%zu]", i);
 		else
 			r->pair_count++;
 	}
+	run_index_clear(&index);
 	return err;
 }
 

@@ -14,8 +14,10 @@
 
 #include "probe/json_file.h"
 #include "probe/run.h"
+#include "probe/run_index.h"
 
 #define SNAPSHOTS_MAX 65536
+#define RUN_BYTES_MAX (UINT64_C(2) << 30) /* 65536 ports of some 30 KiB */
 
 static bool is_roce(const struct port *p)
 {
@@ -86,7 +88,7 @@ static int load_one(struct run *r, const char *dir, const char *file, struct err
 
 	if (snprintf(path, sizeof(path), "%s/%s", dir, file) >= (int)sizeof(path))
 		return err_sys(e, -ENAMETOOLONG, "%s", dir);
-	err = json_file_load(path, &doc, e);
+	err = json_file_load(path, SNAPSHOT_BYTES_MAX, &doc, e);
 	if (err)
 		return err;
 	schema = json_string_value(json_object_get(doc, "schema"));
@@ -150,7 +152,7 @@ static int load_snapshots(const char *dir, struct run *r, struct err *e)
 static int load_run(const char *path, struct run *r, struct err *e)
 {
 	json_t *doc;
-	int err = json_file_load(path, &doc, e);
+	int err = json_file_load(path, RUN_BYTES_MAX, &doc, e);
 
 	if (err)
 		return err;
@@ -184,34 +186,23 @@ static void move_host(struct run_host *to, struct run_host *from)
 	}
 }
 
-static int find_port(const struct run *r, const char *host, const char *netdev, unsigned int *h,
-		     unsigned int *p)
-{
-	for (*h = 0; *h < r->host_count; (*h)++) {
-		if (strcmp(r->host[*h].name, host))
-			continue;
-		for (*p = 0; *p < r->host[*h].port_count; (*p)++) {
-			if (!strcmp(r->host[*h].port[*p].netdev, netdev))
-				return 0;
-		}
-	}
-	return -ENOENT;
-}
-
 /* Pairs whose ends are in the inventory, with the indices of the aligned run. */
-static void move_pairs(struct run *to, struct run *from)
+static int move_pairs(struct run *to, struct run *from)
 {
 	unsigned int kept = 0;
+	struct run_index index;
 
+	if (run_index_make(to, &index))
+		return -ENOMEM;
 	for (unsigned int i = 0; i < from->pair_count; i++) {
 		struct run_pair p = from->pair[i];
 		const struct run_host *c = &from->host[p.client_host],
 				      *s = &from->host[p.server_host];
 
-		if (find_port(to, c->name, c->port[p.client_port].netdev, &p.client_host,
-			      &p.client_port) ||
-		    find_port(to, s->name, s->port[p.server_port].netdev, &p.server_host,
-			      &p.server_port)) {
+		if (run_index_find(&index, c->name, c->port[p.client_port].netdev, &p.client_host,
+				   &p.client_port) ||
+		    run_index_find(&index, s->name, s->port[p.server_port].netdev, &p.server_host,
+				   &p.server_port)) {
 			run_pair_clear(&p);
 			continue;
 		}
@@ -221,6 +212,8 @@ static void move_pairs(struct run *to, struct run *from)
 	to->pair_count = kept;
 	from->pair = NULL;
 	from->pair_count = 0;
+	run_index_clear(&index);
+	return 0;
 }
 
 /* Hosts that the inventory does not name are left out, but not without a word. */
@@ -248,7 +241,10 @@ static int align(struct run *r, const struct fabric *f, const char *dir)
 	if (r->traffic)
 		made.load_percent = r->load_percent;
 	count_strangers(r, f, &made);
-	move_pairs(&made, r);
+	if (move_pairs(&made, r)) {
+		run_clear(&made);
+		return -ENOMEM;
+	}
 	for (unsigned int i = 0; i < made.host_count; i++) {
 		struct run_host *to = &made.host[i];
 		bool found = false;

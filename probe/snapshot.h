@@ -13,9 +13,10 @@
 #include "probe/machine.h"
 #include "profiles/qos.h"
 
-#define SNAPSHOT_SCHEMA "rocecheck.snapshot/1"
-#define PORT_GIDS_MAX	255 /* what gid_count holds; NICs have tables of 128 and 256 */
-#define PORT_ADDRS_MAX	16
+#define SNAPSHOT_BYTES_MAX (64u << 20) /* 1024 ports of some 30 KiB, and the machine */
+#define SNAPSHOT_SCHEMA	   "rocecheck.snapshot/1"
+#define PORT_GIDS_MAX	   255 /* what gid_count holds; NICs have tables of 128 and 256 */
+#define PORT_ADDRS_MAX	   16
 
 enum gid_type {
 	GID_UNKNOWN,
@@ -68,7 +69,7 @@ struct port {
 	char peer_dialect[8]; /* "ieee", "cee", "cin" or "" */
 	struct counters counters;
 	struct seat seat; /* machine_add() */
-	char clash[96];	  /* what struct qos cannot hold: a DSCP with two priorities; "" = nothing */
+	char clash[96]; /* what struct qos cannot hold: a DSCP with two priorities; "" = nothing */
 };
 
 struct snapshot {

@@ -8,7 +8,7 @@
 int snapshot_load(const char *path, struct snapshot *s, struct err *e)
 {
 	json_t *json;
-	int err = json_file_load(path, &json, e);
+	int err = json_file_load(path, SNAPSHOT_BYTES_MAX, &json, e);
 
 	if (err)
 		return err;

@@ -166,13 +166,13 @@ static void test_no_plan(void **state)
 		PLAN_WITH("\\u009b2J", "\"persist\":true"),
 		"{\"schema\":\"rocecheck.plan/2\",\"ports\":[],\"profile\":{}}",
 	};
+	struct profile profile;
+	struct err e = {0};
+	json_t *doc;
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
 		FILE *f = fopen(path, "w");
-		struct profile profile;
-		struct err e = {0};
-		json_t *doc;
 
 		assert_non_null(f);
 		fputs(bad[i], f);
@@ -181,6 +181,9 @@ static void test_no_plan(void **state)
 			fail_msg("taken: %s", bad[i]);
 		assert_non_null(strstr(e.text, path));
 	}
+	assert_int_equal(truncate(path, (16 << 20) + 1), 0);
+	assert_int_equal(plan_file_read(path, &profile, &doc, &e), -EFBIG);
+	assert_non_null(strstr(e.text, "more than 16 MiB"));
 	assert_true(plan_file_is("x.json"));
 	assert_true(plan_file_is("-"));
 	assert_false(plan_file_is(".json"));

@@ -21,6 +21,7 @@
 
 #include "fabric_run.h"
 #include "probe/json_file.h"
+#include "probe/run_index.h"
 #include "tests/unit/folder.h"
 
 static const char *in_dir(const char *name)
@@ -260,6 +261,95 @@ static void test_foreign_ends(void **state)
 	}
 }
 
+static void test_index(void **state)
+{
+	struct run_port a[] = {{.netdev = "roce1"}, {.netdev = "roce0"}, {.netdev = "roce1"}};
+	struct run_port b[] = {{.netdev = "roce0"}};
+	struct run_host host[] = {{.name = "h2", .port = a, .port_count = 3},
+				  {.name = "h1", .port = b, .port_count = 1},
+				  {.name = "h2", .port = b, .port_count = 1},
+				  {.name = "h3"}};
+	static const struct {
+		const char *host, *netdev;
+		int found;
+		unsigned int host_at, port_at;
+	} cases[] = {
+		{"h1", "roce0", 0, 1, 0},	{"h2", "roce0", 0, 0, 1},
+		{"h2", "roce1", 0, 0, 0},	{"h1", "roce1", -ENOENT, 0, 0},
+		{"h3", "roce0", -ENOENT, 0, 0}, {"h", "roce0", -ENOENT, 0, 0},
+		{"h9", "", -ENOENT, 0, 0},	{"", "", -ENOENT, 0, 0},
+	};
+	struct run r = {.host = host, .host_count = ARRAY_SIZE(host)}, none = {.host = NULL};
+	struct run_index index;
+	unsigned int h, p;
+
+	(void)state;
+	assert_int_equal(run_index_make(&r, &index), 0);
+	assert_int_equal(index.count, 5);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		int found = run_index_find(&index, cases[i].host, cases[i].netdev, &h, &p);
+
+		assert_int_equal(found, cases[i].found);
+		if (!found) {
+			assert_int_equal(h, cases[i].host_at);
+			assert_int_equal(p, cases[i].port_at);
+		}
+	}
+	run_index_clear(&index);
+	run_index_clear(&index);
+	run_index_clear(NULL);
+	assert_int_equal(run_index_make(&none, &index), 0);
+	assert_int_equal(run_index_find(&index, "h1", "roce0", &h, &p), -ENOENT);
+	run_index_clear(&index);
+}
+
+/* Ports are counted before memory is taken for them: each of these would have 17 KiB. */
+static void test_too_many_ports(void **state)
+{
+	json_t *json, *host, *ports = json_array(), *hosts = json_array(), *null = json_null();
+	struct fabric_run f;
+	struct err e = {0};
+	struct run r;
+
+	(void)state;
+	full_run(&f);
+	json = run_to_json(&f.run);
+	host = json_object_get(json, "hosts");
+	host = json_array_get(host, 0);
+	for (unsigned int i = 0; i < 256; i++)
+		json_array_append(ports, null);
+	json_object_set_new(host, "ports", ports);
+	json_object_set_new(json_object_get(host, "after"), "ports", json_copy(ports));
+	for (unsigned int i = 0; i < 512; i++)
+		json_array_append(hosts, host);
+	json_object_set_new(json, "hosts", hosts);
+	assert_int_equal(run_from_json(json, &r, &e), -E2BIG);
+	assert_non_null(strstr(e.text, "at most 262144"));
+	json_decref(json);
+}
+
+/* A file that is too large is refused by its size, not read. */
+static void test_too_large(void **state)
+{
+	static const struct {
+		const char *name, *text;
+		off_t size;
+	} cases[] = {{"run.json", "more than 2048 MiB", (off_t)2 << 30},
+		     {"h1.json", "more than 64 MiB", 64 << 20}};
+	struct err e = {0};
+	struct run r;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		write_file(cases[i].name, "{}");
+		assert_int_equal(truncate(in_dir(cases[i].name), cases[i].size + 1), 0);
+		assert_int_equal(run_load(dir, NULL, &r, &e), -EFBIG);
+		assert_non_null(strstr(e.text, cases[i].name));
+		assert_non_null(strstr(e.text, cases[i].text));
+		assert_int_equal(unlink(in_dir(cases[i].name)), 0);
+	}
+}
+
 static void test_save_and_load(void **state)
 {
 	struct fabric_run f;
@@ -449,6 +539,9 @@ int main(void)
 		cmocka_unit_test(test_foreign_text),
 		cmocka_unit_test(test_spoilt),
 		cmocka_unit_test(test_foreign_ends),
+		cmocka_unit_test(test_index),
+		cmocka_unit_test(test_too_many_ports),
+		cmocka_unit_test_setup_teardown(test_too_large, make_dir, clear_dir),
 		cmocka_unit_test_setup_teardown(test_save_and_load, make_dir, clear_dir),
 		cmocka_unit_test_setup_teardown(test_save_fails, make_dir, clear_dir),
 		cmocka_unit_test_setup_teardown(test_disk_full, make_dir, clear_dir),
