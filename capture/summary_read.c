@@ -11,6 +11,7 @@
 
 #include "capture/summary_keys.h"
 #include "profiles/diag.h"
+#include "profiles/text.h"
 
 #define SUMMARY_FLOWS_MAX (1U << 20)
 
@@ -194,7 +195,7 @@ static int get_text(const json_t *o, const char *key, char *buf, size_t size, st
 
 	if (!json_is_string(v) || json_string_length(v) >= size)
 		return err_set(e, -EINVAL, "'%s': a text shorter than %zu is needed", key, size);
-	if (diag_has_control(json_string_value(v)))
+	if (!text_is_clean(json_string_value(v), TEXT_LINE))
 		return err_set(e, -EINVAL, "'%s': holds a control character", key);
 	memcpy(buf, json_string_value(v), json_string_length(v) + 1);
 	return 0;

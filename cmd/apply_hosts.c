@@ -10,6 +10,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/hosts.h"
+#include "profiles/text.h"
 
 #define CONFIRM_WITHIN_S 60    /* of the dead-men, when neither option nor profile says */
 #define MARGIN_MS	 20000 /* by which a dead-man is late at most */
@@ -144,7 +145,7 @@ static int print_json(const struct hosts *h)
 
 static void print_host(const struct rollout_host *host, int width)
 {
-	char *reason = diag_safe_text(host->reason);
+	char *reason = text_copy(host->reason, TEXT_FIELD);
 
 	printf("%-*s  %-11s", width, host->name, rollout_result_word(host->result));
 	if (host->result == ROLLOUT_APPLIED)

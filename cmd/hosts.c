@@ -14,6 +14,7 @@
 #include "cmd/stop.h"
 #include "profiles/nodeset.h"
 #include "profiles/schema.h"
+#include "profiles/text.h"
 
 /* user@host: what ssh is given; the name in reports is the host alone. */
 static int add_host(struct fabric *f, const char *target, struct err *e)
@@ -126,7 +127,7 @@ static json_t *profile_for(const struct fabric *f, unsigned int h, const char *i
 
 static void show_progress(const char *line, void *arg)
 {
-	char *text = diag_safe_text(line);
+	char *text = text_copy(line, TEXT_FIELD);
 
 	(void)arg;
 	fprintf(stderr, "rocecheck: %s\n", text ? text : "(out of memory)");
@@ -196,7 +197,7 @@ static void print_lines(const char *text, const char *before, FILE *out)
 	char *copy = strdup(text), *next = copy, *line;
 
 	while (copy && (line = strsep(&next, "\n"))) {
-		char *safe = diag_safe_text(line);
+		char *safe = text_copy(line, TEXT_LINE);
 
 		if (next || *line)
 			fprintf(out, "%s%s\n", before, safe ? safe : "");
@@ -231,7 +232,7 @@ void hosts_print_plans(const struct hosts *h)
 
 json_t *hosts_json(const struct rollout_host *host)
 {
-	char *reason = diag_safe_text(host->reason);
+	char *reason = text_copy(host->reason, TEXT_FIELD);
 	json_t *plan = host->plan ? json_copy(host->plan) : json_null();
 	json_t *doc;
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "profiles/diag.h"
+#include "profiles/text.h"
 
 /* Words that struct profile has as numbers. */
 static const struct qos_word intents[] = {
@@ -75,7 +76,7 @@ static int take_text(const json_t *o, const char *key, char *to, size_t size, st
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
-	if (!text || strlen(text) >= size || diag_has_control(text))
+	if (!text || strlen(text) >= size || !text_is_clean(text, TEXT_LINE))
 		return err_set(e, -EBADMSG, "%s is missing or no plain text", key);
 	memcpy(to, text, strlen(text) + 1);
 	return 0;
@@ -105,7 +106,8 @@ static int take_patterns(const json_t *o, struct profile *p, struct err *e)
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = json_string_value(json_array_get(list, i));
 
-		if (!text || strlen(text) >= sizeof(p->interface[0]) || diag_has_control(text))
+		if (!text || strlen(text) >= sizeof(p->interface[0]) ||
+		    !text_is_clean(text, TEXT_LINE))
 			return err_set(e, -EBADMSG, "interfaces has something else than a pattern");
 		strcpy(p->interface[p->interface_count++], text);
 	}

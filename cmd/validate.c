@@ -18,6 +18,7 @@
 #include "probe/run.h"
 #include "profiles/diag.h"
 #include "profiles/fabric.h"
+#include "profiles/text.h"
 #include "reports/writer.h"
 
 static struct verdict_options options = VERDICT_DEFAULTS;
@@ -123,7 +124,7 @@ static void warn_recordings(const struct run *r)
 			char *text = NULL;
 
 			if (port->has_capture && port->capture_error[0])
-				text = diag_safe_text(port->capture_error);
+				text = text_copy(port->capture_error, TEXT_FIELD);
 			if (text)
 				fprintf(stderr, "rocecheck: warning: %s %s: recording: %s\n",
 					r->host[i].name, port->netdev, text);

@@ -22,6 +22,7 @@
 #include "probe/dial.h"
 #include "probe/json_take.h"
 #include "probe/loop.h"
+#include "profiles/text.h"
 
 #define OUTPUT_WAIT_MS 2000 /* a coordinator that reads nothing for so long is gone */
 #define LOOK_AGAIN_MS  200
@@ -122,7 +123,7 @@ static void hello(struct agent *a)
 
 	(void)gethostname(host, sizeof(host) - 1);
 	send_doc(a, json_pack("{s:s, s:s, s:o, s:i, s:i}", "hello", AGENT_HELLO, "build",
-			      a->config->build, "host", json_foreign(host), "pid", (int)getpid(),
+			      a->config->build, "host", text_to_json(host), "pid", (int)getpid(),
 			      "uid", (int)geteuid()));
 }
 

@@ -19,6 +19,7 @@
 #include "probe/agent_ops.h"
 #include "probe/base64.h"
 #include "probe/json_take.h"
+#include "profiles/text.h"
 
 #define FLOWS_MAX	 512u /* their summary fits into one line */
 #define FRAME_MAX	 16384u
@@ -257,7 +258,7 @@ int agent_capture_stop(struct agent *a, uint64_t id, const json_t *request, json
 	summary.totals.time_step_ns = source_step_ns(c->source);
 	*reply = json_pack("{s:o, s:I, s:I, s:o}", "summary", capture_summary_to_json(&summary),
 			   "bytes", (json_int_t)size, "unrecorded", (json_int_t)c->unrecorded,
-			   "complaint", json_foreign(c->err.code ? c->err.text : ""));
+			   "complaint", text_to_json(c->err.code ? c->err.text : ""));
 	capture_summary_clear(&summary);
 	return 0;
 }

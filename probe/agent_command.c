@@ -15,7 +15,7 @@
 #include "probe/agent_ops.h"
 #include "probe/json_take.h"
 #include "probe/loop.h"
-#include "profiles/diag.h"
+#include "profiles/text.h"
 
 #define WORDS_MAX  16
 #define OUTPUT_MAX (LOOP_LINE_MAX - 65536) /* it becomes a part of a line */
@@ -127,7 +127,7 @@ static json_t *said_of(struct agent_command *c)
 
 	while (next) {
 		const char *line = strsep(&next, "\n");
-		char *safe = diag_safe_text(line);
+		char *safe = text_copy(line, TEXT_LINE);
 
 		if (safe)
 			used += (size_t)snprintf(made + used, sizeof(made) - used, "%s%s", safe,

@@ -15,6 +15,7 @@
 #include "probe/loop.h"
 #include "probe/snapshot.h"
 #include "probe/use.h"
+#include "profiles/text.h"
 
 #define LEASE_MIN_MS 500
 #define LEASE_MAX_MS 3600000
@@ -193,7 +194,7 @@ static int read_port(struct dcb *dcb, const json_t *port, json_t *list, struct e
 	if (err)
 		return err;
 	if (counters_take(dcb, netdev, ibdev, (unsigned int)ib_port, &c, &port_err))
-		one = json_pack("{s:o}", "error", json_foreign(port_err.text));
+		one = json_pack("{s:o}", "error", text_to_json(port_err.text));
 	else
 		one = json_pack("{s:o}", "counters", counters_to_json(&c));
 	if (one && users) {

@@ -8,6 +8,7 @@
 
 #include "probe/echo.h"
 #include "probe/json_take.h"
+#include "profiles/text.h"
 
 static const char *const role_words[] = {"client", "server"};
 
@@ -169,7 +170,7 @@ json_t *echo_result_to_json(const struct echo_result *r)
 						       (json_int_t)r->flow[i].sent, "here",
 						       record_to_json(&r->flow[i].here), "there",
 						       record_to_json(&r->flow[i].there)));
-	return json_pack("{s:o, s:I, s:I, s:o, s:o}", "detail", json_foreign(r->detail), "mtu",
+	return json_pack("{s:o, s:I, s:I, s:o, s:o}", "detail", text_to_json(r->detail), "mtu",
 			 (json_int_t)r->mtu, "foreign", (json_int_t)r->foreign, "ports", ports,
 			 "flows", flows);
 }

@@ -8,6 +8,7 @@
 
 #include "probe/echo_judge.h"
 #include "probe/json_take.h"
+#include "profiles/text.h"
 
 static const char *const ecn_words[] = {"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
 
@@ -93,7 +94,7 @@ static json_t *finding_to_json(const struct echo_finding *f)
 			 (json_int_t)f->of, "ports", (int)f->ports, "ports_of", (int)f->ports_of,
 			 "whole", (int)f->whole, "named", named, "bytes", (json_int_t)f->bytes,
 			 "expected_bytes", (json_int_t)f->expected_bytes, "text",
-			 json_foreign(text), "advice", echo_kind_table[f->kind].advice);
+			 text_to_json(text), "advice", echo_kind_table[f->kind].advice);
 }
 
 static json_t *ports_to_json(const struct echo_ends *ends, enum echo_way way)

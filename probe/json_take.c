@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiles/diag.h"
+#include "profiles/text.h"
 
 #define HEX_MAX	  64
 #define ERRNO_MAX 4096
@@ -69,30 +69,16 @@ int json_take_text(const json_t *object, const char *key, char *buf, size_t size
 		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no text" : "missing");
 	if (length >= size || strlen(text) != length)
 		return err_set(e, -EINVAL, "'%s': longer than %zu characters", key, size - 1);
-	for (size_t i = 0; i < length; i++) {
-		if ((unsigned char)text[i] < ' ' || text[i] == 0x7f)
-			return err_set(e, -EINVAL, "'%s': holds a control character", key);
-	}
+	if (!text_is_clean(text, TEXT_FIELD))
+		return err_set(e, -EINVAL, "'%s': holds a control character", key);
 	memcpy(buf, text, length + 1);
 	return 0;
 }
 
-json_t *json_foreign(const char *text)
-{
-	char *safe = diag_safe_text(text);
-	json_t *made;
-
-	for (char *p = safe; p && *p; p++)
-		*p = *p == '\t' ? '?' : *p;
-	made = safe ? json_string(safe) : NULL;
-	free(safe);
-	return made;
-}
-
 json_t *err_to_json(const struct err *e)
 {
-	return json_pack("{s:i, s:o, s:o}", "code", e->code, "text", json_foreign(e->text), "hint",
-			 json_foreign(e->hint));
+	return json_pack("{s:i, s:o, s:o}", "code", e->code, "text", text_to_json(e->text), "hint",
+			 text_to_json(e->hint));
 }
 
 void err_from_json(const json_t *error, const char *otherwise, struct err *e)

@@ -31,11 +31,6 @@ int json_take_bool(const json_t *object, const char *key, bool *value, struct er
 /* A text that fits into size bytes with its NUL and holds no control characters. */
 int json_take_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 
-/* A text that others wrote (ssh, agents, kernels, file names) or that was cut, perhaps inside a
- * letter: what json_take_text() would refuse and what is no UTF-8 are question marks, so that a
- * document is never lost for it. New reference, NULL on -ENOMEM. */
-json_t *json_foreign(const char *text);
-
 /* An error as agents and traffic processes tell it: {"code", "text", "hint"}. NULL on -ENOMEM. */
 json_t *err_to_json(const struct err *e);
 

@@ -9,6 +9,7 @@
 
 #include "probe/machine.h"
 #include "profiles/diag.h"
+#include "profiles/text.h"
 
 struct fact {
 	const char *key;
@@ -91,7 +92,7 @@ static json_t *fact_to_json(const struct fact *f, const void *base)
 	int64_t value;
 
 	if (!f->max)
-		return json_string(at);
+		return text_to_json(at);
 	value = f->wide ? *(const int64_t *)(const void *)at : *(const int32_t *)(const void *)at;
 	return value == MACHINE_UNKNOWN ? json_null() : json_integer(value);
 }
@@ -113,7 +114,7 @@ static int text_from_json(const json_t *json, const struct fact *f, char *to, st
 {
 	const char *text = json ? json_string_value(json) : "";
 
-	if (!text || strlen(text) >= f->size || diag_has_control(text))
+	if (!text || strlen(text) >= f->size || !text_is_clean(text, TEXT_LINE))
 		return err_set(e, -EINVAL, "%s: want a plain string of at most %zu bytes", f->key,
 			       f->size - 1);
 	memset(to, 0, f->size);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/json_take.h"
+#include "profiles/text.h"
 
 #define SETTLE_DEVICE_MS 2200 /* firmware may be as slow as the slowest driver known */
 
@@ -123,7 +124,7 @@ static json_t *users_to_json(const struct observation *o)
 	for (unsigned int i = 0; i < o->user_count; i++) {
 		const char *text = i < OBSERVE_USERS_MAX ? o->user[i] : "another one";
 
-		if (json_array_append_new(list, json_foreign(text))) {
+		if (json_array_append_new(list, text_to_json(text))) {
 			json_decref(list);
 			return NULL;
 		}

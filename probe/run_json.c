@@ -11,6 +11,7 @@
 #include "probe/json_take.h"
 #include "probe/run_index.h"
 #include "probe/run_tcp.h"
+#include "profiles/text.h"
 
 #define HOSTS_MAX 65536
 #define PORTS_MAX 256
@@ -57,7 +58,7 @@ static json_t *port_to_json(const struct run_port *p)
 	}
 	out = json_pack("{s:s, s:I, s:o, s:s, s:o}", "netdev", p->netdev, "rail",
 			(json_int_t)p->rail, "readings", readings, "capture_file", p->capture_file,
-			"capture_error", json_foreign(p->capture_error));
+			"capture_error", text_to_json(p->capture_error));
 	if (p->has_capture)
 		put(out, "capture", capture_summary_to_json(&p->capture), &err);
 	return finish(out, err);
@@ -71,7 +72,7 @@ static json_t *host_to_json(const struct run_host *h)
 	for (unsigned int i = 0; i < h->port_count; i++)
 		push(ports, port_to_json(&h->port[i]), &err);
 	out = json_pack("{s:s, s:b, s:o, s:s, s:o}", "name", h->name, "reached", h->reached,
-			"error", json_foreign(h->error), "agent_version", h->agent_version, "ports",
+			"error", text_to_json(h->error), "agent_version", h->agent_version, "ports",
 			ports);
 	if (h->has_before)
 		put(out, "before", snapshot_to_json(&h->before), &err);
@@ -96,7 +97,7 @@ static json_t *pair_to_json(const struct run *r, const struct run_pair *p)
 
 	out = json_pack("{s:s, s:I, s:b, s:o, s:o, s:o}", "verb", traffic_verb_word(p->verb),
 			"asked_bytes_per_s", (json_int_t)p->asked_bytes_per_s, "ran", p->ran,
-			"error", json_foreign(p->error), "client",
+			"error", text_to_json(p->error), "client",
 			end_to_json(r, p->client_host, p->client_port, p->client_tos, &p->client),
 			"server",
 			end_to_json(r, p->server_host, p->server_port, p->server_tos, &p->server));
@@ -116,8 +117,8 @@ json_t *run_to_json(const struct run *r)
 	for (unsigned int i = 0; i < r->pair_count; i++)
 		push(pairs, pair_to_json(r, &r->pair[i]), &err);
 	out = json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:b, s:I, s:o, s:o}", "schema", RUN_SCHEMA,
-			"id", r->id, "fabric", json_foreign(r->fabric_name), "fabric_path",
-			json_foreign(r->fabric_path), "started_unix_ns",
+			"id", r->id, "fabric", text_to_json(r->fabric_name), "fabric_path",
+			text_to_json(r->fabric_path), "started_unix_ns",
 			(json_int_t)r->started_unix_ns, "ended_unix_ns",
 			(json_int_t)r->ended_unix_ns, "traffic", r->traffic, "load_percent",
 			(json_int_t)r->load_percent, "hosts", hosts, "pairs", pairs);

@@ -14,6 +14,7 @@
 #include "probe/json_take.h"
 #include "probe/snapshot.h"
 #include "profiles/diag.h"
+#include "profiles/text.h"
 
 #define SNAPSHOT_PORTS_MAX 1024
 
@@ -90,7 +91,7 @@ static json_t *member_to_json(const struct member *m, const void *base)
 	switch (m->kind) {
 	case MEMBER_TEXT:
 	case MEMBER_NAME:
-		return json_foreign(at); /* an LLDP neighbour may have chosen it */
+		return text_to_json(at); /* an LLDP neighbour may have chosen it */
 	case MEMBER_BOOL:
 		return json_boolean(*(const bool *)at);
 	case MEMBER_U8:
@@ -129,7 +130,7 @@ static int text_from_json(const json_t *json, const struct member *m, char *to, 
 		return err_set(e, -EINVAL, "%s: want a string of at most %u bytes", m->key,
 			       m->max - 1);
 	/* Texts of foreign documents end on terminals, too. */
-	if (diag_has_control(text))
+	if (!text_is_clean(text, TEXT_LINE))
 		return err_set(e, -EINVAL, "%s: holds a control character", m->key);
 	if (m->kind == MEMBER_NAME && !name_ok(text))
 		return err_set(e, -EINVAL, "%s: is no name", m->key);
@@ -255,7 +256,7 @@ static json_t *addresses_to_json(const struct port *p)
 	json_t *array = json_array();
 
 	for (unsigned int i = 0; array && i < p->address_count; i++) {
-		if (json_array_append_new(array, json_foreign(p->address[i]))) {
+		if (json_array_append_new(array, text_to_json(p->address[i]))) {
 			json_decref(array);
 			return NULL;
 		}

@@ -11,6 +11,7 @@
 #include "probe/json_take.h"
 #include "probe/traffic_tcp.h"
 #include "probe/traffic_words.h"
+#include "profiles/text.h"
 
 #define CONTROL_MAX (UINT64_C(1) << 48) /* more than any link carries in a day */
 
@@ -107,7 +108,7 @@ json_t *traffic_result_to_json(const struct traffic_result *r)
 				 "duration_ns", json_uint(r->duration_ns), "checked_bytes",
 				 json_uint(r->checked_bytes), "mismatches",
 				 json_uint(r->mismatches), "mtu", (int)r->mtu, "cause",
-				 traffic_cause_word(r->cause), "detail", json_foreign(r->detail));
+				 traffic_cause_word(r->cause), "detail", text_to_json(r->detail));
 
 	if (json && r->control_messages) {
 		json_object_set_new(json, "control_messages", json_uint(r->control_messages));

@@ -12,6 +12,7 @@
 
 #include "probe/json_take.h"
 #include "probe/two_ended_inside.h"
+#include "profiles/text.h"
 
 #define COUNT	      16
 #define PATHS	      4
@@ -191,7 +192,7 @@ json_t *two_ended_echo_to_json(const struct two_ended_echo *x)
 						      x->has_result[i]
 							      ? echo_result_to_json(&x->result[i])
 							      : json_null()));
-	json_object_set_new(doc, "why", x->why[0] ? json_foreign(x->why) : json_null());
+	json_object_set_new(doc, "why", x->why[0] ? text_to_json(x->why) : json_null());
 	json_object_set_new(doc, "ends", list);
 	return doc;
 }

@@ -6,10 +6,11 @@
 
 #include "probe/json_take.h"
 #include "probe/two_ended_sizes.h"
+#include "profiles/text.h"
 
 static json_t *text_or_null(const char *text)
 {
-	return text[0] ? json_foreign(text) : json_null();
+	return text[0] ? text_to_json(text) : json_null();
 }
 
 static json_t *facts(const struct two_ended *t, enum two_ended_side side)
@@ -45,7 +46,7 @@ static json_t *gpu_path(const struct two_ended *t, enum two_ended_side side)
 	if (!m)
 		return json_null();
 	traffic_memory_gpu(m, t->spec[side].ibdev, text, sizeof(text));
-	return json_foreign(text);
+	return text_to_json(text);
 }
 
 static json_t *side_to_json(const struct two_ended *t, enum two_ended_side side)

@@ -24,6 +24,7 @@
 #include "dcb/nl.h"
 #include "probe/json_take.h"
 #include "probe/rdma_nl.h"
+#include "profiles/text.h"
 
 #define ANCESTORS_MAX 32
 #define LAYERS_MAX    8
@@ -414,7 +415,7 @@ json_t *use_to_json(const struct port_use *use)
 
 	for (unsigned int i = 0; list && i < use->count; i++) {
 		use_text(&use->use[i], text, sizeof(text));
-		if (json_array_append_new(list, json_foreign(text))) {
+		if (json_array_append_new(list, text_to_json(text))) {
 			json_decref(list);
 			return NULL;
 		}

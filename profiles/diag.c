@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/text.h"
+
 #define WORD_MAX     40 /* longer words get no suggestion */
 #define DISTANCE_MAX 2
 
@@ -35,75 +37,10 @@ void diags_clear(struct diags *d)
 	diags_init(d);
 }
 
-/*
- * Bytes of the UTF-8 character at text (RFC 3629 s4), 0 when it is not well formed, overlong or a
- * surrogate. The text is terminated, so that a cut sequence ends at its NUL.
- */
-static unsigned int utf8_length(const unsigned char *text)
-{
-	unsigned int size = text[0] < 0x80   ? 1
-			    : text[0] < 0xc2 ? 0
-			    : text[0] < 0xe0 ? 2
-			    : text[0] < 0xf0 ? 3
-			    : text[0] < 0xf5 ? 4
-					     : 0;
-
-	for (unsigned int i = 1; i < size; i++)
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-	if (text[0] == 0xe0 && text[1] < 0xa0)
-		return 0;
-	if (text[0] == 0xed && text[1] > 0x9f)
-		return 0;
-	if (text[0] == 0xf0 && text[1] < 0x90)
-		return 0;
-	if (text[0] == 0xf4 && text[1] > 0x8f)
-		return 0;
-	return size;
-}
-
-/* C0 and C1 controls drive terminals. Tabs stay: the printer expands them. */
-static bool is_control(const unsigned char *text)
-{
-	if (text[0] == '\t')
-		return false;
-	return text[0] < 0x20 || text[0] == 0x7f || (text[0] == 0xc2 && text[1] < 0xa0);
-}
-
-bool diag_has_control(const char *text)
-{
-	for (; *text; text++)
-		if (is_control((const unsigned char *)text))
-			return true;
-	return false;
-}
-
-char *diag_safe_text(const char *text)
-{
-	char *copy = strdup(text);
-	size_t from = 0, to = 0;
-
-	while (copy && copy[from]) {
-		unsigned int size = utf8_length((unsigned char *)copy + from);
-
-		if (!size || is_control((unsigned char *)copy + from)) {
-			copy[to++] = '?';
-			from += size ? size : 1;
-			continue;
-		}
-		memmove(copy + to, copy + from, size);
-		from += size;
-		to += size;
-	}
-	if (copy)
-		copy[to] = '\0';
-	return copy;
-}
-
 /* Copies a string that may be absent; false when memory ran out. */
 static bool copy_string(char **to, const char *from)
 {
-	*to = from ? diag_safe_text(from) : NULL;
+	*to = from ? text_copy(from, TEXT_LINE) : NULL;
 	return *to || !from;
 }
 
@@ -136,7 +73,7 @@ int diags_add(struct diags *d, const struct diag *one)
 
 int diag_set_source(struct diag *one, const char *source)
 {
-	char *copy = diag_safe_text(source);
+	char *copy = text_copy(source, TEXT_LINE);
 
 	if (!copy)
 		return -ENOMEM;

@@ -56,13 +56,6 @@ int diags_add(struct diags *d, const struct diag *one);
 /* Gives a finding a copy of its source line, made safe like the other texts. -ENOMEM. */
 int diag_set_source(struct diag *one, const char *source);
 
-/* Whether a text holds C0 or C1 controls, by which it would drive a terminal. Tabs are none. */
-bool diag_has_control(const char *text);
-
-/* A copy of a text that may be printed to a terminal and written as JSON, whatever it quotes: what
- * is a control character or no UTF-8 is a question mark. The caller's to free; NULL on -ENOMEM. */
-char *diag_safe_text(const char *text);
-
 /* Prints all in file order in the long form (source line and caret), then "2 errors in FILE".
  * Colour is the caller's wish. Returns -errno of the stream. */
 int diags_print(const struct diags *d, FILE *out, bool colour);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "profiles/nodeset.h"
+#include "profiles/text.h"
 #include "profiles/units.h"
 
 #define TCP_RATE_MAX 4000000000u /* kbit/s */
@@ -111,7 +112,7 @@ static int read_target(struct schema_load *l, const struct schema_row *row,
 	if (node->kind != YAML_TEXT)
 		return schema_expect(l, node, "a text");
 	if (strlen(node->text) >= row->size || !node->text[0] || node->text[0] == '-' ||
-	    diag_has_control(node->text) || strpbrk(node->text, " \t\r\n'\"\\;&|<>$`"))
+	    !text_is_clean(node->text, TEXT_LINE) || strpbrk(node->text, " \t\r\n'\"\\;&|<>$`"))
 		return report_name(
 			l, node, "target",
 			"a host as the engine takes it; never a '-' in front, no spaces");

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/text.h"
 #include "profiles/units.h"
 
 #define KEYS_MAX 64 /* of one map, for the list of accepted words */
@@ -121,7 +122,7 @@ static int read_text(struct schema_load *l, const struct schema_row *row,
 	if (node->kind != YAML_TEXT)
 		return schema_expect(l, node, "a text");
 	/* Quoted texts can hold "\e"; names and commands end on terminals. */
-	if (diag_has_control(node->text)) {
+	if (!text_is_clean(node->text, TEXT_LINE)) {
 		err_set(&e, -EINVAL, "a control character in a text");
 		return schema_refuse(l, node, &e);
 	}

@@ -141,6 +141,15 @@ char *text_copy(const char *text, enum text_form form)
 	return copy;
 }
 
+json_t *text_to_json(const char *text)
+{
+	char *copy = text_copy(text, TEXT_FIELD);
+	json_t *made = copy ? json_string(copy) : NULL;
+
+	free(copy);
+	return made;
+}
+
 void text_print(FILE *out, const char *text, enum text_form form)
 {
 	size_t size = strlen(text);

@@ -14,6 +14,7 @@
 #ifndef PROFILES_TEXT_H
 #define PROFILES_TEXT_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -33,6 +34,10 @@ void text_clean(char *text, enum text_form form);
 
 /* A clean copy; NULL counts as empty. The caller's to free, NULL on -ENOMEM. */
 char *text_copy(const char *text, enum text_form form);
+
+/* A clean copy (TEXT_FIELD) as JSON: of a text that others wrote or that was cut, perhaps inside a
+ * character, so that a document is never lost for it. New reference, NULL on -ENOMEM. */
+json_t *text_to_json(const char *text);
 
 /* Writes a text clean. Needs no memory; the stream keeps the error. */
 void text_print(FILE *out, const char *text, enum text_form form);

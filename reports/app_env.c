@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "reports/clean.h"
+#include "profiles/text.h"
 #include "reports/subject.h"
 
 #define PORTS_MAX 64
@@ -228,7 +228,7 @@ void app_env_print(const struct app_env *env, FILE *out)
 {
 	for (unsigned int i = 0; i < env->notes; i++) {
 		fputs("# ", out);
-		clean_put(out, env->note[i]);
+		text_print(out, env->note[i], TEXT_FIELD);
 		fputc('\n', out);
 	}
 	for (unsigned int i = 0; i < env->count; i++)

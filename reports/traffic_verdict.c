@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "probe/json_take.h"
+#include "profiles/text.h"
 #include "reports/judge.h"
 
 #define FIND_DROP  "find the hop that drops: PFC of every hop, and the switches' drop counters"
@@ -374,7 +375,7 @@ static json_t *reason_to_json(const struct verdict_reason *r, const struct verdi
 			 info->rule, "host", seen ? seen->host : NULL, "port",
 			 seen ? seen->netdev : NULL, "class",
 			 r->class < 0 ? json_null() : json_integer(r->class), "text",
-			 json_foreign(r->text), "advice", info->advice);
+			 text_to_json(r->text), "advice", info->advice);
 }
 
 json_t *traffic_verdict_to_json(const struct traffic_verdict *v, const struct verdict_input *in)

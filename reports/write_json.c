@@ -10,22 +10,13 @@
 #include <string.h>
 
 #include "reports/app_env.h"
-#include "reports/clean.h"
+#include "profiles/text.h"
 #include "reports/order.h"
 #include "reports/writers.h"
 
 #ifndef ROCECHECK_VERSION
 #define ROCECHECK_VERSION "unknown"
 #endif
-
-static json_t *text_json(const char *text)
-{
-	char *copy = clean_text(text);
-	json_t *json = copy ? json_string(copy) : NULL;
-
-	free(copy);
-	return json;
-}
 
 /* Takes both; NULL when one is missing or memory is, so that a short list never looks complete. */
 static json_t *append(json_t *list, json_t *one)
@@ -53,8 +44,8 @@ static json_t *evidence_json(const struct finding *f)
 	for (unsigned int i = 0; i < f->evidence_count; i++) {
 		char kind[] = {f->evidence[i].kind, '\0'};
 
-		list = append(list, json_pack("{s:o, s:o}", "kind", text_json(kind), "text",
-					      text_json(f->evidence[i].text)));
+		list = append(list, json_pack("{s:o, s:o}", "kind", text_to_json(kind), "text",
+					      text_to_json(f->evidence[i].text)));
 	}
 	return list;
 }
@@ -63,7 +54,7 @@ static json_t *wish_json(const struct finding *f)
 {
 	if (!f->wish_path[0])
 		return json_null();
-	return json_pack("{s:o, s:i}", "path", text_json(f->wish_path), "line", f->wish_line);
+	return json_pack("{s:o, s:i}", "path", text_to_json(f->wish_path), "line", f->wish_line);
 }
 
 static json_t *finding_json(const struct report *r, const struct order *o, const struct finding *f)
@@ -73,9 +64,9 @@ static json_t *finding_json(const struct report *r, const struct order *o, const
 
 	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:b}",
 			 "rule", f->rule->id, "severity", severity_word(f->rule->severity),
-			 "verdict", verdict_word(f->verdict), "host", text_json(f->host), "port",
-			 text_json(f->port), "prio", prios_json(f->prio_set), "title",
-			 f->rule->title, "text", text_json(f->text), "advice", f->rule->advice,
+			 "verdict", verdict_word(f->verdict), "host", text_to_json(f->host), "port",
+			 text_to_json(f->port), "prio", prios_json(f->prio_set), "title",
+			 f->rule->title, "text", text_to_json(f->text), "advice", f->rule->advice,
 			 "evidence", evidence_json(f), "wish", wish_json(f), "caused_by", caused,
 			 "blocks", finding_blocks(f, r->allow, r->allow_count));
 }
@@ -109,11 +100,11 @@ static json_t *hosts_json(const struct run *run)
 		json_t *ports = json_array();
 
 		for (unsigned int p = 0; p < h->port_count; p++)
-			ports = append(ports, text_json(h->port[p].netdev));
+			ports = append(ports, text_to_json(h->port[p].netdev));
 		list = append(list, json_pack("{s:o, s:b, s:o, s:o, s:o}", "name",
-					      text_json(h->name), "reached", h->reached, "error",
-					      text_json(h->error), "agent_version",
-					      text_json(h->agent_version), "ports", ports));
+					      text_to_json(h->name), "reached", h->reached, "error",
+					      text_to_json(h->error), "agent_version",
+					      text_to_json(h->agent_version), "ports", ports));
 	}
 	return list;
 }
@@ -123,7 +114,7 @@ static json_t *allow_json(const struct report *r)
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < r->allow_count; i++)
-		list = append(list, text_json(r->allow[i]));
+		list = append(list, text_to_json(r->allow[i]));
 	return list;
 }
 
@@ -134,8 +125,8 @@ static json_t *profile_json(const struct report *r)
 
 	if (r->alone && !p->name[0])
 		return json_null();
-	return json_pack("{s:o, s:o, s:s}", "name", text_json(p->name), "path", text_json(p->path),
-			 "intent", profile_intent_word(p->intent));
+	return json_pack("{s:o, s:o, s:s}", "name", text_to_json(p->name), "path",
+			 text_to_json(p->path), "intent", profile_intent_word(p->intent));
 }
 
 static json_t *report_json(const struct report *r, const struct order *o)
@@ -143,8 +134,8 @@ static json_t *report_json(const struct report *r, const struct order *o)
 	return json_pack("{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:I, s:I, s:b}, s:o, s:s, s:i, "
 			 "s:o, s:o, s:o, s:o}",
 			 "schema", "rocecheck.report/1", "tool", "name", "rocecheck", "version",
-			 ROCECHECK_VERSION, "run", "id", text_json(r->run->id), "fabric",
-			 text_json(r->fabric->name), "started_unix_ns",
+			 ROCECHECK_VERSION, "run", "id", text_to_json(r->run->id), "fabric",
+			 text_to_json(r->fabric->name), "started_unix_ns",
 			 (json_int_t)r->run->started_unix_ns, "ended_unix_ns",
 			 (json_int_t)r->run->ended_unix_ns, "traffic", r->run->traffic, "profile",
 			 profile_json(r), "verdict", report_verdict(r), "exit_code", r->exit_code,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/clean.h"
+#include "profiles/text.h"
 #include "reports/order.h"
 #include "reports/writers.h"
 
@@ -72,7 +72,7 @@ static void raw(struct sheet *s, const char *markup)
  * that a success (libxml2 2.9.14). */
 static void text(struct sheet *s, const char *value)
 {
-	char *copy = clean_text(value);
+	char *copy = text_copy(value, TEXT_FIELD);
 	xmlChar *encoded = copy ? xmlEncodeSpecialChars(NULL, BAD_CAST copy) : NULL;
 
 	check(s, encoded ? 0 : -1);

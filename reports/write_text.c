@@ -10,7 +10,7 @@
 
 #include "probe/run_tcp.h"
 #include "reports/app_env.h"
-#include "reports/clean.h"
+#include "profiles/text.h"
 #include "reports/order.h"
 #include "reports/writers.h"
 
@@ -47,10 +47,10 @@ static void put_coloured(const struct page *p, enum verdict v, const char *word)
 
 static void put_subject(const struct page *p, const struct finding *f)
 {
-	clean_put(p->out, f->host[0] ? f->host : "fabric");
+	text_print(p->out, f->host[0] ? f->host : "fabric", TEXT_FIELD);
 	if (f->port[0])
 		fputc(' ', p->out);
-	clean_put(p->out, f->port);
+	text_print(p->out, f->port, TEXT_FIELD);
 }
 
 /* What went beside the RDMA of all pairs, added up. */
@@ -80,12 +80,12 @@ static void put_run(const struct page *p)
 {
 	const struct profile *profile = &p->r->fabric->profile;
 
-	clean_put(p->out, p->r->fabric->name[0] ? p->r->fabric->name : "fabric");
+	text_print(p->out, p->r->fabric->name[0] ? p->r->fabric->name : "fabric", TEXT_FIELD);
 	fputs(", profile ", p->out);
-	clean_put(p->out, profile->name);
+	text_print(p->out, profile->name, TEXT_FIELD);
 	fprintf(p->out, " (%s), %u hosts, run ", profile_intent_word(profile->intent),
 		p->r->run->host_count);
-	clean_put(p->out, p->r->run->id);
+	text_print(p->out, p->r->run->id, TEXT_FIELD);
 	fputc('\n', p->out);
 	if (!p->r->run->traffic)
 		fputs("      configuration alone: no traffic was run\n", p->out);
@@ -97,13 +97,13 @@ static void put_host(const struct page *p)
 	const struct profile *profile = &p->r->fabric->profile;
 	const struct snapshot *s = &p->r->run->host[0].before;
 
-	clean_put(p->out, s->host);
+	text_print(p->out, s->host, TEXT_FIELD);
 	fputs(", kernel ", p->out);
-	clean_put(p->out, s->kernel[0] ? s->kernel : "unknown");
+	text_print(p->out, s->kernel[0] ? s->kernel : "unknown", TEXT_FIELD);
 	fputs(", rdma-core ", p->out);
-	clean_put(p->out, s->rdma_core[0] ? s->rdma_core : "unknown");
+	text_print(p->out, s->rdma_core[0] ? s->rdma_core : "unknown", TEXT_FIELD);
 	fputs(profile->name[0] ? ", profile " : ", no profile", p->out);
-	clean_put(p->out, profile->name);
+	text_print(p->out, profile->name, TEXT_FIELD);
 	if (profile->name[0])
 		fprintf(p->out, " (%s)", profile_intent_word(profile->intent));
 	fputc('\n', p->out);
@@ -112,7 +112,7 @@ static void put_host(const struct page *p)
 static void put_capture(const struct page *p)
 {
 	fputs("capture ", p->out);
-	clean_put(p->out, p->r->capture);
+	text_print(p->out, p->r->capture, TEXT_FIELD);
 	fputc('\n', p->out);
 }
 
@@ -135,7 +135,7 @@ static void put_verdict(const struct page *p)
 static void put_line(const struct page *p, const char *label, const char *text)
 {
 	fprintf(p->out, "      %-7s ", label);
-	clean_put(p->out, text);
+	text_print(p->out, text, TEXT_FIELD);
 	fputc('\n', p->out);
 }
 
@@ -143,7 +143,7 @@ static void put_evidence(const struct page *p, const struct finding *f)
 {
 	for (unsigned int i = 0; i < f->evidence_count; i++) {
 		fprintf(p->out, "      [%c] ", f->evidence[i].kind);
-		clean_put(p->out, f->evidence[i].text);
+		text_print(p->out, f->evidence[i].text, TEXT_FIELD);
 		fputc('\n', p->out);
 	}
 }
@@ -160,7 +160,7 @@ static void put_heading(const struct page *p, const struct finding *f)
 		fprintf(p->out, " prio %s", prios);
 	}
 	fputs(": ", p->out);
-	clean_put(p->out, f->text);
+	text_print(p->out, f->text, TEXT_FIELD);
 	fputc('\n', p->out);
 }
 
@@ -196,7 +196,7 @@ static void put_caused(const struct page *p, size_t place)
 		fprintf(p->out, "      %-6s  %s ", n == 1 ? "caused" : "", f->rule->id);
 		put_subject(p, f);
 		fputs(": ", p->out);
-		clean_put(p->out, f->text);
+		text_print(p->out, f->text, TEXT_FIELD);
 		put_kinds(p, f);
 		fputc('\n', p->out);
 	}
@@ -214,7 +214,7 @@ static void put_lead(const struct page *p, size_t place)
 	put_evidence(p, f);
 	if (f->wish_path[0]) {
 		fputs("      wish    ", p->out);
-		clean_put(p->out, f->wish_path);
+		text_print(p->out, f->wish_path, TEXT_FIELD);
 		fprintf(p->out, ":%d\n", f->wish_line);
 	}
 	put_line(p, "do", f->rule->advice);
@@ -265,8 +265,8 @@ static void put_port(const struct page *p, const struct run_host *h, const char 
 {
 	const struct port *port = h->has_before && name[0] ? snapshot_port(&h->before, name) : NULL;
 	struct tally t = tally_of(p->r, h->name, name);
-	char *host = clean_text(h->name), *netdev = clean_text(name);
-	char *ibdev = clean_text(port && port->ibdev[0] ? port->ibdev : "-");
+	char *host = text_copy(h->name, TEXT_FIELD), *netdev = text_copy(name, TEXT_FIELD);
+	char *ibdev = text_copy(port && port->ibdev[0] ? port->ibdev : "-", TEXT_FIELD);
 	char mtu[16] = "-";
 
 	if (port && port->active_mtu)
@@ -329,7 +329,7 @@ static size_t put_group(const struct page *p, size_t place)
 	if (count > SUBJECTS_SHOWN)
 		fprintf(p->out, " and %zu more", count - SUBJECTS_SHOWN);
 	fputs(": ", p->out);
-	clean_put(p->out, first->text);
+	text_print(p->out, first->text, TEXT_FIELD);
 	if (finding_blocks(first, p->r->allow, p->r->allow_count))
 		fputs(" [gates]", p->out);
 	else if (is_allowed(p->r, first))
@@ -388,7 +388,7 @@ static void put_skip(const struct page *p, size_t place)
 		n++;
 	}
 	fputs(n > 1 ? ":\n      " : "  ", p->out);
-	clean_put(p->out, text);
+	text_print(p->out, text, TEXT_FIELD);
 	fputc('\n', p->out);
 }
 

@@ -17,6 +17,7 @@
 #include "probe/json_take.h"
 #include "probe/two_ended.h"
 #include "probe/two_ended_echo.h"
+#include "profiles/text.h"
 #include "reports/traffic_verdict.h"
 
 static const struct {
@@ -37,7 +38,7 @@ static void test_texts(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		json_t *made = json_foreign(texts[i].text);
+		json_t *made = text_to_json(texts[i].text);
 		char back[64] = "untouched";
 		json_t *o = json_pack("{s:O}", "text", made);
 		struct err e = {0};

@@ -14,42 +14,12 @@
 #include <unistd.h>
 
 #include "fabric_run.h"
-#include "reports/clean.h"
+#include "profiles/text.h"
 #include "reports/findings.h"
 #include "reports/writer.h"
 
 /* Markup, quotes, a CDATA end, a terminal escape, a NUL-like control, broken UTF-8, U+FFFF. */
 #define HOSTILE "<a b=\"c'&amp;]]>\033[31m\001\x80\xc3\xff\xef\xbf\xbf\r\n\tend"
-
-static const struct {
-	const char *in, *want;
-} cleaned[] = {
-	{"plain", "plain"},
-	{"", ""},
-	{NULL, ""},
-	{"gr\xc3\xbc\xc3\x9f", "gr\xc3\xbc\xc3\x9f"},
-	{"\xf0\x9f\x90\x9f", "\xf0\x9f\x90\x9f"},
-	{"a\033[0mb", "a?[0mb"},
-	{"a\nb\x7f", "a?b?"},
-	{"\xc2\x9b", "??"},	      /* C1: CSI */
-	{"\xc0\xaf", "??"},	      /* overlong */
-	{"\xe0\x80\xaf", "???"},      /* overlong */
-	{"\xed\xa0\x80", "???"},      /* surrogate */
-	{"\xf4\x90\x80\x80", "????"}, /* above U+10FFFF */
-	{"\xef\xbf\xbe", "???"},
-	{"cut \xe2\x82", "cut ??"},
-};
-
-static void test_clean(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cleaned); i++) {
-		char *got = clean_text(cleaned[i].in);
-
-		assert_string_equal(got, cleaned[i].want);
-		free(got);
-	}
-}
 
 /* A run with every verdict, one lead with consequences, and hostile texts. */
 struct sample {
@@ -378,11 +348,11 @@ static void test_save(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clean),	     cmocka_unit_test(test_json),
-		cmocka_unit_test(test_json_hostile), cmocka_unit_test(test_junit),
-		cmocka_unit_test(test_junit_twins),  cmocka_unit_test(test_text),
-		cmocka_unit_test(test_text_hostile), cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_save),	     cmocka_unit_test(test_text_tcp),
+		cmocka_unit_test(test_json),	  cmocka_unit_test(test_json_hostile),
+		cmocka_unit_test(test_junit),	  cmocka_unit_test(test_junit_twins),
+		cmocka_unit_test(test_text),	  cmocka_unit_test(test_text_hostile),
+		cmocka_unit_test(test_full_disk), cmocka_unit_test(test_save),
+		cmocka_unit_test(test_text_tcp),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
