@@ -116,6 +116,25 @@ static inline uint64_t word_at(const void *from)
 	return v;
 }
 
+/* For what is checked and then relied on: a file in memory can change under its reader, so the
+ * compiler must not read it twice. */
+static inline uint64_t word_once(const void *from)
+{
+	uint64_t v = word_at(from);
+
+	__asm__ volatile("" : "+r"(v));
+	return v;
+}
+
+/* Of the eight bytes that begin with it. */
+static inline uint32_t udp_len_of(uint64_t word)
+{
+	uint8_t bytes[sizeof(word)];
+
+	memcpy(bytes, &word, sizeof(bytes));
+	return be16_at(bytes);
+}
+
 static inline uint64_t lengths_of(const struct record *r)
 {
 	return (uint64_t)r->wire_len << 32 | r->cap_len;
@@ -151,7 +170,8 @@ static __attribute__((noinline)) bool learn_shape(const struct skim_batch *b,
 	uint32_t bth = skim_bth_of(layout);
 	const uint8_t *ip = r->data + skim_l3_of(layout), *h = r->data + bth;
 	const struct skim_opcode *o = &b->opcode[h[0] | (h[8] & ACKREQ) << 1];
-	uint32_t udp_len = be16_at(h - 4), pad = (h[1] >> 4) & 3;
+	uint64_t udp = word_once(h - 4);
+	uint32_t udp_len = udp_len_of(udp), pad = (h[1] >> 4) & 3;
 	uint32_t end = bth - UDP_LEN + udp_len, room = udp_len - o->around - pad;
 	uint8_t tclass = (uint8_t)(be16_at(ip) >> (ipv6 ? 4 : 0));
 	uint32_t odd;
@@ -166,7 +186,7 @@ static __attribute__((noinline)) bool learn_shape(const struct skim_batch *b,
 		return false;
 	*shape = (struct skim_shape){
 		.ip = word_at(ip) & word_at(ip_tells[ipv6]),
-		.udp = word_at(h - 4) & word_at(udp_tells),
+		.udp = udp & word_at(udp_tells),
 		.len = lengths_of(r),
 		.payload_len = (uint16_t)room,
 		.needs = (uint16_t)(o->needs | TAKES_LAYOUT << layout),
@@ -203,8 +223,9 @@ static inline void look(struct skim_batch *b, const struct record *r, struct ski
 	k->icrc = ICRC_UNVERIFIABLE;
 	if (!shape->icrc)
 		return;
+	/* The length that was checked, not what the file has there by now. */
 	k->icrc = verify(r, (uint32_t)(ip - r->data), (uint32_t)(h - r->data),
-			 (uint32_t)(h - r->data) - UDP_LEN + be16_at(h - 4));
+			 (uint32_t)(h - r->data) - UDP_LEN + udp_len_of(shape->udp));
 	if (k->icrc == ICRC_BAD)
 		k->needs |= TAKES_NEVER;
 }
