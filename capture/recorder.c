@@ -19,6 +19,8 @@
 
 struct recorder {
 	struct record_plan plan;
+	recorder_next *next;
+	void *arg;
 	struct source *source;
 	struct sink *sink;
 	unsigned int files;
@@ -46,24 +48,37 @@ int recorder_name(const struct record_plan *plan, unsigned int n, char *buf, siz
 	return len < 0 || (size_t)len >= size ? -ENAMETOOLONG : 0;
 }
 
+int recorder_file(const struct record_plan *plan, unsigned int n, struct err *e)
+{
+	char name[PATH_MAX];
+	int fd, err = recorder_name(plan, n, name, sizeof(name));
+
+	if (err)
+		return err_sys(e, err, "%s", plan->path);
+	fd = sink_create(name, e);
+	/* Somebody may have removed it already: that is no error. */
+	if (fd >= 0 && plan->keep && n > plan->keep &&
+	    !recorder_name(plan, n - plan->keep, name, sizeof(name)))
+		(void)unlink(name);
+	return fd;
+}
+
 static int begin_file(struct recorder *r, struct err *e)
 {
 	char name[PATH_MAX];
-	int err = recorder_name(&r->plan, r->files + 1, name, sizeof(name));
+	int fd, err = recorder_name(&r->plan, r->files + 1, name, sizeof(name));
 
 	if (err)
 		return err_sys(e, err, "%s", r->plan.path);
-	err = sink_open(name, source_link(r->source), r->plan.full ? r->plan.snaplen : 0, &r->sink,
-			e);
+	fd = r->next(r->arg, r->files + 1, e);
+	if (fd < 0)
+		return fd;
+	err = sink_open(fd, name, source_link(r->source), r->plan.full ? r->plan.snaplen : 0,
+			&r->sink, e);
 	if (err)
 		return err;
 	r->files++;
 	r->frames = 0;
-	if (!r->plan.keep || r->files <= r->plan.keep)
-		return 0;
-	/* Somebody may have taken it away already: that is no error. */
-	if (!recorder_name(&r->plan, r->files - r->plan.keep, name, sizeof(name)))
-		(void)unlink(name);
 	return 0;
 }
 
@@ -84,8 +99,8 @@ static int end_file(struct recorder *r, struct err *e)
 	return err ? err : closed;
 }
 
-int recorder_open(const struct record_plan *plan, struct source *s, struct recorder **out,
-		  struct err *e)
+int recorder_open(const struct record_plan *plan, struct source *s, recorder_next *next, void *arg,
+		  struct recorder **out, struct err *e)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
 	int err;
@@ -94,6 +109,8 @@ int recorder_open(const struct record_plan *plan, struct source *s, struct recor
 		return err_sys(e, -ENOMEM, "%s", plan->path);
 	r->plan = *plan;
 	r->source = s;
+	r->next = next;
+	r->arg = arg;
 	err = begin_file(r, e);
 	if (err) {
 		free(r);
@@ -110,7 +127,8 @@ static bool is_full(const struct recorder *r, uint32_t len, uint64_t time_ns)
 	if (!r->frames)
 		return false;
 	return (p->max_frames && r->frames >= p->max_frames) ||
-	       (p->max_bytes && sink_bytes(r->sink) + len + FRAME_OVERHEAD + END_BYTES > p->max_bytes) ||
+	       (p->max_bytes &&
+		sink_bytes(r->sink) + len + FRAME_OVERHEAD + END_BYTES > p->max_bytes) ||
 	       (p->max_ns && time_ns > r->begun_ns && time_ns - r->begun_ns >= p->max_ns);
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A recording in files that follow each other: by size, time or number of frames. Headers only
- * unless asked otherwise.
+ * unless asked otherwise. The process that decodes packets fills the files; another one, which sees
+ * no packet, makes and removes them.
  */
 #ifndef CAPTURE_RECORDER_H
 #define CAPTURE_RECORDER_H
@@ -17,11 +18,18 @@ struct record_plan {
 	bool full;	      /* with user data and R_Keys */
 };
 
+/* Makes the nth file of a recording, from 1, and removes the one that is one too many with it. A
+ * descriptor for writing; -EEXIST: nothing is ever overwritten. */
+int recorder_file(const struct record_plan *plan, unsigned int n, struct err *e);
+
 struct recorder; /* opaque */
 
-/* plan->path and s are borrowed until recorder_close(). -EEXIST: nothing is ever overwritten. */
-int recorder_open(const struct record_plan *plan, struct source *s, struct recorder **r,
-		  struct err *e);
+/* Gives the descriptor of the nth file, or -errno: recorder_file() or who calls it for us. */
+typedef int recorder_next(void *arg, unsigned int n, struct err *e);
+
+/* plan->path, s and arg are borrowed until recorder_close(). */
+int recorder_open(const struct record_plan *plan, struct source *s, recorder_next *next, void *arg,
+		  struct recorder **r, struct err *e);
 
 /* The frame of p, as it was decoded. A full disk is an error here or at close. */
 int recorder_add(struct recorder *r, const struct packet *p, const uint8_t *data, struct err *e);

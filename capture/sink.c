@@ -194,32 +194,40 @@ static const struct format *format_of(const char *path)
 	return &formats[i];
 }
 
-int sink_open(const char *path, int dlt, unsigned int snaplen, struct sink **out, struct err *e)
+int sink_create(const char *path, struct err *e)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	int err;
+
+	if (fd >= 0)
+		return fd;
+	err = err_sys(e, -errno, "%s", path);
+	if (err == -EEXIST)
+		err_hint(e, "a recording never overwrites: name another file");
+	if (err == -EACCES)
+		err_hint(e, "the owner of the folder writes the recording: name a folder that is "
+			    "theirs");
+	return err;
+}
+
+int sink_open(int fd, const char *name, int dlt, unsigned int snaplen, struct sink **out,
+	      struct err *e)
 {
 	struct sink *k = calloc(1, sizeof(*k));
-	int fd, err;
+	int err;
 
-	if (!k)
-		return err_sys(e, -ENOMEM, "%s", path);
-	k->format = format_of(path);
-	k->path = strdup(path);
-	k->buffer = malloc(WRITE_BUFFER_BYTES);
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		err = err_sys(e, -errno, "%s", path);
-		if (err == -EEXIST)
-			err_hint(e, "a recording never overwrites: name another file");
-		if (err == -EACCES)
-			err_hint(e, "the owner of the folder writes the recording: name a folder "
-				    "that is theirs");
-		sink_free(k);
-		return err;
+	if (!k) {
+		close(fd);
+		return err_sys(e, -ENOMEM, "%s", name);
 	}
+	k->format = format_of(name);
+	k->path = strdup(name);
+	k->buffer = malloc(WRITE_BUFFER_BYTES);
 	k->file = k->path && k->buffer ? fdopen(fd, "wb") : NULL;
 	if (!k->file) {
 		close(fd);
 		sink_free(k);
-		return err_sys(e, -ENOMEM, "%s", path);
+		return err_sys(e, -ENOMEM, "%s", name);
 	}
 	setvbuf(k->file, k->buffer, _IOFBF, WRITE_BUFFER_BYTES);
 	err = k->format->begin(k, dlt, snaplen ? snaplen : SNAPLEN_WHOLE, e);

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/if_packet.h>
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -32,6 +33,16 @@
 #define SNAPLEN_WHOLE	  262144
 #define RING_WAIT_MS	  100 /* until the kernel hands over a block that is not full */
 
+/*
+ * What an interface and its socket lost. Not by pcap_stats(): it opens files in sysfs, which a
+ * confined process cannot do.
+ */
+struct live_drops {
+	int fd[2];	    /* of the interface's counters, -1: it has none */
+	uint64_t begun[2];  /* the counters when the capture began */
+	uint64_t by_socket; /* so far: a look at the socket's counter resets it */
+};
+
 struct source {
 	pcap_t *pcap;
 	char *name;
@@ -40,8 +51,9 @@ struct source {
 	struct unpack *unpack;	     /* what libpcap reads from when there is no such */
 	struct record_file *records; /* of an ordinary file, until libpcap has to go on */
 	bool live, ended;
-	uint64_t size;	    /* of a file of any kind, from where it is read; 0 = not known */
-	uint8_t own_mac[6]; /* of a live Ethernet interface, else zero */
+	struct live_drops drops; /* of a live one */
+	uint64_t size;		 /* of a file of any kind, from where it is read; 0 = not known */
+	uint8_t own_mac[6];	 /* of a live Ethernet interface, else zero */
 	uint64_t frames;
 	uint32_t step_ns;   /* see source_step_ns() */
 	uint32_t link_mbps; /* that an ordinary file begins with, 0 = it does not say */
@@ -54,6 +66,7 @@ static struct source *source_new(const char *name)
 	if (!s)
 		return NULL;
 	s->fd = -1;
+	s->drops.fd[0] = s->drops.fd[1] = -1;
 	s->name = strdup(name);
 	if (s->name)
 		return s;
@@ -67,6 +80,9 @@ void source_close(struct source *s)
 		return;
 	if (s->pcap)
 		pcap_close(s->pcap);
+	for (size_t i = 0; i < ARRAY_SIZE(s->drops.fd); i++)
+		if (s->drops.fd[i] >= 0)
+			close(s->drops.fd[i]);
 	record_file_close(s->records);
 	unpack_free(s->unpack);
 	free(s->buffer);
@@ -122,7 +138,7 @@ static int check_link(const struct source *s, struct err *e)
 }
 
 /* Standard input is duplicated, because closing what libpcap got must not close ours. */
-static int open_fd(const char *path, struct err *e)
+int source_file_fd(const char *path, struct err *e)
 {
 	bool standard = !strcmp(path, "-");
 	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
@@ -156,18 +172,13 @@ static int open_stream(struct source *s, int fd, bool standard, FILE **f, struct
 	return s->unpack ? 0 : err_sys(e, -ENOMEM, "%s", s->name);
 }
 
-int source_open_file(const char *path, struct source **out, struct err *e)
+int source_open_fd(int fd, const char *name, struct source **out, struct err *e)
 {
-	bool standard = !strcmp(path, "-");
-	struct source *s;
+	bool standard = !strcmp(name, "-");
+	struct source *s = source_new(standard ? "standard input" : name);
 	FILE *f = NULL;
-	int fd, err;
+	int err = s ? open_stream(s, fd, standard, &f, e) : err_sys(e, -ENOMEM, "%s", name);
 
-	fd = open_fd(path, e);
-	if (fd < 0)
-		return fd;
-	s = source_new(standard ? "standard input" : path);
-	err = s ? open_stream(s, fd, standard, &f, e) : err_sys(e, -ENOMEM, "%s", path);
 	if (!err)
 		err = open_pcap(s, f, e);
 	if (err)
@@ -192,6 +203,13 @@ fail:
 		close(fd);
 	source_close(s);
 	return err;
+}
+
+int source_open_file(const char *path, struct source **out, struct err *e)
+{
+	int fd = source_file_fd(path, e);
+
+	return fd < 0 ? fd : source_open_fd(fd, path, out, e);
 }
 
 static int live_failed(const struct source *s, int status, struct err *e)
@@ -263,6 +281,47 @@ static void read_own_mac(struct source *s)
 	close(fd);
 }
 
+/* A counter of sysfs; 0 when it cannot be read. */
+static uint64_t read_counter(int fd)
+{
+	char text[24] = "";
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+
+	return n > 0 ? strtoull(text, NULL, 10) : 0;
+}
+
+/* The counters of frames that never reached a socket (linux sysfs-class-net-statistics). */
+static void begin_drops(struct source *s)
+{
+	static const char *const names[] = {"rx_missed_errors", "rx_fifo_errors"};
+	char path[96];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "/sys/class/net/%.16s/statistics/%s", s->name,
+			 names[i]);
+		s->drops.fd[i] = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		s->drops.begun[i] = read_counter(s->drops.fd[i]);
+	}
+}
+
+static enum capture_drops live_drops(struct source *s, uint64_t *dropped)
+{
+	struct live_drops *d = &s->drops;
+	struct tpacket_stats_v3 stats = {0}; /* the first members are those of every version */
+	socklen_t size = sizeof(stats);
+
+	if (getsockopt(pcap_fileno(s->pcap), SOL_PACKET, PACKET_STATISTICS, &stats, &size) < 0)
+		return DROPS_UNKNOWN;
+	d->by_socket += stats.tp_drops;
+	*dropped = d->by_socket;
+	for (size_t i = 0; i < ARRAY_SIZE(d->fd); i++) {
+		uint64_t now = read_counter(d->fd[i]);
+
+		*dropped += now > d->begun[i] ? now - d->begun[i] : 0;
+	}
+	return *dropped ? DROPS_SOME : DROPS_ZERO;
+}
+
 int source_open_live(const char *ifname, const char *filter, unsigned int snaplen,
 		     struct source **out, struct err *e)
 {
@@ -289,6 +348,7 @@ int source_open_live(const char *ifname, const char *filter, unsigned int snaple
 		return err;
 	}
 	read_own_mac(s);
+	begin_drops(s);
 	s->step_ns = 1;
 	*out = s;
 	return 0;
@@ -475,16 +535,11 @@ uint32_t source_link_mbps(const struct source *s)
 
 enum capture_drops source_drops(struct source *s, uint64_t *dropped)
 {
-	struct pcap_stat stat;
-
 	*dropped = 0;
+	if (s->live)
+		return live_drops(s, dropped);
 	/* Read to the end, and there were none: that needs no second look at the file. */
 	if (s->records && s->ended && !record_file_statistics(s->records))
 		return DROPS_UNKNOWN;
-	if (!s->live)
-		return s->fd >= 0 ? pcapng_drops(s->fd, dropped) : unpack_drops(s->unpack, dropped);
-	if (pcap_stats(s->pcap, &stat) < 0)
-		return DROPS_UNKNOWN;
-	*dropped = (uint64_t)stat.ps_drop + stat.ps_ifdrop;
-	return *dropped ? DROPS_SOME : DROPS_ZERO;
+	return s->fd >= 0 ? pcapng_drops(s->fd, dropped) : unpack_drops(s->unpack, dropped);
 }

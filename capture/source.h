@@ -15,8 +15,16 @@ struct source; /* opaque */
  * "cnp", "mirror" (GRE, ERSPAN and VXLAN, whatever is in them). */
 const char *source_filter(const char *name);
 
-/* path "-" is standard input. gzip and zstd are unpacked in either. -EINVAL: not a capture file;
- * -ENOTSUP: link type (named in e). */
+/* The descriptor of a capture file, for source_open_fd(); path "-" is standard input, duplicated.
+ * -errno. Nothing is read: a process that confines itself does so between the two. */
+int source_file_fd(const char *path, struct err *e);
+
+/* Reads the header of what is open, and owns fd from the call on. name, copied, is of the file: "-"
+ * is standard input, which may have been read in part. gzip and zstd are unpacked. -EINVAL: not a
+ * capture file; -ENOTSUP: link type (named in e). */
+int source_open_fd(int fd, const char *name, struct source **s, struct err *e);
+
+/* Both. */
 int source_open_file(const char *path, struct source **s, struct err *e);
 
 /* snaplen 0 = whole frames. filter is an expression of libpcap or NULL. 64 MB ring. Needs
@@ -58,10 +66,15 @@ uint32_t source_link_mbps(const struct source *s);
  * blocks for pcapng when there are any (of a stream: among what was read so far). */
 enum capture_drops source_drops(struct source *s, uint64_t *dropped);
 
-/* Writing what was read, with nanoseconds, mode 0600, no symlink followed: a name that ends in
- * .pcapng makes a pcapng, any other a pcap. */
+/* The file of a recording, mode 0600: -EEXIST when there is one of that name, and no symlink is
+ * followed. A descriptor or -errno. */
+int sink_create(const char *path, struct err *e);
+
+/* Writing what was read, with nanoseconds, to fd, which it owns from the call on. A name that ends
+ * in .pcapng makes a pcapng, any other a pcap. */
 struct sink; /* opaque */
-int sink_open(const char *path, int dlt, unsigned int snaplen, struct sink **k, struct err *e);
+int sink_open(int fd, const char *name, int dlt, unsigned int snaplen, struct sink **k,
+	      struct err *e);
 int sink_write(struct sink *k, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
 	       uint64_t time_ns, struct err *e);
 /* What the capture counted itself: pcap has no place for it, and nothing is written. */

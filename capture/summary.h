@@ -46,6 +46,8 @@ void capture_summary_clear(struct capture_summary *s);
 
 /* NULL on -ENOMEM, null when no neighbour was heard. */
 json_t *capture_peer_to_json(const struct lldp_peer *p);
+/* *p is zero before. null: nothing was heard. -EINVAL with the key. */
+int capture_peer_from_json(const json_t *json, struct lldp_peer *p, struct err *e);
 #define CAPTURE_PEER_TEXT 320
 /* Who it is, and what it says of PFC and ETS, for people. */
 void capture_peer_text(const struct lldp_peer *p, char *buf, size_t size);

@@ -201,7 +201,7 @@ static int get_text(const json_t *o, const char *key, char *buf, size_t size, st
 	return 0;
 }
 
-static int peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
+int capture_peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
 {
 	uint64_t max_frame = 0, ttl_s = 0, neighbours = 0;
 	unsigned int dialect = 0;
@@ -281,7 +281,7 @@ int capture_summary_from_json(const json_t *json, struct capture_summary *out, s
 	if (!err)
 		err = flows_from_json(json, &s, e);
 	if (!err)
-		err = peer_from_json(json_object_get(json, "lldp"), &s.peer, e);
+		err = capture_peer_from_json(json_object_get(json, "lldp"), &s.peer, e);
 	if (err) {
 		capture_summary_clear(&s);
 		return err;

@@ -23,6 +23,7 @@ static const struct opt decode_opts[] = {
 	 .help = "stop after so many lines"},
 	CAPTURE_FILTER_OPTS(words),
 	CAPTURE_LINK_OPT,
+	CAPTURE_SANDBOX_OPT,
 	{.name = NULL},
 };
 

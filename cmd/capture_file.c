@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening a capture file for a command. A kernel that takes no seccomp filter is told about and
- * does not stop the command: the file can be read no other way there.
+ * Opening a capture file for a command. The process is confined before it reads the file: libpcap's
+ * header parser, zlib and libzstd are attacked by a crafted file as the decoder is.
  */
 #include "cmd/capture_file.h"
-
-#include <stdio.h>
 
 #include "capture/sandbox.h"
 #include "cmd/cmd.h"
 
 unsigned int capture_max_flows, capture_jobs = 1, capture_link_gbps;
+bool capture_no_sandbox;
 
 const struct opt capture_file_opts[] = {
-	CAPTURE_MAX_FLOWS_OPT,
-	CAPTURE_JOBS_OPT,
-	CAPTURE_LINK_OPT,
-	{.name = NULL},
+	CAPTURE_MAX_FLOWS_OPT, CAPTURE_JOBS_OPT, CAPTURE_LINK_OPT,
+	CAPTURE_SANDBOX_OPT,   {.name = NULL},
 };
 
 int capture_file_open(const char *path, struct reader *r)
 {
 	struct err e = {0};
 	struct source *s;
+	int fd = source_file_fd(path, &e);
 
-	if (source_open_file(path, &s, &e))
+	if (fd < 0)
 		return cmd_fail(EXIT_USAGE, &e);
-	if (sandbox_enter(&e) && !globals->quiet)
-		fprintf(stderr, "rocecheck: warning: %s: reading without confinement\n", e.text);
+	if (sandbox_confine(SANDBOX_FILE, capture_no_sandbox, &e)) {
+		err_prefix(&e, "%s", path);
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	if (source_open_fd(fd, path, &s, &e))
+		return cmd_fail(EXIT_USAGE, &e);
 	if (reader_init(r, s, capture_max_flows, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (capture_link_gbps)

@@ -35,11 +35,18 @@ extern const struct opt capture_file_opts[];
 								       "when the file does not "   \
 								       "say it (10)"               \
 	}
+#define CAPTURE_SANDBOX_OPT                                                                        \
+	{                                                                                          \
+		"no-sandbox", 0, OPT_FLAG, &capture_no_sandbox,                                    \
+			.help = "decode packets without a seccomp filter, where the kernel has "   \
+				"none"                                                             \
+	}
 extern unsigned int capture_max_flows, capture_jobs, capture_link_gbps;
+extern bool capture_no_sandbox;
 
-/* Opens FILE, or - for standard input, and confines the process (capture/sandbox.h): what a command
- * writes to beside stdout and stderr, it opens before. Returns 0, or an exit code when it has told
- * an error. The caller clears r. */
+/* Opens FILE, or - for standard input, confines the process (capture/sandbox.h), and only then
+ * reads the first byte: what a command writes to beside stdout and stderr, it opens before. Returns
+ * 0, or an exit code when it has printed an error. The caller clears r. */
 int capture_file_open(const char *path, struct reader *r);
 
 /* The same for reader_skim(), with as many threads as --jobs says. pass_marks: reader_pass_marks().

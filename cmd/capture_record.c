@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck capture record: frames of an interface into files. The process gives its privileges up
- * step by step: root's before the interface is opened, CAP_NET_RAW before the first frame is read.
+ * rocecheck capture record: frames of an interface into files. Two processes, neither of which
+ * keeps a privilege: one decodes the packets, confined, and this one makes the files.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
-#include "capture/recorder.h"
+#include "capture/privileges.h"
+#include "capture/record_live.h"
+#include "cmd/capture_file.h"
 #include "cmd/capture_rdma.h"
 #include "cmd/cmd.h"
-#include "cmd/privileges.h"
 #include "cmd/stop.h"
 #include "reports/check_capture.h"
 
@@ -23,9 +22,6 @@
 #define SNAP_TUNNEL   96U  /* and what a mirror puts around it: IPv6, GRE, ERSPAN III */
 #define MIB	      (UINT64_C(1) << 20)
 #define NS_PER_MS     UINT64_C(1000000)
-#define STEP_MS	      100 /* how late a signal or the end of the time is noticed */
-#define DRAIN_MS      250 /* until the kernel has handed over what came before the end, at least */
-#define DRAIN_MAX_MS  30000
 
 static const char *interface, *file, *filter = "roce";
 static unsigned int duration_ms, limit, snap, file_mib, file_ms, file_frames, keep;
@@ -53,110 +49,29 @@ static const struct opt record_opts[] = {
 	 .help = "begin another file after so many frames"},
 	{"files", 0, OPT_UINT, &keep, .min = 1, .max = 99999, .arg = "COUNT",
 	 .help = "keep the last so many files, remove older ones"},
+	CAPTURE_SANDBOX_OPT,
 	{.name = NULL},
 };
 
 struct recording {
-	struct record_plan plan;
-	struct source *source;
-	struct recorder *recorder;
-	uint64_t frames, roce, dropped, last_ns;
-	unsigned int files;
-	enum capture_drops drops;
-	struct rdma_watch *rdma; /* NULL: it is not known what the RDMA device counts */
-	uint64_t rdma_packets;
+	struct record_live live;
+	struct record_live_result got;
+	uint64_t rdma_packets; /* that the RDMA device counted meanwhile */
 	bool rdma_known;
 	const char *ibdev;
 };
 
-/* 1 and one frame more, 0 and none within the step, or -errno. */
-static int record_step(struct recording *r, struct err *e)
-{
-	uint32_t cap_len, wire_len;
-	const uint8_t *data;
-	struct packet p;
-	uint64_t ns;
-	int got = source_next(r->source, STEP_MS, &data, &cap_len, &wire_len, &ns, e);
-
-	if (got <= 0)
-		return got;
-	packet_decode(source_link(r->source), data, cap_len, wire_len, ++r->frames, ns, &p);
-	r->roce += p.kind == PACKET_ROCE;
-	r->last_ns = ns;
-	got = recorder_add(r->recorder, &p, data, e);
-	return got ? got : 1;
-}
-
-static bool is_enough(const struct recording *r)
-{
-	return limit && r->frames >= limit;
-}
-
-static uint64_t unix_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec;
-}
-
-/*
- * What waits in the ring came before the end, and belongs to the recording however long the writing
- * takes. The maximum is for a clock that was set back meanwhile: then all frames are older.
- */
-static int drain(struct recording *r, struct err *e)
-{
-	uint64_t now = monotonic_ms(), until = now + DRAIN_MS, max = now + DRAIN_MAX_MS;
-	uint64_t end_ns = unix_now_ns();
-	bool older = true;
-	int got = 1;
-
-	while (got >= 0 && !is_enough(r) && (now < until || (got && older && now < max))) {
-		got = record_step(r, e);
-		older = r->last_ns < end_ns;
-		now = monotonic_ms();
-	}
-	return got;
-}
-
-static int record_all(struct recording *r, const atomic_int *stop, struct err *e)
-{
-	uint64_t until = duration_ms ? monotonic_ms() + duration_ms : UINT64_MAX;
-	int err = 0;
-
-	while (!*stop && err >= 0 && monotonic_ms() < until && !is_enough(r))
-		err = record_step(r, e);
-	if (err >= 0)
-		err = drain(r, e);
-	r->drops = source_drops(r->source, &r->dropped);
-	r->files = recorder_files(r->recorder);
-	r->rdma_known = rdma_watch_packets(r->rdma, &r->rdma_packets, &r->ibdev);
-	return err < 0 ? err : 0;
-}
-
-static int open_all(struct recording *r, struct err *e)
-{
-	int err = privileges_keep_raw(r->plan.path, e);
-
-	if (!err)
-		err = source_open_live(interface, source_filter(filter), r->plan.snaplen,
-				       &r->source, e);
-	if (!err)
-		err = privileges_drop(e);
-	return err ? err : recorder_open(&r->plan, r->source, &r->recorder, e);
-}
-
 static int print_document(const struct recording *r)
 {
-	bool known = r->drops != DROPS_UNKNOWN;
-	json_t *dropped = known ? json_integer((json_int_t)r->dropped) : json_null();
+	bool known = r->got.drops != DROPS_UNKNOWN;
+	json_t *dropped = known ? json_integer((json_int_t)r->got.dropped) : json_null();
 	json_t *rdma = r->rdma_known ? json_integer((json_int_t)r->rdma_packets) : json_null();
 
 	return cmd_print_json(json_pack("{s:s, s:s, s:s, s:i, s:I, s:I, s:o, s:o, s:b}", "schema",
 					RECORD_SCHEMA, "interface", interface, "file", file,
-					"files", (int)r->files, "frames", (json_int_t)r->frames,
-					"roce", (json_int_t)r->roce, "dropped", dropped,
-					"rdma_packets", rdma, "full", full));
+					"files", (int)r->got.files, "frames",
+					(json_int_t)r->got.frames, "roce", (json_int_t)r->got.roce,
+					"dropped", dropped, "rdma_packets", rdma, "full", full));
 }
 
 static void print_ways(void)
@@ -168,11 +83,11 @@ static void print_ways(void)
 /* Some of it was seen, such as what the kernel itself sends. */
 static void print_bypassed(const struct recording *r)
 {
-	if (!r->rdma_known || !rdma_watch_bypassed(r->rdma_packets, r->roce, r->dropped))
+	if (!r->rdma_known || !rdma_watch_bypassed(r->rdma_packets, r->got.roce, r->got.dropped))
 		return;
 	printf("note         %s counted %" PRIu64 " RoCE packets, of which %" PRIu64
 	       " came past the interface: the others bypass the kernel\n",
-	       r->ibdev, r->rdma_packets, r->roce);
+	       r->ibdev, r->rdma_packets, r->got.roce);
 	print_ways();
 }
 
@@ -197,17 +112,17 @@ static int print_text(const struct recording *r)
 {
 	char last[PATH_MAX];
 
-	if (recorder_name(&r->plan, r->files, last, sizeof(last)))
+	if (recorder_name(&r->live.plan, r->got.files, last, sizeof(last)))
 		last[0] = '\0';
-	printf("recorded     %" PRIu64 " frames, %" PRIu64 " of them RoCE%s\n", r->frames, r->roce,
-	       full ? "" : "; headers only");
-	printf("files        %u, the last one %s\n", r->files, last);
-	if (r->drops == DROPS_UNKNOWN)
+	printf("recorded     %" PRIu64 " frames, %" PRIu64 " of them RoCE%s\n", r->got.frames,
+	       r->got.roce, full ? "" : "; headers only");
+	printf("files        %u, the last one %s\n", r->got.files, last);
+	if (r->got.drops == DROPS_UNKNOWN)
 		puts("drops        not known for this interface");
 	else
-		printf("drops        %" PRIu64 " lost by the capture itself\n", r->dropped);
+		printf("drops        %" PRIu64 " lost by the capture itself\n", r->got.dropped);
 	puts("times        of this host, when the kernel got the frames; not of the NIC");
-	if (!r->roce && !strcmp(filter, "roce"))
+	if (!r->got.roce && !strcmp(filter, "roce"))
 		print_no_roce(r);
 	else if (!strcmp(filter, "roce"))
 		print_bypassed(r);
@@ -217,27 +132,37 @@ static int print_text(const struct recording *r)
 	return EXIT_OK;
 }
 
+/* Opened with all privileges, which are given up before the first frame is looked at. */
+static int record_begin(struct recording *r, struct confined *c, struct err *e)
+{
+	int err = record_live_start(&r->live, c, e);
+
+	if (err)
+		return err;
+	err = privileges_become_owner(file, e);
+	if (err)
+		(void)confined_end(c, NULL); /* the first error is the one to tell */
+	return err;
+}
+
 static int record(struct recording *r)
 {
-	struct err e = {0}, later = {0};
-	int err = open_all(r, &e);
-	bool begun = !err;
+	const atomic_int *stop = cmd_stop_signals();
+	struct rdma_watch *rdma = NULL;
+	struct confined c;
+	struct err e = {0};
+	int err = record_begin(r, &c, &e);
 
-	if (begun) {
-		const atomic_int *stop = cmd_stop_signals();
-
-		r->rdma = rdma_watch_begin(interface);
-		if (!globals->quiet)
-			fprintf(stderr, "rocecheck: recording %s on %s, ^C ends\n", filter,
-				interface);
-		err = record_all(r, stop, &e);
-		if (recorder_close(r->recorder, err ? &later : &e) && !err)
-			err = -EIO;
-	}
-	source_close(r->source);
-	if (begun)
+	if (err)
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	rdma = rdma_watch_begin(interface);
+	if (!globals->quiet)
+		fprintf(stderr, "rocecheck: recording %s on %s, ^C ends\n", filter, interface);
+	err = record_live_run(&r->live, &c, stop, &r->got, &e);
+	r->rdma_known = rdma_watch_packets(rdma, &r->rdma_packets, &r->ibdev);
+	if (r->got.files)
 		(void)(globals->json ? print_document(r) : print_text(r)); /* main() looks */
-	rdma_watch_end(r->rdma);
+	rdma_watch_end(rdma);
 	fflush(stdout);
 	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
 }
@@ -257,14 +182,19 @@ static int run_record(int argc, char **argv)
 	/* LLDP is longer than headers, and has no user data. */
 	if (!snap && !full && strcmp(filter, "lldp") != 0)
 		snap = SNAP_HEADERS + (strcmp(filter, "mirror") ? 0 : SNAP_TUNNEL);
-	r.plan = (struct record_plan){
-		.path = file,
-		.max_bytes = file_mib * MIB,
-		.max_ns = file_ms * NS_PER_MS,
-		.max_frames = file_frames,
-		.keep = keep,
-		.snaplen = snap,
-		.full = full,
+	r.live = (struct record_live){
+		.plan = {.path = file,
+			 .max_bytes = file_mib * MIB,
+			 .max_ns = file_ms * NS_PER_MS,
+			 .max_frames = file_frames,
+			 .keep = keep,
+			 .snaplen = snap,
+			 .full = full},
+		.interface = interface,
+		.filter = filter,
+		.duration_ms = duration_ms,
+		.limit = limit,
+		.unfiltered = capture_no_sandbox,
 	};
 	return record(&r);
 }

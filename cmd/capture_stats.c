@@ -27,6 +27,7 @@ static const struct opt stats_opts[] = {
 	CAPTURE_MAX_FLOWS_OPT,
 	CAPTURE_JOBS_OPT,
 	CAPTURE_LINK_OPT,
+	CAPTURE_SANDBOX_OPT,
 	{.name = NULL},
 };
 

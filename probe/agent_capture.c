@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Capture in the agent: a thread reads the port's netdev, decodes and judges every packet while it
- * comes, and keeps a recording in a file that has no name any more, so that nothing stays behind
- * whatever happens to us. The coordinator fetches it in pieces.
+ * Capture in the agent: a confined process (capture/confined.h) reads the port's netdev, decodes
+ * every packet while it comes, and fills a recording that has no name any more, so that nothing
+ * stays behind whatever happens to the agent. The coordinator fetches it in pieces.
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/confined.h"
 #include "capture/lldp.h"
 #include "capture/source.h"
 #include "probe/agent_ops.h"
@@ -21,89 +20,151 @@
 #include "probe/json_take.h"
 #include "profiles/text.h"
 
+#define RECORDING	 "capture.pcap"
 #define FLOWS_MAX	 512u /* their summary fits into one line */
 #define FRAME_MAX	 16384u
 #define READ_BYTES	 (512u << 10)
 #define POLL_MS		 50
-#define DRAIN_FRAMES	 (1u << 20) /* taken after the stop, at most */
+#define LOOK_FRAMES	 64	    /* so many frames later a stop is noticed, at most */
+#define DRAIN_FRAMES	 (1u << 20) /* after the stop, at most */
+#define SUMMARY_MAX	 (1u << 20) /* bytes: a line of the agent */
+#define SUMMARY_MS	 60000	    /* until it is there: what waits is decoded first */
 #define RECORD_MAX_BYTES (UINT64_C(1) << 40)
 
 struct agent_capture {
-	pthread_t thread;
-	bool running;
-	atomic_bool stop;
+	struct confined process; /* pid 0: it was ended */
+	char netdev[16];
 	bool full; /* keep user data */
-	uint64_t max_bytes, bytes;
+	uint64_t max_bytes;
+	int fd; /* the recording, -1: none */
+};
+
+/* In the confined process. */
+struct decoding {
+	const struct agent_capture *capture;
 	struct source *source;
 	struct flow_table *flows;
 	struct lldp_peer peer;
 	struct sink *sink;
-	int fd; /* the recording, to read */
-	uint64_t frames, unrecorded;
+	uint64_t frames, bytes, unrecorded;
 	struct err err; /* why it ended early */
 	uint8_t frame[FRAME_MAX];
 };
 
-static void record(struct agent_capture *c, const struct packet *p, const uint8_t *data)
+static void decoding_record(struct decoding *d, const struct packet *p, const uint8_t *data)
 {
 	uint32_t length = p->cap_len < FRAME_MAX ? p->cap_len : FRAME_MAX;
 
-	if (!c->sink)
+	if (!d->sink)
 		return;
-	if (c->bytes + length > c->max_bytes) {
-		c->unrecorded++;
+	if (d->bytes + length > d->capture->max_bytes) {
+		d->unrecorded++;
 		return;
 	}
-	memcpy(c->frame, data, length);
-	if (!c->full)
-		length = capture_cut(p, c->frame, length);
-	if (sink_write(c->sink, c->frame, length, p->wire_len, p->time_ns, &c->err)) {
-		struct err ignored; /* the first error is told */
+	memcpy(d->frame, data, length);
+	if (!d->capture->full)
+		length = capture_cut(p, d->frame, length);
+	if (sink_write(d->sink, d->frame, length, p->wire_len, p->time_ns, &d->err)) {
+		struct err ignored; /* the first error is reported */
 
-		(void)sink_close(c->sink, &ignored);
-		c->sink = NULL;
+		(void)sink_close(d->sink, &ignored);
+		d->sink = NULL;
 		return;
 	}
-	c->bytes += length;
+	d->bytes += length;
 }
 
-static int take_frame(struct agent_capture *c, const uint8_t *data, uint32_t cap_len,
-		      uint32_t wire_len, uint64_t time_ns)
+static int decoding_frame(struct decoding *d, const uint8_t *data, uint32_t cap_len,
+			  uint32_t wire_len, uint64_t time_ns)
 {
 	struct packet p;
 	struct err broken;
 
-	packet_decode(source_link(c->source), data, cap_len, wire_len, ++c->frames, time_ns, &p);
+	packet_decode(source_link(d->source), data, cap_len, wire_len, ++d->frames, time_ns, &p);
 	if (p.kind == PACKET_LLDP) /* a broken one is counted as malformed by the decoder */
-		(void)lldp_decode(data, cap_len, &c->peer, &broken);
-	record(c, &p, data);
-	return flow_table_add(c->flows, &p);
+		(void)lldp_decode(data, cap_len, &d->peer, &broken);
+	decoding_record(d, &p, data);
+	return flow_table_add(d->flows, &p);
 }
 
-static void *run_capture(void *arg)
+static void decoding_loop(struct decoding *d, int parent)
 {
-	struct agent_capture *c = arg;
-	unsigned int drained = 0;
+	unsigned int drained = 0, until_look = 0;
+	bool stopping = false;
 	int rc = 0;
 
 	while (rc >= 0 && drained < DRAIN_FRAMES) {
 		uint32_t cap_len = 0, wire_len = 0;
 		const uint8_t *data = NULL;
 		uint64_t time_ns = 0;
-		bool stopping = c->stop;
 
-		rc = source_next(c->source, stopping ? 0 : POLL_MS, &data, &cap_len, &wire_len,
-				 &time_ns, &c->err);
+		if (!stopping && !until_look--) {
+			stopping = confined_stopped(parent);
+			until_look = LOOK_FRAMES;
+		}
+		rc = source_next(d->source, stopping ? 0 : POLL_MS, &data, &cap_len, &wire_len,
+				 &time_ns, &d->err);
 		if (rc == 1) {
 			drained += stopping;
-			rc = take_frame(c, data, cap_len, wire_len, time_ns);
+			rc = decoding_frame(d, data, cap_len, wire_len, time_ns);
 			if (rc < 0)
-				err_sys(&c->err, rc, "capture");
+				err_sys(&d->err, rc, "capture");
 		} else if (!rc && stopping) {
 			break;
+		} else {
+			until_look = 0;
 		}
 	}
-	return NULL;
+}
+
+/* The reply to capture_stop; its "bytes" are the agent's to tell. */
+static json_t *decoding_reply(struct decoding *d)
+{
+	struct capture_summary summary;
+	struct err record_err = {0};
+	uint64_t dropped = 0;
+	enum capture_drops drops = source_drops(d->source, &dropped);
+	json_t *reply;
+
+	if (d->sink && sink_close(d->sink, &record_err) && !d->err.code)
+		d->err = record_err;
+	if (capture_summary_make(d->flows, &d->peer, drops, dropped, &summary))
+		return NULL;
+	summary.totals.time_step_ns = source_step_ns(d->source);
+	reply = json_pack("{s:o, s:I, s:o}", "summary", capture_summary_to_json(&summary),
+			  "unrecorded", (json_int_t)d->unrecorded, "complaint",
+			  text_to_json(d->err.code ? d->err.text : ""));
+	capture_summary_clear(&summary);
+	return reply;
+}
+
+static int decoding_open(void *arg, struct err *e)
+{
+	struct decoding *d = arg;
+	const struct agent_capture *c = d->capture;
+	int err;
+
+	d->flows = flow_table_new(FLOWS_MAX);
+	if (!d->flows)
+		return err_sys(e, -ENOMEM, "capture");
+	err = source_open_live(c->netdev, source_filter("roce"), 0, &d->source, e);
+	if (!err && c->max_bytes)
+		err = sink_open(CONFINED_FILE_FD, RECORDING, source_link(d->source),
+				c->full ? 0 : 256, &d->sink, e);
+	return err;
+}
+
+static void decoding_run(void *arg, int parent)
+{
+	struct decoding *d = arg;
+	json_t *reply;
+	char *text;
+
+	decoding_loop(d, parent);
+	reply = decoding_reply(d);
+	text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
+	if (text)
+		(void)confined_write(parent, text, strlen(text));
 }
 
 /* A recording without a name: mode 0600, gone when the last descriptor closes. */
@@ -111,64 +172,45 @@ static int open_recording(struct agent_capture *c, struct err *e)
 {
 	const char *tmp = getenv("TMPDIR");
 	char dir[256], path[300];
-	int err;
 
 	snprintf(dir, sizeof(dir), "%s/rocecheck.XXXXXX", tmp && *tmp ? tmp : "/tmp");
 	if (!mkdtemp(dir))
 		return err_sys(e, -errno, "capture: %s", dir);
-	snprintf(path, sizeof(path), "%s/capture.pcap", dir);
-	err = sink_open(path, source_link(c->source), c->full ? 0 : 256, &c->sink, e);
-	if (!err) {
-		c->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-		if (c->fd < 0)
-			err = err_sys(e, -errno, "capture: %s", path);
+	snprintf(path, sizeof(path), "%s/" RECORDING, dir);
+	c->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (c->fd < 0)
+		err_sys(e, -errno, "capture: %s", path);
+	else
 		(void)unlink(path);
-	}
 	(void)rmdir(dir);
-	return err;
-}
-
-static void stop_thread(struct agent_capture *c)
-{
-	if (!c->running)
-		return;
-	c->stop = true;
-	pthread_join(c->thread, NULL);
-	c->running = false;
+	return c->fd < 0 ? e->code : 0;
 }
 
 static void free_capture(struct agent_capture *c)
 {
-	struct err ignored; /* nobody asked for this recording */
-
-	stop_thread(c);
-	if (c->sink)
-		(void)sink_close(c->sink, &ignored);
+	(void)confined_end(&c->process, NULL); /* nobody asked for what it found */
 	if (c->fd >= 0)
 		close(c->fd);
-	if (c->source)
-		source_close(c->source);
-	flow_table_free(c->flows);
 	free(c);
 }
 
-static int open_capture(struct agent_capture *c, const char *netdev, struct err *e)
+static int open_capture(struct agent_capture *c, struct err *e)
 {
-	int err;
+	struct decoding *d;
+	struct confined_job job = {.open = decoding_open, .run = decoding_run};
+	int err = c->max_bytes ? open_recording(c, e) : 0;
 
-	c->flows = flow_table_new(FLOWS_MAX);
-	if (!c->flows)
-		return err_sys(e, -ENOMEM, "capture");
-	err = source_open_live(netdev, source_filter("roce"), 0, &c->source, e);
-	if (!err && c->max_bytes)
-		err = open_recording(c, e);
 	if (err)
 		return err;
-	err = pthread_create(&c->thread, NULL, run_capture, c);
-	if (err)
-		return err_sys(e, -err, "capture: thread");
-	c->running = true;
-	return 0;
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return err_sys(e, -ENOMEM, "capture");
+	d->capture = c;
+	job.arg = d;
+	job.file_fd = c->fd;
+	err = confined_start(&job, &c->process, e);
+	free(d); /* the other process has its own */
+	return err;
 }
 
 int agent_capture_start(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
@@ -199,7 +241,8 @@ int agent_capture_start(struct agent *a, uint64_t id, const json_t *request, jso
 	c->fd = -1;
 	c->full = full;
 	c->max_bytes = max_bytes;
-	err = open_capture(c, netdev, e);
+	memcpy(c->netdev, netdev, sizeof(c->netdev));
+	err = open_capture(c, e);
 	if (err) {
 		free_capture(c);
 		return err;
@@ -218,49 +261,54 @@ static int find(struct agent *a, const json_t *request, uint64_t *handle, struct
 	return err;
 }
 
-/* Bytes of the recording as stored, after the last flush. */
-static int finish_recording(struct agent_capture *c, uint64_t *size, struct err *e)
+/* Asks for what was found. The coordinator reads it with the same care as all that an agent says;
+ * here it has to be an object of a length that a line can hold. */
+static int finish(struct agent_capture *c, json_t **reply, struct err *e)
 {
-	struct sink *sink = c->sink;
-	struct stat st;
-	int err = 0;
+	struct err ended = {0};
+	json_error_t where;
+	json_t *doc = NULL;
+	char *text = NULL;
+	int err;
 
-	*size = 0;
-	c->sink = NULL;
-	if (sink)
-		err = sink_close(sink, e);
-	if (!err && c->fd >= 0 && !fstat(c->fd, &st))
-		*size = (uint64_t)st.st_size;
-	return err;
+	confined_stop(&c->process);
+	err = confined_read_text(c->process.fd, SUMMARY_MAX, SUMMARY_MS, &text);
+	if (confined_end(&c->process, &ended) && err)
+		return err_set(e, ended.code, "%s", ended.text);
+	if (err)
+		return err_sys(e, err, "capture: no summary of it");
+	doc = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+	free(text);
+	if (!json_is_object(doc)) {
+		json_decref(doc);
+		return err_set(e, -EPROTO, "capture: its summary is no JSON object");
+	}
+	*reply = doc;
+	return 0;
 }
 
 int agent_capture_stop(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		       struct err *e)
 {
-	struct capture_summary summary;
-	struct err record_err = {0};
 	struct agent_capture *c;
-	enum capture_drops drops;
-	uint64_t handle, size, dropped = 0;
+	struct stat st = {0};
+	uint64_t handle;
 	int err = find(a, request, &handle, e);
 
 	(void)id;
 	if (err)
 		return err;
 	c = a->capture[handle];
-	stop_thread(c);
-	drops = source_drops(c->source, &dropped);
-	if (finish_recording(c, &size, &record_err) && !c->err.code)
-		c->err = record_err;
-	err = capture_summary_make(c->flows, &c->peer, drops, dropped, &summary);
+	if (!c->process.pid)
+		return err_set(e, -EALREADY, "the capture was stopped before");
+	err = finish(c, reply, e);
 	if (err)
-		return err_sys(e, err, "summary");
-	summary.totals.time_step_ns = source_step_ns(c->source);
-	*reply = json_pack("{s:o, s:I, s:I, s:o}", "summary", capture_summary_to_json(&summary),
-			   "bytes", (json_int_t)size, "unrecorded", (json_int_t)c->unrecorded,
-			   "complaint", text_to_json(c->err.code ? c->err.text : ""));
-	capture_summary_clear(&summary);
-	return 0;
+		return err;
+	if (c->fd >= 0)
+		(void)fstat(c->fd, &st);
+	return json_object_set_new(*reply, "bytes", json_integer((json_int_t)st.st_size))
+		       ? err_sys(e, -ENOMEM, "capture")
+		       : 0;
 }
 
 /* Reading to the end frees the capture: {"data":"...","eof":true}. */
@@ -280,7 +328,7 @@ int agent_capture_read(struct agent *a, uint64_t id, const json_t *request, json
 	if (err)
 		return err;
 	c = a->capture[handle];
-	if (c->running || c->sink)
+	if (c->process.pid)
 		return err_set(e, -EBUSY, "the capture was not stopped");
 	data = malloc(READ_BYTES);
 	text = malloc(BASE64_SIZE(READ_BYTES));

@@ -23,7 +23,7 @@ BEGIN {
 	owner["libxml/"] = "reports"
 	owner["ncurses"] = "cmd"
 	owner["curses.h"] = "cmd"
-	owner["cap-ng.h"] = "cmd"
+	owner["cap-ng.h"] = "capture"
 }
 /^#[ \t]*include/ {
 	split(FILENAME, from, "/")

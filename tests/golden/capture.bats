@@ -365,12 +365,16 @@ block() { # TYPE LENGTH BODY, as hexadecimal little endian
 		"$rc" capture "$c" "$tmp/$c" >"$tmp/out" 3>&- &
 		pid=$!
 		exec 4>"$tmp/$c"
-		head -c 100 "$golden/loss.pcap" >&4
+		# Before the first byte: the header of the file is hostile as well.
 		for _ in $(seq 100); do
 			grep -q '^Seccomp:.*2' "/proc/$pid/status" && break
 			sleep 0.1
 		done
 		grep '^Seccomp:.*2' "/proc/$pid/status"
+		grep '^CapPrm:.0000000000000000$' "/proc/$pid/status"
+		grep '^NoNewPrivs:.1$' "/proc/$pid/status"
+		[ "$(id -u)" -ne 0 ] || grep '^Uid:.65534.65534.65534.65534$' "/proc/$pid/status"
+		head -c 100 "$golden/loss.pcap" >&4
 		tail -c +101 "$golden/loss.pcap" >&4
 		exec 4>&-
 		wait "$pid"

@@ -10,7 +10,7 @@ setup() {
 	golden=$PWD/tests/golden/capture
 	tmp=$BATS_TEST_TMPDIR
 	export rc golden tmp
-	export -f record play in_net
+	export -f record play in_net decoder confined ask
 }
 
 teardown() {
@@ -161,8 +161,114 @@ powers() {
 	[ "$(stat -c '%u %a' "$1/a.pcapng")" = "$2 600" ]
 }
 
-@test "the recording process has no privilege left" {
+@test "the process that makes the files has no privilege left" {
 	net powers "$tmp" 0 '.*'
+}
+
+# Its number, once it is confined.
+decoder() {
+	for _ in $(seq 100); do
+		child=$(cat "/proc/$1/task/$1/children")
+		child=${child% }
+		[ -n "$child" ] && grep -q '^Seccomp:.2$' "/proc/$child/status" && return
+		sleep 0.1
+	done
+	return 1
+}
+
+confined() {
+	grep '^CapPrm:.0000000000000000$' "/proc/$1/status"
+	grep '^CapEff:.0000000000000000$' "/proc/$1/status"
+	grep '^CapBnd:.0000000000000000$' "/proc/$1/status"
+	grep '^NoNewPrivs:.1$' "/proc/$1/status"
+	grep '^Seccomp:.2$' "/proc/$1/status"
+	grep '^Uid:.65534.65534.65534.65534$' "/proc/$1/status"
+	grep '^Gid:.65534.65534.65534.65534$' "/proc/$1/status"
+}
+
+decoding() {
+	record -w "$tmp/a.pcapng" --duration 60s
+	decoder "$pid"
+	confined "$child"
+	kill -TERM "$pid"
+	wait "$pid"
+	[ "$(stat -c '%u %a' "$tmp/a.pcapng")" = "0 600" ]
+}
+
+@test "the process that decodes has no privilege, no root uid and a filter, in root's folder too" {
+	[ "$(id -u)" -eq 0 ] || skip 'needs root'
+	unshare=-n
+	net decoding
+}
+
+# The request lines of a coordinator, and the numbered reply.
+ask() {
+	echo "$1" >&6
+	while read -r -t 20 reply <&5; do
+		[[ $reply != *'"id":'"$2"* ]] || break
+	done
+	echo "$reply"
+	[[ $reply == *'"ok":true'* ]]
+}
+
+agent_decodes() {
+	mkfifo "$tmp/in" "$tmp/out"
+	"$rc" agent <"$tmp/in" >"$tmp/out" &
+	pid=$!
+	exec 6>"$tmp/in" 5<"$tmp/out"
+	ask '{"id":1,"op":"capture_start","netdev":"v0","full":false,"max_bytes":1000000}' 1
+	decoder "$pid"
+	confined "$child"
+	ask '{"id":2,"op":"capture_stop","handle":0}' 2 >"$tmp/stopped"
+	jq -e '.summary.drops == "zero" and .bytes > 20 and .complaint == ""' "$tmp/stopped"
+	[ ! -e "/proc/$child" ]
+	ask '{"id":3,"op":"capture_read","handle":0,"offset":0}' 3 | jq -e '.eof == false'
+	if ask '{"id":4,"op":"capture_stop","handle":0}' 4 >"$tmp/again"; then return 1; fi
+	grep -q 'stopped before' "$tmp/again"
+	ask '{"id":5,"op":"quit"}' 5
+	wait "$pid"
+}
+
+@test "an agent decodes in a process without privilege, too" {
+	[ "$(id -u)" -eq 0 ] || skip 'needs root'
+	unshare=-n
+	net agent_decodes
+}
+
+agent_dies() {
+	mkfifo "$tmp/in" "$tmp/out"
+	"$rc" agent <"$tmp/in" >"$tmp/out" &
+	pid=$!
+	exec 6>"$tmp/in" 5<"$tmp/out"
+	ask '{"id":1,"op":"capture_start","netdev":"v0","full":false,"max_bytes":1000000}' 1
+	decoder "$pid"
+	kill -KILL "$pid"
+	for _ in $(seq 100); do
+		[ -e "/proc/$child" ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "a decoding process does not outlive its agent" {
+	[ "$(id -u)" -eq 0 ] || skip 'needs root'
+	unshare=-n
+	net agent_dies
+}
+
+listening() {
+	mount -t sysfs sysfs /sys # of this network namespace
+	"$rc" collect -i v0 --lldp 30 >"$tmp/host.json" &
+	pid=$!
+	decoder "$pid"
+	confined "$child"
+	kill -KILL "$pid"
+}
+
+@test "collect listens for LLDP in a process without privilege" {
+	[ "$(id -u)" -eq 0 ] || skip 'needs root'
+	unshare=-nm
+	net listening
 }
 
 @test "root becomes the owner of the directory it records into" {

@@ -52,6 +52,12 @@ static void names(void **state)
 	}
 }
 
+/* Makes the files here: no process is confined in this test. */
+static int next_file(void *arg, unsigned int n, struct err *e)
+{
+	return recorder_file(arg, n, e);
+}
+
 /* Records FRAMES frames of one WRITE ONLY each, FRAME_NS apart. */
 static unsigned int record(const struct record_plan *plan, const char *from)
 {
@@ -61,7 +67,7 @@ static unsigned int record(const struct record_plan *plan, const char *from)
 	unsigned int files;
 
 	assert_int_equal(source_open_file(from, &s, &e), 0);
-	assert_int_equal(recorder_open(plan, s, &r, &e), 0);
+	assert_int_equal(recorder_open(plan, s, next_file, (void *)plan, &r, &e), 0);
 	for (unsigned int i = 0; i < FRAMES; i++) {
 		struct packet p;
 		struct frame f;
@@ -225,7 +231,7 @@ static void overwrites_nothing(void **state)
 	assert_int_equal(recorder_name(&plan, 2, name, sizeof(name)), 0);
 	assert_int_equal(symlink("nowhere", name), 0);
 	assert_int_equal(source_open_file("tests/golden/capture/loss.pcap", &s, &e), 0);
-	assert_int_equal(recorder_open(&plan, s, &r, &e), 0);
+	assert_int_equal(recorder_open(&plan, s, next_file, &plan, &r, &e), 0);
 	frame_of_opcode(10, NET_IPV4, 0, &f);
 	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &p);
 	assert_int_equal(recorder_add(r, &p, f.bytes, &e), 0);
@@ -233,7 +239,8 @@ static void overwrites_nothing(void **state)
 	assert_non_null(strstr(e.text, name));
 	assert_int_equal(recorder_close(r, &e), 0);
 	r = NULL;
-	assert_int_equal(recorder_open(&plan, s, &r, &e), -EEXIST); /* the first one, by now */
+	assert_int_equal(recorder_open(&plan, s, next_file, &plan, &r, &e),
+			 -EEXIST); /* the first one, by now */
 	assert_null(r);
 	source_close(s);
 	remove_files();

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -38,7 +40,7 @@ static int status_of(void (*f)(void))
 	assert_true(pid >= 0);
 	if (!pid) {
 		alarm(60);
-		if (sandbox_enter(&e))
+		if (sandbox_enter(SANDBOX_FILE, &e))
 			_exit(UNCONFINED);
 		f();
 		_exit(0);
@@ -237,6 +239,55 @@ static void decodes(void **state)
 	}
 }
 
+/* Of a kernel without seccomp: a filter that answers for it. */
+static void no_seccomp(void)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
+
+	check(filter && !seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(seccomp), 0) &&
+	      !seccomp_rule_add(filter, SCMP_ACT_ERRNO(EINVAL), SCMP_SYS(prctl), 1,
+				SCMP_A0(SCMP_CMP_EQ, PR_SET_SECCOMP)) &&
+	      !seccomp_load(filter));
+	seccomp_release(filter);
+}
+
+static bool has_no_privilege(void)
+{
+	char line[128];
+	bool none = false;
+	FILE *f = fopen("/proc/self/status", "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		none |= !strcmp(line, "CapPrm:\t0000000000000000\n");
+	if (f)
+		fclose(f);
+	return none && geteuid();
+}
+
+/* Nothing is decoded there, unless the user says so; the privileges are gone in either case. */
+static void refuses(void **state)
+{
+	(void)state;
+	for (int unfiltered = 0; unfiltered < 2; unfiltered++) {
+		int status;
+		pid_t pid = fork();
+
+		if (!pid) {
+			struct err e = {0};
+
+			no_seccomp();
+			check(sandbox_confine(SANDBOX_FILE, unfiltered, &e) ==
+			      (unfiltered ? 0 : -ENOTSUP));
+			check(unfiltered || strstr(e.hint, "--no-sandbox"));
+			check(has_no_privilege());
+			_exit(0);
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		if (!WIFEXITED(status) || WEXITSTATUS(status))
+			fail_msg("unfiltered %d: status 0x%x", unfiltered, (unsigned int)status);
+	}
+}
+
 #ifdef __SANITIZE_ADDRESS__
 /* It waits without an end for a helper that was killed: the alarm ends it. */
 static void search_leaks(void)
@@ -262,10 +313,8 @@ static void finds_leaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kills),
-		cmocka_unit_test(works),
-		cmocka_unit_test(decodes),
-		cmocka_unit_test(finds_leaks),
+		cmocka_unit_test(kills),   cmocka_unit_test(works),	  cmocka_unit_test(decodes),
+		cmocka_unit_test(refuses), cmocka_unit_test(finds_leaks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,6 +19,15 @@
 #include "tests/unit/folder.h"
 #include "tests/unit/roce_frames.h"
 
+/* As the maker of the file and the one who writes it do between them. */
+static int sink_make(const char *path, int dlt, unsigned int snaplen, struct sink **k,
+		     struct err *e)
+{
+	int fd = sink_create(path, e);
+
+	return fd < 0 ? fd : sink_open(fd, path, dlt, snaplen, k, e);
+}
+
 static void sink_and_back(void **state)
 {
 	struct err e = {0};
@@ -33,7 +42,7 @@ static void sink_and_back(void **state)
 	(void)state;
 	path_of("sink.pcap", path);
 	frame_of_opcode(6, NET_IPV4, 1, &f);
-	assert_int_equal(sink_open(path, DLT_EN10MB, 0, &k, &e), 0);
+	assert_int_equal(sink_make(path, DLT_EN10MB, 0, &k, &e), 0);
 	assert_int_equal(sink_write(k, f.bytes, f.len, f.len + 100, 1700000000123456789, &e), 0);
 	assert_int_equal(sink_close(k, &e), 0);
 	assert_int_equal(stat(path, &st), 0);
@@ -47,16 +56,16 @@ static void sink_and_back(void **state)
 	assert_memory_equal(r.data, f.bytes, f.len);
 	reader_clear(&r);
 
-	assert_int_equal(sink_open(path, DLT_EN10MB, 0, &k, &e), -EEXIST);
+	assert_int_equal(sink_make(path, DLT_EN10MB, 0, &k, &e), -EEXIST);
 	assert_non_null(strstr(e.hint, "never overwrites"));
 	path_of("link", other);
 	assert_int_equal(symlink("nowhere", other), 0);
-	assert_true(sink_open(other, DLT_EN10MB, 0, &k, &e) < 0);
-	assert_int_equal(sink_open("/nonexistent/x", DLT_EN10MB, 0, &k, &e), -ENOENT);
+	assert_true(sink_make(other, DLT_EN10MB, 0, &k, &e) < 0);
+	assert_int_equal(sink_make("/nonexistent/x", DLT_EN10MB, 0, &k, &e), -ENOENT);
 	assert_int_equal(sink_close(NULL, &e), 0);
 
 	path_of("raw.pcap", path);
-	assert_int_equal(sink_open(path, DLT_RAW, 128, &k, &e), 0);
+	assert_int_equal(sink_make(path, DLT_RAW, 128, &k, &e), 0);
 	assert_int_equal(sink_close(k, &e), 0);
 	assert_int_equal(source_open_file(path, &s, &e), 0);
 	assert_int_equal(source_link(s), DLT_RAW);
@@ -78,7 +87,7 @@ static void pcapng_and_back(void **state)
 	(void)state;
 	path_of("sink.pcapng", path);
 	frame_of_opcode(6, NET_IPV4, 1, &f);
-	assert_int_equal(sink_open(path, DLT_EN10MB, 0, &k, &e), 0);
+	assert_int_equal(sink_make(path, DLT_EN10MB, 0, &k, &e), 0);
 	for (len = f.len - 4; len <= f.len; len++)
 		assert_int_equal(sink_write(k, f.bytes, len, f.len + 100, time_ns + len, &e), 0);
 	assert_int_equal(sink_statistics(k, time_ns, 5, UINT64_C(1) << 33, &e), 0);
@@ -216,7 +225,7 @@ static void full_disk(void **state)
 	small = before;
 	small.rlim_cur = 1000;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	assert_int_equal(sink_open(path, DLT_EN10MB, 0, &k, &e), 0);
+	assert_int_equal(sink_make(path, DLT_EN10MB, 0, &k, &e), 0);
 	for (i = 0; i < 100; i++)
 		assert_int_equal(sink_write(k, f.bytes, f.len, f.len, 0, &e), 0);
 	err = sink_close(k, &e);
@@ -227,7 +236,7 @@ static void full_disk(void **state)
 	/* More than the buffer holds: the write fails, and close does not forget it. */
 	unlink(path);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-	assert_int_equal(sink_open(path, DLT_EN10MB, 0, &k, &e), 0);
+	assert_int_equal(sink_make(path, DLT_EN10MB, 0, &k, &e), 0);
 	for (i = 0; i < 10000; i++)
 		err = sink_write(k, f.bytes, f.len, f.len, 0, &e);
 	assert_int_equal(err, -EFBIG);

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * fork(2) without exec: the child reads and decodes, and calls nothing that a thread of the parent
+ * could have locked, but malloc(3) and stdio, which glibc makes usable again in the child.
+ */
+#include "capture/confined.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "capture/sandbox.h"
+
+#define READY_MS 30000 /* a ring of 64 MB is made */
+#define END_MS	 3000
+#define LOOK_MS	 5
+#define TEXT_MIN 4096U
+
+/* Above what is put in place below, and low enough for a small RLIMIT_NOFILE. */
+#define FIRST_FREE (CONFINED_FILE_FD + 1)
+
+/* What the child says once: that it is confined, or why it is not. */
+struct ready {
+	int code;
+	char text[ERR_TEXT_MAX], hint[ERR_HINT_MAX];
+};
+
+static int wait_for(int fd, short events, uint64_t until_ms)
+{
+	for (;;) {
+		struct pollfd p = {.fd = fd, .events = events};
+		uint64_t now_ms = monotonic_ms();
+		int n = poll(&p, 1, now_ms < until_ms ? (int)(until_ms - now_ms) : 0);
+
+		if (n > 0)
+			return 0;
+		if (!n)
+			return -ETIMEDOUT;
+		if (errno != EINTR)
+			return -errno;
+	}
+}
+
+int confined_read(int fd, void *bytes, size_t size, int timeout_ms)
+{
+	uint64_t until_ms = monotonic_ms() + (uint64_t)timeout_ms;
+	uint8_t *at = bytes;
+
+	while (size) {
+		int err = wait_for(fd, POLLIN, until_ms);
+		ssize_t n;
+
+		if (err)
+			return err;
+		n = recv(fd, at, size, 0);
+		if (!n || (n < 0 && errno != EINTR))
+			return -EPIPE;
+		if (n > 0) {
+			at += n;
+			size -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+int confined_write(int fd, const void *bytes, size_t size)
+{
+	const uint8_t *at = bytes;
+
+	while (size) {
+		ssize_t n = send(fd, at, size, MSG_NOSIGNAL);
+
+		if (n < 0 && errno != EINTR)
+			return -EPIPE;
+		if (n > 0) {
+			at += n;
+			size -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+int confined_read_text(int fd, size_t max, int timeout_ms, char **out)
+{
+	uint64_t until_ms = monotonic_ms() + (uint64_t)timeout_ms;
+	size_t have = 0, size = TEXT_MIN;
+	char *text = malloc(size), *more;
+	int err = text ? 0 : -ENOMEM;
+
+	while (!err) {
+		ssize_t n;
+
+		err = wait_for(fd, POLLIN, until_ms);
+		if (err)
+			break;
+		n = recv(fd, text + have, size - have - 1, 0);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			err = have ? 0 : -EPIPE;
+			break;
+		}
+		have += (size_t)n;
+		if (have > max) {
+			err = -EMSGSIZE;
+		} else if (have + 1 == size) {
+			size *= 2;
+			more = realloc(text, size);
+			if (more)
+				text = more;
+			else
+				err = -ENOMEM;
+		}
+	}
+	if (err) {
+		free(text);
+		return err;
+	}
+	text[have] = '\0';
+	*out = text;
+	return 0;
+}
+
+/* Room for one descriptor, aligned as cmsg(3) wants it. */
+union passed {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+int confined_send_fd(int to, uint8_t byte, int fd)
+{
+	union passed passed = {.bytes = {0}};
+	struct iovec data = {.iov_base = &byte, .iov_len = 1};
+	struct msghdr m = {.msg_iov = &data,
+			   .msg_iovlen = 1,
+			   .msg_control = passed.bytes,
+			   .msg_controllen = sizeof(passed.bytes)};
+	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+
+	h->cmsg_level = SOL_SOCKET;
+	h->cmsg_type = SCM_RIGHTS;
+	h->cmsg_len = CMSG_LEN(sizeof(fd));
+	memcpy(CMSG_DATA(h), &fd, sizeof(fd));
+	return sendmsg(to, &m, MSG_NOSIGNAL) == 1 ? 0 : -EPIPE;
+}
+
+int confined_receive_fd(int from, uint8_t *byte, int *fd)
+{
+	union passed passed = {.bytes = {0}};
+	struct iovec data = {.iov_base = byte, .iov_len = 1};
+	struct msghdr m = {.msg_iov = &data,
+			   .msg_iovlen = 1,
+			   .msg_control = passed.bytes,
+			   .msg_controllen = sizeof(passed.bytes)};
+	struct cmsghdr *h;
+	ssize_t n;
+
+	while ((n = recvmsg(from, &m, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+		;
+	if (n != 1)
+		return -EPIPE;
+	h = CMSG_FIRSTHDR(&m);
+	*fd = -1;
+	if (h && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS &&
+	    h->cmsg_len == CMSG_LEN(sizeof(*fd)))
+		memcpy(fd, CMSG_DATA(h), sizeof(*fd));
+	return 0;
+}
+
+/* The end in order is asked for by the parent, which has its own handlers. */
+static void quiet_signals(void)
+{
+	static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGTSTP, SIGXFSZ};
+	sigset_t none;
+
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/* dup2() onto a number that is still needed would close it. */
+static int move_up(int fd)
+{
+	return fd < 0 ? -1 : fcntl(fd, F_DUPFD, FIRST_FREE);
+}
+
+/* Kernels before 5.9 have no close_range(2). */
+static void close_others(void)
+{
+	long end = sysconf(_SC_OPEN_MAX);
+
+	if (!close_range(FIRST_FREE, UINT_MAX, 0))
+		return;
+	for (int fd = FIRST_FREE; fd < end; fd++)
+		close(fd);
+}
+
+/*
+ * 0 and 1 lead nowhere, 2 stays, then the socket and the file. The numbers up to SANDBOX_WRITE_END
+ * are taken, so that what is opened now, packet sockets, gets others.
+ */
+static int place_descriptors(const struct confined_job *job, int socket)
+{
+	int parent = move_up(socket), file = move_up(job->file_fd);
+	int null = open("/dev/null", O_RDWR);
+	int spare = null < 0 ? -1 : fcntl(null, F_DUPFD, FIRST_FREE);
+
+	if (parent < 0 || spare < 0 || (job->file_fd >= 0 && file < 0))
+		return -errno;
+	for (int fd = 0; fd < FIRST_FREE; fd++) {
+		int from = fd == SANDBOX_PARENT_FD		 ? parent
+			   : fd == CONFINED_FILE_FD && file >= 0 ? file
+								 : spare;
+
+		if (fd == STDERR_FILENO && fcntl(fd, F_GETFD) >= 0)
+			continue;
+		if (dup2(from, fd) < 0)
+			return -errno;
+	}
+	close_others();
+	for (int fd = FIRST_FREE; fd < SANDBOX_WRITE_END; fd++)
+		if (dup2(CONFINED_FILE_FD, fd) < 0)
+			return -errno;
+	return 0;
+}
+
+static int prepare(const struct confined_job *job, int socket, struct err *e)
+{
+	int err = place_descriptors(job, socket);
+
+	if (err)
+		return err_sys(e, err, "the process that decodes packets: descriptors");
+	err = job->open(job->arg, e);
+	for (int fd = FIRST_FREE; fd < SANDBOX_WRITE_END; fd++)
+		close(fd);
+	return err ? err : sandbox_confine(SANDBOX_LIVE, job->unfiltered, e);
+}
+
+static _Noreturn void child(const struct confined_job *job, int socket)
+{
+	struct ready ready = {0};
+	struct err e = {0};
+
+	quiet_signals();
+	ready.code = prepare(job, socket, &e);
+	memcpy(ready.text, e.text, sizeof(ready.text));
+	memcpy(ready.hint, e.hint, sizeof(ready.hint));
+	if (!confined_write(SANDBOX_PARENT_FD, &ready, sizeof(ready)) && !ready.code)
+		job->run(job->arg, SANDBOX_PARENT_FD);
+	_exit(0);
+}
+
+static int await_ready(struct confined *c, struct err *e)
+{
+	struct ready ready;
+	int err = confined_read(c->fd, &ready, sizeof(ready), READY_MS);
+
+	if (!err && !ready.code)
+		return 0;
+	if (!err) {
+		ready.text[sizeof(ready.text) - 1] = ready.hint[sizeof(ready.hint) - 1] = '\0';
+		err_set(e, ready.code, "%s", ready.text);
+		err_hint(e, "%s", ready.hint);
+		(void)confined_end(c, NULL);
+		return ready.code;
+	}
+	if (!confined_end(c, e))
+		err_sys(e, err, "the process that decodes packets does not start");
+	return err;
+}
+
+int confined_start(const struct confined_job *job, struct confined *c, struct err *e)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return err_sys(e, -errno, "the process that decodes packets");
+	c->pid = fork();
+	if (!c->pid)
+		child(job, pair[1]);
+	close(pair[1]);
+	c->fd = pair[0];
+	if (c->pid > 0)
+		return await_ready(c, e);
+	close(pair[0]);
+	return err_sys(e, -errno, "the process that decodes packets");
+}
+
+void confined_stop(const struct confined *c)
+{
+	(void)shutdown(c->fd, SHUT_WR);
+}
+
+bool confined_stopped(int parent)
+{
+	struct pollfd p = {.fd = parent, .events = POLLIN | POLLRDHUP};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+/* -ETIMEDOUT while it runs. */
+static int await_end(pid_t pid, int *status)
+{
+	uint64_t until_ms = monotonic_ms() + END_MS;
+
+	for (;;) {
+		pid_t ended = waitpid(pid, status, WNOHANG);
+
+		if (ended == pid)
+			return 0;
+		if (ended < 0 && errno != EINTR)
+			return -errno;
+		if (monotonic_ms() >= until_ms)
+			return -ETIMEDOUT;
+		(void)poll(NULL, 0, LOOK_MS);
+	}
+}
+
+int confined_end(struct confined *c, struct err *e)
+{
+	int status = 0, err;
+
+	if (c->pid <= 0)
+		return 0;
+	close(c->fd);
+	err = await_end(c->pid, &status);
+	/* It belongs to another user: where that is not allowed it ends when it next looks. */
+	if (err == -ETIMEDOUT && !kill(c->pid, SIGKILL))
+		err = await_end(c->pid, &status);
+	c->pid = 0;
+	if (err)
+		return err_sys(e, err, "the process that decodes packets does not end");
+	if (WIFSIGNALED(status))
+		return err_set(e, -EPIPE,
+			       "the process that decodes packets was ended by signal %d (%s)",
+			       WTERMSIG(status), strsignal(WTERMSIG(status)));
+	return 0;
+}

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Capabilities through libcap-ng. A root without capabilities still owns much of the file system,
+ * but without CAP_DAC_OVERRIDE it cannot write into a user's folder: for both reasons root changes
+ * its uid as well.
+ */
+#include "capture/privileges.h"
+
+#include <cap-ng.h>
+#include <errno.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int folder_owner(const char *path, struct stat *st, struct err *e)
+{
+	char *copy = strdup(path);
+	int err = 0;
+
+	if (!copy)
+		return err_sys(e, -ENOMEM, "%s", path);
+	if (stat(dirname(copy), st)) {
+		err = err_sys(e, -errno, "%s", path);
+		err_hint(e, "make the folder of the recording first");
+	}
+	free(copy);
+	return err;
+}
+
+/* Whether this user namespace has the id: "0 1000 1" maps one id, 0 (user_namespaces(7)). */
+static bool is_mapped(const char *map, unsigned int id)
+{
+	FILE *f = fopen(map, "re");
+	unsigned int first, count;
+	bool mapped = false;
+
+	while (f && !mapped && fscanf(f, "%u %*u %u", &first, &count) == 2)
+		mapped = id >= first && id - first < count;
+	if (f)
+		fclose(f);
+	return mapped;
+}
+
+/* What capng_change_id() needs. */
+static bool may_become(uid_t uid, gid_t gid)
+{
+	return is_mapped("/proc/self/uid_map", uid) && is_mapped("/proc/self/gid_map", gid) &&
+	       capng_have_capability(CAPNG_EFFECTIVE, CAP_SETUID) &&
+	       capng_have_capability(CAPNG_EFFECTIVE, CAP_SETGID) &&
+	       capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
+}
+
+static int become(uid_t uid, gid_t gid, struct err *e)
+{
+	int status = capng_change_id((int)uid, (int)gid,
+				     CAPNG_DROP_SUPP_GRP | CAPNG_CLEAR_BOUNDING);
+
+	if (!status)
+		return 0;
+	return err_set(e, -EPERM, "privileges: cannot become user %u (%d)", (unsigned int)uid,
+		       status);
+}
+
+/* uid 0: stay who we are. */
+static int give_up(uid_t uid, gid_t gid, struct err *e)
+{
+	bool change;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return err_sys(e, -errno, "privileges");
+	if (capng_get_caps_process())
+		return err_set(e, -EPERM, "privileges: cannot be read");
+	change = uid && (!geteuid() || !getuid()) && may_become(uid, gid);
+	capng_clear(CAPNG_SELECT_CAPS);
+	if (change)
+		return become(uid, gid, e);
+	if (capng_apply(CAPNG_SELECT_CAPS))
+		return err_set(e, -EPERM, "privileges: cannot be given up");
+	return 0;
+}
+
+int privileges_drop(struct err *e)
+{
+	return give_up(PRIVILEGES_NOBODY, PRIVILEGES_NOBODY, e);
+}
+
+int privileges_become_owner(const char *path, struct err *e)
+{
+	struct stat st;
+	int err = folder_owner(path, &st, e);
+
+	if (!err)
+		err = give_up(st.st_uid, st.st_gid, e);
+	if (err == -EPERM)
+		err_hint(e, "write into a folder of root");
+	return err;
+}

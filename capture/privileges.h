@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Privileges that decoding packets and writing recordings do not need, given up for good
+ * (capabilities(7), credentials(7)). Nothing here can be taken back.
+ */
+#ifndef CAPTURE_PRIVILEGES_H
+#define CAPTURE_PRIVILEGES_H
+
+#include "profiles/base.h"
+
+/* The user and group without rights of its own: "nobody", "nogroup". */
+#define PRIVILEGES_NOBODY 65534U
+
+/*
+ * Gives up every capability, also those of programs that are started later, and root's uid and
+ * supplementary groups: root becomes PRIVILEGES_NOBODY. A root that cannot change its uid (a
+ * container without CAP_SETUID, a user namespace with one user) stays uid 0 without capabilities.
+ * Call it before there are threads. -errno and e: the process must end.
+ */
+int privileges_drop(struct err *e);
+
+/* Gives up the same, but root becomes the owner of the folder of `path`: a recording by sudo
+ * belongs to the owner of the folder, and is written with the owner's rights. -errno and e: the
+ * process must end. */
+int privileges_become_owner(const char *path, struct err *e);
+
+#endif

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The confined process that decodes packets: what it is given, what it cannot do any more, and what
+ * its parent hears of it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "capture/confined.h"
+#include "capture/privileges.h"
+#include "capture/sandbox.h"
+
+#define WAIT_MS 20000
+
+static int status_fd; /* of the child: /proc/self/status, opened before it is confined */
+static int socket_fd; /* as a packet socket is */
+
+static int open_nothing(void *arg, struct err *e)
+{
+	(void)arg, (void)e;
+	return 0;
+}
+
+static int open_status(void *arg, struct err *e)
+{
+	(void)arg, (void)e;
+	status_fd = open("/proc/self/status", O_RDONLY);
+	return status_fd < 0 ? -errno : 0;
+}
+
+static void send_status(void *arg, int parent)
+{
+	char text[4096];
+	ssize_t n = pread(status_fd, text, sizeof(text), 0);
+
+	(void)arg;
+	if (n > 0)
+		(void)confined_write(parent, text, (size_t)n);
+}
+
+static char *text_of(const struct confined_job *job)
+{
+	struct confined c;
+	struct err e = {0};
+	char *text = NULL;
+
+	if (confined_start(job, &c, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(confined_read_text(c.fd, 65536, WAIT_MS, &text), 0);
+	if (confined_end(&c, &e))
+		fail_msg("%s", e.text);
+	return text;
+}
+
+static void has_line(const char *text, const char *line)
+{
+	if (!strstr(text, line))
+		fail_msg("no '%s' in:\n%s", line, text);
+}
+
+static void no_privilege(void **state)
+{
+	const struct confined_job job = {.open = open_status, .run = send_status, .file_fd = -1};
+	char *text = text_of(&job);
+
+	(void)state;
+	has_line(text, "\nCapInh:\t0000000000000000\n");
+	has_line(text, "\nCapPrm:\t0000000000000000\n");
+	has_line(text, "\nCapEff:\t0000000000000000\n");
+	has_line(text, "\nCapAmb:\t0000000000000000\n");
+	has_line(text, "\nNoNewPrivs:\t1\n");
+	has_line(text, "\nSeccomp:\t2\n");
+	if (!geteuid()) {
+		has_line(text, "\nUid:\t65534\t65534\t65534\t65534\n");
+		has_line(text, "\nGid:\t65534\t65534\t65534\t65534\n");
+		has_line(text, "\nGroups:\t \n");
+		has_line(text, "\nCapBnd:\t0000000000000000\n");
+	}
+	free(text);
+}
+
+/* Standard error, the socket and what it opened: nothing else of its parent. */
+static int list_descriptors(void *arg, struct err *e)
+{
+	char *list = arg;
+
+	(void)e;
+	for (int fd = 0; fd < 1024; fd++)
+		if (fcntl(fd, F_GETFD) >= 0)
+			sprintf(list + strlen(list), "%d ", fd);
+	return 0;
+}
+
+static void send_list(void *arg, int parent)
+{
+	(void)confined_write(parent, arg, strlen(arg));
+}
+
+static void own_descriptors(void **state)
+{
+	char list[8192] = "";
+	struct confined_job job = {
+		.open = list_descriptors, .run = send_list, .arg = list, .file_fd = -1};
+	int extra = fcntl(STDERR_FILENO, F_DUPFD, 100);
+	char *text = text_of(&job);
+
+	(void)state;
+	close(extra);
+	assert_string_equal(text, "0 1 2 3 4 5 6 7 ");
+	assert_string_equal(list, "");
+	free(text);
+}
+
+static void write_file(void *arg, int parent)
+{
+	(void)arg;
+	(void)parent;
+	(void)!write(CONFINED_FILE_FD, "written", 7);
+}
+
+static void given_file(void **state)
+{
+	FILE *f = tmpfile();
+	struct confined_job job = {.open = open_nothing, .run = write_file, .file_fd = fileno(f)};
+	struct confined c;
+	struct err e = {0};
+	char bytes[8] = "";
+
+	(void)state;
+	assert_int_equal(confined_start(&job, &c, &e), 0);
+	assert_int_equal(confined_end(&c, &e), 0);
+	assert_int_equal(pread(fileno(f), bytes, 7, 0), 7);
+	assert_string_equal(bytes, "written");
+	fclose(f);
+}
+
+/* What a decoder that was taken over would try. */
+static void open_file(void)
+{
+	int fd = open("/etc/passwd", O_RDONLY);
+
+	if (fd < 0 && errno == EACCES)
+		raise(SIGSYS); /* refused, not killed: the row below wants a signal */
+}
+
+static void send_frame(void)
+{
+	(void)!write(socket_fd, "frame", 5);
+}
+
+static void send_datagram(void)
+{
+	(void)send(socket_fd, "frame", 5, 0);
+}
+
+static void make_socket(void)
+{
+	(void)socket(AF_PACKET, SOCK_RAW, 0);
+}
+
+static void change_user(void)
+{
+	(void)!setuid(0);
+}
+
+static void kill_parent(void)
+{
+	(void)kill(getppid(), SIGKILL);
+}
+
+static void remove_file(void)
+{
+	(void)unlink("/tmp/rocecheck-no-such-file");
+}
+
+static void run_program(void)
+{
+	static char name[] = "/bin/true";
+	char *args[] = {name, NULL}, *none[] = {NULL};
+
+	execve(name, args, none);
+}
+
+/* A number whose lower half is a low descriptor's, and which is none. */
+static void write_disguised(void)
+{
+	(void)syscall(1 /* write */, (1UL << 32) | (unsigned int)socket_fd, "frame", 5);
+}
+
+static const struct {
+	const char *name;
+	void (*f)(void);
+	bool sanitized; /* also where the search for leaks is let through */
+} attacks[] = {
+	{"open a file", open_file, false},
+	{"send a frame by write()", send_frame, true},
+	{"send a frame by send()", send_datagram, true},
+	{"write to a disguised descriptor", write_disguised, true},
+	{"make a packet socket", make_socket, true},
+	{"become root", change_user, true},
+	{"kill the parent", kill_parent, true},
+	{"remove a file", remove_file, true},
+	{"run a program", run_program, true},
+};
+
+static int open_socket(void *arg, struct err *e)
+{
+	(void)arg, (void)e;
+	socket_fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	return socket_fd < 0 ? -errno : 0;
+}
+
+static void attack(void *arg, int parent)
+{
+	(void)parent;
+	((void (*)(void))arg)();
+}
+
+static void attacks_end_it(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(attacks); i++) {
+		struct confined_job job = {
+			.open = open_socket, .run = attack, .arg = attacks[i].f, .file_fd = -1};
+		struct confined c;
+		struct err e = {0};
+
+#ifdef __SANITIZE_ADDRESS__
+		if (!attacks[i].sanitized)
+			continue;
+#endif
+		assert_int_equal(confined_start(&job, &c, &e), 0);
+		if (confined_end(&c, &e) != -EPIPE || !strstr(e.text, "Bad system call"))
+			fail_msg("%s: it lived: '%s'", attacks[i].name, e.text);
+	}
+}
+
+static int fail_to_open(void *arg, struct err *e)
+{
+	(void)arg;
+	err_set(e, -ENODEV, "nonesuch0: capture: no such device");
+	return err_hint(e, "'ip link' lists the interfaces");
+}
+
+static void open_error(void **state)
+{
+	const struct confined_job job = {.open = fail_to_open, .run = send_status, .file_fd = -1};
+	struct confined c;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(confined_start(&job, &c, &e), -ENODEV);
+	assert_string_equal(e.text, "nonesuch0: capture: no such device");
+	assert_string_equal(e.hint, "'ip link' lists the interfaces");
+}
+
+static void wait_for_stop(void *arg, int parent)
+{
+	(void)arg;
+	while (!confined_stopped(parent))
+		(void)poll(NULL, 0, 1);
+	(void)confined_write(parent, "over", 4);
+}
+
+static void stop(void **state)
+{
+	const struct confined_job job = {.open = open_nothing, .run = wait_for_stop, .file_fd = -1};
+	struct confined c;
+	struct err e = {0};
+	char *text = NULL;
+
+	(void)state;
+	assert_int_equal(confined_start(&job, &c, &e), 0);
+	assert_int_equal(confined_read_text(c.fd, 100, 50, &text), -ETIMEDOUT);
+	confined_stop(&c);
+	assert_int_equal(confined_read_text(c.fd, 100, WAIT_MS, &text), 0);
+	assert_string_equal(text, "over");
+	free(text);
+	assert_int_equal(confined_end(&c, &e), 0);
+	assert_int_equal(confined_end(&c, &e), 0); /* once more is nothing */
+}
+
+static void talk_without_end(void *arg, int parent)
+{
+	static const char text[1000];
+
+	(void)arg;
+	while (!confined_write(parent, text, sizeof(text)))
+		;
+}
+
+/* What comes is bounded, whatever the process has become. */
+static void endless(void **state)
+{
+	const struct confined_job job = {
+		.open = open_nothing, .run = talk_without_end, .file_fd = -1};
+	struct confined c;
+	struct err e = {0};
+	char *text = NULL;
+
+	(void)state;
+	assert_int_equal(confined_start(&job, &c, &e), 0);
+	assert_int_equal(confined_read_text(c.fd, 65536, WAIT_MS, &text), -EMSGSIZE);
+	assert_null(text);
+	assert_int_equal(confined_end(&c, &e), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(no_privilege), cmocka_unit_test(own_descriptors),
+		cmocka_unit_test(given_file),	cmocka_unit_test(attacks_end_it),
+		cmocka_unit_test(open_error),	cmocka_unit_test(stop),
+		cmocka_unit_test(endless),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
