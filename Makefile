@@ -11,7 +11,7 @@ JOBS       ?= $(shell nproc)
 Q          := $(if $(V),,@)
 
 LAYERS := profiles dcb capture probe reports cmd
-PKGS   := yaml-0.1 jansson libnl-3.0 libpcap libdeflate libibverbs librdmacm libuv libxml-2.0 ncursesw libconfig zlib libzstd libseccomp libcap-ng
+PKGS   := yaml-0.1 jansson libnl-3.0 libpcap libdeflate libibverbs librdmacm libuv libxml-2.0 ncursesw libconfig zlib libzstd libseccomp libcap-ng nettle
 
 CPPFLAGS += -I. -D_GNU_SOURCE -DROCECHECK_VERSION='"$(VERSION)"' \
             -DROCECHECK_DATA='"$(PREFIX)/share/rocecheck"'

@@ -7,6 +7,7 @@
 #define CMD_PROBE_H
 
 #include "probe/gate.h"
+#include "probe/token.h"
 #include "probe/two_ended.h"
 #include "reports/rules.h"
 
@@ -19,16 +20,18 @@
 
 #define PROBE_TOKEN_VARIABLE "ROCECHECK_PROBE_TOKEN"
 
-/* The token of --token-file, else of the environment; token[0] stays NUL when there is neither. It
- * never stands on a command line, where every user of the host can read it. */
-int probe_token_find(const char *file, char token[GATE_TOKEN_MAX + 1], struct err *e);
+/* The tokens of --token-file, else the one of the environment, which is taken out of it; none when
+ * there is neither. A token never stands on a command line, where every user of the host can read
+ * it. */
+int probe_tokens_find(const char *file, struct token_list *tokens, struct err *e);
 
 /* The exit code of a verdict. */
 int probe_exit_for(enum verdict v);
 
-/* An incast from these hosts to this one, told; returns the exit code. w->arg is a struct
- * probe_talk. */
-int probe_run_incast(const struct two_ended_wish *w, const char *const *host, unsigned int count);
+/* An incast from these hosts, each with its token, to this one, told; returns the exit code. w->arg
+ * is a struct probe_talk. */
+int probe_run_incast(const struct two_ended_wish *w, const char *const *host,
+		     const char *const *token, unsigned int count);
 
 /* Path of this binary. */
 void probe_self(char *buf, size_t size);

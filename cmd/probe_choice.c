@@ -33,7 +33,7 @@ struct probe_choice probe_choice = {
 const struct opt probe_client_opts[] = {
 	{"port", 'p', OPT_UINT, &C.port, 1, 65535, "PORT", "of the server, 18515", NULL},
 	{"token-file", 0, OPT_STRING, &C.token_file, 0, 0, "FILE",
-	 "the server's token; - reads it from stdin", NULL},
+	 "the server's token, or a line 'HOST TOKEN' for each; - is stdin", NULL},
 	{"ib-dev", 'd', OPT_STRING, &C.device, 0, 0, "DEV", "RDMA device or netdev of this host",
 	 NULL},
 	{"peer-dev", 0, OPT_STRING, &C.peer_device, 0, 0, "DEV", "of the server", NULL},

@@ -20,6 +20,7 @@
 #include "cmd/probe_record.h"
 #include "cmd/probe_text.h"
 #include "dcb/dcb.h"
+#include "probe/incast.h"
 #include "reports/size_verdict.h"
 
 static atomic_int stop; /* set by a signal */
@@ -47,8 +48,8 @@ static void end_asking(int signal)
 	raise(signal);
 }
 
-/* From a person, without showing it. */
-static int ask_token(char token[GATE_TOKEN_MAX + 1], struct err *e)
+/* Of this host, from a person, without showing it. */
+static int ask_token(const char *host, struct token_list *tokens, struct err *e)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	struct sigaction action = {.sa_handler = end_asking,
@@ -58,17 +59,17 @@ static int ask_token(char token[GATE_TOKEN_MAX + 1], struct err *e)
 	int err;
 
 	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &shown)) {
-		err_set(e, -EINVAL, "the token of the server is needed");
+		err_set(e, -EINVAL, "the token of the server %s is needed", host);
 		return err_hint(e, "--token-file FILE, or %s in the environment",
 				PROBE_TOKEN_VARIABLE);
 	}
-	fputs("token of the server: ", stderr);
+	fprintf(stderr, "token of the server %s: ", host);
 	quiet = shown;
 	quiet.c_lflag &= ~(tcflag_t)ECHO;
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		sigaction(ends[i], &action, &before[i]);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
-	err = gate_token_load("-", token, e);
+	err = token_list_load("-", tokens, e);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		sigaction(ends[i], &before[i], NULL);
@@ -200,11 +201,33 @@ static int run_probe(const struct two_ended_wish *w, struct probe_talk *talk)
 	return code;
 }
 
-static int find_token(char token[GATE_TOKEN_MAX + 1], struct err *e)
-{
-	int err = probe_token_find(probe_choice.token_file, token, e);
+/* What is known of the tokens of so many hosts; who is asked for the rest. */
+struct key_ring {
+	struct token_list given;
+	struct token_list asked[INCAST_MAX];
+	const char *token[INCAST_MAX];
+};
 
-	return err || token[0] ? err : ask_token(token, e);
+static int find_tokens(struct key_ring *ring, char **host, int count, struct err *e)
+{
+	int err = probe_tokens_find(probe_choice.token_file, &ring->given, e);
+
+	for (int i = 0; i < count && !err; i++) {
+		ring->token[i] = token_list_find(&ring->given, host[i]);
+		if (ring->token[i])
+			continue;
+		if (ring->given.count) {
+			err_set(e, -EINVAL, "%s: no token for %s", probe_choice.token_file,
+				host[i]);
+			return err_hint(e, "add a line '%.200s TOKEN'", host[i]);
+		}
+		err = ask_token(host[i], &ring->asked[i], e);
+		if (!err)
+			ring->token[i] = token_list_find(&ring->asked[i], host[i]);
+		if (!err && !ring->token[i])
+			err = err_set(e, -EINVAL, "no token for %s", host[i]);
+	}
+	return err;
 }
 
 /* Of the device that the run would use. */
@@ -243,7 +266,7 @@ static void explain(const struct two_ended_wish *w)
 	probe_explain_registration(&r, err ? &e : NULL, stdout);
 }
 
-static int run(struct two_ended_wish *w, char **host, int count)
+static int run(struct two_ended_wish *w, char **host, const char *const *token, int count)
 {
 	bool terminal = isatty(STDERR_FILENO);
 	struct probe_talk talk = {0};
@@ -254,16 +277,19 @@ static int run(struct two_ended_wish *w, char **host, int count)
 	w->stop = &stop;
 	catch_signals();
 	if (probe_choice.incast)
-		return probe_run_incast(w, (const char *const *)host, (unsigned int)count);
+		return probe_run_incast(w, (const char *const *)host, token, (unsigned int)count);
 	w->host = host[0];
+	w->token = token[0];
 	return run_probe(w, &talk);
 }
 
 static int run_client(int argc, char **argv)
 {
-	char token[GATE_TOKEN_MAX + 1], self[PATH_MAX];
-	struct two_ended_wish w = {.token = token, .self = self};
+	struct two_ended_wish w = {0};
+	struct key_ring *ring;
+	char self[PATH_MAX];
 	struct err e = {0};
+	int code;
 
 	if (probe_choice_make(&probe_choice, &w, &e))
 		return cmd_fail(EXIT_USAGE, &e);
@@ -275,10 +301,20 @@ static int run_client(int argc, char **argv)
 	}
 	if (!argc)
 		return cmd_usage(&cmd_probe_client, "the host of the server is needed");
-	if (find_token(token, &e))
-		return cmd_fail(EXIT_USAGE, &e);
+	if (argc > (int)INCAST_MAX)
+		return cmd_usage(&cmd_probe_client, "more than %u servers", INCAST_MAX);
+	ring = calloc(1, sizeof(*ring));
+	if (!ring) {
+		err_sys(&e, -ENOMEM, "probe");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
 	probe_self(self, sizeof(self));
-	return run(&w, argv, argc);
+	w.self = self;
+	code = find_tokens(ring, argv, argc, &e) ? cmd_fail(EXIT_USAGE, &e)
+						 : run(&w, argv, ring->token, argc);
+	explicit_bzero(ring, sizeof(*ring));
+	free(ring);
+	return code;
 }
 
 const struct command cmd_probe_client = {

@@ -138,13 +138,14 @@ static int tell(const struct incast *in, int code)
 	return code;
 }
 
-int probe_run_incast(const struct two_ended_wish *w, const char *const *host, unsigned int count)
+int probe_run_incast(const struct two_ended_wish *w, const char *const *host,
+		     const char *const *token, unsigned int count)
 {
 	struct incast in = {0};
 	struct err e = {0};
 	int err, code = EXIT_OK;
 
-	err = incast_run(w, host, count, w->live ? probe_talk_incast : NULL, &in, &e);
+	err = incast_run(w, host, token, count, w->live ? probe_talk_incast : NULL, &in, &e);
 	probe_talk_clear(w->arg);
 	if (err && (any_ran(&in) || err == -EINTR || err == -EPIPE))
 		code = fail_each(&in, EXIT_INCOMPLETE, &e);

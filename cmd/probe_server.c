@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck probe server: the far end of one probe. It lets one client in, the one that shows the
+ * rocecheck probe server: the far end of one probe. It lets one client in, the one that proves the
  * token, does what that client's probe asks of this host, and ends.
  */
 #include <errno.h>
@@ -60,20 +60,28 @@ void probe_self(char *buf, size_t size)
 		snprintf(buf, size, "rocecheck");
 }
 
-int probe_token_find(const char *file, char token[GATE_TOKEN_MAX + 1], struct err *e)
+/* Processes that are started later do not inherit it. */
+static int token_of_environment(struct token_list *tokens, struct err *e)
 {
-	const char *variable = getenv(PROBE_TOKEN_VARIABLE);
+	char *variable = getenv(PROBE_TOKEN_VARIABLE);
 	int err;
 
-	token[0] = '\0';
-	if (file)
-		return gate_token_load(file, token, e);
 	if (!variable || !*variable)
 		return 0;
-	err = gate_token_check(variable, PROBE_TOKEN_VARIABLE, e);
-	if (!err)
-		strcpy(token, variable);
+	err = token_check(variable, PROBE_TOKEN_VARIABLE, e);
+	if (!err) {
+		strcpy(tokens->row[0].token, variable);
+		tokens->count = 1;
+	}
+	explicit_bzero(variable, strlen(variable));
+	(void)unsetenv(PROBE_TOKEN_VARIABLE);
 	return err;
+}
+
+int probe_tokens_find(const char *file, struct token_list *tokens, struct err *e)
+{
+	memset(tokens, 0, sizeof(*tokens));
+	return file ? token_list_load(file, tokens, e) : token_of_environment(tokens, e);
 }
 
 static void on_signal(int signal)
@@ -112,11 +120,23 @@ static int announce(unsigned int bound, const char *token, bool made)
 	return fflush(stdout) ? EXIT_ENVIRONMENT : code;
 }
 
-static void on_refused(const char *peer, const char *why, void *arg)
+static void on_refused(const char *peer, const char *why, unsigned int unreported, void *arg)
 {
 	(void)arg;
-	if (!globals->quiet)
-		fprintf(stderr, "rocecheck probe server: %s: refused: %s\n", peer, why);
+	if (globals->quiet)
+		return;
+	if (unreported)
+		fprintf(stderr, "rocecheck probe server: %u more refused\n", unreported);
+	fprintf(stderr, "rocecheck probe server: %s: refused: %s\n", peer, why);
+}
+
+static void report_strangers(const struct gate_strangers *s)
+{
+	if (s->count && !globals->quiet)
+		fprintf(stderr,
+			"rocecheck probe server: %u connection%s without the token, the last one "
+			"from %s\n",
+			s->count, s->count == 1 ? "" : "s", s->last);
 }
 
 /* The last word of the traffic: what there is to tell when the client is lost. */
@@ -220,48 +240,69 @@ static int serve(int fd)
 	return tell_end(end, &tale);
 }
 
-static int wait_and_serve(int listen_fd, const char *token)
+static int wait_and_serve(int listen_fd, const struct gate_key *key)
 {
 	struct gate gate = {.listen_fd = listen_fd,
-			    .token = token,
+			    .key = key,
 			    .wait_ms = wait_ms,
 			    .stop = &stop,
 			    .refused = on_refused};
+	struct gate_strangers strangers;
 	struct err e = {0};
 	int fd, err;
 
 	catch_signals(true);
-	err = gate_wait(&gate, &fd, client, &e);
+	err = gate_wait(&gate, &fd, client, &strangers, &e);
 	catch_signals(false);
-	close(listen_fd);
+	close(listen_fd); /* nobody else is heard */
+	report_strangers(&strangers);
 	if (err)
 		return cmd_fail(err == -EINTR ? EXIT_INCOMPLETE : EXIT_ENVIRONMENT, &e);
 	return serve(fd); /* the socket ends with the process */
 }
 
+/* The one of the user, else one that is made. */
+static int find_token(char token[TOKEN_MAX + 1], bool *made, struct err *e)
+{
+	struct token_list tokens;
+	int err = probe_tokens_find(token_file, &tokens, e);
+	const char *given = token_list_find(&tokens, NULL);
+
+	*made = !tokens.count;
+	if (!err && given)
+		strcpy(token, given);
+	else if (!err && tokens.count)
+		err = err_set(e, -EINVAL, "%s: expected one token, without a host", token_file);
+	else if (!err)
+		err = token_make(token, e);
+	token_list_clear(&tokens);
+	return err;
+}
+
 static int run_server(int argc, char **argv)
 {
-	char token[GATE_TOKEN_MAX + 1];
+	char token[TOKEN_MAX + 1];
+	struct gate_key key;
 	struct err e = {0};
 	unsigned int bound;
-	bool made;
+	bool made = false;
 	int fd, code;
 
 	if (argc)
 		return cmd_usage(&cmd_probe_server, "unexpected argument '%s'", argv[0]);
-	if (probe_token_find(token_file, token, &e))
-		return cmd_fail(EXIT_USAGE, &e);
-	made = !token[0];
-	if (made && gate_token_make(token, &e))
-		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (find_token(token, &made, &e))
+		return cmd_fail(made && e.code == -EIO ? EXIT_ENVIRONMENT : EXIT_USAGE, &e);
+	gate_key_make(token, &key);
 	if (gate_listen(listen_address, port, &fd, &bound, &e))
 		return cmd_fail(e.code == -EINVAL ? EXIT_USAGE : EXIT_ENVIRONMENT, &e);
 	code = announce(bound, token, made);
-	if (code) {
+	explicit_bzero(token, sizeof(token));
+	if (code)
 		close(fd);
-		return code;
-	}
-	return wait_and_serve(fd, token);
+	else
+		code = wait_and_serve(fd, &key);
+	explicit_bzero(&key, sizeof(key));
+	return code;
 }
 
 const struct command cmd_probe_server = {

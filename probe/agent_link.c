@@ -40,7 +40,7 @@ static void take_hello(struct agent_link *k, const json_t *doc)
 	char hello[32];
 	struct err e = {0};
 
-	if (k->stream && json_object_get(doc, "error")) { /* the door stays closed */
+	if (k->stream && json_object_get(doc, "error")) { /* it cannot serve */
 		err_from_json(json_object_get(doc, "error"), "failed", &k->err);
 		lose(k);
 		return;
@@ -236,7 +236,7 @@ void link_open(struct agent_link *k, struct loop *loop, const char *name, const 
 }
 
 void link_open_stream(struct agent_link *k, struct loop *loop, const char *name, int fd,
-		      const char *first, unsigned int timeout_ms, unsigned int silence_ms)
+		      unsigned int timeout_ms, unsigned int silence_ms)
 {
 	int err = init(k, loop, name);
 
@@ -251,12 +251,6 @@ void link_open_stream(struct agent_link *k, struct loop *loop, const char *name,
 	}
 	if (loop_stream_open(loop, fd, &stream_events, k, &k->stream, &k->err))
 		return;
-	err = loop_stream_write(k->stream, first, strlen(first));
-	if (err) {
-		err_sys(&k->err, err, "connection");
-		lose(k);
-		return;
-	}
 	k->silence_ms = silence_ms;
 	await_hello(k, timeout_ms);
 }

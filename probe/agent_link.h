@@ -45,10 +45,10 @@ struct agent_link {
 void link_open(struct agent_link *k, struct loop *loop, const char *name, const char *const *argv,
 	       unsigned int timeout_ms);
 
-/* The same over a connected socket, which it takes over; first (with its newline) goes ahead of all
- * else. The link is lost when nothing came for silence_ms. */
+/* The same over a connected socket, which it takes over. The link is lost when nothing came for
+ * silence_ms. */
 void link_open_stream(struct agent_link *k, struct loop *loop, const char *name, int fd,
-		      const char *first, unsigned int timeout_ms, unsigned int silence_ms);
+		      unsigned int timeout_ms, unsigned int silence_ms);
 
 /* End of input for the agent, no more answers. Frees all but the struct. */
 void link_close(struct agent_link *k);

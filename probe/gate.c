@@ -1,115 +1,232 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tokens, and what a first line may be.
+ * Keys, and the lines by which both ends prove the token to each other.
  */
 #include "probe/gate.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
+#include <nettle/pbkdf2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
-int gate_token_make(char token[GATE_TOKEN_MAX + 1], struct err *e)
+#include "probe/json_take.h"
+
+#define KEY_ROUNDS 100000 /* 50 ms */
+#define END_TEXT   96
+
+static const char salt[] = GATE_PROTOCOL " key";
+static const char *const role_label[] = {
+	[GATE_CLIENT] = GATE_PROTOCOL " client",
+	[GATE_SERVER] = GATE_PROTOCOL " server",
+};
+
+void gate_key_make(const char *token, struct gate_key *key)
 {
-	uint8_t bytes[GATE_TOKEN_BYTES];
-
-	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
-		return err_sys(e, -EIO, "token: no random numbers");
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
-	return 0;
+	pbkdf2_hmac_sha256(strlen(token), (const uint8_t *)token, KEY_ROUNDS, sizeof(salt),
+			   (const uint8_t *)salt, sizeof(key->bytes), key->bytes);
 }
 
-int gate_token_check(const char *token, const char *where, struct err *e)
+static void gate_end_set(const struct sockaddr_storage *from, struct gate_end *end)
 {
-	size_t length = strnlen(token, GATE_TOKEN_MAX + 1);
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)from;
+	const struct sockaddr_in *four = (const struct sockaddr_in *)from;
 
-	if (length < GATE_TOKEN_MIN || length > GATE_TOKEN_MAX) {
-		err_set(e, -EINVAL, "%s: a token has %d to %d characters", where, GATE_TOKEN_MIN,
-			GATE_TOKEN_MAX);
-		return err_hint(e, "'rocecheck probe server' makes one and prints it");
+	memset(end, 0, sizeof(*end));
+	if (from->ss_family == AF_INET6) {
+		memcpy(end->address, &six->sin6_addr, 16);
+		end->port = ntohs(six->sin6_port);
+		return;
 	}
-	for (size_t i = 0; i < length; i++)
-		if (token[i] <= ' ' || token[i] > '~' || token[i] == '"' || token[i] == '\\')
-			return err_set(e, -EINVAL,
-				       "%s: a token has visible ASCII characters, no quote and no "
-				       "backslash",
-				       where);
+	end->address[10] = end->address[11] = 0xff;
+	memcpy(end->address + 12, &four->sin_addr, 4);
+	end->port = ntohs(four->sin_port);
+}
+
+int gate_ends_read(int fd, enum gate_role own, struct gate_talk *talk)
+{
+	struct sockaddr_storage here = {0}, there = {0};
+	socklen_t here_size = sizeof(here), there_size = sizeof(there);
+
+	if (getsockname(fd, (struct sockaddr *)&here, &here_size) ||
+	    getpeername(fd, (struct sockaddr *)&there, &there_size))
+		return -errno;
+	gate_end_set(&here, own == GATE_CLIENT ? &talk->client : &talk->server);
+	gate_end_set(&there, own == GATE_CLIENT ? &talk->server : &talk->client);
 	return 0;
 }
 
-/* Who can read the token can be the peer. */
-static int check_mode(int fd, const char *path, struct err *e)
+static void gate_end_text(const struct gate_end *end, char buf[END_TEXT])
 {
-	struct stat st;
+	struct in6_addr address;
+	char text[INET6_ADDRSTRLEN] = "";
 
-	if (fstat(fd, &st))
-		return err_sys(e, -errno, "%s", path);
-	if (S_ISREG(st.st_mode) && st.st_mode & 077) {
-		err_set(e, -EPERM, "%s: others may read the token", path);
-		return err_hint(e, "chmod 600 %.200s", path);
+	memcpy(&address, end->address, sizeof(address));
+	if (IN6_IS_ADDR_V4MAPPED(&address))
+		(void)inet_ntop(AF_INET, end->address + 12, text, sizeof(text));
+	else
+		(void)inet_ntop(AF_INET6, &address, text, sizeof(text));
+	snprintf(buf, END_TEXT, "%s port %u", text, end->port);
+}
+
+static void hex_text(const uint8_t *bytes, size_t size, char *text)
+{
+	for (size_t i = 0; i < size; i++)
+		snprintf(text + 2 * i, 3, "%02x", bytes[i]);
+}
+
+void gate_greeting(const struct gate_talk *talk, enum gate_role own, char *buf, size_t size)
+{
+	char nonce[2 * GATE_NONCE_BYTES + 1], client[END_TEXT], server[END_TEXT];
+	bool is_client = own == GATE_CLIENT;
+
+	hex_text(is_client ? talk->client_nonce : talk->server_nonce, GATE_NONCE_BYTES, nonce);
+	gate_end_text(&talk->client, client);
+	gate_end_text(&talk->server, server);
+	if (is_client)
+		snprintf(buf, size,
+			 "{\"probe\":\"%s\",\"build\":\"%s\",\"nonce\":\"%s\",\"client\":\"%s\","
+			 "\"server\":\"%s\"}\n",
+			 GATE_PROTOCOL, ROCECHECK_VERSION, nonce, client, server);
+	else
+		snprintf(buf, size, "{\"probe\":\"%s\",\"build\":\"%s\",\"nonce\":\"%s\"}\n",
+			 GATE_PROTOCOL, ROCECHECK_VERSION, nonce);
+}
+
+/* Every part has a fixed size, so that no two talks give the same bytes; the label ends in NUL. */
+static void gate_mac(const struct gate_talk *talk, enum gate_role role, const struct gate_key *key,
+		     uint8_t proof[GATE_PROOF_BYTES])
+{
+	const struct gate_end *end[] = {&talk->client, &talk->server};
+	struct hmac_sha256_ctx ctx;
+
+	hmac_sha256_set_key(&ctx, sizeof(key->bytes), key->bytes);
+	hmac_sha256_update(&ctx, strlen(role_label[role]) + 1, (const uint8_t *)role_label[role]);
+	hmac_sha256_update(&ctx, GATE_NONCE_BYTES, talk->server_nonce);
+	hmac_sha256_update(&ctx, GATE_NONCE_BYTES, talk->client_nonce);
+	for (size_t i = 0; i < ARRAY_SIZE(end); i++) {
+		const uint8_t port[] = {(uint8_t)(end[i]->port >> 8), (uint8_t)end[i]->port};
+
+		hmac_sha256_update(&ctx, sizeof(end[i]->address), end[i]->address);
+		hmac_sha256_update(&ctx, sizeof(port), port);
 	}
-	return 0;
+	hmac_sha256_digest(&ctx, GATE_PROOF_BYTES, proof);
+	explicit_bzero(&ctx, sizeof(ctx));
 }
 
-int gate_token_load(const char *path, char token[GATE_TOKEN_MAX + 1], struct err *e)
+void gate_proof(const struct gate_talk *talk, enum gate_role own, const struct gate_key *key,
+		char *buf, size_t size)
 {
-	bool standard = !strcmp(path, "-");
-	char line[GATE_TOKEN_MAX + 3] = "";
-	FILE *f = standard ? stdin : fopen(path, "re");
-	int err;
+	char text[2 * GATE_PROOF_BYTES + 1];
+	uint8_t proof[GATE_PROOF_BYTES];
 
-	if (!f)
-		return err_sys(e, -errno, "%s", path);
-	err = standard ? 0 : check_mode(fileno(f), path, e);
-	if (!err && !fgets(line, sizeof(line), f))
-		line[0] = '\0'; /* an empty one: refused below */
-	if (!standard)
-		fclose(f);
-	if (err)
-		return err;
-	line[strcspn(line, "\r\n")] = '\0';
-	err = gate_token_check(line, standard ? "standard input" : path, e);
+	gate_mac(talk, own, key, proof);
+	hex_text(proof, sizeof(proof), text);
+	snprintf(buf, size, "{\"proof\":\"%s\"}\n", text);
+}
+
+static int gate_not_ours(enum gate_role other, struct err *e)
+{
+	if (other == GATE_CLIENT)
+		return err_set(e, -EPROTO, "this is no client of %s", GATE_PROTOCOL);
+	err_set(e, -EPROTO, "what answers is no probe server of %s", GATE_PROTOCOL);
+	return err_hint(e, "is it 'rocecheck probe server' that listens there?");
+}
+
+/* A text of these letters alone: it goes into an error. */
+static int gate_text_take(const json_t *doc, const char *key, const char *letters, char *buf,
+			  size_t size, struct err *e)
+{
+	int err = json_take_text(doc, key, buf, size, e);
+
+	if (!err && buf[strspn(buf, letters)])
+		err = err_set(e, -EPROTO, "'%s': characters that it cannot have", key);
+	return err ? err_set(e, -EPROTO, "%s", e->text) : 0;
+}
+
+static int gate_protocol_check(const json_t *doc, enum gate_role other, struct err *e)
+{
+	static const char family[] = "rocecheck.probe/";
+	char protocol[32], build[32];
+	struct err ignored;
+
+	if (json_take_text(doc, "probe", protocol, sizeof(protocol), &ignored) ||
+	    strncmp(protocol, family, sizeof(family) - 1))
+		return gate_not_ours(other, e);
+	if (!strcmp(protocol, GATE_PROTOCOL))
+		return 0;
+	if (gate_text_take(doc, "build", "0123456789abcdefghijklmnopqrstuvwxyz.-+~", build,
+			   sizeof(build), &ignored))
+		snprintf(build, sizeof(build), "unknown");
+	err_set(e, -EPROTO, "the %s (build: %s) speaks %s, build %s here speaks %s",
+		other == GATE_CLIENT ? "client" : "server", build, protocol, ROCECHECK_VERSION,
+		GATE_PROTOCOL);
+	return err_hint(e, "install one version of rocecheck at both ends");
+}
+
+/* As the client sees them. Behind a translation of addresses no proof could be right. */
+static int gate_addresses_check(const json_t *doc, const struct gate_talk *talk, struct err *e)
+{
+	static const char letters[] = "0123456789abcdef:. port";
+	char client[END_TEXT], server[END_TEXT], seen_client[END_TEXT], seen_server[END_TEXT];
+
+	if (gate_text_take(doc, "client", letters, client, sizeof(client), e) ||
+	    gate_text_take(doc, "server", letters, server, sizeof(server), e))
+		return e->code;
+	gate_end_text(&talk->client, seen_client);
+	gate_end_text(&talk->server, seen_server);
+	if (!strcmp(client, seen_client) && !strcmp(server, seen_server))
+		return 0;
+	err_set(e, -EPROTO, "addresses differ: the client sees %s to %s, the server %s to %s",
+		client, server, seen_client, seen_server);
+	return err_hint(e, "address translation (NAT) between the hosts: RoCE does not pass it "
+			   "either, name an address of the host itself");
+}
+
+int gate_greeting_take(const char *line, size_t length, enum gate_role other,
+		       struct gate_talk *talk, struct err *e)
+{
+	json_t *doc = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
+	uint8_t nonce[GATE_NONCE_BYTES];
+	int err = gate_protocol_check(doc, other, e);
+
+	if (!err && json_take_hex(doc, "nonce", nonce, sizeof(nonce), e)) {
+		e->code = -EPROTO;
+		err = e->code;
+	}
+	if (!err && other == GATE_CLIENT)
+		err = gate_addresses_check(doc, talk, e);
 	if (!err)
-		strcpy(token, line);
+		memcpy(other == GATE_CLIENT ? talk->client_nonce : talk->server_nonce, nonce,
+		       sizeof(nonce));
+	json_decref(doc);
 	return err;
 }
 
-bool gate_token_equal(const char *a, const char *b)
+int gate_proof_check(const char *line, size_t length, enum gate_role other,
+		     const struct gate_talk *talk, const struct gate_key *key, struct err *e)
 {
-	volatile unsigned char differ = 0;
-	char x[GATE_TOKEN_MAX + 1] = "", y[GATE_TOKEN_MAX + 1] = "";
-
-	strncpy(x, a, GATE_TOKEN_MAX);
-	strncpy(y, b, GATE_TOKEN_MAX);
-	for (size_t i = 0; i < sizeof(x); i++)
-		differ |= (unsigned char)(x[i] ^ y[i]);
-	return !differ && x[0];
-}
-
-void gate_line(const char *token, char *buf, size_t size)
-{
-	snprintf(buf, size, "{\"probe\":\"%s\",\"token\":\"%s\"}\n", GATE_PROTOCOL, token);
-}
-
-int gate_judge(const char *line, size_t length, const char *token, struct err *e)
-{
+	uint8_t shown[GATE_PROOF_BYTES] = {0}, right[GATE_PROOF_BYTES];
 	json_t *doc = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
-	const char *protocol = json_string_value(json_object_get(doc, "probe"));
-	const char *shown = json_string_value(json_object_get(doc, "token"));
+	struct err ignored;
 	int err = 0;
 
-	if (!protocol || strcmp(protocol, GATE_PROTOCOL)) {
-		err = err_set(e, -EPROTO, "this is no client of %s", GATE_PROTOCOL);
-		err_hint(e, "install one version of rocecheck at both ends");
-	} else if (!shown || !gate_token_equal(shown, token)) {
-		err = err_set(e, -EACCES, "the token is not that of the server");
-		err_hint(e, "copy what 'rocecheck probe server' printed");
+	gate_mac(talk, other, key, right);
+	if (json_take_hex(doc, "proof", shown, sizeof(shown), &ignored)) {
+		err = gate_not_ours(other, e);
+	} else if (!memeql_sec(shown, right, sizeof(right))) {
+		err = err_set(e, -EACCES,
+			      other == GATE_CLIENT
+				      ? "the token is not that of the server"
+				      : "the server does not know the token: it is another one");
+		err_hint(e, other == GATE_CLIENT ? "copy what 'rocecheck probe server' printed"
+						 : "check the address and the port of the server");
 	}
 	json_decref(doc);
+	explicit_bzero(right, sizeof(right));
 	return err;
 }

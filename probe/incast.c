@@ -108,12 +108,13 @@ static int check_hosts(const char *const *host, unsigned int count, struct err *
 }
 
 static void fill_members(const struct two_ended_wish *w, const char *const *host,
-			 struct meeting *meeting, struct voice *voice, const struct incast *in,
-			 struct member *m)
+			 const char *const *token, struct meeting *meeting, struct voice *voice,
+			 const struct incast *in, struct member *m)
 {
 	for (unsigned int i = 0; i < in->count; i++) {
 		m[i] = (struct member){.w = *w, .one = &in->one[i], .voice = voice};
 		m[i].w.host = host[i];
+		m[i].w.token = token[i];
 		m[i].w.meeting = meeting;
 		m[i].w.member = i;
 		m[i].w.say = w->say ? say : NULL;
@@ -147,8 +148,8 @@ static int first_error(const struct incast *in, struct err *e)
 	return first->err;
 }
 
-int incast_run(const struct two_ended_wish *w, const char *const *host, unsigned int count,
-	       incast_show *show, struct incast *in, struct err *e)
+int incast_run(const struct two_ended_wish *w, const char *const *host, const char *const *token,
+	       unsigned int count, incast_show *show, struct incast *in, struct err *e)
 {
 	struct voice voice = {.w = w, .show = show, .lock = PTHREAD_MUTEX_INITIALIZER};
 	struct meeting *meeting = NULL;
@@ -167,7 +168,7 @@ int incast_run(const struct two_ended_wish *w, const char *const *host, unsigned
 	}
 	in->count = count;
 	voice.live = (struct incast_live){count, host, voice.one};
-	fill_members(w, host, meeting, &voice, in, m);
+	fill_members(w, host, token, meeting, &voice, in, m);
 	run_all(m, count);
 	free(m);
 	meeting_close(meeting);

@@ -29,14 +29,15 @@ struct incast_live {
 };
 typedef void incast_show(const struct incast_live *live, void *arg);
 
-/* One probe as *w wishes it with each host (w->host is not used, nor its meeting), a thread each.
+/* One probe as *w wishes it with each host and its token (those of *w are not used, nor its
+ * meeting), a thread each.
  * say is called from all of them, one at a time, with the host in front; live of none: show, which
  * may be NULL, takes its place with what all have sent, and w->arg. Fills *in, which the caller
  * clears in any case. 0 when all ran to their end; else the first error of one's own, or what
  * stopped all: in->one[] has that of each. -EINVAL when there are none or more than INCAST_MAX, or
  * two are one. */
-int incast_run(const struct two_ended_wish *w, const char *const *host, unsigned int count,
-	       incast_show *show, struct incast *in, struct err *e);
+int incast_run(const struct two_ended_wish *w, const char *const *host, const char *const *token,
+	       unsigned int count, incast_show *show, struct incast *in, struct err *e);
 void incast_clear(struct incast *in);
 
 /* It has an error of its own: not one for another's sake, and not the user's stop of all. */

@@ -103,22 +103,36 @@ static int init_run(struct duo *d, struct err *e)
 	return err ? err_sys(e, err, "probe") : 0;
 }
 
-static int open_links(struct duo *d, int fd)
+static void open_links(struct duo *d, int fd)
 {
 	const char *const argv[] = {d->w->self, "agent", NULL};
-	char first[GATE_TOKEN_MAX + 64];
 
-	gate_line(d->w->token, first, sizeof(first));
 	link_open_stream(&d->c.link[SIDE_SERVER], d->c.loop, d->t->run.host[SIDE_SERVER].name, fd,
-			 first, HELLO_MS, SILENCE_MS);
+			 HELLO_MS, SILENCE_MS);
 	link_open(&d->c.link[SIDE_CLIENT], d->c.loop, d->t->run.host[SIDE_CLIENT].name, argv,
 		  HELLO_MS);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		d->c.link[i].event = on_event;
 		d->c.link[i].event_arg = d;
 	}
-	memset(first, 0, sizeof(first));
-	return 0;
+}
+
+/* Both ends prove the token; then the server is the one that is meant. */
+static int enter_server(struct duo *d, int *fd, struct err *e)
+{
+	struct gate_key key;
+	int err = dial(d->w->host, d->w->port, CONNECT_MS, d->w->stop, fd, d->address[SIDE_CLIENT],
+		       d->address[SIDE_SERVER], e);
+
+	if (err)
+		return err;
+	gate_key_make(d->w->token, &key);
+	err = gate_enter(*fd, &key, HELLO_MS, d->w->stop, e);
+	explicit_bzero(&key, sizeof(key));
+	if (!err)
+		return 0;
+	close(*fd);
+	return err_prefix(e, "%s", d->t->run.host[SIDE_SERVER].name);
 }
 
 /* Both answer, and both are this build. */
@@ -150,8 +164,7 @@ static int connect_both(struct duo *d, struct err *e)
 	int fd, err;
 
 	phase_say(&d->c, "connecting to %s port %u", d->w->host, d->w->port);
-	err = dial(d->w->host, d->w->port, CONNECT_MS, d->w->stop, &fd, d->address[SIDE_CLIENT],
-		   d->address[SIDE_SERVER], e);
+	err = enter_server(d, &fd, e);
 	if (err)
 		return err;
 	open_links(d, fd);

@@ -19,6 +19,7 @@ BEGIN {
 	owner["infiniband/"] = "probe"
 	owner["rdma/rdma_cma.h"] = "probe"
 	owner["uv.h"] = "probe"
+	owner["nettle/"] = "probe"
 	owner["pmix.h"] = "probe"
 	owner["libxml/"] = "reports"
 	owner["ncurses"] = "cmd"

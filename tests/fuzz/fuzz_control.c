@@ -5,9 +5,9 @@
  *   | kind 8 | bytes of the connection |
  *
  * kind & 1: they come to a client that asks an agent, hello, answers, progress and the rest. Else
- * they are lines, each taken as the first one of a client, and as spec, peer, counters and result
- * of traffic and of a marking echo; what could be read is then judged. kind >> 1: bytes of each
- * piece in which they come, 0 = all at once.
+ * they are lines, each taken as the greeting and proof of either end, and as spec, peer, counters
+ * and result of traffic and of a marking echo; what could be read is then judged. kind >> 1: bytes
+ * of each piece in which they come, 0 = all at once.
  */
 #include <sys/socket.h>
 #include <unistd.h>
@@ -175,20 +175,56 @@ static void take_document(struct scene *s, const json_t *doc)
 	}
 }
 
-/* A door opens for the token alone. */
-static void check_gate(const char *line, size_t length)
+/* The one talk of which a proof could be right, 198.18.0.1 port 40000 to 198.18.0.2 port 18515. */
+static const struct gate_talk gate_sample = {
+	.client = {{[10] = 0xff, 0xff, 198, 18, 0, 1}, 40000},
+	.server = {{[10] = 0xff, 0xff, 198, 18, 0, 2}, 18515},
+};
+
+static const struct gate_key *gate_sample_key(void)
+{
+	static struct gate_key key;
+	static bool made;
+
+	if (!made)
+		gate_key_make(TOKEN, &key);
+	made = true;
+	return &key;
+}
+
+static bool shows_proof(const char *line, size_t length, enum gate_role other)
+{
+	json_t *shown = json_loadb(line, length, 0, NULL), *right;
+	char text[GATE_LINE_MAX];
+	bool equal;
+
+	gate_proof(&gate_sample, other, gate_sample_key(), text, sizeof(text));
+	right = json_loads(text, 0, NULL);
+	equal = right &&
+		json_equal(json_object_get(shown, "proof"), json_object_get(right, "proof"));
+	json_decref(shown);
+	json_decref(right);
+	return equal;
+}
+
+/* A door opens for the one right proof alone, and a greeting brings its nonce or nothing. */
+static void check_gate(const char *line, size_t length, enum gate_role other)
 {
 	char *exact = (char *)fuzz_exact((const uint8_t *)line, length);
+	struct gate_talk talk = gate_sample;
 	struct err e = {0};
-	int got = gate_judge(exact, length, TOKEN, &e);
-	json_t *doc = json_loadb(exact, length, 0, NULL);
-	const char *shown = json_string_value(json_object_get(doc, "token"));
+	int got = gate_greeting_take(exact, length, other, &talk, &e);
 
 	if (got)
 		check_error(got, &e);
+	HOLDS(!got || !memcmp(&talk, &gate_sample, sizeof(talk)));
+	HOLDS(!memcmp(&talk.client, &gate_sample.client, sizeof(talk.client)));
+	memset(&e, 0, sizeof(e));
+	got = gate_proof_check(exact, length, other, &gate_sample, gate_sample_key(), &e);
+	if (got)
+		check_error(got, &e);
 	else
-		HOLDS(shown && !strcmp(shown, TOKEN));
-	json_decref(doc);
+		HOLDS(shows_proof(exact, length, other));
 	free(exact);
 }
 
@@ -199,7 +235,8 @@ static void on_line(char *line, size_t length, void *arg)
 	if (!line)
 		return;
 	HOLDS(!line[length]);
-	check_gate(line, length);
+	check_gate(line, length, GATE_CLIENT);
+	check_gate(line, length, GATE_SERVER);
 	doc = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
 	if (json_is_object(doc))
 		take_document(arg, doc);
@@ -320,7 +357,7 @@ static void talk(const uint8_t *data, size_t size, size_t piece)
 		HOLDS(!loop_open(&loop, &e));
 	HOLDS(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
 	t.fd = pair[1];
-	link_open_stream(&t.link, loop, "peer", pair[0], "{}\n", WAIT_MS, WAIT_MS);
+	link_open_stream(&t.link, loop, "peer", pair[0], WAIT_MS, WAIT_MS);
 	t.link.event = on_event;
 	t.link.event_arg = &t;
 	loop_run_until(loop, is_over, &t);

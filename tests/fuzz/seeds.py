@@ -13,6 +13,8 @@ OUT/frame is for the target flow, too. What has a telling name stays: the odd fi
 they reach is in libpcap, whose coverage is not seen, and what once broke a target.
 """
 import gzip
+import hashlib
+import hmac
 import json
 import pathlib
 import struct
@@ -218,10 +220,21 @@ def echo_result(sent, came, tos):
     return {"detail": "", "mtu": 4096, "foreign": 0, "ports": [49153, 49214], "flows": [flow] * 13}
 
 
+def proof(role):
+    """Of the one talk of fuzz_control.c, whose nonces are 0."""
+    key = hashlib.pbkdf2_hmac("sha256", b"0123456789abcdef", b"rocecheck.probe/2 key\0", 100000)
+    ends = [bytes(10) + b"\xff\xff" + bytes(ip) + port.to_bytes(2, "big")
+            for ip, port in (((198, 18, 0, 1), 40000), ((198, 18, 0, 2), 18515))]
+    text = b"rocecheck.probe/2 " + role.encode() + b"\0" + bytes(64) + b"".join(ends)
+    return {"proof": hmac.new(key, text, "sha256").hexdigest()}
+
+
 def control_lines():
     """Documents of a probe, in the order in which they are told."""
     dead = {"class": 0, "qp": 1, "cause": "retry-exceeded", "status": 12, "vendor_err": 129, "sequence": 381,
             "when_ns": 1200000000, "recovered": True}
+    greeting = {"probe": "rocecheck.probe/2", "build": "0.1.0", "nonce": "00" * 31 + "01",
+                "client": "198.18.0.1 port 40000", "server": "198.18.0.2 port 18515"}
     peer = {"gid": "00000000000000000000ffffc6120001", "mtu": 4096, "cm_port": 0,
             "qps": [{"qpn": 17, "psn": 1193046, "addr": 140737488355328, "rkey": 4660}] * 2}
     echo = {"role": "client", "ibdev": "mlx5_0", "ib_port": 1, "gid_index": 3, "seed": 99, "duration_ms": 30000,
@@ -240,8 +253,9 @@ def control_lines():
     strict = traffic_spec(kind_class(104, "read"), mode="strict")
     two = (class_result(), class_result(arrived=9))
     return {
-        "gate": [{"probe": "rocecheck.probe/1", "token": "0123456789abcdef"}],
-        "gate-wrong": [{"probe": "rocecheck.probe/1", "token": "0123456789abcdee"}, {"probe": 1}],
+        "gate": [greeting, proof("client"), proof("server")],
+        "gate-wrong": [{"probe": "rocecheck.probe/1", "token": "0123456789abcdee"}, {"probe": 1},
+                       greeting | {"client": "10.0.0.1 port 40000"}, {"proof": "00" * 32}],
         "peer": [peer],
         "clean": [write, *quiet, counters(900, 700), counters(900, 700), report(*two), report(*two)],
         "gaps": [count, *quiet, counters(900, 700), counters(900, 690, out_of_sequence=3),

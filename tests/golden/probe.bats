@@ -30,13 +30,70 @@ start() {
 	token=$(jq -r '.token // empty' "$tmp/server")
 }
 
-# client ARGS...: a program in Python on stdin, in which `s` is a connection that has shown the token.
+# The two proofs of the door, by another implementation than ours: a Python module.
+door() {
+	cat >"$tmp/door.py" <<'PY'
+import hashlib, hmac, json, os, socket
+
+def key(token):
+    return hashlib.pbkdf2_hmac("sha256", token.encode(), b"rocecheck.probe/2 key\0", 100000)
+
+def end(a):
+    return bytes(10) + b"\xff\xff" + socket.inet_aton(a[0]) + a[1].to_bytes(2, "big")
+
+def text(a):
+    return "%s port %d" % a
+
+def proof(k, role, server_nonce, client_nonce, client, server):
+    label = b"rocecheck.probe/2 " + role.encode() + b"\0"
+    data = label + bytes.fromhex(server_nonce) + bytes.fromhex(client_nonce) + end(client) + end(server)
+    return hmac.new(k, data, "sha256").hexdigest()
+
+def line(s):
+    got = b""
+    while not got.endswith(b"\n"):
+        one = s.recv(1)
+        if not one:
+            return got
+        got += one
+    return got
+
+def say(s, doc):
+    s.sendall((json.dumps(doc) + "\n").encode())
+
+def greet(s):
+    """A client's greeting; its nonce and the server's."""
+    nonce = os.urandom(32).hex()
+    say(s, {"probe": "rocecheck.probe/2", "build": "0.1.0", "nonce": nonce,
+            "client": text(s.getsockname()), "server": text(s.getpeername())})
+    return nonce, json.loads(line(s))["nonce"]
+
+def enter(s, token):
+    """As a client; False: refused."""
+    k, (mine, theirs) = key(token), greet(s)
+    ends = s.getsockname(), s.getpeername()
+    say(s, {"proof": proof(k, "client", theirs, mine, *ends)})
+    return json.loads(line(s)).get("proof") == proof(k, "server", theirs, mine, *ends)
+
+def let_in(s, token):
+    """As a server."""
+    k, theirs, mine = key(token), json.loads(line(s))["nonce"], os.urandom(32).hex()
+    ends = s.getpeername(), s.getsockname()
+    say(s, {"probe": "rocecheck.probe/2", "build": "0.1.0", "nonce": mine})
+    assert json.loads(line(s))["proof"] == proof(k, "client", mine, theirs, *ends)
+    say(s, {"proof": proof(k, "server", mine, theirs, *ends)})
+PY
+}
+
+# client ARGS...: a program in Python on stdin, in which `s` is a connection that has proven the token.
 client() {
-	local shown='import json, socket, sys
+	local proven='import json, socket, sys
+from door import *
 s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
-s.sendall((json.dumps({"probe": "rocecheck.probe/1", "token": sys.argv[2]}) + "\n").encode())
+assert enter(s, sys.argv[2])
 '
-	python3 -c "$shown$(cat)" "$port" "$token" "$@"
+	door
+	PYTHONPATH=$tmp python3 -c "$proven$(cat)" "$port" "$token" "$@"
 }
 
 # ended CODE: the server ends with this exit code, within 10 s.
@@ -143,6 +200,9 @@ ended() {
 	chmod 644 "$tmp/t"
 	run -2 "$rc" probe server --token-file "$tmp/t"
 	[[ $output == *"others may read the token"*"chmod 600"* ]]
+	ln -s "$tmp/t" "$tmp/link"
+	run -2 "$rc" probe server --token-file "$tmp/link"
+	[[ $output == *"link: a symbolic link"* ]]
 	run -2 "$rc" probe server --token-file "$tmp/none"
 	[[ $output == *"none: No such file"* ]]
 	ROCECHECK_PROBE_TOKEN=x run -2 "$rc" probe client h2
@@ -196,14 +256,149 @@ ended() {
 	grep -q "127.0.0.1: connected" "$tmp/server.err"
 }
 
-@test "three wrong tokens end the server, and no token of its own is shown again" {
+@test "strangers are slowed down and end nothing, and no token is shown" {
+	local i
+
 	start
-	for _ in 1 2 3; do
+	for i in 1 2 3 4; do
 		ROCECHECK_PROBE_TOKEN=0123456789abcdef run -3 "$rc" probe client 127.0.0.1 -p "$port"
 		[[ $output == *"the token is not that of the server"* ]]
 	done
-	ended 3
+	# A port scanner, a web client, and one that says nothing.
+	PYTHONPATH=$tmp python3 - "$port" <<'PY'
+import socket, sys
+at = ("127.0.0.1", int(sys.argv[1]))
+socket.create_connection(at).close()
+web, silent = socket.create_connection(at), socket.create_connection(at)
+web.sendall(b"GET / HTTP/1.1\r\n\r\n")
+PY
+	client <<'PY'
+assert b"hello" in s.recv(4096)
+PY
+	ended 4
+	grep -q "127.0.0.1: refused: the token is not that of the server" "$tmp/server.err"
+	grep -Eq "[67] connections without the token, the last one from 127.0.0.1" "$tmp/server.err"
 	run -1 grep -q "$token" "$tmp/server.err"
+}
+
+@test "the token is on no wire: a recorded connection has neither it nor a proof for another one" {
+	start
+	door
+	PYTHONPATH=$tmp python3 - "$rc" "$port" "$token" <<'PY'
+import socket, subprocess, sys, threading
+from door import *
+rc, port, token = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+heard = [b"", b""]
+
+def relay(a, b, n):
+    try:
+        while data := a.recv(4096):
+            heard[n] += data
+            b.sendall(data)
+    except OSError:
+        pass
+    for s in (a, b):
+        try:
+            s.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+
+def serve(listener):
+    a, _ = listener.accept()
+    b = socket.create_connection(("127.0.0.1", port))
+    for args in ((a, b, 0), (b, a, 1)):
+        threading.Thread(target=relay, args=args, daemon=True).start()
+
+# Passed on as it is: other addresses.
+listener = socket.create_server(("127.0.0.1", 0))
+threading.Thread(target=serve, args=(listener,), daemon=True).start()
+r = subprocess.run([rc, "probe", "client", "127.0.0.1", "-p", str(listener.getsockname()[1])],
+                   env={"ROCECHECK_PROBE_TOKEN": token}, capture_output=True, text=True, timeout=30)
+assert r.returncode == 3 and "addresses differ" in r.stderr, r.stderr
+assert token.encode() not in heard[0] + heard[1] and b"token" not in heard[0]
+
+# A server without the token: it hears a greeting and a proof, and nothing more.
+listener = socket.create_server(("127.0.0.1", 0))
+said = []
+
+def lie():
+    s, _ = listener.accept()
+    said.append(line(s))
+    say(s, {"probe": "rocecheck.probe/2", "build": "0.1.0", "nonce": "11" * 32})
+    said.append(line(s))
+    say(s, {"proof": "22" * 32})
+    said.append(s.recv(4096))
+
+t = threading.Thread(target=lie)
+t.start()
+r = subprocess.run([rc, "probe", "client", "127.0.0.1", "-p", str(listener.getsockname()[1])],
+                   env={"ROCECHECK_PROBE_TOKEN": token}, capture_output=True, text=True, timeout=30)
+t.join()
+assert r.returncode == 3 and "the server does not know the token" in r.stderr, r.stderr
+assert said[2] == b"" and token.encode() not in b"".join(said), said
+PY
+}
+
+@test "an older client is told so, and so is a client of an older server" {
+	start
+	PYTHONPATH=$tmp python3 - "$rc" "$port" "$token" <<'PY'
+import json, socket, subprocess, sys, threading
+rc, port, token = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+s = socket.create_connection(("127.0.0.1", port))
+s.sendall((json.dumps({"probe": "rocecheck.probe/1", "token": token}) + "\n").encode())
+error = json.loads(s.makefile().readline())["error"]
+assert "speaks rocecheck.probe/1" in error["text"] and "rocecheck.probe/2" in error["text"], error
+assert "one version" in error["hint"]
+
+def old(listener):
+    s, _ = listener.accept()
+    s.recv(4096)
+    s.sendall(b'{"error":{"code":-71,"text":"this is no client of rocecheck.probe/1",'
+              b'"hint":"install one version of rocecheck at both ends"}}\n')
+
+listener = socket.create_server(("127.0.0.1", 0))
+threading.Thread(target=old, args=(listener,), daemon=True).start()
+r = subprocess.run([rc, "probe", "client", "127.0.0.1", "-p", str(listener.getsockname()[1])],
+                   env={"ROCECHECK_PROBE_TOKEN": token}, capture_output=True, text=True, timeout=30)
+assert r.returncode == 3 and "rocecheck.probe/1" in r.stderr and "one version" in r.stderr, r.stderr
+PY
+	kill "$server"
+	ended 4
+}
+
+@test "a token a server: a line HOST TOKEN for each, and a host without one" {
+	printf '127.0.0.1 0123456789abcdef\n127.0.0.2 fedcba9876543210\n' >"$tmp/each" && chmod 600 "$tmp/each"
+	run -2 "$rc" probe client 127.0.0.1 127.0.0.3 --incast --token-file "$tmp/each"
+	[[ $output == *"$tmp/each: no token for 127.0.0.3"*"add a line '127.0.0.3 TOKEN'"* ]]
+	run -2 "$rc" probe server -p 0 --token-file "$tmp/each"
+	[[ $output == *"expected one token, without a host"* ]]
+	run -2 "$rc" probe client 127.0.0.1 127.0.0.2 --incast </dev/null
+	[[ $output == *"the token of the server 127.0.0.1 is needed"* ]]
+	# Each server hears the proof of its own token.
+	door
+	PYTHONPATH=$tmp python3 - "$rc" "$tmp/each" <<'PY'
+import socket, subprocess, sys, threading
+from door import *
+rc, file = sys.argv[1:]
+first = socket.create_server(("127.0.0.1", 0))
+port = first.getsockname()[1]
+second = socket.create_server(("127.0.0.2", port))
+right = []
+
+def serve(listener, token):
+    s, _ = listener.accept()
+    let_in(s, token)
+    right.append(token)
+    say(s, {"hello": "rocecheck.agent/1", "build": "9.9.9"})
+    s.recv(4096)
+
+for args in ((first, "0123456789abcdef"), (second, "fedcba9876543210")):
+    threading.Thread(target=serve, args=args, daemon=True).start()
+r = subprocess.run([rc, "probe", "client", "127.0.0.1", "127.0.0.2", "-p", str(port), "--incast", "--token-file", file],
+                   capture_output=True, text=True, timeout=60)
+assert sorted(right) == ["0123456789abcdef", "fedcba9876543210"], (right, r.stderr)
+assert r.stderr.count("9.9.9") == 2, r.stderr
+PY
 }
 
 @test "a token of the user's own is not printed" {
@@ -219,12 +414,17 @@ ended() {
 
 @test "another service, and a server of another version" {
 	start
-	run -3 env ROCECHECK_PROBE_TOKEN="$token" python3 - "$rc" <<'PY'
+	door
+	run -3 env ROCECHECK_PROBE_TOKEN="$token" PYTHONPATH="$tmp" python3 - "$rc" <<'PY'
 import os, socket, subprocess, sys, threading
+from door import let_in
 
 def serve(s, text):
     c, _ = s.accept()
-    c.recv(4096)
+    if b"hello" in text:
+        let_in(c, os.environ["ROCECHECK_PROBE_TOKEN"])
+    else:
+        c.recv(4096)
     c.sendall(text)
     c.recv(4096)
 

@@ -21,7 +21,7 @@
 #include "probe/agent_link.h"
 #include "tests/unit/agent_scene.h"
 
-#define HELLO "read token; echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
+#define HELLO "echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
 #define ALIVE "{\"event\":\"alive\"}"
 
 struct scene {
@@ -55,7 +55,7 @@ static void open_scene_at(struct scene *s, const int fd[2], const char *script,
 	}
 	close(fd[1]);
 	assert_int_equal(loop_open(&s->loop, &e), 0);
-	link_open_stream(&s->link, s->loop, "h2", fd[0], "token\n", 1500, silence_ms);
+	link_open_stream(&s->link, s->loop, "h2", fd[0], 1500, silence_ms);
 	s->link.event = on_event;
 	s->link.event_arg = s;
 	links_wait(s->loop, &s->link, 1, NULL);
@@ -85,8 +85,8 @@ static void test_connecting(void **state)
 		enum link_state want;
 	} cases[] = {
 		{"good", HELLO "exec cat", "", "", LINK_READY},
-		{"door stays closed",
-		 "read x; echo '{\"error\":{\"code\":-13,\"text\":\"wrong token\",\"hint\":\"copy "
+		{"it cannot serve",
+		 "echo '{\"error\":{\"code\":-13,\"text\":\"wrong token\",\"hint\":\"copy "
 		 "it\"}}'; sleep 5",
 		 "wrong token", "copy it", LINK_LOST},
 		{"error that says nothing", "echo '{\"error\":[]}'; sleep 5", "failed", "",

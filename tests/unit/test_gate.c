@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The door of `probe server`: who shows the token comes in, and nobody else, whatever they send,
- * however they cut it, and however many stand there.
+ * The door of `probe server`: who proves the token comes in, and nobody else, whatever they send,
+ * however they cut it, and however many stand there. A server proves it as well, and a proof is of
+ * no use elsewhere.
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -23,176 +27,191 @@
 #include "probe/gate.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
-#define RIGHT "{\"probe\":\"rocecheck.probe/1\",\"token\":\"" TOKEN "\"}"
 
-static void test_tokens_made(void **state)
+static struct gate_key key, wrong_key;
+
+/* 198.18.0.1 port 40000 to 198.18.0.2 port 18515. */
+static struct gate_talk sample_talk(void)
 {
-	char a[GATE_TOKEN_MAX + 1], b[GATE_TOKEN_MAX + 1];
-	struct err e = {0};
-
-	(void)state;
-	assert_int_equal(gate_token_make(a, &e), 0);
-	assert_int_equal(gate_token_make(b, &e), 0);
-	assert_int_equal(strlen(a), 2 * GATE_TOKEN_BYTES);
-	assert_string_not_equal(a, b);
-	assert_int_equal(gate_token_check(a, "made", &e), 0);
-}
-
-static void test_tokens_compared(void **state)
-{
-	static const struct {
-		const char *a, *b;
-		bool want;
-	} cases[] = {
-		{TOKEN, TOKEN, true},
-		{TOKEN, "0123456789abcdef0123456789abcdee", false},
-		{TOKEN, "1123456789abcdef0123456789abcdef", false},
-		{TOKEN, "0123456789abcdef0123456789abcde", false},
-		{TOKEN, TOKEN "0", false},
-		{TOKEN, "", false},
-		{"", "", false}, /* no token opens nothing */
+	struct gate_talk t = {
+		.client = {{[10] = 0xff, 0xff, 198, 18, 0, 1}, 40000},
+		.server = {{[10] = 0xff, 0xff, 198, 18, 0, 2}, 18515},
 	};
 
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		if (gate_token_equal(cases[i].a, cases[i].b) != cases[i].want)
-			fail_msg("'%s' and '%s'", cases[i].a, cases[i].b);
+	memset(t.client_nonce, 0x11, sizeof(t.client_nonce));
+	memset(t.server_nonce, 0x22, sizeof(t.server_nonce));
+	return t;
 }
 
-static void test_token_files(void **state)
+/* By another implementation: Python's hashlib and hmac. */
+static void test_known_proofs(void **state)
 {
-	static const struct {
-		const char *text;
-		mode_t mode;
-		int want;
-	} cases[] = {
-		{TOKEN "\n", 0600, 0},
-		{TOKEN "\r\nmore\n", 0400, 0},
-		{TOKEN, 0600, 0},
-		{TOKEN "\n", 0644, -EPERM},
-		{TOKEN "\n", 0640, -EPERM},
-		{"", 0600, -EINVAL},
-		{"short\n", 0600, -EINVAL},
-		{"0123456789 abcdef\n", 0600, -EINVAL},
-		{"0123456789\"abcdef\n", 0600, -EINVAL},
-		{"0123456789\\abcdef\n", 0600, -EINVAL},
-		{"0123456789\xc3\xa9"
-		 "abcdef\n",
-		 0600, -EINVAL},
-	};
-	char path[] = "/tmp/test-gate-XXXXXX", token[GATE_TOKEN_MAX + 1];
-	int fd = mkstemp(path);
-	struct err e = {0};
+	const struct gate_talk t = sample_talk();
+	char line[GATE_LINE_MAX];
 
 	(void)state;
-	assert_true(fd >= 0);
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		assert_int_equal(ftruncate(fd, 0), 0);
-		assert_int_equal(fchmod(fd, cases[i].mode), 0);
-		assert_true(pwrite(fd, cases[i].text, strlen(cases[i].text), 0) ==
-			    (ssize_t)strlen(cases[i].text));
-		if (gate_token_load(path, token, &e) != cases[i].want)
-			fail_msg("'%s': %s", cases[i].text, e.text);
-		if (!cases[i].want)
-			assert_string_equal(token, TOKEN);
+	gate_proof(&t, GATE_CLIENT, &key, line, sizeof(line));
+	assert_string_equal(
+		line, "{\"proof\":"
+		      "\"96200749445cf8d2bee5a90071472658c80300c288629f488afcbf1a9dca3066\"}\n");
+	gate_proof(&t, GATE_SERVER, &key, line, sizeof(line));
+	assert_string_equal(
+		line, "{\"proof\":"
+		      "\"0b205fd1b7492a82137d0b9edd42362d97a18f24fd65e65d4ff1393f200311e5\"}\n");
+}
+
+/* Each of these changes it: no proof is right on another connection, at the other end, with another
+ * token. */
+static void test_proof_covers(void **state)
+{
+	struct gate_talk right = sample_talk(), t;
+	char line[GATE_LINE_MAX];
+	struct err e = {0};
+	size_t length;
+
+	(void)state;
+	gate_proof(&right, GATE_CLIENT, &key, line, sizeof(line));
+	length = strlen(line) - 1;
+	assert_int_equal(gate_proof_check(line, length, GATE_CLIENT, &right, &key, &e), 0);
+	assert_int_equal(gate_proof_check(line, length, GATE_SERVER, &right, &key, &e), -EACCES);
+	assert_int_equal(gate_proof_check(line, length, GATE_CLIENT, &right, &wrong_key, &e),
+			 -EACCES);
+	for (unsigned int i = 0; i < 6; i++) {
+		uint8_t *const part[] = {
+			t.client.address,	   t.server.address, (uint8_t *)&t.client.port,
+			(uint8_t *)&t.server.port, t.client_nonce,   t.server_nonce,
+		};
+
+		t = right;
+		part[i][i < 2 ? 15 : 1] ^= 1;
+		if (gate_proof_check(line, length, GATE_CLIENT, &t, &key, &e) != -EACCES)
+			fail_msg("part %u is not covered", i);
 	}
-	close(fd);
-	unlink(path);
-	assert_int_equal(gate_token_load(path, token, &e), -ENOENT);
-}
-
-static void test_first_lines(void **state)
-{
-	static const struct {
-		const char *line;
-		int want;
-	} cases[] = {
-		{RIGHT, 0},
-		{"{\"token\":\"" TOKEN "\",\"more\":1,\"probe\":\"rocecheck.probe/1\"}", 0},
-		{"{\"probe\":\"rocecheck.probe/1\",\"token\":\"x\"}", -EACCES},
-		{"{\"probe\":\"rocecheck.probe/1\",\"token\":\"\"}", -EACCES},
-		{"{\"probe\":\"rocecheck.probe/1\",\"token\":7}", -EACCES},
-		{"{\"probe\":\"rocecheck.probe/1\",\"token\":[\"" TOKEN "\"]}", -EACCES},
-		{"{\"probe\":\"rocecheck.probe/1\"}", -EACCES},
-		{"{\"probe\":\"rocecheck.probe/2\",\"token\":\"" TOKEN "\"}", -EPROTO},
-		{"{\"token\":\"" TOKEN "\"}", -EPROTO},
-		{TOKEN, -EPROTO},
-		{"", -EPROTO},
-		{"[]", -EPROTO},
-		{"GET / HTTP/1.1", -EPROTO},
-		{"\xff\xfe\x00", -EPROTO},
-		{"{\"probe\":\"rocecheck.probe/1\",\"token\":\"x\",\"token\":\"" TOKEN "\"}",
-		 -EPROTO},
-	};
-	struct err e = {0};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
-		if (gate_judge(cases[i].line, strlen(cases[i].line), TOKEN, &e) != cases[i].want)
-			fail_msg("%s: %s", cases[i].line, e.text);
+	t = right;
+	t.client = right.server;
+	t.server = right.client;
+	assert_int_equal(gate_proof_check(line, length, GATE_CLIENT, &t, &key, &e), -EACCES);
 }
 
 /* Each single byte of the right line made each other byte: none of them opens the door. */
-static void test_first_lines_spoiled(void **state)
+static void test_proof_spoiled(void **state)
 {
-	char line[] = RIGHT;
+	const struct gate_talk t = sample_talk();
+	char line[GATE_LINE_MAX];
+	size_t length;
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(line) - 1; i++) {
+	gate_proof(&t, GATE_CLIENT, &key, line, sizeof(line));
+	length = strlen(line) - 1;
+	for (size_t i = 0; i<length; i += i> 12 && i < length - 4 ? 16 : 1) {
 		char right = line[i];
 
 		for (unsigned int c = 0; c < 256; c++) {
 			struct err e = {0};
 
 			line[i] = (char)c;
-			if (line[i] != right && !gate_judge(line, sizeof(line) - 1, TOKEN, &e))
+			if (line[i] != right &&
+			    !gate_proof_check(line, length, GATE_CLIENT, &t, &key, &e))
 				fail_msg("byte %zu as %u: %s", i, c, line);
 		}
 		line[i] = right;
 	}
 }
 
+#define NONCE "1111111111111111111111111111111111111111111111111111111111111111"
+#define FROM  "\"client\":\"198.18.0.1 port 40000\",\"server\":\"198.18.0.2 port 18515\""
+#define HEAD  "{\"probe\":\"rocecheck.probe/2\",\"build\":\"0.1.0\",\"nonce\":\"" NONCE "\""
+
+static void test_greetings(void **state)
+{
+	static const struct {
+		const char *line;
+		int want;
+		const char *text;
+	} cases[] = {
+		{HEAD "," FROM "}", 0, ""},
+		{HEAD "}", -EPROTO, "'client'"},
+		{HEAD ",\"client\":\"10.0.0.1 port 40000\",\"server\":\"198.18.0.2 port "
+		      "18515\"}",
+		 -EPROTO, "addresses differ: the client sees 10.0.0.1 port 40000 to"},
+		{HEAD ",\"client\":\"198.18.0.1 port 40000\",\"server\":\"192.0.2.9 port "
+		      "18515\"}",
+		 -EPROTO, "addresses differ"},
+		{HEAD ",\"client\":\"\u202e\",\"server\":\"x\"}", -EPROTO, "'client'"},
+		{"{\"probe\":\"rocecheck.probe/2\",\"nonce\":\"11\"," FROM "}", -EPROTO, "'nonce'"},
+		{"{\"probe\":\"rocecheck.probe/1\",\"token\":\"" TOKEN "\"}", -EPROTO,
+		 "speaks rocecheck.probe/1, build 0.1.0 here speaks rocecheck.probe/2"},
+		{"{\"probe\":\"rocecheck.probe/3\",\"build\":\"0.4.2\"}", -EPROTO,
+		 "(build: 0.4.2) speaks rocecheck.probe/3"},
+		{"{\"probe\":\"other/1\"}", -EPROTO, "no client of rocecheck.probe/2"},
+		{"{\"token\":\"" TOKEN "\"}", -EPROTO, "no client"},
+		{TOKEN, -EPROTO, "no client"},
+		{"", -EPROTO, "no client"},
+		{"[]", -EPROTO, "no client"},
+		{"GET / HTTP/1.1", -EPROTO, "no client"},
+		{"\xff\xfe\x00", -EPROTO, "no client"},
+		{"{\"probe\":\"rocecheck.probe/2\",\"probe\":\"rocecheck.probe/2\"}", -EPROTO,
+		 "no client"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct gate_talk t = sample_talk();
+		struct err e = {0};
+		int got = gate_greeting_take(cases[i].line, strlen(cases[i].line), GATE_CLIENT, &t,
+					     &e);
+
+		if (got != cases[i].want || !strstr(e.text, cases[i].text))
+			fail_msg("%s: %d %s", cases[i].line, got, e.text);
+		assert_null(strstr(e.text, TOKEN));
+	}
+}
+
 struct server {
 	struct gate gate;
 	pthread_t thread;
-	unsigned int port, refused;
+	unsigned int port, refused, unreported;
 	atomic_int stop;
 	int fd, rc;
-	char peer[64];
+	char peer[GATE_ADDRESS_BYTES];
+	struct gate_strangers strangers;
 	struct err err;
 };
 
-static void on_refused(const char *peer, const char *why, void *arg)
+static void on_refused(const char *peer, const char *why, unsigned int unreported, void *arg)
 {
 	struct server *s = arg;
 
-	assert_string_equal(peer, "127.0.0.1");
+	assert_int_equal(strncmp(peer, "127.0.0.", 8), 0);
 	assert_true(*why);
 	s->refused++;
+	s->unreported += unreported;
 }
 
 static void *wait_at_gate(void *arg)
 {
 	struct server *s = arg;
 
-	s->rc = gate_wait(&s->gate, &s->fd, s->peer, &s->err);
+	s->rc = gate_wait(&s->gate, &s->fd, s->peer, &s->strangers, &s->err);
 	return NULL;
 }
 
-static void start(struct server *s, unsigned int wait_ms)
+static void start_at(struct server *s, const char *address, unsigned int wait_ms)
 {
 	struct err e = {0};
 
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
-	s->gate = (struct gate){.token = TOKEN,
-				.wait_ms = wait_ms,
-				.stop = &s->stop,
-				.refused = on_refused,
-				.arg = s};
-	assert_int_equal(gate_listen("127.0.0.1", 0, &s->gate.listen_fd, &s->port, &e), 0);
+	s->gate = (struct gate){
+		.key = &key, .wait_ms = wait_ms, .stop = &s->stop, .refused = on_refused, .arg = s};
+	assert_int_equal(gate_listen(address, 0, &s->gate.listen_fd, &s->port, &e), 0);
 	assert_true(s->port > 0);
 	assert_int_equal(pthread_create(&s->thread, NULL, wait_at_gate, s), 0);
+}
+
+static void start(struct server *s, unsigned int wait_ms)
+{
+	start_at(s, "127.0.0.1", wait_ms);
 }
 
 static void finish(struct server *s)
@@ -203,17 +222,35 @@ static void finish(struct server *s)
 		close(s->fd);
 }
 
-static int call(const struct server *s)
+static int call(unsigned int port)
 {
 	char own[64], peer[64];
 	struct err e = {0};
 	int fd;
 
-	if (dial("127.0.0.1", s->port, 5000, NULL, &fd, own, peer, &e))
+	if (dial("127.0.0.1", port, 5000, NULL, &fd, own, peer, &e))
 		fail_msg("%s", e.text);
 	assert_string_equal(own, "127.0.0.1");
 	assert_string_equal(peer, "127.0.0.1");
 	return fd;
+}
+
+/* From 127.0.0.x. */
+static int call_from(unsigned int x, unsigned int port)
+{
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(0x7f000000 | x)};
+	struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	return fd;
+}
+
+static int fcntl_block(int fd)
+{
+	return fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
 }
 
 static void say(int fd, const char *text)
@@ -221,86 +258,180 @@ static void say(int fd, const char *text)
 	(void)send(fd, text, strlen(text), MSG_NOSIGNAL);
 }
 
+/* What comes, within so long; false: nothing did. */
+static bool hear(int fd, char *buf, size_t size, int within_ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+	ssize_t n;
+
+	buf[0] = '\0';
+	if (poll(&p, 1, within_ms) <= 0)
+		return false;
+	n = recv(fd, buf, size - 1, 0);
+	buf[n > 0 ? n : 0] = '\0';
+	return true;
+}
+
+static int enter(unsigned int port, const struct gate_key *with, struct err *e)
+{
+	int fd = call(port), err = gate_enter(fd, with, 15000, NULL, e);
+
+	close(fd);
+	return err;
+}
+
+static void expect_in(struct server *s, uint64_t within_ms)
+{
+	uint64_t began = monotonic_ms();
+	struct err e = {0};
+
+	if (enter(s->port, &key, &e))
+		fail_msg("%s", e.text);
+	assert_true(monotonic_ms() - began < within_ms);
+	finish(s);
+	if (s->rc)
+		fail_msg("%s", s->err.text);
+	assert_string_equal(s->peer, "127.0.0.1");
+}
+
 static void test_let_in(void **state)
 {
 	struct server s;
-	int fd, silent[GATE_PENDING - 1];
 
 	(void)state;
 	start(&s, 20000);
-	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
-		silent[i] = call(&s); /* these say nothing, and keep nobody out */
-	fd = call(&s);
-	say(fd, "nonsense\n");
-	close(fd);
-	fd = call(&s);
-	for (const char *p = RIGHT "\n"; *p; p++) /* a byte a packet */
-		say(fd, (const char[]){*p, '\0'});
-	finish(&s);
-	if (s.rc)
-		fail_msg("%s", s.err.text);
-	assert_string_equal(s.peer, "127.0.0.1");
-	close(fd);
-	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
-		close(silent[i]);
+	expect_in(&s, 1000);
+	assert_int_equal(s.strangers.count, 0);
+	start_at(&s, NULL, 20000); /* "::", where IPv4 comes mapped */
+	expect_in(&s, 1000);
 }
 
-/* Whoever waits behind those that hold all places comes in when their time is over. */
-static void test_crowd(void **state)
+/* A byte a packet. */
+static void test_let_in_slowly(void **state)
 {
+	struct gate_talk talk = {0};
+	char line[GATE_LINE_MAX];
+	struct err e = {0};
 	struct server s;
-	int fd, silent[GATE_PENDING];
+	int fd;
 
 	(void)state;
 	start(&s, 20000);
-	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
-		silent[i] = call(&s);
-	fd = call(&s);
-	say(fd, RIGHT "\n");
+	fd = call(s.port);
+	assert_int_equal(gate_ends_read(fd, GATE_CLIENT, &talk), 0);
+	gate_greeting(&talk, GATE_CLIENT, line, sizeof(line));
+	for (const char *p = line; *p; p++)
+		say(fd, (const char[]){*p, '\0'});
+	assert_true(hear(fd, line, sizeof(line), 2000));
+	assert_int_equal(gate_greeting_take(line, strlen(line) - 1, GATE_SERVER, &talk, &e), 0);
+	gate_proof(&talk, GATE_CLIENT, &key, line, sizeof(line));
+	for (const char *p = line; *p; p++)
+		say(fd, (const char[]){*p, '\0'});
+	assert_true(hear(fd, line, sizeof(line), 2000));
+	assert_int_equal(gate_proof_check(line, strlen(line) - 1, GATE_SERVER, &talk, &key, &e), 0);
 	finish(&s);
 	assert_int_equal(s.rc, 0);
 	close(fd);
+}
+
+/* Silent ones of as many sources as there are seats, and of the client's own: it comes in at once.
+ */
+static void test_crowd(void **state)
+{
+	int silent[3 * GATE_PENDING];
+	struct server s;
+
+	(void)state;
+	start(&s, 20000);
+	for (unsigned int i = 0; i < ARRAY_SIZE(silent); i++)
+		silent[i] = call_from(i % 3 ? i % GATE_PENDING + 2 : 1, s.port);
+	expect_in(&s, 1500);
+	assert_true(s.strangers.count >= ARRAY_SIZE(silent) - GATE_PENDING);
 	for (size_t i = 0; i < ARRAY_SIZE(silent); i++)
 		close(silent[i]);
 }
 
+/* Wrong ones end nothing. Each is answered later than the one before, and the right one at once. */
+static void test_wrong(void **state)
+{
+	uint64_t began, took, before = 0;
+	struct err e = {0};
+	struct server s;
+
+	(void)state;
+	start(&s, 30000);
+	for (unsigned int i = 0; i < 4; i++) {
+		began = monotonic_ms();
+		assert_int_equal(enter(s.port, &wrong_key, &e), -EACCES);
+		assert_non_null(strstr(e.text, "the token is not that of the server"));
+		took = monotonic_ms() - began;
+		assert_true(took >= GATE_HOLD_MS && took > before * 3 / 2);
+		before = took;
+	}
+	expect_in(&s, 1000);
+	assert_int_equal(s.strangers.count, 4);
+	assert_string_equal(s.strangers.last, "127.0.0.1");
+	assert_int_equal(s.refused, 4);
+}
+
+/* Nonsense of any kind is answered as an error, late, without the token. */
 static void test_refused(void **state)
 {
 	static const char *const lines[] = {
-		"{\"probe\":\"rocecheck.probe/"
-		"1\",\"token\":\"00000000000000000000000000000000\"}\n",
-		RIGHT "\nmore", /* it did not wait for us */
+		"{\"probe\":\"rocecheck.probe/1\",\"token\":\"" TOKEN "\"}\n",
+		HEAD "," FROM "}\n",
+		HEAD "}\nmore", /* it did not wait for us */
 		"\n",
 		"long",
 	};
-	char too_long[2048];
-	ssize_t n;
+	char too_long[2048], answer[1024];
 
 	(void)state;
 	memset(too_long, 'x', sizeof(too_long) - 1);
 	too_long[sizeof(too_long) - 1] = '\0';
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
-		char answer[1024] = "";
 		struct server s;
+		int fd;
 
 		start(&s, 20000);
-		for (unsigned int k = 0; k < GATE_TRIES; k++) {
-			int fd = call(&s);
-
-			say(fd, strcmp(lines[i], "long") ? lines[i] : too_long);
-			n = recv(fd, answer, sizeof(answer) - 1, 0);
-			if (n > 0) {
-				answer[n] = '\0';
-				assert_non_null(strstr(answer, "\"error\""));
-				assert_null(strstr(answer, TOKEN));
-			}
-			close(fd);
+		fd = call(s.port);
+		say(fd, strcmp(lines[i], "long") ? lines[i] : too_long);
+		assert_false(hear(fd, answer, sizeof(answer), GATE_HOLD_MS / 2));
+		assert_true(hear(fd, answer, sizeof(answer), 3000));
+		if (*answer) { /* what it has not read makes a reset of it */
+			assert_non_null(strstr(answer, "\"error\""));
+			assert_null(strstr(answer, TOKEN));
 		}
-		finish(&s);
-		assert_int_equal(s.rc, -EACCES);
-		assert_int_equal(s.refused, GATE_TRIES);
-		assert_int_equal(s.fd, -1);
+		close(fd);
+		expect_in(&s, 1000);
+		assert_int_equal(s.refused, 1);
 	}
+}
+
+/* A source whose wrong ones wait for their answers gets no more seats: it guesses no faster. A
+ * flood of them is few lines, and others come in. */
+static void test_flood(void **state)
+{
+	char answer[1024] = "";
+	int fd[30], more;
+	struct server s;
+
+	(void)state;
+	start(&s, 20000);
+	for (unsigned int i = 0; i < ARRAY_SIZE(fd); i++) {
+		fd[i] = call_from(i < GATE_SOURCE_MAX ? 9 : i + 10, s.port);
+		say(fd[i], "x\n");
+	}
+	usleep(300000);
+	more = call_from(9, s.port);
+	assert_true(hear(more, answer, sizeof(answer), 2000));
+	assert_non_null(strstr(answer, "too many wrong tokens from this address"));
+	close(more);
+	expect_in(&s, 1000);
+	assert_int_equal(s.refused, GATE_REPORTS);
+	assert_true(s.strangers.count >= ARRAY_SIZE(fd) + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(fd); i++)
+		close(fd[i]);
 }
 
 static void test_nobody_comes(void **state)
@@ -315,6 +446,109 @@ static void test_nobody_comes(void **state)
 	s.stop = 1;
 	finish(&s);
 	assert_int_equal(s.rc, -EINTR);
+}
+
+/* A listener of a test, in the place of a server. */
+struct impostor {
+	int listen_fd;
+	unsigned int port;
+	unsigned int real; /* port of a server that it passes lines on to; 0: none */
+	bool rewrite;	   /* the addresses, as if it were the client */
+	pthread_t thread;
+	char heard[4096];
+};
+
+static void pass(int from, int to, const struct gate_talk *talk, struct impostor *m)
+{
+	char line[GATE_LINE_MAX * 2];
+	struct gate_talk own = *talk;
+
+	if (!hear(from, line, sizeof(line), 3000))
+		return;
+	strncat(m->heard, line, sizeof(m->heard) - strlen(m->heard) - 1);
+	if (m->rewrite && strstr(line, "\"client\"")) {
+		char *nonce = strstr(line, "\"nonce\":\"") + 9;
+
+		for (size_t i = 0; i < GATE_NONCE_BYTES; i++)
+			sscanf(nonce + 2 * i, "%2hhx", &own.client_nonce[i]);
+		gate_greeting(&own, GATE_CLIENT, line, sizeof(line));
+	}
+	say(to, line);
+}
+
+static void *be_impostor(void *arg)
+{
+	struct impostor *m = arg;
+	struct gate_talk talk = {0};
+	int fd = accept(m->listen_fd, NULL, NULL), on = -1;
+	char line[GATE_LINE_MAX];
+
+	if (m->real) {
+		on = call_from(3, m->real);
+		assert_int_equal(gate_ends_read(on, GATE_CLIENT, &talk), 0);
+		pass(fd, on, &talk, m);
+		pass(on, fd, &talk, m);
+		pass(fd, on, &talk, m);
+		pass(on, fd, &talk, m);
+		close(on);
+	} else {
+		(void)hear(fd, m->heard, sizeof(m->heard), 2000);
+		memset(talk.server_nonce, 0x33, sizeof(talk.server_nonce));
+		gate_greeting(&talk, GATE_SERVER, line, sizeof(line));
+		say(fd, line);
+		(void)hear(fd, m->heard + strlen(m->heard), 1024, 2000);
+		gate_proof(&talk, GATE_SERVER, &wrong_key, line, sizeof(line));
+		say(fd, line);
+		(void)hear(fd, m->heard + strlen(m->heard), 1024, 2000);
+	}
+	close(fd);
+	return NULL;
+}
+
+/* A server without the token hears neither it nor anything but a greeting and a proof. */
+static void test_false_server(void **state)
+{
+	struct impostor m = {0};
+	struct err e = {0};
+	char *end;
+
+	(void)state;
+	assert_int_equal(gate_listen("127.0.0.1", 0, &m.listen_fd, &m.port, &e), 0);
+	assert_int_equal(fcntl_block(m.listen_fd), 0);
+	assert_int_equal(pthread_create(&m.thread, NULL, be_impostor, &m), 0);
+	assert_int_equal(enter(m.port, &key, &e), -EACCES);
+	assert_non_null(strstr(e.text, "the server does not know the token"));
+	pthread_join(m.thread, NULL);
+	close(m.listen_fd);
+	assert_null(strstr(m.heard, TOKEN));
+	assert_null(strstr(m.heard, "token"));
+	end = strstr(m.heard, "\"proof\"");
+	assert_non_null(end);
+	assert_string_equal(strchr(end, '\n'), "\n");
+}
+
+/* A server that passes all on to another one, whose token it is, does not get in: with the client's
+ * addresses nor with its own. */
+static void test_relay(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct impostor m = {.rewrite = i};
+		struct err e = {0};
+		struct server s;
+
+		start(&s, 20000);
+		m.real = s.port;
+		assert_int_equal(gate_listen("127.0.0.1", 0, &m.listen_fd, &m.port, &e), 0);
+		assert_int_equal(fcntl_block(m.listen_fd), 0);
+		assert_int_equal(pthread_create(&m.thread, NULL, be_impostor, &m), 0);
+		assert_int_equal(enter(m.port, &key, &e), i ? -EACCES : -EPROTO);
+		assert_non_null(strstr(e.text, i ? "the token is not" : "addresses differ"));
+		pthread_join(m.thread, NULL);
+		close(m.listen_fd);
+		assert_int_equal(s.fd, -1);
+		expect_in(&s, 1000);
+	}
 }
 
 static void test_dial_and_listen_errors(void **state)
@@ -336,20 +570,25 @@ static void test_dial_and_listen_errors(void **state)
 	assert_int_not_equal(dial("host.invalid", 1, 2000, NULL, &fd, own, peer, &e), 0);
 }
 
+static int make_keys(void **state)
+{
+	(void)state;
+	gate_key_make(TOKEN, &key);
+	gate_key_make("0123456789abcdef", &wrong_key);
+	return 0;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tokens_made),
-		cmocka_unit_test(test_tokens_compared),
-		cmocka_unit_test(test_token_files),
-		cmocka_unit_test(test_first_lines),
-		cmocka_unit_test(test_first_lines_spoiled),
-		cmocka_unit_test(test_let_in),
-		cmocka_unit_test(test_crowd),
-		cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_nobody_comes),
-		cmocka_unit_test(test_dial_and_listen_errors),
+		cmocka_unit_test(test_known_proofs),  cmocka_unit_test(test_proof_covers),
+		cmocka_unit_test(test_proof_spoiled), cmocka_unit_test(test_greetings),
+		cmocka_unit_test(test_let_in),	      cmocka_unit_test(test_let_in_slowly),
+		cmocka_unit_test(test_crowd),	      cmocka_unit_test(test_wrong),
+		cmocka_unit_test(test_refused),	      cmocka_unit_test(test_flood),
+		cmocka_unit_test(test_nobody_comes),  cmocka_unit_test(test_false_server),
+		cmocka_unit_test(test_relay),	      cmocka_unit_test(test_dial_and_listen_errors),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, make_keys, NULL);
 }

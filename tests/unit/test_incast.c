@@ -24,6 +24,7 @@ struct heard {
 };
 
 static const char *const servers[2] = {"127.0.0.1", "127.0.0.2"};
+static const char *const tokens[2] = {"0123456789abcdef", "fedcba9876543210"};
 
 static void say(const char *line, void *arg)
 {
@@ -69,17 +70,13 @@ static int closed_port(unsigned int *port)
 static void test_each_fails(void **state)
 {
 	struct heard h = {0};
-	struct two_ended_wish w = {.self = "/bin/false",
-				   .token = "0123456789abcdef",
-				   .say = say,
-				   .live = live,
-				   .arg = &h};
+	struct two_ended_wish w = {.self = "/bin/false", .say = say, .live = live, .arg = &h};
 	int fd = closed_port(&w.port);
 	struct incast in;
 	struct err e = {0};
 
 	(void)state;
-	assert_int_not_equal(incast_run(&w, servers, 2, show, &in, &e), 0);
+	assert_int_not_equal(incast_run(&w, servers, tokens, 2, show, &in, &e), 0);
 	assert_int_equal(in.count, 2);
 	for (unsigned int i = 0; i < in.count; i++) {
 		assert_int_not_equal(in.one[i].err, 0);
@@ -143,11 +140,11 @@ static void test_servers(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(incast_run(&w, twice, 3, NULL, &in, &e), -EINVAL);
+	assert_int_equal(incast_run(&w, twice, tokens, 3, NULL, &in, &e), -EINVAL);
 	assert_non_null(strstr(e.text, "h2 is named twice"));
 	assert_int_equal(in.count, 0);
-	assert_int_equal(incast_run(&w, twice, 0, NULL, &in, &e), -EINVAL);
-	assert_int_equal(incast_run(&w, twice, INCAST_MAX + 1, NULL, &in, &e), -EINVAL);
+	assert_int_equal(incast_run(&w, twice, tokens, 0, NULL, &in, &e), -EINVAL);
+	assert_int_equal(incast_run(&w, twice, tokens, INCAST_MAX + 1, NULL, &in, &e), -EINVAL);
 	incast_clear(&in);
 }
 
