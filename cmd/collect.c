@@ -17,7 +17,7 @@ static unsigned int lldp_seconds;
 static const struct opt collect_opts[] = {
 	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
 	 .help = "this netdev, too, although it has no RDMA device; may be given again"},
-	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE", .help = "write there, not on stdout"},
+	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE", .help = "write there, not on stdout (-)"},
 	{"lldp", 0, OPT_UINT, &lldp_seconds, .min = 1, .max = 600, .arg = "SECONDS",
 	 .help = "listen so long for link partners (needs CAP_NET_RAW)"},
 	{.name = NULL},

@@ -11,6 +11,8 @@
 #include "probe/two_ended.h"
 #include "reports/rules.h"
 
+struct folder;
+
 #define PROBE_PORT     18515 /* the one perftest's users have opened */
 #define PROBE_ALIVE_MS 500
 #define PROBE_LEASE_MS 3000
@@ -28,10 +30,10 @@ int probe_tokens_find(const char *file, struct token_list *tokens, struct err *e
 /* The exit code of a verdict. */
 int probe_exit_for(enum verdict v);
 
-/* An incast from these hosts, each with its token, to this one, told; returns the exit code. w->arg
- * is a struct probe_talk. */
+/* An incast from these hosts, each with its token, to this one, reported; returns the exit code.
+ * w->arg is a struct probe_talk. record: the folder of --out, path NULL without one. */
 int probe_run_incast(const struct two_ended_wish *w, const char *const *host,
-		     const char *const *token, unsigned int count);
+		     const char *const *token, unsigned int count, const struct folder *record);
 
 /* Path of this binary. */
 void probe_self(char *buf, size_t size);

@@ -21,6 +21,7 @@
 #include "cmd/probe_text.h"
 #include "dcb/dcb.h"
 #include "probe/incast.h"
+#include "probe/json_file.h"
 #include "reports/size_verdict.h"
 
 static atomic_int stop; /* set by a signal */
@@ -94,6 +95,7 @@ struct outcome {
 	const struct two_ended *t;
 	struct two_ended_verdict *verdict; /* NULL: there was nothing to judge, as the next */
 	struct size_verdicts *sizes;	   /* of a sweep, in its place */
+	const struct folder *record;	   /* of --out, path NULL without one */
 	int code;
 };
 
@@ -151,18 +153,19 @@ static int save(const struct outcome *o)
 	struct err e = {0};
 	int err;
 
-	if (!probe_choice.out_dir)
+	if (!o->record->path)
 		return o->code;
-	err = run_save(&o->t->run, probe_choice.out_dir, &e);
+	err = run_save(&o->t->run, o->record, &e);
 	if (!err)
-		err = probe_record_save(document(o), "probe.json", &e);
-	return probe_record_tell(o->code, err, &e);
+		err = json_file_save_in(document(o), o->record, "probe.json", &e);
+	return probe_record_tell(o->record, o->code, err, &e);
 }
 
 /* The product first. */
-static int tell(const struct two_ended *t, int err, const struct err *e)
+static int tell(const struct two_ended *t, const struct folder *record, int err,
+		const struct err *e)
 {
-	struct outcome o = {.t = t};
+	struct outcome o = {.t = t, .record = record};
 	int code;
 
 	judge(&o, err, e);
@@ -183,7 +186,8 @@ static int tell(const struct two_ended *t, int err, const struct err *e)
 	return code;
 }
 
-static int run_probe(const struct two_ended_wish *w, struct probe_talk *talk)
+static int run_probe(const struct two_ended_wish *w, const struct folder *record,
+		     struct probe_talk *talk)
 {
 	struct two_ended *t = calloc(1, sizeof(*t));
 	struct err e = {0};
@@ -195,7 +199,7 @@ static int run_probe(const struct two_ended_wish *w, struct probe_talk *talk)
 	}
 	err = two_ended_run(w, t, &e);
 	probe_talk_clear(talk);
-	code = tell(t, err, &e);
+	code = tell(t, record, err, &e);
 	two_ended_clear(t);
 	free(t);
 	return code;
@@ -270,17 +274,27 @@ static int run(struct two_ended_wish *w, char **host, const char *const *token, 
 {
 	bool terminal = isatty(STDERR_FILENO);
 	struct probe_talk talk = {0};
+	struct folder record = {0};
+	struct err e = {0};
+	int code;
 
+	if (probe_record_open(&record, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	w->say = !globals->quiet && (terminal || globals->verbose) ? probe_talk_say : NULL;
 	w->live = !globals->quiet && terminal ? probe_talk_live : NULL;
 	w->arg = &talk;
 	w->stop = &stop;
 	catch_signals();
-	if (probe_choice.incast)
-		return probe_run_incast(w, (const char *const *)host, token, (unsigned int)count);
-	w->host = host[0];
-	w->token = token[0];
-	return run_probe(w, &talk);
+	if (probe_choice.incast) {
+		code = probe_run_incast(w, (const char *const *)host, token, (unsigned int)count,
+					&record);
+	} else {
+		w->host = host[0];
+		w->token = token[0];
+		code = run_probe(w, &record, &talk);
+	}
+	folder_close(&record);
+	return code;
 }
 
 static int run_client(int argc, char **argv)

@@ -4,7 +4,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -96,36 +95,41 @@ static void print(const struct incast *in, const struct incast_verdict *v, FILE 
 }
 
 /* DIR/N-SERVER/, of a server that was reached. */
-static int save_run(const struct run *r, unsigned int number, const char *dir, struct err *e)
+static int save_run(const struct run *r, unsigned int number, const struct folder *record,
+		    struct err *e)
 {
-	char path[PATH_MAX];
+	char name[FABRIC_NAME_MAX + 16];
+	struct folder folder;
+	int err;
 
 	if (r->host_count != SIDES)
 		return 0;
-	if (snprintf(path, sizeof(path), "%s/%u-%s", dir, number, r->host[SIDE_SERVER].name) >=
-	    (int)sizeof(path))
-		return err_sys(e, -ENAMETOOLONG, "%s", dir);
-	return run_save(r, path, e);
+	snprintf(name, sizeof(name), "%u-%s", number, r->host[SIDE_SERVER].name);
+	err = folder_below(record, name, &folder, e);
+	if (err)
+		return err;
+	err = run_save(r, &folder, e);
+	folder_close(&folder);
+	return err;
 }
 
-static int save(const struct incast *in, const struct incast_verdict *v, int code)
+static int save(const struct incast *in, const struct incast_verdict *v,
+		const struct folder *record, int code)
 {
-	const char *dir = probe_choice.out_dir;
 	struct err e = {0};
-	int err;
+	int err = 0;
 
-	if (!dir)
+	if (!record->path)
 		return code;
-	err = run_folder_make(dir, &e);
 	for (unsigned int i = 0; i < in->count && !err; i++)
-		err = save_run(&in->one[i].t.run, i + 1, dir, &e);
+		err = save_run(&in->one[i].t.run, i + 1, record, &e);
 	if (!err)
-		err = probe_record_save(document(in, v, code), "incast.json", &e);
-	return probe_record_tell(code, err, &e);
+		err = json_file_save_in(document(in, v, code), record, "incast.json", &e);
+	return probe_record_tell(record, code, err, &e);
 }
 
 /* The product first. */
-static int tell(const struct incast *in, int code)
+static int tell(const struct incast *in, const struct folder *record, int code)
 {
 	struct incast_verdict *v = judge(in, &code);
 
@@ -133,13 +137,13 @@ static int tell(const struct incast *in, int code)
 		code = cmd_worse(code, cmd_print_json(document(in, v, code)));
 	else
 		print(in, v, stdout);
-	code = save(in, v, code);
+	code = save(in, v, record, code);
 	free(v);
 	return code;
 }
 
 int probe_run_incast(const struct two_ended_wish *w, const char *const *host,
-		     const char *const *token, unsigned int count)
+		     const char *const *token, unsigned int count, const struct folder *record)
 {
 	struct incast in = {0};
 	struct err e = {0};
@@ -155,7 +159,7 @@ int probe_run_incast(const struct two_ended_wish *w, const char *const *host,
 							     : cmd_exit_for(&e, EXIT_ENVIRONMENT),
 				 &e);
 	if (in.count)
-		code = tell(&in, code);
+		code = tell(&in, record, code);
 	incast_clear(&in);
 	return code;
 }

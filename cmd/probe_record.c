@@ -4,13 +4,10 @@
  */
 #include "cmd/probe_record.h"
 
-#include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 
 #include "cmd/cmd.h"
 #include "cmd/probe_choice.h"
-#include "probe/json_file.h"
 
 json_t *probe_document(json_t *doc, json_t *verdict, int code)
 {
@@ -21,22 +18,16 @@ json_t *probe_document(json_t *doc, json_t *verdict, int code)
 	return NULL;
 }
 
-int probe_record_save(json_t *doc, const char *name, struct err *e)
+int probe_record_open(struct folder *f, struct err *e)
 {
-	const char *dir = probe_choice.out_dir;
-	char path[PATH_MAX];
-
-	if (snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path))
-		return json_file_save(doc, path, e);
-	json_decref(doc);
-	return err_sys(e, -ENAMETOOLONG, "%s", dir);
+	return probe_choice.out_dir ? folder_make(probe_choice.out_dir, f, e) : 0;
 }
 
-int probe_record_tell(int code, int err, const struct err *e)
+int probe_record_tell(const struct folder *f, int code, int err, const struct err *e)
 {
 	if (err)
 		return cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, e));
 	if (!globals->quiet)
-		fprintf(stderr, "rocecheck probe: record: %s\n", probe_choice.out_dir);
+		fprintf(stderr, "rocecheck probe: record: %s\n", f->path);
 	return code;
 }

@@ -7,15 +7,16 @@
 
 #include <jansson.h>
 
-#include "profiles/base.h"
+#include "profiles/file.h"
 
 /* The document with its verdict and exit code; takes both, which may be NULL. NULL on -ENOMEM. */
 json_t *probe_document(json_t *doc, json_t *verdict, int code);
 
-/* A document of the record, which it takes, in the folder of --out. */
-int probe_record_save(json_t *doc, const char *name, struct err *e);
+/* The folder of --out, before anything is sent: a record that cannot be kept is known then. f->path
+ * stays NULL without --out. */
+int probe_record_open(struct folder *f, struct err *e);
 
 /* Says where the record is, or with err why there is none; returns the exit code. */
-int probe_record_tell(int code, int err, const struct err *e);
+int probe_record_tell(const struct folder *f, int code, int err, const struct err *e);
 
 #endif

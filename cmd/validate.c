@@ -5,7 +5,6 @@
  * full disk costs the files and not the verdict.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,7 @@
 #include "probe/run.h"
 #include "profiles/diag.h"
 #include "profiles/fabric.h"
+#include "profiles/file.h"
 #include "profiles/text.h"
 #include "reports/writer.h"
 
@@ -47,7 +47,7 @@ static const struct opt validate_opts[] = {
 	 .kind = OPT_LIST,
 	 .value = &formats,
 	 .arg = "FORMAT[=FILE]",
-	 .help = "text, json or junit: on stdout, or into a file; may be given again"},
+	 .help = "text, json or junit: on stdout (-), or into a file; may be given again"},
 	VERDICT_OPTS(options),
 	{.name = "no-traffic",
 	 .kind = OPT_FLAG,
@@ -83,6 +83,8 @@ static int choose_formats(struct choice *c)
 			return cmd_usage(&cmd_validate,
 					 "no format '%s': text, json or junit, with =FILE to save",
 					 formats.item[i]);
+		if (file && !strcmp(file, "=-"))
+			file = NULL;
 		if (!file && c->print && c->print != w)
 			return cmd_usage(&cmd_validate,
 					 "two formats for standard output: %s and "
@@ -135,7 +137,7 @@ static void warn_recordings(const struct run *r)
 
 /* Gathers through agents. A run that lost all hosts or was stopped is still judged: it is
  * incomplete. */
-static int gather(const struct fabric *f, const char *dir, struct run *r, int *at_least)
+static int gather(const struct fabric *f, const struct folder *dir, struct run *r, int *at_least)
 {
 	bool talk = !globals->quiet && (globals->verbose || isatty(STDERR_FILENO));
 	struct err e = {0};
@@ -156,18 +158,14 @@ static int gather(const struct fabric *f, const char *dir, struct run *r, int *a
 
 /* The report files of a run folder. The first failure stays in e: a full disk is one error, not
  * four. */
-static int save_reports(const struct report *report, const char *dir, struct err *e)
+static int save_reports(const struct report *report, const struct folder *dir, struct err *e)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; i < writer_count; i++) {
 		struct err one = {0};
-		char path[PATH_MAX];
 
-		if (snprintf(path, sizeof(path), "%s/%s", dir, writers[i].file) >=
-		    (int)sizeof(path))
-			return err_sys(e, -ENAMETOOLONG, "%s", dir);
-		if (report_save(report, &writers[i], path, &one) && !err) {
+		if (report_save_in(report, &writers[i], dir, &one) && !err) {
 			err = one.code;
 			*e = one;
 		}
@@ -176,7 +174,7 @@ static int save_reports(const struct report *report, const char *dir, struct err
 }
 
 /* Saves what can be saved, and tells the first failure of the folder and that of each file. */
-static int save_all(const struct report *report, const struct choice *c, const char *dir)
+static int save_all(const struct report *report, const struct choice *c, const struct folder *dir)
 {
 	struct err e = {0}, report_err = {0};
 	int code = EXIT_OK;
@@ -197,7 +195,7 @@ static int save_all(const struct report *report, const struct choice *c, const c
 }
 
 static int judge(const struct fabric *f, const struct run *r, const struct choice *c,
-		 const char *dir, int at_least)
+		 const struct folder *dir, int at_least)
 {
 	struct findings findings = {0};
 	struct report report = {
@@ -216,36 +214,49 @@ static int judge(const struct fabric *f, const struct run *r, const struct choic
 	report.colour = false;
 	code = cmd_worse(code, save_all(&report, c, dir));
 	if (dir && !globals->quiet)
-		fprintf(stderr, "rocecheck: run folder: %s\n", dir);
+		fprintf(stderr, "rocecheck: run folder: %s\n", dir->path);
 	findings_clear(&findings);
 	return code;
 }
 
+/* The folder of --out, else a new one: in a shared folder anybody can foresee the default name. */
+static int open_out(struct folder *dir)
+{
+	time_t now = time(NULL);
+	struct err e = {0};
+	char name[64];
+	struct tm utc;
+	int err;
+
+	gmtime_r(&now, &utc);
+	strftime(name, sizeof(name), "rocecheck-run-%Y%m%dT%H%M%SZ", &utc);
+	err = out_dir ? folder_make(out_dir, dir, &e) : folder_make_new(name, dir, &e);
+	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
+}
+
 static int run_online(const char *path, const struct choice *c)
 {
-	char name[64];
-	const char *dir = out_dir ? out_dir : name;
-	time_t now = time(NULL);
 	int at_least = EXIT_OK, code;
+	struct folder dir = {0};
 	struct fabric f;
 	struct run r = {0}; /* also when there was no memory for it */
-	struct tm utc;
 
 	code = cmd_load_inventory(path, &f);
 	if (code)
 		return code;
-	gmtime_r(&now, &utc);
-	strftime(name, sizeof(name), "rocecheck-run-%Y%m%dT%H%M%SZ", &utc);
 	if (profile_name)
 		code = cmd_load_profile(profile_name, &f.profile);
 	if (no_traffic)
 		f.traffic_s = 0;
 	if (!code)
-		code = gather(&f, dir, &r, &at_least);
+		code = open_out(&dir);
+	if (!code)
+		code = gather(&f, &dir, &r, &at_least);
 	if (!code) {
-		code = judge(&f, &r, c, dir, at_least);
+		code = judge(&f, &r, c, &dir, at_least);
 		run_clear(&r);
 	}
+	folder_close(&dir);
 	fabric_clear(&f);
 	return code;
 }
@@ -284,6 +295,7 @@ static void warn_strangers(const struct run *r)
 
 static int run_offline(const char *path, const struct choice *c)
 {
+	struct folder dir = {0};
 	struct fabric f = {0};
 	struct run r;
 	int code;
@@ -294,7 +306,11 @@ static int run_offline(const char *path, const struct choice *c)
 	if (code)
 		return code;
 	warn_strangers(&r);
-	code = judge(&f, &r, c, out_dir, EXIT_OK);
+	if (out_dir)
+		code = open_out(&dir);
+	if (!code)
+		code = judge(&f, &r, c, out_dir ? &dir : NULL, EXIT_OK);
+	folder_close(&dir);
 	run_clear(&r);
 	fabric_clear(&f);
 	return code;

@@ -8,12 +8,10 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probe/outfile.h"
+#include "profiles/file.h"
 
 /* What is left of a document that may be as long as a limit. */
 struct limited {
@@ -90,51 +88,37 @@ int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct er
 	return err;
 }
 
-int json_file_save(json_t *doc, const char *path, struct err *e)
+/* Writes into an open file and closes it; f is only looked at without err, which is of opening. */
+static int json_file_end(json_t *doc, struct file *f, int err, struct err *e)
 {
-	struct outfile out;
-	int err = doc ? outfile_open(path, &out, e) : err_sys(e, -ENOMEM, "%s", path);
-
 	if (!err) {
 		errno = 0;
-		if (json_dumpf(doc, out.stream, JSON_INDENT(1)) || fputc('\n', out.stream) == EOF)
-			err = !ferror(out.stream) ? -ENOMEM : errno ? -errno : -EIO;
-		if (!err)
-			err = outfile_close(&out, true, e);
-		else
-			(void)outfile_close(&out, false, NULL); /* nothing is kept */
+		if (json_dumpf(doc, f->stream, JSON_INDENT(1)) || fputc('\n', f->stream) == EOF)
+			err = !ferror(f->stream) ? -ENOMEM : errno ? -errno : -EIO;
 		if (err)
-			err_sys(e, err, "%s", path);
+			err_sys(e, err, "%s", f->path);
+		if (err)
+			(void)file_close(f, false, NULL); /* nothing is kept */
+		else
+			err = file_close(f, true, e);
 	}
 	json_decref(doc);
 	return err;
 }
 
-static int make_part(const char *path)
+int json_file_save(json_t *doc, const char *path, struct err *e)
 {
-	struct stat st;
+	struct file f;
+	int err = doc ? file_open(path, 0, &f, e) : err_sys(e, -ENOMEM, "%s", path);
 
-	if (!mkdir(path, 0755))
-		return 0;
-	if (errno != EEXIST || stat(path, &st))
-		return -errno;
-	return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+	return json_file_end(doc, &f, err, e);
 }
 
-int run_folder_make(const char *path, struct err *e)
+int json_file_save_in(json_t *doc, const struct folder *folder, const char *name, struct err *e)
 {
-	char *part = strdup(path);
-	int err = part ? 0 : -ENOMEM;
+	struct file f;
+	int err = doc ? file_open_in(folder, name, 0, &f, e)
+		      : err_sys(e, -ENOMEM, "%s/%s", folder->path, name);
 
-	for (char *p = part; p && !err; p = p ? p + 1 : NULL) {
-		p = strchr(p + (p == part && *p == '/'), '/');
-		if (p)
-			*p = '\0';
-		err = make_part(part);
-		if (!p)
-			break;
-		*p = '/';
-	}
-	free(part);
-	return err ? err_sys(e, err, *path ? "%s" : "'%s'", path) : 0;
+	return json_file_end(doc, &f, err, e);
 }

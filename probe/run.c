@@ -5,7 +5,6 @@
 #include "probe/run.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include <time.h>
 
 #include "probe/json_file.h"
+#include "profiles/file.h"
 
 static void make_id(struct run *r)
 {
@@ -114,37 +114,29 @@ void run_clear(struct run *r)
 	memset(r, 0, sizeof(*r));
 }
 
-static int save_snapshots(const struct run *r, const char *dir, struct err *e)
+static int save_snapshots(const struct run *r, const struct folder *folder, struct err *e)
 {
-	char path[PATH_MAX];
-	int err = 0;
+	char name[FABRIC_NAME_MAX + sizeof(".json")];
+	struct folder snapshots;
+	int err = folder_below(folder, "snapshots", &snapshots, e);
 
-	if (snprintf(path, sizeof(path), "%s/snapshots", dir) >= (int)sizeof(path))
-		return err_sys(e, -ENAMETOOLONG, "%s", dir);
-	err = run_folder_make(path, e);
+	if (err)
+		return err;
 	for (unsigned int i = 0; i < r->host_count && !err; i++) {
 		const struct run_host *h = &r->host[i];
 
 		if (!h->has_before)
 			continue;
-		if (snprintf(path, sizeof(path), "%s/snapshots/%s.json", dir, h->name) >=
-		    (int)sizeof(path))
-			return err_sys(e, -ENAMETOOLONG, "%s", dir);
-		err = snapshot_save(&h->before, path, e);
+		snprintf(name, sizeof(name), "%s.json", h->name);
+		err = json_file_save_in(snapshot_to_json(&h->before), &snapshots, name, e);
 	}
+	folder_close(&snapshots);
 	return err;
 }
 
-int run_save(const struct run *r, const char *dir, struct err *e)
+int run_save(const struct run *r, const struct folder *folder, struct err *e)
 {
-	char path[PATH_MAX];
-	int err = run_folder_make(dir, e);
+	int err = save_snapshots(r, folder, e);
 
-	if (!err)
-		err = save_snapshots(r, dir, e);
-	if (err)
-		return err;
-	if (snprintf(path, sizeof(path), "%s/run.json", dir) >= (int)sizeof(path))
-		return err_sys(e, -ENAMETOOLONG, "%s", dir);
-	return json_file_save(run_to_json(r), path, e);
+	return err ? err : json_file_save_in(run_to_json(r), folder, "run.json", e);
 }

@@ -16,6 +16,8 @@
 
 #define RUN_SCHEMA "rocecheck.run/1"
 
+struct folder;
+
 /* Readings of one port around the phases; a bit of `has` says which were taken. */
 enum run_reading {
 	READ_QUIET_BEFORE,
@@ -110,9 +112,9 @@ void run_pair_clear(struct run_pair *p);
 json_t *run_to_json(const struct run *r);
 int run_from_json(const json_t *json, struct run *r, struct err *e);
 
-/* Writes run.json and snapshots/HOST.json under dir, atomically. A full disk is -ENOSPC with the
- * file. */
-int run_save(const struct run *r, const char *dir, struct err *e);
+/* Writes run.json and snapshots/HOST.json below an open folder, each whole or not at all. A full
+ * disk is -ENOSPC with the file. */
+int run_save(const struct run *r, const struct folder *folder, struct err *e);
 
 /* Called with one line of progress for people ("h1: 312 MB captured"). May be NULL. */
 typedef void run_progress(const char *line, void *arg);
@@ -121,11 +123,12 @@ typedef void run_progress(const char *line, void *arg);
  * The fabric run: fills *r (which need not be initialised; the caller clears it in any case):
  * connects every host through the fabric's engine and gathers all phases. traffic_s == 0:
  * configuration alone, no load. Hosts that do not answer are in r with their error, the run goes on
- * without them. dir receives captures and the schedule; NULL = they are not kept. Returns 0 when
- * the run went through, whatever it found; -errno when there was nothing to run (no engine, all
- * hosts lost: r is still filled); -EINTR when it was stopped, with what had been gathered in r.
+ * without them. dir is open and receives captures and the schedule; NULL = they are not kept.
+ * Returns 0 when the run went through, whatever it found; -errno when there was nothing to run (no
+ * engine, all hosts lost: r is still filled); -EINTR when it was stopped, with what had been
+ * gathered in r.
  */
-int run_fabric(const struct fabric *f, const char *dir, const atomic_int *stop,
+int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_int *stop,
 	       run_progress *progress, void *arg, struct run *r, struct err *e);
 
 #endif

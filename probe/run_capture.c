@@ -4,23 +4,21 @@
  * captures/HOST-PORT.pcap of its folder, fetched in pieces so that no line gets too long.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "probe/base64.h"
-#include "probe/json_file.h"
 #include "probe/json_take.h"
 #include "probe/run_phases.h"
 
-#define PORTS_MAX	  64u
-#define PIECE_BYTES	  (512u << 10)
-#define HEADERS_MAX_BYTES (UINT64_C(64) << 20)
-#define FULL_MAX_BYTES	  (UINT64_C(256) << 20)
-#define FETCH_MAX_BYTES	  (2 * FULL_MAX_BYTES) /* with file headers; an agent may lie */
+#define PORTS_MAX	   64u
+#define RECORDING_NAME_MAX 112
+#define PIECE_BYTES	   (512u << 10)
+#define HEADERS_MAX_BYTES  (UINT64_C(64) << 20)
+#define FULL_MAX_BYTES	   (UINT64_C(256) << 20)
+#define FETCH_MAX_BYTES	   (2 * FULL_MAX_BYTES) /* with file headers; an agent may lie */
 
 static void note(struct run_port *p, const struct err *e)
 {
@@ -127,57 +125,49 @@ static void take_summary(struct coordinator *c, unsigned int host, unsigned int 
 
 /* What is fetched from one host at the moment. */
 struct fetch {
-	int fd; /* -1 = nothing to fetch */
+	struct file file; /* no stream: nothing to fetch */
 	uint64_t offset;
 };
 
-/* "captures/HOST-PORT.pcap", below the run folder. */
-static int recording_path(const struct coordinator *c, const struct run_host *h,
-			  struct run_port *port, char path[PATH_MAX])
+/* The name of a recording below captures/. */
+static void recording_name(const struct run_host *h, const struct run_port *port,
+			   char name[RECORDING_NAME_MAX])
 {
-	snprintf(port->capture_file, sizeof(port->capture_file), "captures/%.63s-%s.pcap", h->name,
-		 port->netdev);
-	if (snprintf(path, PATH_MAX, "%s/%s", c->dir, port->capture_file) >= PATH_MAX)
-		return -ENAMETOOLONG;
-	return 0;
+	snprintf(name, RECORDING_NAME_MAX, "%.63s-%s.pcap", h->name, port->netdev);
 }
 
-void phase_capture_forget(const struct coordinator *c)
+int phase_capture_forget(struct coordinator *c, struct err *e)
 {
-	char path[PATH_MAX];
+	int err = folder_find(c->dir, "captures", &c->captures, e);
+	char name[RECORDING_NAME_MAX];
 
+	if (err)
+		return err == -ENOENT ? 0 : err;
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
-		struct run_host *h = &c->r->host[i];
+		const struct run_host *h = &c->r->host[i];
 
-		for (unsigned int p = 0; p < h->port_count; p++) {
-			if (!recording_path(c, h, &h->port[p], path))
-				(void)unlink(path); /* mostly there is none */
-			h->port[p].capture_file[0] = '\0';
+		for (unsigned int p = 0; p < h->port_count && !err; p++) {
+			recording_name(h, &h->port[p], name);
+			err = file_remove(&c->captures, name, e);
 		}
 	}
+	return err;
 }
 
 static void open_fetch(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f)
 {
 	struct run_host *h = &c->r->host[host];
 	struct run_port *port = &h->port[p];
-	char path[PATH_MAX];
+	char name[RECORDING_NAME_MAX];
 	struct err e = {0};
 
-	f->fd = -1;
-	f->offset = 0;
+	*f = (struct fetch){0};
 	if (!is_capturing(c, host, p) || !port->has_capture || !c->dir)
 		return;
-	if (recording_path(c, h, port, path)) {
-		port->capture_file[0] = '\0';
-		return;
-	}
-	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (f->fd < 0) {
-		err_sys(&e, -errno, "%s", path);
+	recording_name(h, port, name);
+	/* Unsynced: to wait for a slow disk here would let the agents' leases end. */
+	if (file_open_in(&c->captures, name, FILE_PRIVATE | FILE_UNSYNCED, &f->file, &e))
 		note(port, &e);
-		port->capture_file[0] = '\0';
-	}
 }
 
 /* Ends a fetch; a recording that is not whole is not kept. */
@@ -185,30 +175,22 @@ static void end_fetch(struct coordinator *c, unsigned int host, unsigned int p, 
 		      const struct err *e)
 {
 	struct run_port *port = &c->r->host[host].port[p];
-	char path[PATH_MAX];
 	struct err failed = e ? *e : (struct err){0};
+	char name[RECORDING_NAME_MAX];
 
-	if (close(f->fd) && !failed.code)
-		err_sys(&failed, -errno, "%s", port->capture_file);
-	f->fd = -1;
-	if (!failed.code)
-		return;
-	note(port, &failed);
-	if (snprintf(path, sizeof(path), "%s/%s", c->dir, port->capture_file) < (int)sizeof(path))
-		(void)unlink(path);
-	port->capture_file[0] = '\0';
+	(void)file_close(&f->file, !failed.code, failed.code ? NULL : &failed);
+	recording_name(&c->r->host[host], port, name);
+	if (failed.code)
+		note(port, &failed);
+	else
+		snprintf(port->capture_file, sizeof(port->capture_file), "captures/%s", name);
 }
 
-static int write_all(int fd, const uint8_t *data, size_t size)
+static int fetch_write(struct fetch *f, const uint8_t *data, size_t size)
 {
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		data += n > 0 ? n : 0;
-		size -= n > 0 ? (size_t)n : 0;
-	}
+	errno = 0;
+	if (size && fwrite(data, size, 1, f->file.stream) != 1)
+		return errno ? -errno : -EIO;
 	return 0;
 }
 
@@ -230,9 +212,9 @@ static void take_piece(struct coordinator *c, unsigned int host, unsigned int p,
 		return;
 	}
 	f->offset += size;
-	err = f->offset > FETCH_MAX_BYTES ? -EFBIG : write_all(f->fd, buf, size);
+	err = f->offset > FETCH_MAX_BYTES ? -EFBIG : fetch_write(f, buf, size);
 	if (err) {
-		err_sys(&e, err, "%s", c->r->host[host].port[p].capture_file);
+		err_sys(&e, err, "%s", f->file.path);
 		end_fetch(c, host, p, f, &e);
 	} else if (!size || json_is_true(json_object_get(reply, "eof"))) {
 		end_fetch(c, host, p, f, NULL);
@@ -247,7 +229,7 @@ static bool fetch_round(struct coordinator *c, unsigned int p, struct fetch *lis
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		json_t *fields;
 
-		if (list[i].fd < 0)
+		if (!list[i].file.stream)
 			continue;
 		fields = handle_of(c, i, p);
 		(void)json_object_set_new(fields, "offset",
@@ -256,10 +238,10 @@ static bool fetch_round(struct coordinator *c, unsigned int p, struct fetch *lis
 	}
 	phase_wait(c);
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
-		if (list[i].fd < 0)
+		if (!list[i].file.stream)
 			continue;
 		take_piece(c, i, p, &list[i], buf);
-		more = more || list[i].fd >= 0;
+		more = more || list[i].file.stream;
 	}
 	return more;
 }
@@ -274,7 +256,7 @@ static void fetch_port(struct coordinator *c, unsigned int p, struct fetch *list
 		;
 	err_set(&e, -EINTR, "stopped before the recording was here");
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
-		if (list[i].fd >= 0)
+		if (list[i].file.stream)
 			end_fetch(c, i, p, &list[i], &e);
 	}
 }
@@ -283,14 +265,12 @@ static void fetch_all(struct coordinator *c)
 {
 	struct fetch *list = calloc(c->r->host_count + 1, sizeof(*list));
 	uint8_t *buf = malloc(PIECE_BYTES);
-	char path[PATH_MAX];
 	struct err e = {0};
 
-	if (!list || !buf ||
-	    snprintf(path, sizeof(path), "%s/captures", c->dir) >= (int)sizeof(path))
+	if (!list || !buf)
 		err_set(&e, -ENOMEM, "no memory for the recordings");
-	else
-		(void)run_folder_make(path, &e);
+	else if (!c->captures.path)
+		(void)folder_below(c->dir, "captures", &c->captures, &e);
 	if (e.code)
 		phase_say(c, "%s", e.text);
 	for (unsigned int p = 0; !e.code && p < most_ports(c); p++)

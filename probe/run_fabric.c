@@ -11,7 +11,6 @@
 #include <time.h>
 
 #include "probe/engine.h"
-#include "probe/json_file.h"
 #include "probe/json_take.h"
 #include "probe/peer.h"
 #include "probe/run_phases.h"
@@ -328,15 +327,11 @@ static void quit_all(struct coordinator *c)
 }
 
 /* What a former run left in the folder must not pass for a part of this one. */
-static int open_folder(const struct coordinator *c, struct err *e)
+static int open_folder(struct coordinator *c, struct err *e)
 {
-	int err = c->dir ? run_folder_make(c->dir, e) : 0;
+	int err = phase_capture_forget(c, e);
 
-	if (!c->dir || err)
-		return err;
-	phase_capture_forget(c);
-	phase_traffic_forget(c);
-	return 0;
+	return err ? err : phase_traffic_forget(c, e);
 }
 
 static int open_coordinator(struct coordinator *c, struct err *e)
@@ -350,7 +345,7 @@ static int open_coordinator(struct coordinator *c, struct err *e)
 	if (!c->link || !c->capture || loop_timer_open(c->loop, on_heartbeat, c, &c->heartbeat))
 		return err_sys(e, -ENOMEM, "run");
 	memset(c->capture, -1, (c->r->host_count + 1) * sizeof(*c->capture));
-	return open_folder(c, e);
+	return c->dir ? open_folder(c, e) : 0;
 }
 
 static void close_coordinator(struct coordinator *c)
@@ -361,6 +356,7 @@ static void close_coordinator(struct coordinator *c)
 	loop_close(c->loop);
 	free(c->link);
 	free(c->capture);
+	folder_close(&c->captures);
 }
 
 /* A host that had no time to answer is not to blame. */
@@ -383,7 +379,7 @@ static int64_t unix_now_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-int run_fabric(const struct fabric *f, const char *dir, const atomic_int *stop,
+int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_int *stop,
 	       run_progress *progress, void *arg, struct run *r, struct err *e)
 {
 	struct coordinator c = {

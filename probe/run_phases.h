@@ -10,12 +10,14 @@
 
 #include "probe/agent_link.h"
 #include "probe/run.h"
+#include "profiles/file.h"
 
 #define PHASE_ANSWER_MS 30000 /* for what should take a second */
 
 struct coordinator {
 	const struct fabric *f;
-	const char *dir; /* of the run, NULL = nothing is kept */
+	const struct folder *dir; /* of the run, NULL = nothing is kept */
+	struct folder captures;	  /* below it; path is NULL before there is one */
 	const atomic_int *stop;
 	run_progress *progress;
 	void *arg;
@@ -48,9 +50,9 @@ const struct port *phase_port(const struct coordinator *c, unsigned int host, un
 /* Counters of all ports into this reading. */
 void phase_counters(struct coordinator *c, enum run_reading reading);
 
-/* Takes away recordings and schedules of the names this run will use. */
-void phase_capture_forget(const struct coordinator *c);
-void phase_traffic_forget(const struct coordinator *c);
+/* Removes recordings and schedules of the names this run will use. */
+int phase_capture_forget(struct coordinator *c, struct err *e);
+int phase_traffic_forget(const struct coordinator *c, struct err *e);
 
 void phase_capture_start(struct coordinator *c);
 /* Stops, takes the summaries, fetches the recordings into dir/captures. */

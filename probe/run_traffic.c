@@ -12,7 +12,6 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "probe/json_file.h"
 #include "probe/json_take.h"
 #include "probe/run_phases.h"
 #include "probe/run_tcp.h"
@@ -341,11 +340,11 @@ static void find_rail(const struct run *r, unsigned int rail, struct rail *out)
 	}
 }
 
-static int schedule_path(const struct coordinator *c, unsigned int rail, char path[PATH_MAX])
-{
-	int length = snprintf(path, PATH_MAX, "%s/schedule-rail%u.txt", c->dir, rail);
+#define SCHEDULE_NAME_MAX 40
 
-	return length < PATH_MAX ? 0 : -ENAMETOOLONG;
+static void schedule_name(unsigned int rail, char name[SCHEDULE_NAME_MAX])
+{
+	snprintf(name, SCHEDULE_NAME_MAX, "schedule-rail%u.txt", rail);
 }
 
 /* The schedule in names, for people and for the run folder. */
@@ -354,9 +353,8 @@ static void tell_schedule(struct coordinator *c, const struct schedule *s, const
 {
 	double seconds = s->round_count * (c->f->traffic_s + 1.0);
 	const char **names = calloc(rail->count + 1, sizeof(*names));
-	char path[PATH_MAX];
-	FILE *out = NULL;
-	char *text = NULL;
+	char file[SCHEDULE_NAME_MAX], *text = NULL;
+	struct err e;
 
 	phase_say(c,
 		  "rail %u: %u rounds, %u pairs, WRITE and SEND, %u %% of the link, about %.0f s",
@@ -365,13 +363,9 @@ static void tell_schedule(struct coordinator *c, const struct schedule *s, const
 		names[i] = c->r->host[rail->host[i]].name;
 	if (names)
 		text = schedule_text(s, names);
-	if (text && c->dir && !schedule_path(c, number, path))
-		out = fopen(path, "we");
-	if (out) {
-		fputs(text, out);
-		if (fclose(out))
-			phase_say(c, "%s: %s", path, strerror(errno));
-	}
+	schedule_name(number, file);
+	if (text && c->dir && file_write_in(c->dir, file, 0, text, strlen(text), &e))
+		phase_say(c, "%s", e.text);
 	free(text);
 	free(names);
 }
@@ -469,14 +463,16 @@ static int64_t next_rail(const struct run *r, int64_t last)
 	return next;
 }
 
-void phase_traffic_forget(const struct coordinator *c)
+int phase_traffic_forget(const struct coordinator *c, struct err *e)
 {
-	char path[PATH_MAX];
+	char name[SCHEDULE_NAME_MAX];
+	int err = 0;
 
-	for (int64_t at = next_rail(c->r, -1); at >= 0; at = next_rail(c->r, at)) {
-		if (!schedule_path(c, (unsigned int)at, path))
-			(void)unlink(path); /* mostly there is none */
+	for (int64_t at = next_rail(c->r, -1); at >= 0 && !err; at = next_rail(c->r, at)) {
+		schedule_name((unsigned int)at, name);
+		err = file_remove(c->dir, name, e);
 	}
+	return err;
 }
 
 int phase_traffic(struct coordinator *c, struct err *e)

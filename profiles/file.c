@@ -568,17 +568,17 @@ static int file_keep(struct file *f)
 
 int file_close(struct file *f, bool keep, struct err *e)
 {
-	bool is_stdout = !f->name;
+	bool named = f->name;
 	int err = keep ? stream_flush(f) : 0;
 
-	if (!err && keep && !is_stdout && !(f->flags & FILE_UNSYNCED) && fsync(fileno(f->stream)))
+	if (!err && keep && named && !(f->flags & FILE_UNSYNCED) && fsync(fileno(f->stream)))
 		err = -errno;
-	if (!is_stdout && fclose(f->stream) && keep && !err)
+	if (f->stream != stdout && fclose(f->stream) && keep && !err)
 		err = -errno;
-	if (!is_stdout && keep && !err)
+	if (named && keep && !err)
 		err = file_keep(f);
 	/* A recording under its own name is worth having up to where the disk was full. */
-	if (!is_stdout && (!keep || (err && f->temp)))
+	if (named && (!keep || (err && f->temp)))
 		file_unlink(f);
 	if (err)
 		err_sys(e, err, "%s", f->path);
@@ -720,19 +720,33 @@ static int unnamed_by_name(const char *path)
 	return fd;
 }
 
-int file_unnamed(int *fd, struct err *e)
+int file_unnamed(struct file *f, int *fd, struct err *e)
 {
 	const char *tmp = getenv("TMPDIR");
-	int made;
+	struct file made = {0};
+	int to, from = -1;
 
 	if (!tmp || !*tmp)
 		tmp = "/tmp";
-	made = open(tmp, O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, 0600);
-	made = made < 0 ? -errno : made;
-	if (made == -EOPNOTSUPP || made == -EISDIR || made == -EINVAL)
-		made = unnamed_by_name(tmp);
-	if (made < 0)
-		return err_sys(e, made, "%s", tmp);
-	*fd = made;
+	to = open(tmp, O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, 0600);
+	to = to < 0 ? -errno : to;
+	if (to == -EOPNOTSUPP || to == -EISDIR || to == -EINVAL)
+		to = unnamed_by_name(tmp);
+	if (to < 0)
+		return err_sys(e, to, "%s", tmp);
+	made.path = path_join(tmp, "a file without a name");
+	from = fcntl(to, F_DUPFD_CLOEXEC, 0);
+	made.stream = made.path && from >= 0 ? fdopen(to, "w") : NULL;
+	if (!made.stream) {
+		int err = err_sys(e, made.path ? -errno : -ENOMEM, "%s", tmp);
+
+		free(made.path);
+		if (from >= 0)
+			close(from);
+		close(to);
+		return err;
+	}
+	*f = made;
+	*fd = from;
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "probe/outfile.h"
+#include "profiles/file.h"
 #include "reports/writers.h"
 
 const struct writer writers[] = {
@@ -40,17 +40,31 @@ int writer_put(FILE *out, const char *document, size_t size, struct err *e)
 	return 0;
 }
 
+static int report_write(const struct report *r, const struct writer *w, struct file *f,
+			struct err *e)
+{
+	int err = w->write(r, f->stream, e);
+
+	if (!err)
+		return file_close(f, true, e);
+	err_prefix(e, "%s", f->path);
+	(void)file_close(f, false, NULL); /* nothing is kept */
+	return err;
+}
+
 int report_save(const struct report *r, const struct writer *w, const char *path, struct err *e)
 {
-	struct outfile out;
-	int err = outfile_open(path, &out, e);
+	struct file f;
+	int err = file_open(path, 0, &f, e);
 
-	if (err)
-		return err;
-	err = w->write(r, out.stream, e);
-	if (err) {
-		(void)outfile_close(&out, false, NULL); /* nothing is kept */
-		return err_prefix(e, "%s", path);
-	}
-	return outfile_close(&out, true, e);
+	return err ? err : report_write(r, w, &f, e);
+}
+
+int report_save_in(const struct report *r, const struct writer *w, const struct folder *folder,
+		   struct err *e)
+{
+	struct file f;
+	int err = file_open_in(folder, w->file, 0, &f, e);
+
+	return err ? err : report_write(r, w, &f, e);
 }

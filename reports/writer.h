@@ -10,6 +10,7 @@
 #include "reports/rules.h"
 
 struct app_env;
+struct folder;
 
 struct report {
 	const struct fabric *fabric;
@@ -35,7 +36,10 @@ extern const unsigned int writer_count;
 
 const struct writer *writer_find(const char *name);
 
-/* Writes atomically to path; a full disk is -ENOSPC with the path. */
+/* Into a file by its path, or w->file below an open folder: whole or not at all, see file_open(). A
+ * full disk is -ENOSPC with the path. */
 int report_save(const struct report *r, const struct writer *w, const char *path, struct err *e);
+int report_save_in(const struct report *r, const struct writer *w, const struct folder *folder,
+		   struct err *e);
 
 #endif

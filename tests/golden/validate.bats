@@ -9,6 +9,7 @@ setup()
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
 	rocecheck=${ROCECHECK:-$PWD/build/rocecheck}
 	dir=$BATS_TEST_TMPDIR
+	umask 022 # a run folder that the group may write to is refused
 	mkdir -p "$dir/snaps"
 	cp tests/golden/snapshots/*.json "$dir/snaps/"
 	cat >"$dir/here.yaml" <<-END
@@ -47,6 +48,7 @@ refused()
 	refused "no format 'json='" --from "$dir/snaps" --profile lab --format json=
 	refused "two formats for standard output" --from "$dir/snaps" --profile lab --format json --format text
 	refused "two formats for standard output" --from "$dir/snaps" --profile lab --json --format text
+	refused "two formats for standard output" --from "$dir/snaps" --profile lab --format json=- --format text
 	refused 'info' --from "$dir/snaps" --profile lab --fail-on info
 	refused "$dir/none: No such file" --from "$dir/none" --profile lab
 	refused 'no shipped profile' --from "$dir/snaps" --profile nonesuch
@@ -158,16 +160,24 @@ refused()
 
 @test "a full disk: one line with the file, exit 3, the verdict is printed" {
 	[ -w /dev/full ] || skip 'no /dev/full'
-	run --separate-stderr "$rocecheck" validate --from "$dir/snaps" --profile lab --format json=/dev/full
-	echo "$stderr"
-	[ "$status" -eq 3 ]
-	grep -q judgements <<<"$output"
-	[ "$(grep -c /dev/full <<<"$stderr")" -eq 1 ]
-	for format in text json junit; do
+	for format in text json junit text=- json=- junit=-; do
 		run --separate-stderr bash -c \
 			"$rocecheck validate --from $dir/snaps --profile lab --format $format >/dev/full"
 		[ "$status" -eq 3 ]
 		[ "$(wc -l <<<"$stderr")" -eq 1 ]
+	done
+	((EUID == 0)) && unshare -m true || skip 'a small disk needs root'
+	mkdir "$dir/small"
+	# shellcheck disable=SC2016
+	for option in '--format json=$1/small/r.json' '--out $1/small/run'; do
+		run --separate-stderr unshare -m bash -c "mount -t tmpfs -o size=8k none \$1/small &&
+			\$2 validate --from \$1/snaps --profile lab $option
+			code=\$?; find \$1/small -name '.*' >\$1/left; exit \$code" - "$dir" "$rocecheck"
+		echo "$stderr"
+		[ "$status" -eq 3 ]
+		grep -q judgements <<<"$output"
+		[ "$(grep -c 'json:.*No space left on device' <<<"$stderr")" -eq 1 ]
+		[ ! -s "$dir/left" ]
 	done
 }
 

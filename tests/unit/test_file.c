@@ -588,22 +588,24 @@ static void makes_files_without_a_name(void **state)
 {
 	char got[4] = "";
 	struct stat st;
+	struct file f;
 	struct err e;
 	int fd;
 
 	(void)state;
 	assert_int_equal(setenv("TMPDIR", dir, 1), 0);
-	assert_int_equal(file_unnamed(&fd, &e), 0);
+	assert_int_equal(file_unnamed(&f, &fd, &e), 0);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(st.st_nlink, 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	assert_int_equal(write(fd, "abc", 3), 3);
+	fputs("abc", f.stream);
+	assert_int_equal(file_close(&f, true, &e), 0);
 	assert_int_equal(pread(fd, got, 3, 0), 3);
 	assert_string_equal(got, "abc");
 	close(fd);
 	assert_int_equal(count_names(), 0);
 	assert_int_equal(setenv("TMPDIR", "/nonexistent", 1), 0);
-	assert_int_equal(file_unnamed(&fd, &e), -ENOENT);
+	assert_int_equal(file_unnamed(&f, &fd, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nonexistent"));
 	assert_int_equal(unsetenv("TMPDIR"), 0);
 }

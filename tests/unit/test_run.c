@@ -22,6 +22,7 @@
 #include "fabric_run.h"
 #include "probe/json_file.h"
 #include "probe/run_index.h"
+#include "profiles/file.h"
 #include "tests/unit/folder.h"
 
 static const char *in_dir(const char *name)
@@ -350,6 +351,18 @@ static void test_too_large(void **state)
 	}
 }
 
+static int save_run(const struct run *r, const char *path, struct err *e)
+{
+	struct folder folder;
+	int err = folder_make(path, &folder, e);
+
+	if (!err) {
+		err = run_save(r, &folder, e);
+		folder_close(&folder);
+	}
+	return err;
+}
+
 static void test_save_and_load(void **state)
 {
 	struct fabric_run f;
@@ -360,9 +373,9 @@ static void test_save_and_load(void **state)
 
 	(void)state;
 	full_run(&f);
-	assert_int_equal(run_save(&f.run, in_dir("deep/er/run"), &e), 0);
+	assert_int_equal(save_run(&f.run, in_dir("deep/er/run"), &e), 0);
 	assert_int_equal(stat(in_dir("deep/er/run/snapshots/h2.json"), &st), 0);
-	assert_int_equal(run_save(&f.run, in_dir("deep/er/run"), &e), 0);
+	assert_int_equal(save_run(&f.run, in_dir("deep/er/run"), &e), 0);
 	assert_int_equal(run_load(in_dir("deep/er/run"), NULL, &r, &e), 0);
 	want = run_to_json(&f.run);
 	got = run_to_json(&r);
@@ -380,15 +393,17 @@ static void test_save_fails(void **state)
 	(void)state;
 	full_run(&f);
 	write_file("file", "");
-	assert_int_equal(run_save(&f.run, in_dir("file/run"), &e), -ENOTDIR);
+	assert_int_equal(save_run(&f.run, in_dir("file/run"), &e), -ENOTDIR);
 	assert_non_null(strstr(e.text, "file/run"));
-	assert_int_equal(run_folder_make(in_dir("file"), &e), -ENOTDIR);
-	assert_int_equal(run_folder_make("", &e), -ENOENT);
+	assert_int_equal(save_run(&f.run, "", &e), -ENOENT);
 	assert_non_null(strstr(e.text, "''"));
-	if (!access("/dev/full", W_OK)) {
-		assert_true(run_save(&f.run, "/dev/full", &e) < 0);
-		assert_non_null(strstr(e.text, "/dev/full"));
-	}
+	assert_int_equal(save_run(&f.run, "/dev/full", &e), -ENOTDIR);
+	assert_non_null(strstr(e.text, "/dev/full"));
+	/* What is there under a name of the run. */
+	assert_int_equal(mkdir(in_dir("taken"), 0700), 0);
+	assert_int_equal(mkdir(in_dir("taken/run.json"), 0700), 0);
+	assert_int_equal(save_run(&f.run, in_dir("taken"), &e), -EISDIR);
+	assert_non_null(strstr(e.text, "taken/run.json: is a folder"));
 }
 
 /* A disk that fills up long before the document ends: its own errno, and nothing stays. */
@@ -427,7 +442,7 @@ static void test_aligned(void **state)
 
 	(void)state;
 	full_run(&f);
-	assert_int_equal(run_save(&f.run, dir, &e), 0);
+	assert_int_equal(save_run(&f.run, dir, &e), 0);
 	assert_int_equal(run_load(dir, &inventory, &r, &e), 0);
 	assert_int_equal(r.host_count, 3);
 	assert_false(r.host[0].reached);

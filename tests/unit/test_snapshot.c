@@ -261,6 +261,7 @@ static void test_file(void **state)
 	char dir[] = "/tmp/test_snapshot.XXXXXX", path[64], bad[64];
 	struct snapshot s, back = {0};
 	struct err e = {0};
+	mode_t mask = umask(022);
 	struct stat st;
 	FILE *f;
 
@@ -273,6 +274,7 @@ static void test_file(void **state)
 	assert_int_equal(snapshot_save(&s, path, &e), 0); /* over the former one */
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0644);
+	umask(mask);
 	assert_int_equal(snapshot_load(path, &back, &e), 0);
 	assert_same(&s, &back);
 	snapshot_clear(&back);
