@@ -20,7 +20,7 @@ static const struct opt plan_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
 	{"exit-code", 0, OPT_FLAG, &exit_code, .help = "exit 1 when the host differs"},
 	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE",
-	 .help = "keep the plan there, for apply: FILE.json"},
+	 .help = "keep the plan there, for apply: FILE.json; - prints it alone"},
 	HOSTS_OPTS(many),
 	{.name = NULL},
 };
@@ -33,21 +33,30 @@ static int write_out(const struct plans *plans, const struct profile *profile)
 							     : EXIT_OK;
 }
 
+/* --out -: the plan goes to standard output. */
+static bool prints_plan(void)
+{
+	return out_path && !strcmp(out_path, "-");
+}
+
+static int print_plans(const struct plans *plans, const struct profile *profile, const char *name)
+{
+	if (globals->json)
+		return cmd_print_json(cmd_plans_json(plans));
+	cmd_plans_print(plans, profile, stdout, globals->colour_out);
+	fputs(" Nothing written.", stdout);
+	if (cmd_plans_changes(plans) && strcmp(name, "-"))
+		printf("   Next: rocecheck apply %s%s%s", name, interface ? " -i " : "",
+		       interface ? interface : "");
+	putchar('\n');
+	return EXIT_OK;
+}
+
 static int tell(const struct plans *plans, const struct profile *profile, const char *name)
 {
 	struct err e = {0};
-	int rc = EXIT_OK;
+	int rc = prints_plan() ? EXIT_OK : print_plans(plans, profile, name);
 
-	if (globals->json) {
-		rc = cmd_print_json(cmd_plans_json(plans));
-	} else {
-		cmd_plans_print(plans, profile, stdout, globals->colour_out);
-		fputs(" Nothing written.", stdout);
-		if (cmd_plans_changes(plans) && strcmp(name, "-"))
-			printf("   Next: rocecheck apply %s%s%s", name, interface ? " -i " : "",
-			       interface ? interface : "");
-		putchar('\n');
-	}
 	if (out_path && !rc)
 		rc = write_out(plans, profile);
 	if (cmd_plans_owner(plans, &e))
@@ -98,6 +107,8 @@ static int run(int argc, char **argv)
 		return run_hosts(argc, argv);
 	if (argc != 1)
 		return cmd_usage(&cmd_plan, "one profile is needed");
+	if (globals->json && prints_plan())
+		return cmd_usage(&cmd_plan, "--json and --out - both print to standard output");
 	rc = load(argv[0], &profile);
 	if (rc)
 		return rc;
