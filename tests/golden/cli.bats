@@ -142,6 +142,33 @@ commands() {
 	[[ $output == *"yaml.h belongs to profiles/"* ]]
 }
 
+# small_tree FILE_LINES FUNCTION_LINES: with one file of the house that long, and one function in another.
+small_tree() {
+	rm -rf "$tmp/tree"
+	mkdir -p "$tmp/tree/profiles" "$tmp/tree/tests"
+	yes '/* */' | head -n "$1" >"$tmp/tree/profiles/long.c"
+	{
+		printf 'int deep(int n)\n{\n'
+		yes '	n++;' | head -n $(($2 - 4))
+		printf '	return n;\n}\n'
+	} >"$tmp/tree/profiles/deep.c"
+}
+
+@test "layers: 1,000 lines a file and 80 a function are taken, one more is not" {
+	small_tree 1000 80
+	run -0 tests/layers.sh "$tmp/tree"
+	small_tree 1001 80
+	run -1 tests/layers.sh "$tmp/tree"
+	[ "$output" = "profiles/long.c: 1001 lines, at most 1000" ]
+	small_tree 1000 81
+	run -1 tests/layers.sh "$tmp/tree"
+	[ "$output" = "profiles/deep.c:1: deep() has 81 lines, at most 80" ]
+	small_tree 10 10
+	yes '#' | head -n 1001 >"$tmp/tree/tests/long.sh"
+	run -1 tests/layers.sh "$tmp/tree"
+	[ "$output" = "tests/long.sh: 1001 lines, at most 1000" ]
+}
+
 @test "apply: options that do not go together, and a plan without an end" {
 	run -2 "$rc" apply lab --settle 60s --confirm-within 30s
 	[[ $output == *"--settle ends after --confirm-within"* ]]
