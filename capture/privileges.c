@@ -8,28 +8,12 @@
 
 #include <cap-ng.h>
 #include <errno.h>
-#include <libgen.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int folder_owner(const char *path, struct stat *st, struct err *e)
-{
-	char *copy = strdup(path);
-	int err = 0;
-
-	if (!copy)
-		return err_sys(e, -ENOMEM, "%s", path);
-	if (stat(dirname(copy), st)) {
-		err = err_sys(e, -errno, "%s", path);
-		err_hint(e, "make the folder of the recording first");
-	}
-	free(copy);
-	return err;
-}
+#include "profiles/file.h"
 
 /* Whether this user namespace has the id: "0 1000 1" maps one id, 0 (user_namespaces(7)). */
 static bool is_mapped(const char *map, unsigned int id)
@@ -88,13 +72,12 @@ int privileges_drop(struct err *e)
 	return give_up(PRIVILEGES_NOBODY, PRIVILEGES_NOBODY, e);
 }
 
-int privileges_become_owner(const char *path, struct err *e)
+int privileges_become_owner(const struct folder *folder, struct err *e)
 {
 	struct stat st;
-	int err = folder_owner(path, &st, e);
+	int err = fstat(folder->fd, &st) ? err_sys(e, -errno, "%s", folder->path)
+					 : give_up(st.st_uid, st.st_gid, e);
 
-	if (!err)
-		err = give_up(st.st_uid, st.st_gid, e);
 	if (err == -EPERM)
 		err_hint(e, "write into a folder of root");
 	return err;

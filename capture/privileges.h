@@ -8,6 +8,8 @@
 
 #include "profiles/base.h"
 
+struct folder;
+
 /* The user and group without rights of its own: "nobody", "nogroup". */
 #define PRIVILEGES_NOBODY 65534U
 
@@ -19,9 +21,9 @@
  */
 int privileges_drop(struct err *e);
 
-/* Gives up the same, but root becomes the owner of the folder of `path`: a recording by sudo
+/* Gives up the same, but root becomes the owner of an open folder: a recording by sudo
  * belongs to the owner of the folder, and is written with the owner's rights. -errno and e: the
  * process must end. */
-int privileges_become_owner(const char *path, struct err *e);
+int privileges_become_owner(const struct folder *folder, struct err *e);
 
 #endif

@@ -7,11 +7,14 @@
 #include "capture/recorder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "profiles/file.h"
 
 #define FRAME_MAX      262144U
 #define FRAME_OVERHEAD 36U /* of pcapng, with the padding; pcap has less */
@@ -55,11 +58,15 @@ int recorder_file(const struct record_plan *plan, unsigned int n, struct err *e)
 
 	if (err)
 		return err_sys(e, err, "%s", plan->path);
-	fd = sink_create(name, e);
-	/* Somebody may have removed it already: that is no error. */
+	if (!strcmp(name, "-")) {
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? err_sys(e, -errno, "standard output") : fd;
+	}
+	fd = sink_create(plan->folder, file_name_of(name), e);
+	/* An old file that cannot be removed is no reason to end the recording. */
 	if (fd >= 0 && plan->keep && n > plan->keep &&
 	    !recorder_name(plan, n - plan->keep, name, sizeof(name)))
-		(void)unlink(name);
+		(void)file_remove(plan->folder, file_name_of(name), NULL);
 	return fd;
 }
 

@@ -11,7 +11,8 @@
 
 /* When a file is full, 0 = never; with none of them all goes into the one that is named. */
 struct record_plan {
-	const char *path;
+	const char *path;	     /* "-": standard output, one file */
+	const struct folder *folder; /* of path, for recorder_file(); NULL with "-" */
 	uint64_t max_bytes, max_ns, max_frames;
 	unsigned int keep;    /* so many files, the oldest go; 0 = all */
 	unsigned int snaplen; /* that the source was opened with */

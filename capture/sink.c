@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "capture/source.h"
+#include "profiles/file.h"
 
 #define PCAP_MAGIC_NS	   0xa1b23c4dU
 #define LINKTYPE_RAW	   101U
@@ -194,14 +195,13 @@ static const struct format *format_of(const char *path)
 	return &formats[i];
 }
 
-int sink_create(const char *path, struct err *e)
+int sink_create(const struct folder *folder, const char *name, struct err *e)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	int err;
+	int fd, err;
 
-	if (fd >= 0)
+	err = file_descriptor(folder, name, O_WRONLY | O_CREAT | O_EXCL, 0600, &fd, e);
+	if (!err)
 		return fd;
-	err = err_sys(e, -errno, "%s", path);
 	if (err == -EEXIST)
 		err_hint(e, "a recording never overwrites: name another file");
 	if (err == -EACCES)

@@ -9,6 +9,7 @@
 #include "capture/record_file.h"
 #include "capture/summary.h"
 
+struct folder;
 struct source; /* opaque */
 
 /* The live filters by name: "roce" (RoCE, CNP, PFC, LLDP; tagged or not), "lldp", "pfc", "nak",
@@ -66,9 +67,9 @@ uint32_t source_link_mbps(const struct source *s);
  * blocks for pcapng when there are any (of a stream: among what was read so far). */
 enum capture_drops source_drops(struct source *s, uint64_t *dropped);
 
-/* The file of a recording, mode 0600: -EEXIST when there is one of that name, and no symlink is
- * followed. A descriptor or -errno. */
-int sink_create(const char *path, struct err *e);
+/* The file of a recording below an open folder, mode 0600: -EEXIST when there is anything of that
+ * name. A descriptor or -errno. */
+int sink_create(const struct folder *folder, const char *name, struct err *e);
 
 /* Writing what was read, with nanoseconds, to fd, which it owns from the call on. A name that ends
  * in .pcapng makes a pcapng, any other a pcap. */

@@ -3,6 +3,7 @@
  * rocecheck capture record: frames of an interface into files. Two processes, neither of which
  * keeps a privilege: one decodes the packets, confined, and this one makes the files.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -15,6 +16,7 @@
 #include "cmd/capture_rdma.h"
 #include "cmd/cmd.h"
 #include "cmd/stop.h"
+#include "profiles/file.h"
 #include "reports/check_capture.h"
 
 #define RECORD_SCHEMA "rocecheck.record/1"
@@ -32,7 +34,7 @@ static const char *const filter_words[] = {"roce", "cnp", "nak", "pfc", "lldp", 
 static const struct opt record_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "where to listen"},
 	{"write", 'w', OPT_STRING, &file, .arg = "FILE",
-	 .help = "the recording: pcapng when the name ends so, else pcap"},
+	 .help = "the recording: pcapng when the name ends so, else pcap; - for standard output"},
 	{"filter", 'f', OPT_STRING, &filter, .arg = "WHAT",
 	 .help = "what to record, by default roce", .words = filter_words},
 	{"duration", 'd', OPT_DURATION, &duration_ms, .arg = "TIME", .help = "stop after so long"},
@@ -54,12 +56,19 @@ static const struct opt record_opts[] = {
 };
 
 struct recording {
+	struct folder folder; /* of the files; empty with standard output */
 	struct record_live live;
 	struct record_live_result got;
 	uint64_t rdma_packets; /* that the RDMA device counted meanwhile */
 	bool rdma_known;
 	const char *ibdev;
 };
+
+/* --write -: frames go to standard output, and what is said of them to standard error. */
+static bool is_stdout(void)
+{
+	return !strcmp(file, "-");
+}
 
 static int print_document(const struct recording *r)
 {
@@ -74,72 +83,90 @@ static int print_document(const struct recording *r)
 					"dropped", dropped, "rdma_packets", rdma, "full", full));
 }
 
-static void print_ways(void)
+static void print_ways(FILE *out)
 {
 	for (unsigned int i = 0; capture_ways[i]; i++)
-		printf("way out      %s\n", capture_ways[i]);
+		fprintf(out, "way out      %s\n", capture_ways[i]);
 }
 
 /* Some of it was seen, such as what the kernel itself sends. */
-static void print_bypassed(const struct recording *r)
+static void print_bypassed(const struct recording *r, FILE *out)
 {
 	if (!r->rdma_known || !rdma_watch_bypassed(r->rdma_packets, r->got.roce, r->got.dropped))
 		return;
-	printf("note         %s counted %" PRIu64 " RoCE packets, of which %" PRIu64
-	       " came past the interface: the others bypass the kernel\n",
-	       r->ibdev, r->rdma_packets, r->got.roce);
-	print_ways();
+	fprintf(out,
+		"note         %s counted %" PRIu64 " RoCE packets, of which %" PRIu64
+		" came past the interface: the others bypass the kernel\n",
+		r->ibdev, r->rdma_packets, r->got.roce);
+	print_ways(out);
 }
 
 /* Nothing of it was seen: because nothing was there, or because the NIC kept it to itself. */
-static void print_no_roce(const struct recording *r)
+static void print_no_roce(const struct recording *r, FILE *out)
 {
 	if (r->rdma_known && !r->rdma_packets) {
-		printf("note         no RoCE, and %s counted none either\n", r->ibdev);
+		fprintf(out, "note         no RoCE, and %s counted none either\n", r->ibdev);
 		return;
 	}
 	if (r->rdma_known)
-		printf("note         no RoCE, though %s counted %" PRIu64
-		       " packets: they bypass the kernel, and with it the capture\n",
-		       r->ibdev, r->rdma_packets);
+		fprintf(out,
+			"note         no RoCE, though %s counted %" PRIu64
+			" packets: they bypass the kernel, and with it the capture\n",
+			r->ibdev, r->rdma_packets);
 	else
-		puts("note         no RoCE: where RDMA counters grow all the same, hardware RoCE "
-		     "bypasses the interface");
-	print_ways();
+		fputs("note         no RoCE: where RDMA counters grow all the same, hardware RoCE "
+		      "bypasses the interface\n",
+		      out);
+	print_ways(out);
 }
 
-static int print_text(const struct recording *r)
+static int print_text(const struct recording *r, FILE *out)
 {
 	char last[PATH_MAX];
 
 	if (recorder_name(&r->live.plan, r->got.files, last, sizeof(last)))
 		last[0] = '\0';
-	printf("recorded     %" PRIu64 " frames, %" PRIu64 " of them RoCE%s\n", r->got.frames,
-	       r->got.roce, full ? "" : "; headers only");
-	printf("files        %u, the last one %s\n", r->got.files, last);
+	fprintf(out, "recorded     %" PRIu64 " frames, %" PRIu64 " of them RoCE%s\n", r->got.frames,
+		r->got.roce, full ? "" : "; headers only");
+	fprintf(out, "files        %u, the last one %s\n", r->got.files, last);
 	if (r->got.drops == DROPS_UNKNOWN)
-		puts("drops        not known for this interface");
+		fputs("drops        not known for this interface\n", out);
 	else
-		printf("drops        %" PRIu64 " lost by the capture itself\n", r->got.dropped);
-	puts("times        of this host, when the kernel got the frames; not of the NIC");
+		fprintf(out, "drops        %" PRIu64 " lost by the capture itself\n",
+			r->got.dropped);
+	fputs("times        of this host, when the kernel got the frames; not of the NIC\n", out);
 	if (!r->got.roce && !strcmp(filter, "roce"))
-		print_no_roce(r);
+		print_no_roce(r, out);
 	else if (!strcmp(filter, "roce"))
-		print_bypassed(r);
+		print_bypassed(r, out);
 	if (!strcmp(filter, "nak") || !strcmp(filter, "cnp"))
-		puts("note         the PSNs around these packets are not recorded: loss cannot be "
-		     "judged");
+		fputs("note         the PSNs around these packets are not recorded: loss cannot be "
+		      "judged\n",
+		      out);
 	return EXIT_OK;
+}
+
+/* The folder is opened once: files are made in it whatever becomes of its path. */
+static int folder_begin(struct recording *r, struct err *e)
+{
+	int err = is_stdout() ? 0 : folder_of_file(file, &r->folder, e);
+
+	if (err == -ENOENT)
+		err_hint(e, "make the folder of the recording first");
+	r->live.plan.folder = &r->folder;
+	return err;
 }
 
 /* Opened with all privileges, which are given up before the first frame is looked at. */
 static int record_begin(struct recording *r, struct confined *c, struct err *e)
 {
-	int err = record_live_start(&r->live, c, e);
+	int err = folder_begin(r, e);
 
+	if (!err)
+		err = record_live_start(&r->live, c, e);
 	if (err)
 		return err;
-	err = privileges_become_owner(file, e);
+	err = is_stdout() ? privileges_drop(e) : privileges_become_owner(&r->folder, e);
 	if (err)
 		(void)confined_end(c, NULL); /* the first error is the one to tell */
 	return err;
@@ -153,16 +180,21 @@ static int record(struct recording *r)
 	struct err e = {0};
 	int err = record_begin(r, &c, &e);
 
-	if (err)
+	if (err) {
+		folder_close(&r->folder);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
 	rdma = rdma_watch_begin(interface);
 	if (!globals->quiet)
 		fprintf(stderr, "rocecheck: recording %s on %s, ^C ends\n", filter, interface);
 	err = record_live_run(&r->live, &c, stop, &r->got, &e);
 	r->rdma_known = rdma_watch_packets(rdma, &r->rdma_packets, &r->ibdev);
 	if (r->got.files)
-		(void)(globals->json ? print_document(r) : print_text(r)); /* main() looks */
+		(void)(globals->json
+			       ? print_document(r)
+			       : print_text(r, is_stdout() ? stderr : stdout)); /* main() looks */
 	rdma_watch_end(rdma);
+	folder_close(&r->folder);
 	fflush(stdout);
 	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
 }
@@ -176,6 +208,10 @@ static int run_record(int argc, char **argv)
 		return cmd_usage(&cmd_capture_record, "no operand is expected");
 	if (!interface || !file)
 		return cmd_usage(&cmd_capture_record, "--interface and --write are needed");
+	if (is_stdout() && (globals->json || file_mib || file_ms || file_frames))
+		return cmd_usage(&cmd_capture_record,
+				 "--write - is one file on standard output: expected neither "
+				 "--json nor --file-size, --file-time or --file-frames");
 	if (keep && !file_mib && !file_ms && !file_frames)
 		return cmd_usage(&cmd_capture_record,
 				 "--files needs --file-size, --file-time or --file-frames");

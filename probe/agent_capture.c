@@ -18,6 +18,7 @@
 #include "probe/agent_ops.h"
 #include "probe/base64.h"
 #include "probe/json_take.h"
+#include "profiles/file.h"
 #include "profiles/text.h"
 
 #define RECORDING	 "capture.pcap"
@@ -167,25 +168,6 @@ static void decoding_run(void *arg, int parent)
 		(void)confined_write(parent, text, strlen(text));
 }
 
-/* A recording without a name: mode 0600, gone when the last descriptor closes. */
-static int open_recording(struct agent_capture *c, struct err *e)
-{
-	const char *tmp = getenv("TMPDIR");
-	char dir[256], path[300];
-
-	snprintf(dir, sizeof(dir), "%s/rocecheck.XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(dir))
-		return err_sys(e, -errno, "capture: %s", dir);
-	snprintf(path, sizeof(path), "%s/" RECORDING, dir);
-	c->fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (c->fd < 0)
-		err_sys(e, -errno, "capture: %s", path);
-	else
-		(void)unlink(path);
-	(void)rmdir(dir);
-	return c->fd < 0 ? e->code : 0;
-}
-
 static void free_capture(struct agent_capture *c)
 {
 	(void)confined_end(&c->process, NULL); /* nobody asked for what it found */
@@ -198,10 +180,11 @@ static int open_capture(struct agent_capture *c, struct err *e)
 {
 	struct decoding *d;
 	struct confined_job job = {.open = decoding_open, .run = decoding_run};
-	int err = c->max_bytes ? open_recording(c, e) : 0;
+	/* Without a name: it is gone when the last descriptor closes. */
+	int err = c->max_bytes ? file_unnamed(&c->fd, e) : 0;
 
 	if (err)
-		return err;
+		return err_prefix(e, "capture");
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return err_sys(e, -ENOMEM, "capture");

@@ -67,15 +67,27 @@ static int random_text(char *text, size_t length, const char *letters)
 	return 0;
 }
 
-static char *path_join(const char *folder, const char *name)
+/* A name below a folder as the user would write it: printf arguments for "%s%s%s". */
+#define SHOWN			 "%s%s%s"
+#define SHOWN_ARGS(folder, name) shown_folder(folder), shown_slash(folder), name
+
+static const char *shown_folder(const char *folder)
+{
+	return strcmp(folder, ".") ? folder : "";
+}
+
+static const char *shown_slash(const char *folder)
 {
 	size_t length = strlen(folder);
+
+	return !strcmp(folder, ".") || (length && folder[length - 1] == '/') ? "" : "/";
+}
+
+static char *path_join(const char *folder, const char *name)
+{
 	char *path;
 
-	if (asprintf(&path, "%s%s%s", folder, length && folder[length - 1] == '/' ? "" : "/",
-		     name) < 0)
-		return NULL;
-	return path;
+	return asprintf(&path, SHOWN, SHOWN_ARGS(folder, name)) < 0 ? NULL : path;
 }
 
 /* Without '/' at the end: open(2) follows "link/" in spite of O_NOFOLLOW. */
@@ -278,7 +290,7 @@ int folder_below(const struct folder *parent, const char *name, struct folder *f
 	if (!mkdirat(parent->fd, name, FOLDER_MODE))
 		err = folder_flush(parent, e);
 	else if (errno != EEXIST)
-		err = err_sys(e, -errno, "%s/%s", parent->path, name);
+		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(parent->path, name));
 	return err ? err : folder_take_below(parent, name, f, e);
 }
 
@@ -294,7 +306,7 @@ int folder_below_new(const struct folder *parent, const char *name, struct folde
 	int err = name_check(name, e);
 
 	if (!err && mkdirat(parent->fd, name, FOLDER_MODE))
-		err = err_sys(e, -errno, "%s/%s", parent->path, name);
+		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(parent->path, name));
 	if (!err)
 		err = folder_flush(parent, e);
 	return err ? err : folder_take_below(parent, name, f, e);
@@ -326,7 +338,7 @@ int folder_remove(const struct folder *parent, const char *name, struct err *e)
 	int err = name_check(name, e);
 
 	if (!err && unlinkat(parent->fd, name, AT_REMOVEDIR) && errno != ENOENT)
-		err = err_sys(e, -errno, "%s/%s", parent->path, name);
+		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(parent->path, name));
 	return err;
 }
 
@@ -427,18 +439,10 @@ static int temp_open(struct file *f)
 	return -EEXIST;
 }
 
-static int new_open(struct file *f)
-{
-	int fd = openat(f->folder_fd, f->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-			mode_of(f));
-
-	return fd < 0 ? -errno : fd;
-}
-
 static void file_unlink(const struct file *f)
 {
 	/* The error that led here is the one to report. */
-	(void)unlinkat(f->folder_fd, f->temp ? f->temp : f->name, 0);
+	(void)unlinkat(f->folder_fd, f->temp, 0);
 }
 
 static int fd_limit_mode(int fd, mode_t limit)
@@ -458,10 +462,10 @@ static int file_begin(struct file *f, struct err *e)
 	mode_t limit = 0777;
 	int fd = -1, err;
 
-	err = f->flags & FILE_NEW ? 0 : target_check(f, &limit, e);
+	err = target_check(f, &limit, e);
 	if (err)
 		goto out;
-	fd = f->flags & FILE_NEW ? new_open(f) : temp_open(f);
+	fd = temp_open(f);
 	if (fd < 0) {
 		err = err_sys(e, fd, "%s", f->path);
 		goto out;
@@ -490,7 +494,7 @@ int file_open_in(const struct folder *folder, const char *name, unsigned int fla
 
 	if (err)
 		return err_prefix(e, "%s", folder->path);
-	made.path = !strcmp(folder->path, ".") ? strdup(name) : path_join(folder->path, name);
+	made.path = path_join(folder->path, name);
 	if (!made.path)
 		return err_sys(e, -ENOMEM, "%s", name);
 	made.folder_fd = fcntl(folder->fd, F_DUPFD_CLOEXEC, 0);
@@ -561,7 +565,7 @@ static int stream_flush(struct file *f)
 /* All bytes are on the disk: the name follows. */
 static int file_keep(struct file *f)
 {
-	if (f->temp && renameat(f->folder_fd, f->temp, f->folder_fd, f->name))
+	if (renameat(f->folder_fd, f->temp, f->folder_fd, f->name))
 		return -errno;
 	return f->flags & FILE_UNSYNCED ? 0 : fd_flush_folder(f->folder_fd);
 }
@@ -577,8 +581,7 @@ int file_close(struct file *f, bool keep, struct err *e)
 		err = -errno;
 	if (named && keep && !err)
 		err = file_keep(f);
-	/* A recording under its own name is worth having up to where the disk was full. */
-	if (named && (!keep || (err && f->temp)))
+	if (named && (!keep || err))
 		file_unlink(f);
 	if (err)
 		err_sys(e, err, "%s", f->path);
@@ -607,21 +610,22 @@ int file_descriptor(const struct folder *folder, const char *name, int flags, un
 
 	if (err)
 		return err;
-	/* Looked at first: to open a device may already do something. */
-	if (!fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) && !S_ISREG(st.st_mode)) {
+	/* Looked at first: to open a device may already do something. O_EXCL opens nothing. */
+	if (!(flags & O_EXCL) && !fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    !S_ISREG(st.st_mode)) {
 		err = kind_of(st.st_mode)->err;
-		return err_set(e, err, "%s/%s: is %s, not a regular file", folder->path, name,
-			       kind_of(st.st_mode)->text);
+		return err_set(e, err, SHOWN ": is %s, not a regular file",
+			       SHOWN_ARGS(folder->path, name), kind_of(st.st_mode)->text);
 	}
 	opened = openat(folder->fd, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
 			(mode_t)mode);
 	if (opened < 0)
-		return err_sys(e, -errno, "%s/%s", folder->path, name);
+		return err_sys(e, -errno, SHOWN, SHOWN_ARGS(folder->path, name));
 	if (fstat(opened, &st))
-		err = err_sys(e, -errno, "%s/%s", folder->path, name);
+		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(folder->path, name));
 	else if (!S_ISREG(st.st_mode))
-		err = err_set(e, -EINVAL, "%s/%s: is %s, not a regular file", folder->path, name,
-			      kind_of(st.st_mode)->text);
+		err = err_set(e, -EINVAL, SHOWN ": is %s, not a regular file",
+			      SHOWN_ARGS(folder->path, name), kind_of(st.st_mode)->text);
 	if (err)
 		close(opened);
 	else
@@ -674,7 +678,7 @@ int file_read(const struct folder *folder, const char *name, size_t max, char **
 	err = read_all(fd, max, text, &used);
 	close(fd);
 	if (err)
-		return err_sys(e, err, "%s/%s", folder->path, name);
+		return err_sys(e, err, SHOWN, SHOWN_ARGS(folder->path, name));
 	if (size)
 		*size = used;
 	return 0;
@@ -690,7 +694,7 @@ int file_rename(const struct folder *from, const char *name, const struct folder
 	if (err)
 		return err;
 	if (renameat(from->fd, name, to->fd, new_name))
-		return err_sys(e, -errno, "%s/%s", from->path, name);
+		return err_sys(e, -errno, SHOWN, SHOWN_ARGS(from->path, name));
 	err = folder_flush(to, e);
 	return err || from->fd == to->fd ? err : folder_flush(from, e);
 }
@@ -700,7 +704,7 @@ int file_remove(const struct folder *folder, const char *name, struct err *e)
 	int err = name_check(name, e);
 
 	if (!err && unlinkat(folder->fd, name, 0) && errno != ENOENT)
-		err = err_sys(e, -errno, "%s/%s", folder->path, name);
+		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(folder->path, name));
 	return err;
 }
 
@@ -720,33 +724,19 @@ static int unnamed_by_name(const char *path)
 	return fd;
 }
 
-int file_unnamed(struct file *f, int *fd, struct err *e)
+int file_unnamed(int *fd, struct err *e)
 {
 	const char *tmp = getenv("TMPDIR");
-	struct file made = {0};
-	int to, from = -1;
+	int made;
 
 	if (!tmp || !*tmp)
 		tmp = "/tmp";
-	to = open(tmp, O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, 0600);
-	to = to < 0 ? -errno : to;
-	if (to == -EOPNOTSUPP || to == -EISDIR || to == -EINVAL)
-		to = unnamed_by_name(tmp);
-	if (to < 0)
-		return err_sys(e, to, "%s", tmp);
-	made.path = path_join(tmp, "a file without a name");
-	from = fcntl(to, F_DUPFD_CLOEXEC, 0);
-	made.stream = made.path && from >= 0 ? fdopen(to, "w") : NULL;
-	if (!made.stream) {
-		int err = err_sys(e, made.path ? -errno : -ENOMEM, "%s", tmp);
-
-		free(made.path);
-		if (from >= 0)
-			close(from);
-		close(to);
-		return err;
-	}
-	*f = made;
-	*fd = from;
+	made = open(tmp, O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, 0600);
+	made = made < 0 ? -errno : made;
+	if (made == -EOPNOTSUPP || made == -EISDIR || made == -EINVAL)
+		made = unnamed_by_name(tmp);
+	if (made < 0)
+		return err_sys(e, made, "%s", tmp);
+	*fd = made;
 	return 0;
 }

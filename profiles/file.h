@@ -72,16 +72,15 @@ const char *file_name_of(const char *path);
 
 enum file_flags {
 	FILE_PRIVATE = 1,  /* mode 0600; else 0666 less the umask */
-	FILE_NEW = 2,	   /* never replaces: made under its own name, -EEXIST when it is taken */
-	FILE_UNSYNCED = 4, /* a recording: its end does not wait for the disk */
+	FILE_UNSYNCED = 2, /* a recording: its end does not wait for the disk */
 };
 
 /* A file being written. Read stream and path; the rest is of file.c. */
 struct file {
 	FILE *stream; /* write here */
 	char *path;   /* owned; for messages */
-	char *name;   /* owned; below folder_fd. NULL: standard output, or a file without a name */
-	char *temp;   /* owned; the name until it is whole, NULL with FILE_NEW */
+	char *name;   /* owned; below folder_fd. NULL: standard output */
+	char *temp;   /* owned; the name until it is whole */
 	int folder_fd;
 	unsigned int flags;
 };
@@ -127,8 +126,8 @@ int file_rename(const struct folder *from, const char *name, const struct folder
 /* Removes a name. 0 when there is none. */
 int file_remove(const struct folder *folder, const char *name, struct err *e);
 
-/* A file without a name in $TMPDIR or /tmp, mode 0600: f to write and for file_close(), *fd to read
- * by pread(2) and for close(2). Gone when both are closed. */
-int file_unnamed(struct file *f, int *fd, struct err *e);
+/* A file without a name in $TMPDIR or /tmp, mode 0600, for writing and reading: gone when its last
+ * descriptor is closed. */
+int file_unnamed(int *fd, struct err *e);
 
 #endif

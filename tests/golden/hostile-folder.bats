@@ -176,6 +176,40 @@ victim_is_whole()
 	run -0 --separate-stderr "$rocecheck" collect -i lo --out "$dir/shared/new.json"
 }
 
+# Each datagram to the port of RoCE is a frame on lo, and a file of its own.
+rotate()
+{
+	ip link set lo up
+	"$rocecheck" capture record -i lo -w "$1/rec/a.pcap" --file-frames 1 >"$1/out" 2>&1 3>&- &
+	for ((i = 0; i < 100; i++)); do
+		grep -q recording "$1/out" && break
+		sleep 0.05
+	done
+	for ((i = 0; i < 20; i++)); do
+		echo >/dev/udp/127.0.0.1/4791 || true
+		sleep 0.05
+		if ((i == 5)); then
+			nobody mv "$1/rec" "$1/moved"
+			nobody ln -s "$2" "$1/rec"
+		fi
+	done
+	kill -INT $!
+	wait $! || true
+	cat "$1/out"
+}
+
+@test "a recording stays in its folder when another user moves it away and puts a link there" {
+	nobody mkdir "$dir/shared/theirs"
+	nobody mkdir "$dir/shared/theirs/rec"
+	chown root: "$dir/shared/theirs/rec"
+	nobody touch "$dir/shared/theirs/out" && chmod 666 "$dir/shared/theirs/out"
+	export -f rotate nobody
+	export rocecheck
+	unshare -n bash -c 'rotate "$@"' - "$dir/shared/theirs" "$dir/victim"
+	victim_is_whole
+	[ "$(find "$dir/shared/theirs/moved" -name 'a-*.pcap' | wc -l)" -gt 6 ]
+}
+
 @test "the umask holds, and a private file stays private" {
 	(umask 027 && offline --out "$dir/own/run" --format json="$dir/own/r.json")
 	[ "$(stat -c %a "$dir/own/r.json")" = 640 ]

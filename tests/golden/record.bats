@@ -338,6 +338,30 @@ quiet() {
 	net quiet
 }
 
+# What is said of a recording on standard output goes to standard error.
+piped() {
+	"$rc" capture record -i v1 -w - --limit 5 2>"$tmp/err" 3>&- >"$tmp/pipe.pcap" &
+	pid=$!
+	for _ in $(seq 200); do
+		if grep -q recording "$tmp/err"; then break; fi
+		sleep 0.05
+	done
+	play "$golden/loss.pcap"
+	wait "$pid"
+	grep -q '^recorded     5 frames' "$tmp/err"
+	"$rc" --json capture stats - <"$tmp/pipe.pcap" | jq -e '.totals.frames == 5'
+	[ ! -e ./- ]
+}
+
+@test "a recording goes to standard output, one file of it" {
+	net piped
+	for args in --json '--file-frames 1'; do
+		# shellcheck disable=SC2086
+		run -2 "$rc" capture record -i lo -w - $args
+		[[ $output == *"one file on standard output"* ]]
+	done
+}
+
 @test "what cannot be recorded is said, and nothing is left behind" {
 	for args in '' "-i lo" "-w $tmp/x" "-i lo -w $tmp/x -f tcp" "-i lo -w $tmp/x --files 2" \
 		"-i lo -w $tmp/x operand"; do

@@ -135,6 +135,7 @@ static void refuses_by_kind(void **state)
 		struct err e = {0};
 		struct stat before, after;
 		struct file f;
+		int fd;
 
 		targets[i].make(path_of("t", path));
 		if (lstat(path, &before)) {
@@ -148,7 +149,9 @@ static void refuses_by_kind(void **state)
 		assert_int_equal(folder_open(dir, &folder, &e), 0);
 		assert_int_equal(file_open_in(&folder, "t", 0, &f, &e), targets[i].err);
 		assert_non_null(strstr(e.text, targets[i].text));
-		assert_int_equal(file_open_in(&folder, "t", FILE_NEW, &f, &e), -EEXIST);
+		assert_int_equal(
+			file_descriptor(&folder, "t", O_WRONLY | O_CREAT | O_EXCL, 0600, &fd, &e),
+			-EEXIST);
 		assert_int_not_equal(file_read(&folder, "t", 64, &(char *){0}, NULL, &e), 0);
 		assert_non_null(strstr(e.text, targets[i].text));
 		folder_close(&folder);
@@ -175,12 +178,11 @@ static void keeps_or_drops(void **state)
 	assert_text("a", "one");
 	assert_int_equal(save(path, 0, "three", true, &e), 0);
 	assert_text("a", "three");
-	assert_int_equal(save(path, FILE_NEW, "four", true, &e), -EEXIST);
-	assert_text("a", "three");
 	assert_int_equal(count_names(), 1);
 	remove_file("a");
-	assert_int_equal(save(path, FILE_NEW, "five", false, &e), 0);
-	assert_int_equal(save(path, FILE_NEW | FILE_UNSYNCED, "six", true, &e), 0);
+	assert_int_equal(save(path, FILE_UNSYNCED, "five", false, &e), 0);
+	assert_int_equal(count_names(), 0);
+	assert_int_equal(save(path, FILE_UNSYNCED, "six", true, &e), 0);
 	assert_text("a", "six");
 	remove_file("a");
 }
@@ -201,7 +203,7 @@ static const struct mode_row {
 	{"a wide file gets the umask", 027, 0, 0666, 0640},
 	{"a file that nobody may write", 022, 0, 0444, 0444},
 	{"no set-id bits", 022, 0, 04755, 0644},
-	{"a recording", 022, FILE_NEW | FILE_PRIVATE, 0, 0600},
+	{"a recording", 0, FILE_PRIVATE | FILE_UNSYNCED, 0, 0600},
 };
 
 static void keeps_the_umask(void **state)
@@ -479,13 +481,11 @@ static void tells_a_full_disk(void **state)
 	limit.rlim_cur = 4096;
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	assert_int_equal(save(path_of("a", path), 0, big, true, &e), -EFBIG);
-	assert_int_equal(save(path_of("rec", path), FILE_NEW, big, true, &e), -EFBIG);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &former), 0);
 	assert_non_null(strstr(e.text, path));
 	assert_text("a", "before");
-	assert_int_equal(count_names(), 2);
+	assert_int_equal(count_names(), 1);
 	remove_file("a");
-	remove_file("rec"); /* up to where the disk was full */
 }
 
 static void writes_standard_output(void **state)
@@ -588,24 +588,22 @@ static void makes_files_without_a_name(void **state)
 {
 	char got[4] = "";
 	struct stat st;
-	struct file f;
 	struct err e;
 	int fd;
 
 	(void)state;
 	assert_int_equal(setenv("TMPDIR", dir, 1), 0);
-	assert_int_equal(file_unnamed(&f, &fd, &e), 0);
+	assert_int_equal(file_unnamed(&fd, &e), 0);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(st.st_nlink, 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
-	fputs("abc", f.stream);
-	assert_int_equal(file_close(&f, true, &e), 0);
+	assert_int_equal(write(fd, "abc", 3), 3);
 	assert_int_equal(pread(fd, got, 3, 0), 3);
 	assert_string_equal(got, "abc");
 	close(fd);
 	assert_int_equal(count_names(), 0);
 	assert_int_equal(setenv("TMPDIR", "/nonexistent", 1), 0);
-	assert_int_equal(file_unnamed(&f, &fd, &e), -ENOENT);
+	assert_int_equal(file_unnamed(&fd, &e), -ENOENT);
 	assert_non_null(strstr(e.text, "/nonexistent"));
 	assert_int_equal(unsetenv("TMPDIR"), 0);
 }

@@ -16,6 +16,7 @@
 
 #include "capture/reader.h"
 #include "capture/recorder.h"
+#include "profiles/file.h"
 #include "tests/unit/roce_frames.h"
 
 #define FRAMES	 10U
@@ -55,7 +56,16 @@ static void names(void **state)
 /* Makes the files here: no process is confined in this test. */
 static int next_file(void *arg, unsigned int n, struct err *e)
 {
-	return recorder_file(arg, n, e);
+	struct record_plan plan = *(const struct record_plan *)arg;
+	struct folder folder;
+	int fd, err = folder_of_file(plan.path, &folder, e);
+
+	if (err)
+		return err;
+	plan.folder = &folder;
+	fd = recorder_file(&plan, n, e);
+	folder_close(&folder);
+	return fd;
 }
 
 /* Records FRAMES frames of one WRITE ONLY each, FRAME_NS apart. */

@@ -16,6 +16,7 @@
 #include <pcap/dlt.h>
 
 #include "capture/reader.h"
+#include "profiles/file.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/roce_frames.h"
 
@@ -23,8 +24,13 @@
 static int sink_make(const char *path, int dlt, unsigned int snaplen, struct sink **k,
 		     struct err *e)
 {
-	int fd = sink_create(path, e);
+	struct folder folder;
+	int fd, err = folder_of_file(path, &folder, e);
 
+	if (err)
+		return err;
+	fd = sink_create(&folder, file_name_of(path), e);
+	folder_close(&folder);
 	return fd < 0 ? fd : sink_open(fd, path, dlt, snaplen, k, e);
 }
 
