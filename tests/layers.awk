@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Fails when a folder includes a header of a folder it may not see, or a library that lives elsewhere.
+# Fails when a folder includes a header of a folder it may not see, or a library that lives elsewhere,
+# and when a file or folder is made, renamed or removed other than by profiles/file.c.
 BEGIN {
 	may["profiles"] = "profiles"
 	may["dcb"]      = "profiles dcb"
@@ -25,6 +26,42 @@ BEGIN {
 	owner["ncurses"] = "cmd"
 	owner["curses.h"] = "cmd"
 	owner["cap-ng.h"] = "capture"
+	# Trees of the kernel, where a name is a setting.
+	kernel["dcb/configfs.c"] = "mkdirat unlinkat"
+	kernel["dcb/deadman.c"]  = "mkdir rmdir"
+	# State and the configuration of lldpad, opened and checked there.
+	kernel["cmd/last.c"]        = "mkdir rename open"
+	kernel["dcb/baseline.c"]    = "open"
+	kernel["dcb/journal.c"]     = "mkdir unlink rmdir open"
+	kernel["dcb/lldpad_conf.c"] = "mkostemp unlink fchmod rename"
+	kernel["probe/outfile.c"]   = "mkostemp unlink fchmod rename realpath"
+	writing = "(creat|mkstemp|mkostemp|mkdtemp|mkdir|mkdirat|mknod|mkfifo|rename|renameat|renameat2|" \
+		"unlink|unlinkat|rmdir|chmod|fchmod|fchmodat|symlink|symlinkat|linkat|truncate|freopen)"
+}
+FNR == 1 { call = "" }
+FILENAME != "profiles/file.c" && FILENAME ~ /\.c$/ {
+	line = $0
+	if (line ~ /^[ \t]*(\/\*|\*)/)
+		line = ""
+	rest = line
+	while (match(rest, "(^|[^A-Za-z0-9_])" writing "\\(")) {
+		name = substr(rest, RSTART, RLENGTH - 1)
+		gsub(/[^a-z0-9]/, "", name)
+		writes(name)
+		rest = substr(rest, RSTART + RLENGTH)
+	}
+	if (line ~ /fopen\([^;]*, *"[^"]*[wa+][^"]*"\)/)
+		writes("fopen")
+	# The flags may be on a later line than the call.
+	call = call line
+	if (line ~ /O_CREAT|O_TMPFILE/ && call ~ /(^|[^A-Za-z0-9_])(open|openat)\([^;]*O_(CREAT|TMPFILE)/)
+		writes("open")
+	if (line ~ /[;{}]/)
+		call = ""
+}
+function writes(name) {
+	if (index(" " kernel[FILENAME] " ", " " name " ") == 0)
+		bad("only profiles/file.c calls " name "() for files of ours: use profiles/file.h")
 }
 /^#[ \t]*include/ {
 	split(FILENAME, from, "/")

@@ -142,6 +142,33 @@ commands() {
 	[[ $output == *"yaml.h belongs to profiles/"* ]]
 }
 
+@test "layers: a file that is made without profiles/file.h is rejected" {
+	mkdir -p "$tmp/tree"
+	cp -r Makefile profiles dcb capture probe reports cmd tests "$tmp/tree/"
+	while IFS='|' read -r call code; do
+		cp probe/run.c "$tmp/tree/probe/run.c"
+		printf 'static int planted(void)\n{\n%b\n}\n' "$code" >>"$tmp/tree/probe/run.c"
+		run env -C "$tmp/tree" awk -f tests/layers.awk probe/run.c
+		echo "$code: $output"
+		[ "$status" -eq "$([ "$call" ] && echo 1 || echo 0)" ]
+		[ -z "$call" ] || [[ $output == *"only profiles/file.c calls $call()"* ]]
+	done <<-'END'
+		mkdir|	if (!mkdir(path, 0700))\n\t\treturn 0;
+		rename|	return rename(a, b);
+		open|	return open(path, O_WRONLY | O_CREAT, 0600);
+		open|	int fd = openat(dir, path, O_WRONLY |\n\t\t\tO_CREAT, 0600);
+		open|	fd = open(path, O_TMPFILE | O_RDWR, 0600);
+		fopen|	FILE *f = fopen(path, "we");
+		fopen|	return fopen(path, "a") ? 0 : -1;
+		mkdtemp|	return mkdtemp(dir) ? 0 : -1;
+		|	FILE *f = fopen(path, "re");
+		|	int fd = open(path, O_RDONLY | O_CLOEXEC);
+		|	return file_descriptor(f, name, O_RDWR | O_CREAT, 0600, &fd, e);
+		|	/* after mkdir() */
+		|	return file_rename(f, a, f, b, e);
+	END
+}
+
 # small_tree FILE_LINES FUNCTION_LINES: with one file of the house that long, and one function in another.
 small_tree() {
 	rm -rf "$tmp/tree"
@@ -167,6 +194,13 @@ small_tree() {
 	yes '#' | head -n 1001 >"$tmp/tree/tests/long.sh"
 	run -1 tests/layers.sh "$tmp/tree"
 	[ "$output" = "tests/long.sh: 1001 lines, at most 1000" ]
+}
+
+@test "plan: --out - prints the plan alone" {
+	run -0 --separate-stderr "$rc" plan lab -i lo --out -
+	jq -e '.schema == "rocecheck.plan/1" and .profile and (.ports | map(.netdev) == ["lo"])' <<<"$output"
+	run -2 "$rc" --json plan lab -i lo --out -
+	[[ $output == *"both print to standard output"* ]]
 }
 
 @test "apply: options that do not go together, and a plan without an end" {
