@@ -440,6 +440,14 @@ static int check_lldpad(const struct plan *p, bool *wanted, struct err *e)
 	return -EBUSY;
 }
 
+static void warn_of(const struct owner *owner)
+{
+	struct err e = {0};
+
+	(void)owner_tell(owner, &e);
+	fprintf(stderr, "rocecheck: warning: %s\n   = help: %s\n", e.text, e.hint);
+}
+
 /* Of the host, not of a port. */
 static int others_own(const struct plans *plans, struct err *e)
 {
@@ -457,7 +465,10 @@ static int others_own(const struct plans *plans, struct err *e)
 		ports[k] = plans->plan[k].ifname;
 	count = owner_find(NULL, ports, plans->count, found, ARRAY_SIZE(found));
 	free(ports);
-	while (i < count && lldpad && owner_is_lldpad(&found[i]))
+	for (unsigned int k = 0; k < count; k++)
+		if (!owner_blocks(&found[k]))
+			warn_of(&found[k]);
+	while (i < count && (!owner_blocks(&found[i]) || (lldpad && owner_is_lldpad(&found[i]))))
 		i++;
 	return i < count ? owner_tell(&found[i], e) : 0;
 }

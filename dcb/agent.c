@@ -96,11 +96,11 @@ static int tell(struct lldpad *l, const char *ifname, const struct qos *now, con
 	return err;
 }
 
-static int tell_running(const char *ifname, const struct qos *now, const struct qos *to,
+static int tell_running(pid_t pid, const char *ifname, const struct qos *now, const struct qos *to,
 			uint64_t mask, struct err *e)
 {
 	struct lldpad *l;
-	int err = lldpad_open(&l, e);
+	int err = lldpad_open(pid, 0, &l, e);
 
 	if (err)
 		return err;
@@ -114,6 +114,7 @@ int agent_write(const char *ifname, const struct qos *q, uint64_t mask, struct e
 	struct lldpad_options options;
 	const char *path = conf_path(&options);
 	struct qos now = {0}, to;
+	pid_t pid;
 	int err = lldpad_conf_read(path, ifname, &now, e);
 
 	if (err)
@@ -128,24 +129,27 @@ int agent_write(const char *ifname, const struct qos *q, uint64_t mask, struct e
 	if (mask & APP_FIELDS && lldpad_app_count(&to) > LLDPAD_APPS_MAX)
 		return err_set(e, -ENOSPC, "%s: lldpad has %d APP entries, not %u", ifname,
 			       LLDPAD_APPS_MAX, lldpad_app_count(&to));
-	if (agent_runs())
-		return tell_running(ifname, &now, &to, mask, e);
+	pid = owner_lldpad(NULL);
+	if (pid)
+		return tell_running(pid, ifname, &now, &to, mask, e);
 	err = lldpad_conf_write(path, ifname, &to, mask, e);
 	/* Started meanwhile, it has read the file of before, and will overwrite ours. */
-	if (!err && agent_runs())
-		err = tell_running(ifname, &now, &to, mask, e);
+	pid = err ? 0 : owner_lldpad(NULL);
+	if (pid)
+		err = tell_running(pid, ifname, &now, &to, mask, e);
 	return err;
 }
 
 int agent_neighbour(const char *ifname, uint8_t *bytes, size_t size, size_t *len, struct err *e)
 {
+	pid_t pid = owner_lldpad(NULL);
 	struct lldpad *l;
 	int err;
 
 	*len = 0;
-	if (!agent_runs())
+	if (!pid)
 		return 0;
-	err = lldpad_open(&l, e);
+	err = lldpad_open(pid, 0, &l, e);
 	if (err)
 		return err;
 	err = lldpad_neighbour(l, ifname, bytes, size, len, e);

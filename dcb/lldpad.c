@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The answers are as hostile as any other input: another process may have taken the name of the
- * socket. Lengths inside of them are not relied on, because lldpad itself writes some of them
- * wrongly (the value of "enabled"); what is needed stands at the end.
+ * socket. The kernel names the sender of each (unix(7), SCM_CREDENTIALS), with its real uid; those
+ * of anybody but lldpad are dropped. Lengths inside of them are not relied on, because lldpad
+ * itself writes some of them wrongly (the value of "enabled"); what is needed stands at the end.
  */
 #include "dcb/lldpad.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -15,10 +17,11 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #define SOCKET_NAME  "/com/intel/lldpad"
-#define TIMEOUT_S    2
+#define TIMEOUT_MS   2000
 #define CMD_GET_TLV  0x01
 #define CMD_SET_TLV  0x02
 #define CMD_SET_LLDP 0x04
@@ -30,6 +33,9 @@
 
 struct lldpad {
 	int fd;
+	pid_t pid;
+	uid_t uid;
+	struct ucred other; /* the last one whose answer was dropped; pid 0: none */
 };
 
 static const struct status {
@@ -48,22 +54,24 @@ static const struct status {
 	{0x0a, -EPERM, "it answers root alone, and not while it runs read-only"},
 };
 
-int lldpad_open(struct lldpad **l, struct err *e)
+int lldpad_open(pid_t pid, uid_t uid, struct lldpad **l, struct err *e)
 {
-	const struct timeval wait = {.tv_sec = TIMEOUT_S};
+	const struct timeval wait = {.tv_sec = TIMEOUT_MS / 1000};
 	struct sockaddr_un to = {.sun_family = AF_UNIX}, from = {.sun_family = AF_UNIX};
 	socklen_t to_len = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(SOCKET_NAME);
 	struct lldpad *made = calloc(1, sizeof(*made));
-	int err = 0;
+	int err = 0, on = 1;
 
 	if (!made)
 		return err_sys(e, -ENOMEM, "lldpad");
+	made->pid = pid;
+	made->uid = uid;
 	memcpy(to.sun_path + 1, SOCKET_NAME, strlen(SOCKET_NAME));
 	made->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	/* A name of the kernel's choice (unix(7), autobind): it has to answer somewhere. */
-	if (made->fd < 0 || bind(made->fd, (struct sockaddr *)&from, sizeof(sa_family_t)) ||
+	if (made->fd < 0 || setsockopt(made->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) ||
+	    bind(made->fd, (struct sockaddr *)&from, sizeof(sa_family_t)) ||
 	    connect(made->fd, (struct sockaddr *)&to, to_len) ||
-	    setsockopt(made->fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait)) ||
 	    setsockopt(made->fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait)))
 		err = -errno;
 	if (err) {
@@ -182,6 +190,60 @@ int lldpad_answer(const char *answer, size_t len, const char *request, const cha
 	return 0;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Whether lldpad has sent it. Descriptors that came with it are closed by the kernel: there is no
+ * room for them. */
+static bool is_from_lldpad(struct lldpad *l, struct msghdr *m)
+{
+	struct ucred sender;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_CREDENTIALS ||
+		    c->cmsg_len < CMSG_LEN(sizeof(sender)))
+			continue;
+		memcpy(&sender, CMSG_DATA(c), sizeof(sender));
+		if (sender.pid == l->pid && sender.uid == l->uid)
+			return true;
+		l->other = sender;
+	}
+	return false;
+}
+
+/* The length of lldpad's next datagram, or -errno. Others' do not lengthen the time for it. */
+static ssize_t receive(struct lldpad *l, char *buf, size_t size)
+{
+	const int64_t end = now_ms() + TIMEOUT_MS;
+	int64_t left;
+
+	while ((left = end - now_ms()) > 0) {
+		char control[CMSG_SPACE(sizeof(struct ucred))]
+			__attribute__((aligned(__alignof__(struct cmsghdr))));
+		struct iovec part = {.iov_base = buf, .iov_len = size};
+		struct msghdr m = {.msg_iov = &part,
+				   .msg_iovlen = 1,
+				   .msg_control = control,
+				   .msg_controllen = sizeof(control)};
+		struct pollfd p = {.fd = l->fd, .events = POLLIN};
+		ssize_t n;
+
+		if (poll(&p, 1, (int)left) < 0 && errno != EINTR)
+			return -errno;
+		n = recvmsg(l->fd, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			return -errno;
+		if (n >= 0 && is_from_lldpad(l, &m))
+			return n;
+	}
+	return -ETIMEDOUT;
+}
+
 static int ask(struct lldpad *l, const char *request, size_t len, char *answer, size_t size,
 	       const char **rest, size_t *left, struct err *e)
 {
@@ -190,11 +252,13 @@ static int ask(struct lldpad *l, const char *request, size_t len, char *answer, 
 
 	if (send(l->fd, request, len, MSG_NOSIGNAL) < 0)
 		err = -errno;
-	n = err ? 0 : recv(l->fd, answer, size - 1, 0);
-	if (!err && n < 0)
-		err = errno == EAGAIN ? -ETIMEDOUT : -errno;
-	if (err)
-		return err_sys(e, err, "lldpad does not answer");
+	n = err ? err : receive(l, answer, size - 1);
+	if (n < 0 && l->other.pid)
+		return err_sys(e, (int)n,
+			       "lldpad does not answer; an answer of pid %d (uid %u) was dropped",
+			       (int)l->other.pid, (unsigned int)l->other.uid);
+	if (n < 0)
+		return err_sys(e, (int)n, "lldpad does not answer");
 	answer[n] = '\0';
 	err = lldpad_answer(answer, (size_t)n, request, rest, e);
 	*left = err ? 0 : (size_t)n - (size_t)(*rest - answer);

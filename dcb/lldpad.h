@@ -13,6 +13,7 @@
 #define DCB_LLDPAD_H
 
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "profiles/base.h"
 
@@ -44,9 +45,9 @@ struct lldpad_arg {
 
 struct lldpad; /* opaque: the socket */
 
-/* Connects to the lldpad of this network namespace that owner_lldpad() has found. -ECONNREFUSED
- * when it has gone. */
-int lldpad_open(struct lldpad **l, struct err *e);
+/* Connects to the lldpad of this network namespace that owner_lldpad() has found: only answers that
+ * process pid of user uid has sent are read. -ECONNREFUSED when it has gone. */
+int lldpad_open(pid_t pid, uid_t uid, struct lldpad **l, struct err *e);
 void lldpad_close(struct lldpad *l);
 
 /* Sets the arguments of one TLV of a port in one message, which lldpad takes or refuses as a whole;

@@ -1,114 +1,48 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * lldpad's control socket is the abstract name "/com/intel/lldpad", one a network namespace. The
- * name alone proves nothing, systemd holds it for socket activation; the process must be there too.
+ * name alone proves nothing: systemd has it for socket activation, and any user may take it while
+ * it is free. The socket has to be root's, and the process has to run lldpad's program.
  */
 #include "dcb/owner.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#define SOCKET_NAME "@/com/intel/lldpad"
+#include "dcb/daemon.h"
+#include "dcb/unix_name.h"
 
-/* Lines of /proc/net/unix end in the name; clients of lldpad have the name with their pid appended.
- */
-static bool socket_there(const char *proc)
+#define SOCKET_NAME "/com/intel/lldpad"
+
+static enum unix_holder socket_holder(const char *proc)
 {
-	char path[PATH_MAX], line[512];
-	bool found = false;
-	FILE *f;
+	struct unix_name name;
 
-	snprintf(path, sizeof(path), "%s/net/unix", proc);
-	f = fopen(path, "re");
-	while (f && !found && fgets(line, sizeof(line), f)) {
-		const char *name = strchr(line, '@');
-
-		line[strcspn(line, "\n")] = '\0';
-		found = name && !strcmp(name, SOCKET_NAME);
-	}
-	if (f)
-		fclose(f);
-	return found;
-}
-
-bool owner_same_net(const char *proc, const char *pid)
-{
-	char path[PATH_MAX], theirs[64], ours[64];
-	ssize_t a, b;
-
-	snprintf(path, sizeof(path), "%s/%.20s/ns/net", proc, pid);
-	a = readlink(path, theirs, sizeof(theirs));
-	snprintf(path, sizeof(path), "%s/self/ns/net", proc);
-	b = readlink(path, ours, sizeof(ours));
-	return a <= 0 || b <= 0 || (a == b && !memcmp(theirs, ours, a));
-}
-
-static bool is_process(const char *proc, const char *pid, const char *name)
-{
-	char path[PATH_MAX], comm[32] = "";
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/%.20s/comm", proc, pid);
-	f = fopen(path, "re");
-	if (!f)
-		return false;
-	if (fgets(comm, sizeof(comm), f))
-		comm[strcspn(comm, "\n")] = '\0';
-	fclose(f);
-	return !strcmp(comm, name) && owner_same_net(proc, pid);
-}
-
-static pid_t find_process(const char *proc, const char *name,
-			  bool (*is)(const char *proc, const char *pid, const char *name))
-{
-	DIR *dir = opendir(proc);
-	struct dirent *d;
-	pid_t pid = 0;
-
-	while (dir && !pid && (d = readdir(dir)))
-		if (isdigit((unsigned char)d->d_name[0]) && is(proc, d->d_name, name))
-			pid = strtol(d->d_name, NULL, 10);
-	if (dir)
-		closedir(dir);
-	return pid;
-}
-
-pid_t owner_process(const char *proc, const char *name)
-{
-	return find_process(proc ? proc : "/proc", name, is_process);
-}
-
-/* Root's, as /proc itself is. Anybody can take the name of the process and that of the socket, and
- * the file that lldpad names is written. */
-static bool is_daemon(const char *proc, const char *pid, const char *name)
-{
-	char path[PATH_MAX];
-	struct stat all, one;
-
-	snprintf(path, sizeof(path), "%s/%.20s", proc, pid);
-	return is_process(proc, pid, name) && !stat(proc, &all) && !stat(path, &one) &&
-	       one.st_uid == all.st_uid;
+	unix_name_find(proc, SOCKET_NAME, &name);
+	return name.holder;
 }
 
 pid_t owner_lldpad(const char *proc)
 {
-	if (!proc)
-		proc = "/proc";
-	return socket_there(proc) ? find_process(proc, "lldpad", is_daemon) : 0;
+	return socket_holder(proc) == UNIX_NAME_ROOT ? daemon_find(proc, "lldpad") : 0;
 }
 
 bool owner_lldpad_waits(const char *proc)
 {
-	if (!proc)
-		proc = "/proc";
-	return socket_there(proc) && !find_process(proc, "lldpad", is_daemon);
+	return socket_holder(proc) == UNIX_NAME_ROOT && !daemon_find(proc, "lldpad");
+}
+
+bool owner_lldpad_stranger(const char *proc, pid_t *pid, uid_t *uid)
+{
+	struct unix_name name;
+
+	unix_name_find(proc, SOCKET_NAME, &name);
+	if (name.holder != UNIX_NAME_STRANGER)
+		return false;
+	*pid = name.pid;
+	*uid = name.uid;
+	return true;
 }
 
 /* Its file, which may be named from where it was started: it does not leave that folder. */

@@ -13,13 +13,17 @@
 /*
  * Pid of a running lldpad of this network namespace, 0 when there is none. proc: NULL = /proc.
  * Its socket is looked up, never connected to: a datagram would start an lldpad that systemd
- * listens for. A process of another user than root is none.
+ * listens for. It is a daemon (dcb/daemon.h), and root made the socket.
  */
 pid_t owner_lldpad(const char *proc);
 
-/* Whether somebody listens on lldpad's socket though no lldpad runs: systemd, which starts one at
- * the first datagram. */
+/* Whether root listens on lldpad's socket though no lldpad runs: systemd, which starts one at the
+ * first datagram. */
 bool owner_lldpad_waits(const char *proc);
+
+/* Whether a user who is not root has the name of lldpad's socket, and which process; pid 0: not
+ * found. No lldpad can start meanwhile. */
+bool owner_lldpad_stranger(const char *proc, pid_t *pid, uid_t *uid);
 
 /* How an lldpad was started. */
 struct lldpad_options {
@@ -30,13 +34,6 @@ struct lldpad_options {
 /* Reads them from the command line of process pid. False when it has gone. */
 bool owner_lldpad_options(const char *proc, pid_t pid, struct lldpad_options *options);
 
-/* Whether a process, by the name of its folder in proc, is of our network namespace. False only
- * when both namespaces are known and differ. */
-bool owner_same_net(const char *proc, const char *pid);
-
-/* Pid of the first process of that name (comm) in our network namespace, 0 when there is none. */
-pid_t owner_process(const char *proc, const char *name);
-
 enum owner_kind {
 	OWNER_LLDPAD,	      /* runs */
 	OWNER_LLDPAD_SOCKET,  /* systemd starts it at the first use of its socket */
@@ -44,6 +41,7 @@ enum owner_kind {
 	OWNER_LLDPD,	      /* runs or is started at boot, and sends DCBX TLVs of its own */
 	OWNER_NETWORKMANAGER, /* a connection of it has a section [dcb] */
 	OWNER_REAPPLY,	      /* see dcb/reapply.h */
+	OWNER_STRANGER,	      /* has the name of lldpad's socket, and sets nothing */
 	OWNER_KIND_COUNT,
 };
 
@@ -51,7 +49,7 @@ struct owner {
 	enum owner_kind kind;
 	pid_t pid;	/* 0: does not run */
 	char path[256]; /* of the file that says so; "" = none */
-	char name[64];	/* of the connection, or the tool */
+	char name[64];	/* of the connection, the tool, or "uid N" of a stranger */
 	char via[256];	/* see struct reapply */
 };
 
@@ -67,6 +65,10 @@ unsigned int owner_find(const struct owner_roots *roots, const char *const *port
 
 /* Whether it is an lldpad, now or at boot: none to a profile that wants one. */
 bool owner_is_lldpad(const struct owner *owner);
+
+/* Whether what is set beside it does not last. A stranger is no reason to set nothing: any user
+ * could keep root from it. */
+bool owner_blocks(const struct owner *owner);
 
 /* The reason and the ways out. Returns -EBUSY. */
 int owner_tell(const struct owner *owner, struct err *e);

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dcb/daemon.h"
 #include "dcb/folder.h"
 #include "dcb/owner.h"
 #include "dcb/reapply.h"
@@ -199,7 +200,7 @@ static unsigned int find_lldpd(const struct search *s, struct owner *found, unsi
 	/* Processes are many, and mostly there is nothing to ask them for. */
 	if (!count)
 		return 0;
-	found->pid = owner_process(s->proc, "lldpd");
+	found->pid = daemon_find(s->proc, "lldpd");
 	return found->pid || starts_at_boot(s->root, "lldpd.service", path, sizeof(path));
 }
 
@@ -279,7 +280,7 @@ static unsigned int find_connections(const struct search *s, struct owner *found
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(folders) && count < max; i++)
 		count += find_in(s, folders[i], "*", look_connection, found + count, max - count);
-	if (!count || owner_process(s->proc, "NetworkManager") ||
+	if (!count || daemon_find(s->proc, "NetworkManager") ||
 	    starts_at_boot(s->root, "NetworkManager.service", path, sizeof(path)))
 		return count;
 	return 0;
@@ -297,6 +298,16 @@ static unsigned int find_reapply(const struct search *s, struct owner *found, un
 		snprintf(found[i].name, sizeof(found[i].name), "%s", again[i].tool);
 	}
 	return n;
+}
+
+static unsigned int find_stranger(const struct search *s, struct owner *found, unsigned int max)
+{
+	uid_t uid;
+
+	if (!max || !owner_lldpad_stranger(s->proc, &found->pid, &uid))
+		return 0;
+	snprintf(found->name, sizeof(found->name), "uid %u", (unsigned int)uid);
+	return 1;
 }
 
 static void tell_lldpad(const struct owner *o, struct err *e)
@@ -356,6 +367,24 @@ static void tell_reapply(const struct owner *o, struct err *e)
 	err_hint(e, "disable it, or let it call 'rocecheck apply'");
 }
 
+static void tell_stranger(const struct owner *o, struct err *e)
+{
+	if (o->pid)
+		err_set(e, -EBUSY,
+			"pid %d (%s) has the name of lldpad's socket and is not lldpad: lldpad "
+			"cannot start",
+			(int)o->pid, o->name);
+	else
+		err_set(e, -EBUSY,
+			"a process of %s has the name of lldpad's socket and is not lldpad: lldpad "
+			"cannot start",
+			o->name);
+	if (o->pid)
+		err_hint(e, "find out who started it, then end it: kill %d", (int)o->pid);
+	else
+		err_hint(e, "find it: ss -xlp | grep com/intel/lldpad");
+}
+
 static const struct row {
 	unsigned int (*find)(const struct search *s, struct owner *found, unsigned int max);
 	void (*tell)(const struct owner *o, struct err *e);
@@ -366,6 +395,7 @@ static const struct row {
 	[OWNER_LLDPD] = {find_lldpd, tell_lldpd},
 	[OWNER_NETWORKMANAGER] = {find_connections, tell_connection},
 	[OWNER_REAPPLY] = {find_reapply, tell_reapply},
+	[OWNER_STRANGER] = {find_stranger, tell_stranger},
 };
 
 unsigned int owner_find(const struct owner_roots *roots, const char *const *ports,
@@ -398,6 +428,11 @@ bool owner_is_lldpad(const struct owner *owner)
 {
 	return owner->kind == OWNER_LLDPAD || owner->kind == OWNER_LLDPAD_SOCKET ||
 	       owner->kind == OWNER_LLDPAD_BOOT;
+}
+
+bool owner_blocks(const struct owner *owner)
+{
+	return owner->kind != OWNER_STRANGER;
 }
 
 int owner_tell(const struct owner *owner, struct err *e)

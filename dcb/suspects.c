@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "dcb/backend.h"
-#include "dcb/owner.h"
+#include "dcb/daemon.h"
 
 #define BIT(id)	  QOS_BIT(QOS_##id)
 #define PAUSE	  (BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX))
@@ -136,7 +136,7 @@ static void look_at(const char *proc, const char *name, struct suspects *s)
 
 	read_line(proc, name, "comm", comm, sizeof(comm));
 	p = program_find(comm);
-	if (!p || is_known(s, pid) || !owner_same_net(proc, name))
+	if (!p || is_known(s, pid) || !daemon_same_net(proc, name))
 		return;
 	s->suspect[s->count] = (struct suspect){
 		.fields = program_fields(p), .pid = pid, .started = start_time(proc, name)};

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dcb/daemon.h"
 #include "dcb/owner.h"
 #include "probe/machine_file.h"
 #include "probe/snapshot.h"
@@ -148,8 +149,8 @@ static void read_ipc_lock(const char *proc, struct machine *m)
 static void read_processes(const char *proc, struct machine *m)
 {
 	m->lldpad = (int32_t)owner_lldpad(proc);
-	m->lldpd = (int32_t)owner_process(proc, "lldpd");
-	m->irqbalance = (int32_t)owner_process(proc, "irqbalance");
+	m->lldpd = (int32_t)daemon_find(proc, "lldpd");
+	m->irqbalance = (int32_t)daemon_find(proc, "irqbalance");
 }
 
 static const char *const owner_words[OWNER_KIND_COUNT] = {
@@ -159,6 +160,7 @@ static const char *const owner_words[OWNER_KIND_COUNT] = {
 	[OWNER_LLDPD] = "lldpd",
 	[OWNER_NETWORKMANAGER] = "networkmanager",
 	[OWNER_REAPPLY] = "reapply",
+	[OWNER_STRANGER] = "stranger",
 };
 
 const char *machine_owner_word(int kind)

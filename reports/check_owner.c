@@ -89,6 +89,7 @@ static const char *const owner_lines[OWNER_KIND_COUNT] = {
 	[OWNER_LLDPD] = "lldpd sends DCBX of its own",
 	[OWNER_NETWORKMANAGER] = "NetworkManager sets DCB with a connection",
 	[OWNER_REAPPLY] = "a service or hook of others sets QoS as well",
+	[OWNER_STRANGER] = "a process that is not lldpad has the name of its socket",
 };
 
 FABRIC_CHECK(check_top_setters)

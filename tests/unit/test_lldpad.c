@@ -154,7 +154,7 @@ static void test_dialogue(void **state)
 	size_t len;
 
 	(void)state;
-	assert_int_equal(lldpad_open(&l, &e), -ECONNREFUSED);
+	assert_int_equal(lldpad_open(getpid(), getuid(), &l, &e), -ECONNREFUSED);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct fake f = {serve_bind(), cases[i].answer};
 		pthread_t thread;
@@ -162,7 +162,7 @@ static void test_dialogue(void **state)
 
 		if (f.fd < 0)
 			skip(); /* a real one runs here */
-		assert_int_equal(lldpad_open(&l, &e), 0);
+		assert_int_equal(lldpad_open(getpid(), getuid(), &l, &e), 0);
 		assert_int_equal(pthread_create(&thread, NULL, serve, &f), 0);
 		err = lldpad_neighbour(l, "va", tlvs, sizeof(tlvs), &len, &e);
 		pthread_join(thread, NULL);
@@ -172,6 +172,45 @@ static void test_dialogue(void **state)
 		/* It has died in the middle of the dialogue. */
 		err = lldpad_neighbour(l, "va", tlvs, sizeof(tlvs), &len, &e);
 		assert_int_equal(err, -ECONNREFUSED);
+		lldpad_close(l);
+	}
+}
+
+/* Only the process that was found is believed, whatever another answers. */
+static void test_strangers(void **state)
+{
+	static const char good[] = "R00C3010000000202va0000007ffe060080c20b0808";
+	const struct {
+		pid_t pid;
+		uid_t uid;
+		int err;
+	} cases[] = {
+		{getpid(), getuid(), 0},
+		{getppid(), getuid(), -ETIMEDOUT},
+		{getpid(), getuid() + 1, -ETIMEDOUT},
+	};
+	char want[64];
+
+	(void)state;
+	snprintf(want, sizeof(want), "an answer of pid %d (uid %u) was dropped", (int)getpid(),
+		 (unsigned int)getuid());
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fake f = {serve_bind(), good};
+		struct err e = {0};
+		struct lldpad *l;
+		uint8_t tlvs[512];
+		pthread_t thread;
+		size_t len;
+
+		if (f.fd < 0)
+			skip(); /* a real one runs here */
+		assert_int_equal(lldpad_open(cases[i].pid, cases[i].uid, &l, &e), 0);
+		assert_int_equal(pthread_create(&thread, NULL, serve, &f), 0);
+		assert_int_equal(lldpad_neighbour(l, "va", tlvs, sizeof(tlvs), &len, &e),
+				 cases[i].err);
+		pthread_join(thread, NULL);
+		close(f.fd);
+		assert_true(!cases[i].err == !strstr(e.text, want));
 		lldpad_close(l);
 	}
 }
@@ -429,11 +468,17 @@ const char *__lsan_default_suppressions(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_requests),     cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_bytes),	     cmocka_unit_test(test_dialogue),
-		cmocka_unit_test(test_words),	     cmocka_unit_test(test_bad_words),
-		cmocka_unit_test(test_file),	     cmocka_unit_test(test_no_file),
-		cmocka_unit_test(test_hostile_file), cmocka_unit_test(test_hostile_answers),
+		cmocka_unit_test(test_requests),
+		cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_bytes),
+		cmocka_unit_test(test_dialogue),
+		cmocka_unit_test(test_words),
+		cmocka_unit_test(test_bad_words),
+		cmocka_unit_test(test_file),
+		cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_hostile_file),
+		cmocka_unit_test(test_hostile_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

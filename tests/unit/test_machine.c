@@ -106,17 +106,35 @@ static void make_sys(void)
 	put("sys/class/net/dummy0/mtu", "1500\n");
 }
 
+static void put_daemon(const char *pid, const char *name)
+{
+	char path[64], text[64];
+
+	snprintf(path, sizeof(path), "proc/%s/comm", pid);
+	snprintf(text, sizeof(text), "%s\n", name);
+	put(path, text);
+	snprintf(path, sizeof(path), "proc/%s/status", pid);
+	put(path, "Uid:\t0\t0\t0\t0\n");
+	snprintf(path, sizeof(path), "sbin/%s", name);
+	put(path, "");
+	snprintf(path, sizeof(path), "proc/%s/exe", pid);
+	snprintf(text, sizeof(text), "../../sbin/%s", name);
+	put_link(path, text);
+}
+
 static void make_proc(void)
 {
+	/* A program that its group may write is not believed. */
+	umask(022);
 	put("proc/self/limits",
 	    "Limit                     Soft Limit           Hard Limit           Units\n"
 	    "Max processes             31000                31000                processes\n"
 	    "Max locked memory         8388608              unlimited            bytes\n");
 	put("proc/self/status", "Name:\tx\nCapEff:\t0000000000004000\n");
 	put("proc/sys/kernel/numa_balancing", "1\n");
-	put("proc/812/comm", "lldpd\n");
-	put("proc/900/comm", "irqbalance\n");
-	put("proc/901/comm", "lldpad\n");
+	put_daemon("812", "lldpd");
+	put_daemon("900", "irqbalance");
+	put_daemon("901", "lldpad");
 	put("proc/net/unix", "Num\n0: 00000002 00000000 00000000 0002 01 1 @/com/intel/lldpad\n");
 	put("proc/irq/61/smp_affinity_list", "4-5\n");
 	put("proc/irq/62/smp_affinity_list", "0-3\n");

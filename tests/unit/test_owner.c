@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether lldpad runs and how it was started, out of a /proc that is a folder here.
+ * Whether lldpad runs, who passes for it, and how it was started, out of a /proc that is a folder
+ * here. The kernel's own list of sockets is asked in tests/golden/owner.bats.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "dcb/daemon.h"
 #include "dcb/owner.h"
 #include "profiles/base.h"
 
@@ -49,6 +51,46 @@ static void put_link(const char *dir, const char *pid, const char *net)
 	assert_int_equal(symlink(net, path), 0);
 }
 
+#define ROOTS "0\t0\t0\t0"
+
+/* Process 42: its name, uids, and executable, a file of this name in the folder bin. */
+static void put_process(const char *dir, const char *comm, const char *uids, const char *exe,
+			unsigned int mode)
+{
+	char path[128], file[128], status[128];
+
+	put_dir(dir, "42");
+	put(dir, "42/comm", comm);
+	snprintf(status, sizeof(status), "Name:\t%sUmask:\t0022\nUid:\t%s\nGid:\t0\t0\t0\t0\n",
+		 comm, uids);
+	put(dir, "42/status", status);
+	put_dir(dir, "bin");
+	snprintf(file, sizeof(file), "bin/%s", exe);
+	put(dir, file, "");
+	snprintf(file, sizeof(file), "%s/bin/%s", dir, exe);
+	assert_int_equal(chmod(file, mode), 0);
+	snprintf(path, sizeof(path), "%s/42/exe", dir);
+	assert_int_equal(symlink(file, path), 0);
+}
+
+/* Process 42 has a socket open. */
+static void put_socket(const char *dir, const char *socket)
+{
+	char path[128];
+
+	put_dir(dir, "42/fd");
+	snprintf(path, sizeof(path), "%s/42/fd/3", dir);
+	assert_int_equal(symlink(socket, path), 0);
+}
+
+static void remove_all(const char *dir)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 static void test_lldpad(void **state)
 {
 	static const struct {
@@ -73,18 +115,23 @@ static void test_lldpad(void **state)
 		 false, "net:[4026531840]"},
 		{"a path, not abstract", UNIX LINE "/com/intel/lldpad\n", "lldpad\n", 0, false,
 		 NULL},
+		{"a stream socket of that name",
+		 UNIX "0000000000000000: 00000002 00000000 00010000 0001 01  1234 "
+		      "@/com/intel/lldpad\n",
+		 "lldpad\n", 0, false, NULL},
+		{"a line that is cut short", UNIX "0000000000000000: 00000002 @/com/intel/lldpad\n",
+		 "lldpad\n", 0, false, NULL},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		char dir[] = "/tmp/test_owner.XXXXXX", command[64];
+		char dir[] = "/tmp/test_owner.XXXXXX";
 		pid_t pid;
 
 		assert_non_null(mkdtemp(dir));
 		put_dir(dir, "net");
 		put(dir, "net/unix", cases[i].sockets);
-		put_dir(dir, "42");
-		put(dir, "42/comm", cases[i].comm);
+		put_process(dir, cases[i].comm, ROOTS, "lldpad", 0755);
 		put_dir(dir, "self");
 		if (cases[i].net) {
 			put_link(dir, "42", cases[i].net);
@@ -95,32 +142,119 @@ static void test_lldpad(void **state)
 			fail_msg("%s: %d", cases[i].name, (int)pid);
 		if (owner_lldpad_waits(dir) != cases[i].waits)
 			fail_msg("%s: waits", cases[i].name);
-		snprintf(command, sizeof(command), "rm -rf %s", dir);
-		assert_int_equal(system(command), 0);
+		remove_all(dir);
 	}
 	assert_int_equal(owner_lldpad("/no/such/folder"), 0);
 }
 
-/* Whoever is no root may call a process and a socket so. */
-static void test_impostor(void **state)
+/* Whoever is no root may call a process and a socket so, and start a set-uid program by a link. */
+static void test_impostors(void **state)
 {
-	char dir[] = "/tmp/test_owner.XXXXXX", path[64], command[64];
+	static const struct {
+		const char *name, *comm, *uids, *exe;
+		unsigned int mode;
+		pid_t want;
+	} cases[] = {
+		{"lldpad", "lldpad\n", ROOTS, "lldpad", 0755, 42},
+		{"after an upgrade", "lldpad\n", ROOTS, "lldpad (deleted)", 0755, 42},
+		{"a user's", "lldpad\n", "65534\t65534\t65534\t65534", "lldpad", 0755, 0},
+		{"su, by a link", "lldpad\n", "65534\t0\t0\t0", "su", 04755, 0},
+		{"sudo, which sets its real uid too", "lldpad\n", ROOTS, "sudo", 04755, 0},
+		{"a hard link to it", "lldpad\n", ROOTS, "lldpad", 04755, 0},
+		{"set-gid", "lldpad\n", ROOTS, "lldpad", 02755, 0},
+		{"an effective uid alone", "lldpad\n", "0\t65534\t0\t0", "lldpad", 0755, 0},
+		{"a saved uid", "lldpad\n", "0\t0\t65534\t0", "lldpad", 0755, 0},
+		{"no uids", "lldpad\n", "0", "lldpad", 0755, 0},
+		{"a file that others may write", "lldpad\n", ROOTS, "lldpad", 0757, 0},
+		{"a file that a group may write", "lldpad\n", ROOTS, "lldpad", 0775, 0},
+		{"a shell called so", "lldpad\n", ROOTS, "dash", 0755, 0},
+		{"a name that begins alike", "lldpad\n", ROOTS, "lldpadx", 0755, 0},
+		{"another that was deleted", "lldpad\n", ROOTS, "sudo (deleted)", 0755, 0},
+	};
 
 	(void)state;
-	if (geteuid())
-		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char dir[] = "/tmp/test_owner.XXXXXX";
+
+		assert_non_null(mkdtemp(dir));
+		put_dir(dir, "net");
+		put(dir, "net/unix", UNIX LINE "@/com/intel/lldpad\n");
+		put_process(dir, cases[i].comm, cases[i].uids, cases[i].exe, cases[i].mode);
+		if (owner_lldpad(dir) != cases[i].want)
+			fail_msg("%s: %d", cases[i].name, (int)owner_lldpad(dir));
+		if (daemon_find(dir, "lldpad") != cases[i].want)
+			fail_msg("%s: found", cases[i].name);
+		remove_all(dir);
+	}
+}
+
+/* An executable of somebody else; a process without one, as the kernel's are; none at all. */
+static void test_executable(void **state)
+{
+	char dir[] = "/tmp/test_owner.XXXXXX", path[64];
+
+	(void)state;
 	assert_non_null(mkdtemp(dir));
-	put_dir(dir, "net");
-	put(dir, "net/unix", UNIX LINE "@/com/intel/lldpad\n");
-	put_dir(dir, "42");
-	put(dir, "42/comm", "lldpad\n");
-	snprintf(path, sizeof(path), "%s/42", dir);
-	assert_int_equal(owner_lldpad(dir), 42);
-	assert_int_equal(chown(path, 1000, 1000), 0);
-	assert_int_equal(owner_lldpad(dir), 0);
-	assert_true(owner_lldpad_waits(dir));
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	assert_int_equal(system(command), 0);
+	put_process(dir, "lldpad\n", ROOTS, "lldpad", 0755);
+	assert_int_equal(daemon_find(dir, "lldpad"), 42);
+	assert_int_equal(daemon_find(dir, "lldpd"), 0);
+	snprintf(path, sizeof(path), "%s/bin/lldpad", dir);
+	if (!geteuid()) {
+		assert_int_equal(chown(path, 65534, 65534), 0);
+		assert_int_equal(daemon_find(dir, "lldpad"), 0);
+		assert_int_equal(chown(path, 0, 0), 0);
+		assert_int_equal(daemon_find(dir, "lldpad"), 42);
+	}
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(mkdir(path, 0755), 0);
+	assert_int_equal(daemon_find(dir, "lldpad"), 0);
+	assert_int_equal(rmdir(path), 0);
+	assert_int_equal(daemon_find(dir, "lldpad"), 0);
+	snprintf(path, sizeof(path), "%s/42/exe", dir);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(daemon_find(dir, "lldpad"), 0);
+	remove_all(dir);
+}
+
+/* A user's socket has the name: no lldpad runs, none waits, and who has it is known. */
+static void test_stranger(void **state)
+{
+	static const struct {
+		const char *name, *comm, *uids, *socket;
+		bool stranger, waits;
+		pid_t lldpad;
+	} cases[] = {
+		{"a user's process", "perl\n", "65534\t65534\t65534\t65534", "socket:[1234]", true,
+		 false, 0},
+		{"that is called lldpad", "lldpad\n", "65534\t65534\t65534\t65534", "socket:[1234]",
+		 true, false, 0},
+		{"with root's effective uid", "lldpad\n", "65534\t0\t0\t0", "socket:[1234]", true,
+		 false, 0},
+		{"with another socket", "perl\n", "65534\t65534\t65534\t65534", "socket:[123]",
+		 false, true, 0},
+		{"systemd", "systemd\n", ROOTS, "socket:[1234]", false, true, 0},
+		{"lldpad", "lldpad\n", ROOTS, "socket:[1234]", false, false, 42},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char dir[] = "/tmp/test_owner.XXXXXX";
+		pid_t pid = -1;
+		uid_t uid = 1;
+
+		assert_non_null(mkdtemp(dir));
+		put_dir(dir, "net");
+		put(dir, "net/unix", UNIX LINE "@/com/intel/lldpad\n");
+		put_process(dir, cases[i].comm, cases[i].uids, "lldpad", 0755);
+		put_socket(dir, cases[i].socket);
+		if (owner_lldpad_stranger(dir, &pid, &uid) != cases[i].stranger ||
+		    (cases[i].stranger && (pid != 42 || uid != 65534)))
+			fail_msg("%s: pid %d uid %u", cases[i].name, (int)pid, uid);
+		if (owner_lldpad_waits(dir) != cases[i].waits ||
+		    owner_lldpad(dir) != cases[i].lldpad)
+			fail_msg("%s: %d", cases[i].name, (int)owner_lldpad(dir));
+		remove_all(dir);
+	}
 }
 
 /* getopt(3) lets options stand together, and a value behind its letter. */
@@ -178,8 +312,8 @@ static void test_options(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lldpad),
-		cmocka_unit_test(test_impostor),
+		cmocka_unit_test(test_lldpad),	   cmocka_unit_test(test_impostors),
+		cmocka_unit_test(test_executable), cmocka_unit_test(test_stranger),
 		cmocka_unit_test(test_options),
 	};
 

@@ -19,7 +19,9 @@
 #define TREE                                                                                       \
 	"cd %s && mkdir -p proc/net etc/systemd/system/a.target.wants lib/systemd/system "         \
 	"etc/lldpd.d etc/NetworkManager/system-connections; : >proc/net/unix; "                    \
-	"runs() { mkdir -p proc/$1; echo $2 >proc/$1/comm; }; "                                    \
+	"runs() { mkdir -p proc/$1/fd bin; echo $2 >proc/$1/comm; touch bin/$2; "                  \
+	"chmod 755 bin/$2; ln -s $PWD/bin/$2 proc/$1/exe; uid=${3:-0}; "                           \
+	"echo \"Uid:\t$uid\t0\t0\t0\" >proc/$1/status; ln -s ${4:-x} proc/$1/fd/3; }; "            \
 	"socket() { echo '0: 2 0 0 2 01 1 @/com/intel/lldpad' >proc/net/unix; }; "                 \
 	"unit() { echo '[Unit]' >lib/systemd/system/$1; }; "                                       \
 	"want() { ln -s /lib/systemd/system/$1 etc/systemd/system/a.target.wants/; }; "            \
@@ -43,6 +45,14 @@ static const struct owner_case {
 	{"lldpad waits behind its socket", "socket",
 	 "lldpad starts at the first use of its socket, and then writes its own ETS and PFC",
 	 "systemctl disable --now lldpad.socket, or let it do it: 'dcbx.agent: lldpad'"},
+	{"a stranger has the name of its socket", "runs 812 perl 65534 'socket:[1]'; socket",
+	 "pid 812 (uid 65534) has the name of lldpad's socket and is not lldpad: lldpad cannot "
+	 "start",
+	 "find out who started it, then end it: kill 812"},
+	{"a set-uid program that is called lldpad", "runs 42 lldpad 65534 'socket:[1]'; socket",
+	 "pid 42 (uid 65534) has the name of lldpad's socket and is not lldpad: lldpad cannot "
+	 "start",
+	 "find out who started it, then end it: kill 42"},
 	{"lldpad at boot", "unit lldpad.service; want lldpad.service",
 	 "lldpad does not run now, but /etc/systemd/system/a.target.wants/lldpad.service starts it "
 	 "at boot, and then it writes its own ETS and PFC",
@@ -76,6 +86,7 @@ static const struct owner_case {
 	 "is set here",
 	 "take the custom-tlv lines out and restart lldpd; without them it sets and sends nothing "
 	 "of DCB"},
+	{"lldpd of a user's", "runs 9 lldpd 65534; file lldpd.d/x.conf '" PFC_TLV "'", NULL, NULL},
 	{"lldpd would, but does not run", "file lldpd.conf '" PFC_TLV "'", NULL, NULL},
 	{"a file of another name", "runs 9 lldpd; file lldpd.d/x.conf.old '" PFC_TLV "'", NULL,
 	 NULL},
@@ -92,6 +103,8 @@ static const struct owner_case {
 	{"of another device",
 	 "runs 5 NetworkManager; nm a '[connection]\\ninterface-name=eth7\\n[dcb]\\n'", NULL, NULL},
 	{"no DCB", "runs 5 NetworkManager; nm a '[connection]\\nid=[dcb]\\n[ipv4]\\n#[dcb]\\n'",
+	 NULL, NULL},
+	{"NetworkManager of a user's", "runs 5 NetworkManager 65534; nm a '" DCB_CONNECTION "'",
 	 NULL, NULL},
 	{"NetworkManager is not there", "nm a '" DCB_CONNECTION "'", NULL, NULL},
 	{"a name that ends a quote",
@@ -147,6 +160,8 @@ static void test_cases(void **state)
 			continue;
 		seen |= 1u << found[0].kind;
 		assert_true(owner_is_lldpad(&found[0]) == !strncmp(c->text, "lldpad ", 7));
+		/* A user's process keeps root from nothing. */
+		assert_true(owner_blocks(&found[0]) == (found[0].kind != OWNER_STRANGER));
 		assert_int_equal(owner_tell(&found[0], &e), -EBUSY);
 		if (strcmp(e.text, c->text) || strcmp(e.hint, c->hint))
 			fail_msg("%s: '%s', '%s'", c->name, e.text, e.hint);

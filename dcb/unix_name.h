@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who has an abstract name of a datagram socket (unix(7)) in our network namespace. Any user may
+ * take any name that is free.
+ */
+#ifndef DCB_UNIX_NAME_H
+#define DCB_UNIX_NAME_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+enum unix_holder {
+	UNIX_NAME_FREE,
+	UNIX_NAME_ROOT,	    /* or of a user that cannot be known here */
+	UNIX_NAME_STRANGER, /* a user who is not root made the socket */
+};
+
+struct unix_name {
+	enum unix_holder holder;
+	pid_t pid; /* of a stranger: a process that has the socket; 0: not found */
+	uid_t uid; /* of a stranger */
+};
+
+/* name: without the NUL in front. proc: NULL = /proc. */
+void unix_name_find(const char *proc, const char *name, struct unix_name *found);
+
+#endif
