@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "dcb/lldpad_qos.h"
+#include "profiles/file.h"
 
 #define SECTION	     "lldp"
 #define COMMON	     "common"
@@ -41,23 +42,51 @@ static int folder_there(const char *path, struct err *e)
 	return err;
 }
 
+/* Of root or of the process that asks, and nobody else may write to it. */
+static bool is_trusted(const struct stat *st)
+{
+	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & S_IWOTH) &&
+	       (!(st->st_mode & S_IWGRP) || !st->st_gid);
+}
+
+/* lldpad's command line can name any file. A FIFO is opened without waiting for a writer, and no
+ * link is followed. */
+static int open_file(const char *path, FILE **f, struct stat *st, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC), err;
+
+	if (fd < 0 && errno == ENOENT)
+		return -ENOENT;
+	if (fd < 0 || fstat(fd, st))
+		err = err_sys(e, -errno, "%s", path);
+	else if (!S_ISREG(st->st_mode))
+		err = err_set(e, -EINVAL, "%s: not a regular file", path);
+	else if (!is_trusted(st))
+		err = err_set(e, -EPERM,
+			      "%s: not trusted: owner uid %u, mode %04o; expected root's, written "
+			      "by nobody else",
+			      path, (unsigned int)st->st_uid, st->st_mode & 07777);
+	else
+		err = (*f = fdopen(fd, "r")) ? 0 : err_sys(e, -errno, "%s", path);
+	if (err && fd >= 0)
+		close(fd);
+	return err;
+}
+
 /* One try; *whole is false for a file that does not parse or is empty. */
 static int load_once(const char *path, config_t *config, bool *whole, struct stat *st,
 		     struct err *e)
 {
-	FILE *f = fopen(path, "re");
-	int err = 0;
+	FILE *f = NULL;
+	int err = open_file(path, &f, st, e);
 
 	*whole = true; /* without a file all is default */
-	if (!f)
-		return errno == ENOENT ? folder_there(path, e) : err_sys(e, -errno, "%s", path);
-	if (fstat(fileno(f), st))
-		err = err_sys(e, -errno, "%s", path);
-	else
-		*whole = config_read(config, f) == CONFIG_TRUE &&
-			 config_setting_length(config_root_setting(config));
+	if (err)
+		return err == -ENOENT ? folder_there(path, e) : err;
+	*whole = config_read(config, f) == CONFIG_TRUE &&
+		 config_setting_length(config_root_setting(config));
 	fclose(f);
-	return err;
+	return 0;
 }
 
 static bool same_state(const struct stat *a, const struct stat *b)
@@ -256,34 +285,14 @@ static bool put_port(config_t *config, const char *ifname, const struct qos *q, 
 
 static int store(const char *path, config_t *config, struct err *e)
 {
-	char temp[PATH_MAX];
-	struct stat st = {.st_mode = 0600};
-	int fd, err = 0;
-	FILE *f;
+	struct stat st;
+	struct file f;
+	int err = file_open(path, stat(path, &st) ? FILE_PRIVATE : 0, &f, e);
 
-	if (snprintf(temp, sizeof(temp), "%s.XXXXXX", path) >= (int)sizeof(temp))
-		return err_sys(e, -ENAMETOOLONG, "%s", path);
-	(void)stat(path, &st);
-	fd = mkostemp(temp, O_CLOEXEC);
-	f = fd < 0 ? NULL : fdopen(fd, "w");
-	if (!f) {
-		err = err_sys(e, -errno, "%s", temp);
-		if (fd >= 0) {
-			close(fd);
-			(void)unlink(temp);
-		}
-		return err;
-	}
-	config_write(config, f);
-	if (fflush(f) || ferror(f) || fchmod(fd, st.st_mode & 0777) || fsync(fd))
-		err = -(errno ? errno : EIO);
-	if (fclose(f) && !err)
-		err = -errno;
-	if (!err && rename(temp, path))
-		err = -errno;
 	if (err)
-		(void)unlink(temp);
-	return err ? err_sys(e, err, "%s", path) : 0;
+		return err;
+	config_write(config, f.stream);
+	return file_close(&f, true, e);
 }
 
 int lldpad_conf_write(const char *path, const char *ifname, const struct qos *q, uint64_t mask,

@@ -404,6 +404,52 @@ static void test_no_file(void **state)
 	assert_int_equal(system(command), 0);
 }
 
+/* lldpad's command line names the file, and so whoever started it: what is no plain file of root's
+ * is not read, and a FIFO is not waited for. */
+static void test_foreign_file(void **state)
+{
+	static const struct {
+		const char *name, *make; /* in the folder */
+		int err;
+		bool root; /* needs root */
+	} cases[] = {
+		{"a plain file", "chmod 600 f", 0, false},
+		{"no writer but its owner", "chmod 644 f", 0, false},
+		{"written by all", "chmod 666 f", -EPERM, false},
+		{"of another user", "chown 65534 f", -EPERM, true},
+		{"written by a group", "chmod 660 f; chgrp 65534 f", -EPERM, true},
+		{"written by root's group", "chmod 660 f; chgrp 0 f", 0, true},
+		{"a link", "mv f g; ln -s g f", -ELOOP, false},
+		{"a FIFO", "rm f; mkfifo f", -EINVAL, false},
+		{"a folder", "rm f; mkdir f", -EINVAL, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char folder[] = "/tmp/test_lldpad.XXXXXX", path[64], command[256];
+		struct err e = {0};
+		struct qos q = {0};
+		int err;
+
+		if (cases[i].root && geteuid())
+			continue;
+		assert_non_null(mkdtemp(folder));
+		snprintf(path, sizeof(path), "%s/f", folder);
+		put(path, conf, strlen(conf));
+		assert_int_equal(chmod(path, 0600), 0);
+		snprintf(command, sizeof(command), "cd %s && { %s; }", folder, cases[i].make);
+		assert_int_equal(system(command), 0);
+		err = lldpad_conf_read(path, "eth1", &q, &e);
+		if (err != cases[i].err || (err && !strstr(e.text, path)))
+			fail_msg("%s: %d '%s'", cases[i].name, err, e.text);
+		err = lldpad_conf_write(path, "eth1", &q, lldpad_fields(), &e);
+		if (err != cases[i].err)
+			fail_msg("%s: written, %d '%s'", cases[i].name, err, e.text);
+		snprintf(command, sizeof(command), "rm -rf %s", folder);
+		assert_int_equal(system(command), 0);
+	}
+}
+
 /* Each byte of the file made another: read, or refused with its line, never more. */
 static void test_hostile_file(void **state)
 {
@@ -468,17 +514,12 @@ const char *__lsan_default_suppressions(void)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_requests),
-		cmocka_unit_test(test_answers),
-		cmocka_unit_test(test_bytes),
-		cmocka_unit_test(test_dialogue),
-		cmocka_unit_test(test_words),
-		cmocka_unit_test(test_bad_words),
-		cmocka_unit_test(test_file),
-		cmocka_unit_test(test_no_file),
-		cmocka_unit_test(test_strangers),
-		cmocka_unit_test(test_hostile_file),
-		cmocka_unit_test(test_hostile_answers),
+		cmocka_unit_test(test_requests),     cmocka_unit_test(test_answers),
+		cmocka_unit_test(test_bytes),	     cmocka_unit_test(test_dialogue),
+		cmocka_unit_test(test_words),	     cmocka_unit_test(test_bad_words),
+		cmocka_unit_test(test_file),	     cmocka_unit_test(test_no_file),
+		cmocka_unit_test(test_strangers),    cmocka_unit_test(test_foreign_file),
+		cmocka_unit_test(test_hostile_file), cmocka_unit_test(test_hostile_answers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
