@@ -143,14 +143,16 @@ static int folder_check(int fd, const char *path, struct err *e)
 	if (st.st_uid && st.st_uid != geteuid()) {
 		err_set(e, -EPERM, "%s: refusing a folder of user %u (mode %04o)", path,
 			(unsigned int)st.st_uid, MODE_OF(&st));
-		return err_hint(e, HINT_OF_FOLDER);
+		err_hint(e, HINT_OF_FOLDER);
+		return -EPERM;
 	}
 	if (st.st_mode & OTHERS_WRITE) {
 		err_set(e, -EPERM,
 			"%s: refusing a folder that other users can write to (mode %04o)", path,
 			MODE_OF(&st));
-		return err_hint(e, "take the right away (chmod go-w), or name a folder that does "
-				   "not exist yet");
+		err_hint(e, "take the right away (chmod go-w), or name a folder that does "
+			    "not exist yet");
+		return -EPERM;
 	}
 	return 0;
 }
@@ -492,8 +494,10 @@ int file_open_in(const struct folder *folder, const char *name, unsigned int fla
 	struct file made = {.flags = flags};
 	int err = name_check(name, e);
 
-	if (err)
-		return err_prefix(e, "%s", folder->path);
+	if (err) {
+		err_prefix(e, "%s", folder->path);
+		return err;
+	}
 	made.path = path_join(folder->path, name);
 	if (!made.path)
 		return err_sys(e, -ENOMEM, "%s", name);

@@ -268,6 +268,9 @@ static void checks_folders(void **state)
 		assert_true(!row->text || (strstr(e.text, path) && strstr(e.text, row->text)));
 		assert_true(!row->text || e.hint[0]);
 		folder_close(&f);
+		/* Who wants no text is refused, too. */
+		assert_int_equal(folder_open(path, &f, NULL), row->err);
+		folder_close(&f);
 		assert_int_equal(folder_make(path, &f, &e), row->err);
 		folder_close(&f);
 		assert_int_equal(folder_open(dir, &parent, &e), 0);
