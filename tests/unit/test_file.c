@@ -14,6 +14,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -24,6 +25,37 @@
 #include "tests/unit/folder.h"
 
 #define NOBODY 65534
+
+/* In place of libc's: what was done, in order. F a file and D a folder synced, R renamed. */
+static char done[16];
+static int fsync_errno; /* of files; 0: they are synced */
+
+static void note(char what)
+{
+	size_t used = strlen(done);
+
+	if (used + 1 < sizeof(done))
+		done[used] = what;
+}
+
+int fsync(int fd)
+{
+	struct stat st;
+
+	assert_int_equal(fstat(fd, &st), 0);
+	note(S_ISDIR(st.st_mode) ? 'D' : 'F');
+	if (fsync_errno && !S_ISDIR(st.st_mode)) {
+		errno = fsync_errno;
+		return -1;
+	}
+	return (int)syscall(SYS_fsync, fd);
+}
+
+int renameat(int from_fd, const char *from, int to_fd, const char *to)
+{
+	note('R');
+	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 0);
+}
 
 static int save(const char *path, unsigned int flags, const char *text, bool keep, struct err *e)
 {
@@ -491,6 +523,37 @@ static void tells_a_full_disk(void **state)
 	remove_file("a");
 }
 
+/* After a crash a name has all bytes: of the file first, then the name, then the folder. */
+static void syncs_in_order(void **state)
+{
+	struct folder f, below;
+	char path[64];
+	struct err e = {0};
+
+	(void)state;
+	memset(done, 0, sizeof(done));
+	assert_int_equal(save(path_of("a", path), 0, "one", true, &e), 0);
+	assert_string_equal(done, "FRD");
+	memset(done, 0, sizeof(done));
+	assert_int_equal(save(path, FILE_UNSYNCED, "two", true, &e), 0);
+	assert_string_equal(done, "R");
+	assert_int_equal(folder_open(dir, &f, &e), 0);
+	memset(done, 0, sizeof(done));
+	assert_int_equal(folder_below(&f, "b", &below, &e), 0);
+	assert_string_equal(done, "D");
+	memset(done, 0, sizeof(done));
+	assert_int_equal(file_rename(&f, "a", &below, "c", &e), 0);
+	assert_string_equal(done, "RDD");
+	fsync_errno = EIO;
+	assert_int_equal(file_write_in(&below, "c", 0, "three", 5, &e), -EIO);
+	fsync_errno = 0;
+	assert_text("b/c", "two");
+	assert_int_equal(file_remove(&below, "c", &e), 0);
+	folder_close(&below);
+	assert_int_equal(folder_remove(&f, "b", &e), 0); /* nothing else is left in it */
+	folder_close(&f);
+}
+
 static void writes_standard_output(void **state)
 {
 	int former = dup(STDOUT_FILENO), to;
@@ -626,6 +689,7 @@ int main(void)
 		cmocka_unit_test(takes_long_names),
 		cmocka_unit_test(names_what_cannot_be_opened),
 		cmocka_unit_test(tells_a_full_disk),
+		cmocka_unit_test(syncs_in_order),
 		cmocka_unit_test(writes_standard_output),
 		cmocka_unit_test(reads_and_renames),
 		cmocka_unit_test(reads_long_files),
