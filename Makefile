@@ -44,7 +44,9 @@ BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply-faults apply_hosts boo
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
-PROGRAM = $(Q)mkdir -p $(@D) && echo "  CC  $@" && $(COMPILE) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS)
+PROGRAM = $(Q)mkdir -p $(@D) && echo "  CC  $@" && $(COMPILE) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(filter %/shared.a,$^) $(LIB) $(PKG_LIBS) $(LDLIBS)
+# What fuzz targets share: mutators, and what several do with an input.
+FUZZ_SHARED := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz/fuzz_% tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c)))
 # What runs a fuzz target; nothing where LDFLAGS=-fsanitize=fuzzer brings it.
 FUZZ_MAIN ?= $(BUILD)/tests/fuzz/replay.o
 
@@ -63,7 +65,9 @@ $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	$(PROGRAM) -lcmocka
 $(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(LIB)
 	$(PROGRAM)
-$(FUZZ): $(FUZZ_MAIN)
+$(FUZZ): $(FUZZ_MAIN) $(BUILD)/fuzz/shared.a
+$(BUILD)/fuzz/shared.a: $(FUZZ_SHARED)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 $(filter $(BUILD)/unit/test_switch_%,$(UNITS)) $(BUILD)/fuzz/tlv: $(filter-out %/main.o,$(SWITCH))
 $(BUILD)/unit/test_truth $(BUILD)/unit/test_cuts $(BUILD)/unit/test_record_file $(BUILD)/unit/test_record_guess $(BUILD)/unit/test_skim $(BUILD)/unit/test_crew $(BUILD)/bench/capture: $(filter-out %/main.o,$(CAPGEN))
 $(BUILD)/rocecheck: $(BUILD)/cmd/main.o
@@ -127,4 +131,4 @@ install: all
 
 .PHONY: all setup setup-lab setup-soak unit units check lab-check fabric-check soak lab demo bench layers install clean
 .DELETE_ON_ERROR:
--include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(CAPGEN:.o=.d) $(UNITS:=.d)
+-include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(CAPGEN:.o=.d) $(UNITS:=.d) $(FUZZ_SHARED:.o=.d)

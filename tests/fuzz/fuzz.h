@@ -15,6 +15,33 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* How far an input came. Each target of a document or a file says it. */
+enum fuzz_stage {
+	FUZZ_PARSED, /* past the parser: of JSON, of YAML, of the file's header */
+	FUZZ_TAKEN,  /* taken whole: what lies behind the checks was run, too */
+	FUZZ_STAGES,
+};
+
+/* Counts an input, and then each stage it reaches, once. With FUZZ_SHARE in the environment, their
+ * shares are printed when the program ends. */
+void fuzz_begin(void);
+void fuzz_reach(enum fuzz_stage stage);
+
+/* Per mille of the inputs so far, 0 without any. */
+unsigned int fuzz_share(enum fuzz_stage stage);
+void fuzz_forget_shares(void);
+
+/* What every target of capture files does. */
+int fuzz_capture_file(const uint8_t *data, size_t size);
+
+/* Writes the input into the file `name` of a folder that this process alone has and that is gone
+ * with it; the name may have folders in it. Its path, until the next call. For readers that take a
+ * path. */
+const char *fuzz_file(const char *name, const uint8_t *data, size_t size);
+
+/* That folder. */
+const char *fuzz_folder(void);
+
 /* What is true of every input: the run ends when it is not. */
 #define HOLDS(fact) ((fact) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #fact))
 

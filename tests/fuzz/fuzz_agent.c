@@ -19,9 +19,12 @@
 #include "probe/agent_ops.h"
 #include "probe/lines.h"
 #include "probe/loop.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
+#include "tests/fuzz/tree.h"
 
 #define THINGS_MAX 512 /* processes, and timers, of an input */
+#define HEAD_LEN   3
+#define EVENTS_MAX 256
 
 struct loop_timer {
 	void (*fn)(void *arg);
@@ -193,6 +196,9 @@ static void on_engine_line(char *line, size_t length, void *arg)
 	json_t *doc = line ? json_loadb(line, length, 0, NULL) : NULL;
 	const char *netdev = json_string_value(json_object_get(doc, "netdev"));
 
+	if (json_is_object(doc))
+		fuzz_reach(FUZZ_PARSED);
+
 	/* Nothing is captured here, and nobody looks for who else uses this machine's ports. */
 	if (!a->over && !(netdev && if_nametoindex(netdev)) && !(line && strstr(line, "users"))) {
 		requests++;
@@ -274,6 +280,8 @@ static void on_answer(char *line, size_t length, void *arg)
 	if (!json_object_get(doc, "event")) {
 		HOLDS(json_is_integer(json_object_get(doc, "id")));
 		HOLDS(!error == json_is_true(json_object_get(doc, "ok")));
+		if (!error)
+			fuzz_reach(FUZZ_TAKEN);
 		HOLDS(!error || (json_integer_value(json_object_get(error, "code")) < 0 &&
 				 json_string_length(json_object_get(error, "text"))));
 		(*answers)++;
@@ -311,6 +319,86 @@ static void end_all(struct agent *a)
 	}
 }
 
+struct event {
+	uint8_t kind;
+	const uint8_t *body;
+	size_t size;
+};
+
+/* An event is doubled, left out, changes places with another, or becomes one of another kind. */
+static size_t change_events(struct event *event, size_t count, struct dice *d)
+{
+	size_t at = dice_below(d, count), other = dice_below(d, count);
+	struct event one = event[at];
+
+	switch (dice_below(d, 4)) {
+	case 0:
+		memmove(event + other + 1, event + other, (count - other) * sizeof(*event));
+		event[other] = one;
+		return count + 1;
+	case 1:
+		memmove(event + at, event + at + 1, (count - at - 1) * sizeof(*event));
+		return count - 1;
+	case 2:
+		event[at] = event[other];
+		event[other] = one;
+		return count;
+	default:
+		event[at].kind = (uint8_t)dice_number(d);
+		return count;
+	}
+}
+
+static size_t put_events(const struct event *event, size_t count, uint8_t flags, uint8_t *data,
+			 size_t size, size_t max_size)
+{
+	struct tree_out out = {.size = max_size};
+
+	out.data = malloc(max_size);
+	HOLDS(out.data);
+	tree_put(&out, (char *)&flags, 1);
+	for (size_t i = 0; i < count; i++) {
+		const uint8_t head[HEAD_LEN] = {event[i].kind, (uint8_t)event[i].size,
+						(uint8_t)(event[i].size >> 8)};
+
+		tree_put(&out, (const char *)head, HEAD_LEN);
+		tree_put(&out, (const char *)event[i].body, event[i].size);
+	}
+	if (!out.full) {
+		memcpy(data, out.data, out.used);
+		size = out.used;
+	}
+	free(out.data);
+	return size;
+}
+
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	static uint8_t room[UINT16_MAX];
+	struct event event[EVENTS_MAX + 1], *one;
+	const uint8_t *rest = data + 1, *head, *body;
+	struct dice d = dice_of(seed);
+	size_t left = size - 1, count = 0, len;
+
+	if (!size || dice_one_in(&d, 32))
+		return LLVMFuzzerMutate(data, size, max_size);
+	while (count < EVENTS_MAX && fuzz_record(&rest, &left, HEAD_LEN, &head, &body, &len))
+		event[count++] = (struct event){head[0], body, len};
+	if (!count)
+		return LLVMFuzzerMutate(data, size, max_size);
+	if (dice_one_in(&d, 4)) {
+		count = change_events(event, count, &d);
+	} else {
+		one = &event[dice_below(&d, count)];
+		memcpy(room, one->body, one->size);
+		one->body = room;
+		one->size = mutate_json_lines(room, one->size, sizeof(room),
+					      (unsigned int)dice_number(&d));
+	}
+	return put_events(event, count, dice_one_in(&d, 16) ? (uint8_t)dice_number(&d) : data[0],
+			  data, size, max_size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char empty[] = "tests/fuzz"; /* no sysfs, nor any other */
@@ -325,6 +413,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t len;
 	uint8_t flags;
 
+	fuzz_begin();
 	if (!size)
 		return 0;
 	if (fd < 0)
@@ -340,7 +429,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	config.out_fd = fd;
 	a.dcb = dcb;
 	lines_init(&engine, LOOP_LINE_MAX);
-	while (fuzz_record(&data, &size, 3, &head, &body, &len))
+	while (fuzz_record(&data, &size, HEAD_LEN, &head, &body, &len))
 		happen(&a, &engine, flags >> 2, head[0], body, len);
 	end_all(&a);
 	check_answers(fd);

@@ -16,7 +16,7 @@
 #include "probe/gate.h"
 #include "probe/lines.h"
 #include "reports/two_ended_verdict.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
 
 #define TOKEN	  "0123456789abcdef"
 #define LINE_MOST 65536
@@ -167,6 +167,7 @@ static void take_document(struct scene *s, const json_t *doc)
 			HOLDS(!memcmp(&v, &before, r->size));
 			continue;
 		}
+		fuzz_reach(FUZZ_TAKEN);
 		check_told(r, &v);
 		if (r->keep)
 			r->keep(s, &v);
@@ -238,8 +239,10 @@ static void on_line(char *line, size_t length, void *arg)
 	check_gate(line, length, GATE_CLIENT);
 	check_gate(line, length, GATE_SERVER);
 	doc = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
-	if (json_is_object(doc))
+	if (json_is_object(doc)) {
+		fuzz_reach(FUZZ_PARSED);
 		take_document(arg, doc);
+	}
 	json_decref(doc);
 }
 
@@ -361,14 +364,30 @@ static void talk(const uint8_t *data, size_t size, size_t piece)
 	t.link.event = on_event;
 	t.link.event_arg = &t;
 	loop_run_until(loop, is_over, &t);
+	/* The first line was read; and an answer was as it should be. */
+	if (t.link.build[0])
+		fuzz_reach(FUZZ_PARSED);
+	if (t.asked > 1)
+		fuzz_reach(FUZZ_TAKEN);
 	HOLDS(t.link.err.code < 0 && *t.link.err.text && !t.link.reply && !t.link.op);
 	HOLDS(memchr(t.link.build, 0, sizeof(t.link.build)));
 	link_close(&t.link);
 	close(t.fd);
 }
 
+/* The kind seldom, else a line. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max_size, unsigned int seed)
+{
+	if (size < 2 || max_size < 2)
+		return LLVMFuzzerMutate(data, size, max_size);
+	if (seed % 16 == 0)
+		data[0] = (uint8_t)(seed >> 4);
+	return 1 + mutate_json_lines(data + 1, size - 1, max_size - 1, seed);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	fuzz_begin();
 	if (!size)
 		return 0;
 	(data[0] & 1 ? talk : read_lines)(data + 1, size - 1, data[0] >> 1);

@@ -6,7 +6,10 @@
 #include "capture/summary.h"
 #include "reports/check_capture.h"
 #include "reports/findings.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
+
+FUZZ_MUTATE(json)
+FUZZ_CROSS(json)
 
 static void check_rules(const struct capture_summary *s)
 {
@@ -43,14 +46,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct err e = {0};
 	int err;
 
+	fuzz_begin();
 	if (!o)
 		return 0;
+	fuzz_reach(FUZZ_PARSED);
 	err = capture_summary_from_json(o, &s, &e);
 	json_decref(o);
 	if (err) {
 		HOLDS(err < 0 && *e.text && memchr(e.text, 0, sizeof(e.text)));
 		return 0;
 	}
+	fuzz_reach(FUZZ_TAKEN);
 	check_rules(&s);
 	check_again(&s);
 	capture_summary_clear(&s);

@@ -2,7 +2,9 @@
 /*
  * Runs a fuzz target over its corpus without a fuzzer: each file under tests/fuzz/corpus/NAME/,
  * where NAME is that of the program, or the files that are named as arguments. A corpus that is
- * not there is a failure. What breaks ends the program, and the input is named.
+ * not there is a failure. What breaks ends the program, and the input is named. Where the target
+ * has a mutator, each file of the corpus is also run as the mutator changes it, always in the same
+ * ways: over one half of those have to get past the parser.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -14,9 +16,15 @@
 #include <sanitizer/common_interface_defs.h>
 #endif
 
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/mutate.h"
 
-#define INPUT_MAX (1U << 20)
+#define INPUT_MAX   (1U << 20)
+#define MUTATED_MAX (1U << 16)
+#define MUTATIONS   16	/* of each input */
+#define SHARE_LEAST 500 /* per mille */
+
+/* Not there in a target without a mutator. */
+#pragma weak LLVMFuzzerCustomMutator
 
 static char current[512]; /* the input under way, for the handler */
 
@@ -46,7 +54,37 @@ static void tell_when_broken(void)
 #endif
 }
 
-static int run_file(const char *path)
+static unsigned int spoilt; /* bytes, of this file */
+
+/* libFuzzer's, for what is no document: one byte becomes another. */
+size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max_size)
+{
+	(void)max_size;
+	if (size)
+		data[spoilt * 2654435761u % size] ^= 1u << spoilt % 8;
+	spoilt++;
+	return size;
+}
+
+static void run_mutated(const char *path, const uint8_t *data, size_t len)
+{
+	uint8_t *buf = malloc(MUTATED_MAX), *exact;
+	size_t n;
+
+	HOLDS(buf);
+	spoilt = 0;
+	for (unsigned int seed = 1; len <= MUTATED_MAX && seed <= MUTATIONS; seed++) {
+		snprintf(current, sizeof(current), "%s, mutated with seed %u", path, seed);
+		memcpy(buf, data, len);
+		n = LLVMFuzzerCustomMutator(buf, len, MUTATED_MAX, seed);
+		exact = fuzz_exact(buf, n);
+		LLVMFuzzerTestOneInput(exact, n);
+		free(exact);
+	}
+	free(buf);
+}
+
+static int run_file(const char *path, bool mutated)
 {
 	uint8_t *buf = malloc(INPUT_MAX), *exact;
 	FILE *f = fopen(path, "rb");
@@ -62,7 +100,10 @@ static int run_file(const char *path)
 	snprintf(current, sizeof(current), "%s", path);
 	exact = fuzz_exact(buf, len);
 	free(buf);
-	LLVMFuzzerTestOneInput(exact, len);
+	if (mutated)
+		run_mutated(path, exact, len);
+	else
+		LLVMFuzzerTestOneInput(exact, len);
 	free(exact);
 	return 0;
 }
@@ -73,7 +114,7 @@ static int is_input(const struct dirent *d)
 }
 
 /* How many files were run, -1 when one could not be read. */
-static int run_corpus(const char *folder)
+static int run_corpus(const char *folder, bool mutated)
 {
 	struct dirent **entry = NULL;
 	int n = scandir(folder, &entry, is_input, alphasort), failed = 0;
@@ -82,28 +123,45 @@ static int run_corpus(const char *folder)
 		char path[512];
 
 		snprintf(path, sizeof(path), "%s/%s", folder, entry[i]->d_name);
-		failed |= run_file(path);
+		failed |= run_file(path, mutated);
 		free(entry[i]);
 	}
 	free(entry);
 	return failed ? -1 : n;
 }
 
+/* Inputs that are refused by the parser show nothing of what is behind it. */
+static bool mutants_pass(const char *folder)
+{
+	fuzz_forget_shares();
+	if (run_corpus(folder, true) <= 0)
+		return false;
+	if (fuzz_share(FUZZ_PARSED) >= SHARE_LEAST)
+		return true;
+	fprintf(stderr,
+		"%s: %u of 1000 mutated inputs get past the parser, at least %d are needed\n",
+		folder, fuzz_share(FUZZ_PARSED), SHARE_LEAST);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
+	bool mutates = LLVMFuzzerCustomMutator != NULL;
 	char folder[256];
 	int n = argc - 1;
 
 	tell_when_broken();
 	if (argc > 1) {
 		for (int i = 1; i < argc; i++)
-			if (run_file(argv[i]))
+			if (run_file(argv[i], false) || (mutates && run_file(argv[i], true)))
 				return 1;
 	} else {
 		snprintf(folder, sizeof(folder), "tests/fuzz/corpus/%s", basename(argv[0]));
-		n = run_corpus(folder);
+		n = run_corpus(folder, false);
 		if (n <= 0)
 			fprintf(stderr, "%s: no input could be run\n", folder);
+		else if (mutates && !mutants_pass(folder))
+			n = 0;
 	}
 	printf("%d inputs\n", n);
 	return n > 0 ? 0 : 1;

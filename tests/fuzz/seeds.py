@@ -9,7 +9,7 @@ tests, and from small captures of build/tools/capgen. To take them over, let lib
 adds coverage, in few files:
     build/soak/fuzz/frame -set_cover_merge=1 -use_counters=0 -max_len=1200 \
         tests/fuzz/corpus/frame OUT/frame
-OUT/frame is for the target flow, too. What has a telling name stays: the odd files, because what
+OUT/frame is for the target flow, too. Inputs of documents are taken over as they are. What has a telling name stays: the odd files, because what
 they reach is in libpcap, whose coverage is not seen, and what once broke a target.
 """
 import gzip
@@ -20,6 +20,8 @@ import pathlib
 import struct
 import subprocess
 import sys
+
+import document_seeds as documents
 
 LINKS = {1: 0, 113: 1, 276: 2, 12: 3, 101: 4, 228: 5, 229: 6}  # by place in frame_input.h
 TRUST = 0x80
@@ -45,7 +47,8 @@ def frames(pcap):
 def first(pcap, count):
     """The capture's first packets."""
     at = 24
-    for _ in range(count):
+    while count and at + 16 <= len(pcap):
+        count -= 1
         at += 16 + struct.unpack_from("<I", pcap, at + 8)[0]
     return pcap[:at]
 
@@ -337,14 +340,21 @@ def agent_talks():
 
 def main():
     out = pathlib.Path(sys.argv[1])
-    for target in ("frame", "file", "tlv", "summary", "filter", "control", "agent"):
+    docs = {"profile": documents.profiles(), "inventory": documents.inventories(), "run": documents.runs(),
+            "snapshot": documents.snapshots(), "plan": documents.plans(), "journal": documents.journals(),
+            "lldpad": documents.lldpad({name: b"".join(parts) for name, parts in dialects().items()})}
+    for target in ("frame", "file", "pcap", "pcapng", "tlv", "summary", "filter", "control", "agent", *docs):
         (out / target).mkdir(parents=True, exist_ok=True)
 
     def put(target, name, data):
         (out / target / name).write_bytes(data)
 
+    for target, inputs in docs.items():
+        for name, data in inputs.items():
+            put(target, name, data)
     for path in sorted(GOLDEN.glob("*.pcap")):
         pcap = path.read_bytes()
+        put("pcap", path.stem, first(pcap, 12))
         put("frame", path.stem, frame_input(pcap))
         put("file", path.stem, pcap)
         if tlv_input(pcap):
@@ -365,12 +375,17 @@ def main():
     loss = (GOLDEN / "loss.pcap").read_bytes()
     put("file", "swapped", swapped(loss))
     put("file", "two-interfaces", two_interfaces())
+    put("pcap", "swapped", swapped(first(loss, 6)))
+    put("pcapng", "drops", (GOLDEN / "drops.pcapng").read_bytes()[:4000])
+    put("pcapng", "two-interfaces", two_interfaces())
     for name, data in odd_files(first(loss, 3)).items():
         put("file", name, data)
+        put("pcapng" if data[:4] == b"\x0a\x0d\x0d\x0a" else "pcap", name, data)
     small = generated(out, "x.pcap", "frames=20", "pmtu=256")
     whole = generated(out, "x.pcapng", "frames=20", "pmtu=256", "pcapng=1")
     put("frame", "gen-whole", frame_input(small))
     put("file", "gen-ng", whole)
+    put("pcapng", "gen", generated(out, "x.pcapng", "frames=6", "pmtu=256", "pcapng=1"))
     run = ("frames=60", "snap=90", "fault_rate=0", "ce_rate=0")
     for seed in (2, 5):  # of sizes that choose the one way and the other
         put("file", f"run-{seed}", generated(out, "x.pcap", *run, f"seed={seed}"))

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every fuzz target under clang's libFuzzer, for FUZZ_MINUTES (60) each, FUZZ_JOBS (one a core) at a
-# time, beginning with its inputs under tests/fuzz/corpus/.
+# time, beginning with its inputs under tests/fuzz/corpus/. Of targets with a mutator the share of
+# inputs that got past the parser is told.
 #   tests/soak/fuzz.sh [TARGET...]
 # A target ends at its first finding. The input stays under build/soak/findings/: put it into the
 # corpus, under a name that says what it is. Inputs that reached something new stay in
@@ -30,6 +31,7 @@ report()
 	executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
 	last=$(grep -o 'cov: [0-9]* ft: [0-9]* corp: [^ ]*' "$log" | tail -n 1) || true
 	printf '%s: %s executions in %d s, %s\n' "$1" "${executions:-no}" "$SECONDS" "$last"
+	sed -n "s/^share:/$1:/p" "$log"
 	[ "$2" != 0 ] || return 0
 	grep -E 'does not hold|ERROR|runtime error|SUMMARY' "$log" || tail -n 20 "$log"
 	sed -n 's/^.*Test unit written to /finding: /p' "$log"
@@ -43,7 +45,7 @@ one()
 	mkdir -p "$out/corpus/$1" "$out/findings"
 	SECONDS=0
 	# All that is committed is varied, also where it reaches a library whose coverage is not seen.
-	ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:quarantine_size_mb=32 \
+	FUZZ_SHARE=1 ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:quarantine_size_mb=32 \
 		"$out/fuzz/$1" -max_total_time=$((minutes * 60)) -timeout=30 -rss_limit_mb=2048 \
 		-artifact_prefix="$out/findings/$1-" -print_final_stats=1 -keep_seed=1 \
 		"$out/corpus/$1" "tests/fuzz/corpus/$1" >"$out/$1.log" 2>&1 || rc=$?

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An inventory: whatever is wrong is found and can be shown; what is taken names every host once,
+ * and a run of it can be begun. An input is the file.
+ */
+#include <errno.h>
+
+#include "probe/run.h"
+#include "probe/schedule.h"
+#include "profiles/schema.h"
+#include "tests/fuzz/mutate.h"
+#include "tests/fuzz/yaml_file.h"
+
+#define SCHEDULED_MAX 64
+
+FUZZ_MUTATE(yaml)
+FUZZ_CROSS(yaml)
+
+/* What goes into a command line. */
+static void check_host(const struct fabric_host *h)
+{
+	HOLDS(run_host_name_ok(h->name));
+	HOLDS(h->target[0] && h->target[0] != '-' && !strpbrk(h->target, " \t\r\n'\"\\;&|<>$`"));
+	HOLDS(h->agent[0] && h->port_count);
+	for (unsigned int i = 0; i < h->port_count; i++)
+		HOLDS(schema_name_ok(h->port[i].interface));
+}
+
+static void check_fabric(const struct fabric *f)
+{
+	struct schedule s;
+	struct run r;
+
+	HOLDS(f->host_count);
+	for (unsigned int i = 0; i < f->host_count; i++)
+		check_host(&f->host[i]);
+	HOLDS(fabric_find_host(f, f->host[f->host_count - 1].name) == (int)f->host_count - 1);
+	HOLDS(!run_init(&r, f));
+	HOLDS(r.host_count == f->host_count);
+	run_clear(&r);
+	if (f->host_count > SCHEDULED_MAX)
+		return;
+	HOLDS(!schedule_make(f->host_count, &s));
+	HOLDS(s.pair_count == f->host_count * (f->host_count - 1));
+	schedule_clear(&s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	const char *path = fuzz_file("f.yaml", data, size);
+	struct err e = {0};
+	struct fabric f;
+	struct diags d;
+	int err;
+
+	fuzz_yaml_begin(data, size);
+	(void)fabric_is_inventory(path);
+	diags_init(&d);
+	err = fabric_load(path, &f, &d, &e);
+	fuzz_yaml_check(err, &d);
+	if (!err) {
+		fuzz_reach(FUZZ_TAKEN);
+		check_fabric(&f);
+		fabric_clear(&f);
+	}
+	diags_clear(&d);
+	return 0;
+}
