@@ -118,7 +118,9 @@ lab: setup
 demo: setup-lab
 	@$(ALL) && tests/lab/demo.sh $(FAULT)
 
-bench: all $(BUILD)/bench/$(SUITE) $(if $(filter probe,$(SUITE)),$(BUILD)/bench/pattern) ; @tests/bench/keep.sh $(BUILD)/bench/$(SUITE)
+# BASE=REV: that revision is built, too, and both are played in turn, PAIRS=21 times; exit 2 when a row is worse.
+bench: all $(BUILD)/bench/$(SUITE) $(if $(filter probe,$(SUITE)),$(BUILD)/bench/pattern)
+	@$(if $(BASE),tests/bench/compare.sh $(SUITE) $(BASE),tests/bench/keep.sh $(BUILD)/bench/$(SUITE))
 layers: ; @tests/layers.sh
 clean: ; rm -rf build
 
