@@ -38,9 +38,12 @@ CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
 FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture-record dcbx ecn faults nic nic-load \
                   probe probe-faults probe-incast probe-marking probe-verdict shell switch topologies)
+# The labs of `make check`; all others are those of `make lab-check`.
+CHECK_TESTS := tests/lab/smoke.bats tests/lab/demo.bats
 # Labs in which nothing is measured: they run beside the others.
 BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply-faults apply_hosts boot confirm doctor \
                   offline scenario setup traps traps-ice trust use watch)
+LAB_TESTS := $(sort $(filter-out $(CHECK_TESTS) $(FABRIC_TESTS) $(BESIDE_TESTS),$(wildcard tests/lab/*.bats)))
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
@@ -88,28 +91,28 @@ setup setup-lab setup-soak:
 
 unit: $(UNITS) ; @tests/run.sh $(BUILD)/check $(UNITS)
 
-# The whole proof without hardware; ends in "N passed, N failed, N skipped".
+# The tests of every change, without hardware or KVM; ends in "N passed, N failed, N skipped".
 check: setup
 	@$(ALL)
-	@SCENARIO_RETRY=1 tests/run.sh build/check \
-	        $(sort $(filter-out $(FABRIC_TESTS) $(BESIDE_TESTS),$(wildcard tests/lab/*.bats))) \
-	        tests/lab/scenario --beside tests/sanitize.sh $(UNITS:$(BUILD)/%=build/san/%) tests/layers.sh \
-	        $(sort $(wildcard tests/golden/*.bats)) $(BESIDE_TESTS) tests/lab/scenario-6.12
+	@tests/run.sh build/check $(CHECK_TESTS) tests/layers.sh --beside tests/sanitize.sh \
+	        $(sort $(wildcard tests/golden/*.bats)) $(UNITS) $(UNITS:$(BUILD)/%=build/san/%)
 $(BUILD)/units: $(UNITS)
 
 # The lab itself: its faults, its NIC and switch under load, DCBX; it wants a machine of its own.
 fabric-check: setup
-	@$(ALL) && tests/run.sh build/check $(FABRIC_TESTS)
+	@$(ALL) && tests/run.sh build/fabric-check $(FABRIC_TESTS)
 
 # What takes hours: every part under tests/soak/, or PART=fuzz. FUZZ_MINUTES=60 for each fuzz target.
 soak: setup-soak
 	@$(ALL) && for part in $(or $(PART:%=tests/soak/%.sh),$(sort $(wildcard tests/soak/*.sh))); do \
 	        echo "soak: $$part"; $$part || failed=1; done; exit $$failed
 
-# Scenarios in the lab: all, or SCENARIO='NAME FILE.yaml'. PROVE=1: each without its fault, which it
-# has to notice. KERNEL=6.12 as for lab.
+# The rest of the proof: every scenario, and every lab file that is in no other target. With one of these it plays
+# scenarios alone: SCENARIO='NAME FILE.yaml', KERNEL=6.12 as for lab, PROVE=1: without its fault, which it has to notice.
 lab-check: setup
-	@$(ALL) && LAB_KERNEL=$(KERNEL) tests/lab/scenario $(if $(PROVE),--without-fault) $(SCENARIO)
+	@$(ALL) && $(if $(SCENARIO)$(PROVE)$(KERNEL),LAB_KERNEL=$(KERNEL) tests/lab/scenario $(if $(PROVE),--without-fault) $(SCENARIO), \
+	        SCENARIO_RETRY=1 tests/run.sh build/lab-check $(LAB_TESTS) tests/lab/scenario \
+	        --beside $(BESIDE_TESTS) tests/lab/scenario-6.12)
 # A lab to work in: a shell on each host, the switch's statistics live. TOPOLOGY=FILE, KERNEL=6.12.
 lab: setup
 	@$(ALL) && LAB_KERNEL=$(KERNEL) tests/lab/shell.sh $(TOPOLOGY)

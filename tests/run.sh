@@ -5,61 +5,100 @@
 # A test is a bats file (*.bats), or a program that prints TAP (cmocka does, by CMOCKA_MESSAGE_OUTPUT).
 # A program that prints no TAP counts as one test: exit 0 passed, 77 skipped, else failed. Those after
 # --beside run at the same time as the others, which wait for guests and leave a processor idle.
+# A test that tries a second time prints "# retried: WHAT": these lines are shown and counted. The seconds of
+# each suite are left in LOGDIR/seconds, in the form of budget.txt (BUDGET overrides), and a suite over its
+# budget is shown and counted; neither fails, as a machine may be busy.
+# With LIST=1 nothing runs: a line "LANE SUITE TEST" each.
 # The last line is "N passed, N failed, N skipped"; exit 1 when one failed or none ran.
 set -u
 log_dir=$1
 shift
-mkdir -p "$log_dir"
-passed=0 failed=0 skipped=0
+budget=${BUDGET:-$(dirname "$0")/budget.txt}
+passed=0 failed=0 skipped=0 retried=0
+declare -A seconds_of=()
 export CMOCKA_MESSAGE_OUTPUT=tap
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 
+# name_test TEST: its name and its suite. The programs of a kind are one suite, a bats file or a script is one.
+name_test()
+{
+	local folder
+
+	folder=$(basename "$(dirname "$1")")
+	name=$folder/$(basename "$1") suite=$folder
+	case $1 in
+	build/san/*) name=san/$name suite=san/$suite ;;
+	build/*) ;;
+	*) suite=$name ;;
+	esac
+}
+
+# count_result LOG CODE: ok, not_ok and skip of a test that has ended.
+count_result()
+{
+	# cmocka says "not ok N # SKIP" of what is skipped.
+	skip=$(grep -ciE '^(not )?ok .*# skip' "$1")
+	ok=$(grep -cE '^ok |^not ok .*# SKIP' "$1")
+	not_ok=$(grep '^not ok ' "$1" | grep -cv '# SKIP')
+	if ((ok + not_ok == 0)); then
+		case $2 in
+		0) ok=1 ;;
+		77) ok=1 skip=1 ;;
+		*) not_ok=1 ;;
+		esac
+	elif (($2 != 0 && not_ok == 0)); then
+		not_ok=1 # died after its last test: a sanitizer, a crash
+	fi
+}
+
 run_one()
 {
-	local name log start rc ok not_ok skip
+	local name suite log start rc ok not_ok skip retries lasted
 
-	name=$(basename "$(dirname "$1")")/$(basename "$1")
-	log=$log_dir/${name/\//-}.tap
+	name_test "$1"
+	log=$log_dir/${name//\//-}.tap
 	start=$SECONDS
 	case $1 in
 	*.bats) bats --formatter tap "$1" >"$log" 2>&1 </dev/null ;;
 	*) "$1" >"$log" 2>&1 </dev/null ;;
 	esac
 	rc=$?
-	# cmocka says "not ok N # SKIP" of what is skipped.
-	skip=$(grep -ciE '^(not )?ok .*# skip' "$log")
-	ok=$(grep -cE '^ok |^not ok .*# SKIP' "$log")
-	not_ok=$(grep '^not ok ' "$log" | grep -cv '# SKIP')
-	if ((ok + not_ok == 0)); then
-		case $rc in
-		0) ok=1 ;;
-		77) ok=1 skip=1 ;;
-		*) not_ok=1 ;;
-		esac
-	elif ((rc != 0 && not_ok == 0)); then
-		not_ok=1 # died after its last test: a sanitizer, a crash
-	fi
-	passed=$((passed + ok - skip)) failed=$((failed + not_ok)) skipped=$((skipped + skip))
+	count_result "$log" $rc
+	retries=$(grep -c '^# retried: ' "$log")
+	lasted=$((SECONDS - start))
+	seconds_of[$suite]=$((${seconds_of[$suite]:-0} + lasted))
+	passed=$((passed + ok - skip)) failed=$((failed + not_ok)) skipped=$((skipped + skip)) retried=$((retried + retries))
 	if ((not_ok)); then
-		printf 'FAIL %-32s %d of %d, exit %d, %d s\n' "$name" "$not_ok" $((ok + not_ok)) "$rc" $((SECONDS - start))
+		printf 'FAIL %-36s %d of %d, exit %d, %d s\n' "$name" "$not_ok" $((ok + not_ok)) "$rc" "$lasted"
 		grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/     /'
 	else
-		printf 'ok   %-32s %d tests, %d skipped, %d s\n' "$name" "$ok" "$skip" $((SECONDS - start))
+		printf 'ok   %-36s %d tests, %d skipped, %d s\n' "$name" "$ok" "$skip" "$lasted"
+		((!retries)) || grep '^# retried: ' "$log" | sed 's/^/     /'
 	fi
 	if ((skip)); then
 		grep -iE '^(not )?ok .*# skip' "$log" | sed 's/^/     /'
 	fi
 }
 
-# Its counts go to a file: it is a process of its own.
-run_beside()
+# run_lane NAME TEST...: these in turn; their counts and seconds go to files, as a lane may be a process of its own.
+run_lane()
 {
-	local t
+	local lane=$1 name suite t
 
+	shift
 	for t in "$@"; do
-		run_one "$t"
+		if [ -n "${LIST:-}" ]; then
+			name_test "$t"
+			echo "$lane $suite $t"
+		else
+			run_one "$t"
+		fi
 	done
-	echo "$passed $failed $skipped" >"$log_dir/beside.counts"
+	[ -z "${LIST:-}" ] || return 0
+	for suite in "${!seconds_of[@]}"; do
+		echo "$suite ${seconds_of[$suite]}"
+	done | sort >"$log_dir/$lane.seconds"
+	echo "$passed $failed $skipped $retried" >"$log_dir/$lane.counts"
 }
 
 # With all that it started.
@@ -68,31 +107,49 @@ end_beside()
 	[ -n "$beside_pid" ] && kill -- "-$beside_pid" 2>/dev/null
 }
 
+# over_budget: the suites that took longer than budget.txt gives them, and those it does not know.
+over_budget()
+{
+	[ -r "$budget" ] || return 0
+	awk '{ sub(/#.*/, "") } FNR == NR { if (NF) most[$1] = $2; next }
+		!($1 in most) { printf "over budget: %s took %d s and has none\n", $1, $2; next }
+		$2 > most[$1] { printf "over budget: %s took %d s of %d s\n", $1, $2, most[$1] }' "$budget" "$log_dir/seconds"
+}
+
 beside_pid=
 tests=()
 while (($#)) && [ "$1" != --beside ]; do
 	tests+=("$1")
 	shift
 done
+if [ -n "${LIST:-}" ]; then
+	run_lane main "${tests[@]}"
+	shift
+	run_lane beside "$@"
+	exit
+fi
+mkdir -p "$log_dir"
+rm -f "$log_dir"/*.counts "$log_dir"/*.seconds
 if (($#)); then
 	shift
-	rm -f "$log_dir/beside.counts"
 	trap 'end_beside; exit 130' INT TERM HUP
 	set -m # a process group of its own
-	run_beside "$@" &
+	run_lane beside "$@" &
 	beside_pid=$!
 	set +m
 fi
-for t in "${tests[@]}"; do
-	run_one "$t"
-done
+run_lane main "${tests[@]}"
 if [ -n "$beside_pid" ]; then
 	wait "$beside_pid"
-	if read -r beside_passed beside_failed beside_skipped <"$log_dir/beside.counts"; then
-		((passed += beside_passed, failed += beside_failed, skipped += beside_skipped))
+	if read -r beside_passed beside_failed beside_skipped beside_retried <"$log_dir/beside.counts"; then
+		((passed += beside_passed, failed += beside_failed, skipped += beside_skipped, retried += beside_retried))
 	else
 		((failed++))
 	fi
 fi
+cat "$log_dir"/*.seconds >"$log_dir/seconds"
+printf 'retried: %d\n' "$retried"
+over_budget | tee "$log_dir/over"
+printf 'over budget: %d of %d suites, %d s in all\n' "$(wc -l <"$log_dir/over")" "$(wc -l <"$log_dir/seconds")" "$SECONDS"
 printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
 ((failed == 0 && passed > 0))

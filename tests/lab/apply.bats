@@ -119,25 +119,6 @@ dirty()
 	on ibv_devinfo -d rxe0 | grep -q "active_mtu:.*$(jq '.ports[0].qos.mtu.ib_min' "$BATS_TEST_TMPDIR/show")"
 }
 
-@test "apply makes the port what the profile says, and a second plan is empty" {
-	clean
-	run -1 on rocecheck plan lab --exit-code
-	[[ $output == *"~ pfc.enabled"*"[] -> [3]"*"lab:"[0-9]* ]]
-	[[ $output == *"Nothing written."* ]]
-	run -0 on rocecheck apply lab --auto-approve --accept-unproven
-	[[ $output == *"Read back: 10 of 10 match. Transaction "* ]]
-	run -0 on rocecheck plan lab --exit-code
-	[[ $output == *"in sync"* ]]
-	on dcb pfc show dev roce0 prio-pfc | grep -q '3:on'
-	[ "$(on dcb -j app show dev roce0 | jq -c '.dscp_prio[26]')" = "[26,3]" ]
-	[ "$(on cat /sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos)" = 106 ]
-	# Once more changes nothing at all.
-	run -0 on "$TOOLS/dcbmon" rocecheck apply lab --auto-approve --accept-unproven
-	[[ $output == *"changes 0"* ]]
-	run -0 on rocecheck rollback --list --json
-	[ "$(jq -r '.transactions[].state' <<<"$output")" = "done" ]
-}
-
 @test "show --yaml is a profile of the port as it is, applied or found" {
 	on rocecheck apply lab --auto-approve --accept-unproven >/dev/null
 	run -0 on bash -ec 'rocecheck show -i roce0 --yaml >/tmp/live.yaml

@@ -75,3 +75,13 @@ within()
 	awk -v l="$1" -v v="$2" -v h="$3" 'BEGIN { exit !(l <= v && v <= h) }' ||
 		{ echo "$2 is not within $1 to $3"; return 1; }
 }
+
+# write_behind SECONDS: RC WRITE from h1 to h2 on DSCP 26, in the background.
+write_behind()
+{
+	local args=(ib_write_bw -d rxe0 -x 1 --tclass 106 -s 65536 -u 18 -D "$1")
+
+	on h2 timeout 60 "${args[@]}" >/dev/null 2>&1 3>&- &
+	on h2 bash -c 'until ss -Hltn "sport = 18515" | grep -q .; do sleep 0.1; done'
+	on h1 timeout 60 "${args[@]}" h2 >/dev/null 2>&1 3>&- &
+}

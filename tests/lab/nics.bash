@@ -41,6 +41,7 @@ taken()
 	local i
 
 	for i in 1 2 3; do
+		[ $i = 1 ] || echo "# retried: dcb $*: ${output%%$'\n'*}" >&3
 		run on h1 dcb "$@"
 		[ -n "$output" ] || return 0
 	done

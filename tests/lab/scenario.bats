@@ -303,7 +303,7 @@ judged()
 @test "on request what fails is played once more, and its first complaints are told" {
 	file a 'command: {h1: "[ ! -e $LAB_DIR/once ] || echo seen; touch $LAB_DIR/once"}' 'output: [seen]'
 	SCENARIO_RETRY=1 run -0 scenario "$tmp/s/a.yaml"
-	[[ $output == *"# a failed and is played again:"*"seen"*"ok 1 - a"* ]]
+	[[ $output == *"# retried: a failed and is played again:"*"seen"*"ok 1 - a"* ]]
 	rm "$LAB_DIR/once"
 	run -1 scenario "$tmp/s/a.yaml"
 	[[ $output == *"not ok 1 - a"* && $output != *again* ]]

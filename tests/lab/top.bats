@@ -6,53 +6,6 @@
 bats_require_minimum_version 1.5.0
 load guests
 
-# traffic SECONDS: RC WRITE from h1 to h2 on DSCP 26, in the background; h2 takes less than h1 gives.
-traffic()
-{
-	local args=(ib_write_bw -d rxe0 -x 1 --tclass 106 -s 65536 -u 18 -D "$1")
-
-	on h2 timeout 60 "${args[@]}" >/dev/null 2>&1 3>&- &
-	on h2 bash -c 'until ss -Hltn "sport = 18515" | grep -q .; do sleep 0.1; done'
-	on h1 timeout 60 "${args[@]}" h2 >/dev/null 2>&1 3>&- &
-}
-
-# truth: what the tools of others read on h1, as one JSON object.
-truth()
-{
-	on h1 bash -c 'ethtool -S roce0 | awk "/: [0-9]+\$/ { printf \"%s %s\n\", \$1, \$2 }"
-		dcb -s pfc show dev roce0 | awk "/^(requests|indications)/ {
-			for (i = 2; i <= 9; i++) { split(\$i, v, \":\"); printf \"%s%d: %s\n\", \$1, v[1], v[2] } }"
-		rdma statistic show link rxe0/1 | tr " " "\n" | awk "
-			name { printf \"rdma_%s: %s\n\", name, \$1; name = \"\"; next }
-			/^[a-z_]+\$/ && \$1 != \"link\" { name = \$1 }"' |
-		jq -Rn '[inputs | capture("^(?<key>[^ ]+): (?<value>[0-9]+)$") | .value |= tonumber]
-			| from_entries'
-}
-
-# agrees FROM TOTALS TO: each total lies between what was read before it and after it.
-agrees()
-{
-	jq -ne --argjson from "$1" --argjson got "$2" --argjson to "$3" '
-		def between($name; $value): if $from[$name] == null then error("no oracle: " + $name)
-			elif $from[$name] <= $value and $value <= $to[$name] then true
-			else error("\($name): \($from[$name]) <= \($value) <= \($to[$name])") end;
-		[range(8) as $p |
-			between("indications\($p)"; $got.pfc_rx_frames[$p]),
-			between("requests\($p)"; $got.pfc_tx_frames[$p]),
-			between("rx_prio\($p)_pause"; $got.pfc_rx_frames[$p]),
-			between("rx_prio\($p)_pause_duration"; $got.pfc_rx_pause_us[$p]),
-			between("rx_prio\($p)_bytes"; $got.prio_rx_bytes[$p]),
-			between("tx_prio\($p)_bytes"; $got.prio_tx_bytes[$p]),
-			between("tx_prio\($p)_packets"; $got.prio_tx_packets[$p]),
-			between("rx_prio\($p)_discards"; $got.prio_rx_discards[$p])] +
-		[between("rx_discards_phy"; $got.rx_discards),
-			between("rdma_sent_pkts"; $got.rdma_tx_packets),
-			between("rdma_rcvd_pkts"; $got.rdma_rx_packets),
-			between("rdma_out_of_seq_request"; $got.out_of_sequence),
-			between("rdma_rcvd_seq_err"; $got.seq_nak_rx),
-			between("rdma_completer_retry_err"; $got.retransmits)] | all'
-}
-
 mux()
 {
 	tmux -S "$socket" "$@" 3>&- 4>&-
@@ -170,37 +123,8 @@ teardown_file()
 	diff "$BATS_TEST_TMPDIR/before" "$BATS_TEST_TMPDIR/after"
 }
 
-@test "top --batch under traffic agrees with ethtool -S, dcb -s pfc and rdma statistic" {
-	traffic 50 # ended below: who reads beside it may be slow
-	sleep 2
-	from=$(truth)
-	on h1 rocecheck top --batch -n 2 --json >"$BATS_TEST_TMPDIR/top"
-	to=$(truth)
-	cat "$BATS_TEST_TMPDIR/top"
-	[ "$(wc -l <"$BATS_TEST_TMPDIR/top")" -eq 2 ]
-	while read -r line; do
-		agrees "$from" "$(jq -c .totals <<<"$line")" "$to"
-	done <"$BATS_TEST_TMPDIR/top"
-	# Traffic and pause were there, on priority 3; a rate is the difference over the interval.
-	jq -se '.[0] as $a | .[1] as $b | $b.rates.prio_tx_bytes[3] > 1e6
-		and $b.totals.pfc_rx_frames[3] > $a.totals.pfc_rx_frames[3]
-		and $b.rates.pfc_rx_frames[3] > 0 and $b.rates.pfc_rx_frames[4] == 0
-		and ((($b.totals.prio_tx_bytes[3] - $a.totals.prio_tx_bytes[3]) / $b.interval_s
-			- $b.rates.prio_tx_bytes[3]) | fabs) < 1
-		and $b.rates.cnp_tx == 0 and $b.totals.icrc_errors == null' "$BATS_TEST_TMPDIR/top"
-	both sh -c 'pkill -x ib_write_bw; true' # the peer of one that ended ends by itself
-	wait
-	# At rest it is not only between them, but the same.
-	sleep 1
-	from=$(truth)
-	line=$(on h1 rocecheck top --batch -n 1 --interval 100ms --json)
-	to=$(truth)
-	agrees "$from" "$(jq -c .totals <<<"$line")" "$to"
-	jq -ne --argjson a "$from" --argjson b "$to" '$a.tx_prio3_bytes == $b.tx_prio3_bytes'
-}
-
 @test "the screen shows the paused priority at 100x30 and 60x16, in colour, and q ends it" {
-	traffic 15
+	write_behind 15
 	printf '%s\n' 'tests/lab/lab ssh h1 rocecheck top --interval 500ms' 'echo "exit $?"' 'exec sleep 100' \
 		>"$BATS_TEST_TMPDIR/run.sh"
 	start

@@ -1,0 +1,141 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The targets check, lab-check and fabric-check, and tests/run.sh, which plays their tests: no test file is left out
+# or played twice, each suite has its seconds, what is tried a second time is counted, and .ci/run sums up.
+
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	unset MAKEFLAGS MFLAGS MAKELEVEL SCENARIO KERNEL PROVE
+	tmp=$BATS_TEST_TMPDIR
+}
+
+# tests_of TARGET: a line "LANE SUITE TEST" for each of its tests.
+tests_of() {
+	make -n "$1" BUILD=build | sed -n '/tests\/run\.sh/,$p' | sed 's,.*tests/run\.sh,LIST=1 tests/run.sh,' | bash
+}
+
+# budget SUITE: its seconds.
+budget() {
+	awk -v suite="$1" '$1 == suite { print $2; n++ } END { exit n != 1 }' tests/budget.txt
+}
+
+# seconds TARGET: those of its longer lane, by the budget.
+seconds() {
+	local lane suite main=0 beside=0
+
+	while read -r lane suite; do
+		: $(($lane += $(budget "$suite")))
+	done < <(tests_of "$1" | awk '{ print $1, $2 }' | sort -u)
+	echo $((main > beside ? main : beside))
+}
+
+# program FILE: a test that prints what stands on standard input.
+program() {
+	{
+		echo '#!/bin/sh'
+		echo "cat <<'TAP'"
+		cat
+		echo TAP
+	} >"$tmp/$1"
+	chmod 755 "$tmp/$1"
+}
+
+@test "every test file is in one target, once" {
+	for target in check lab-check fabric-check; do
+		tests_of $target >"$tmp/$target"
+		[ -s "$tmp/$target" ]
+	done
+	cat "$tmp"/{check,lab-check,fabric-check} | awk '{ print $3 }' | sort >"$tmp/played"
+	{
+		ls tests/lab/*.bats tests/golden/*.bats tests/lab/scenario tests/lab/scenario-6.12 tests/layers.sh tests/sanitize.sh
+		for kind in '' san/; do
+			ls tests/unit/test_*.c | sed "s,tests/\(.*\)\.c,build/$kind\1,"
+			ls tests/fuzz/fuzz_*.c | sed "s,tests/fuzz/fuzz_\(.*\)\.c,build/${kind}fuzz/\1,"
+		done
+	} | sort >"$tmp/files"
+	diff "$tmp/files" "$tmp/played"
+	# One lab is enough for every change, beside the demo.
+	[ "$(grep -c ' tests/lab/' "$tmp/check")" = 2 ]
+}
+
+@test "lab-check with SCENARIO, PROVE or KERNEL plays scenarios and nothing else" {
+	run -0 make -n lab-check SCENARIO='a /b/c.yaml' PROVE=1
+	[[ $output == *"tests/lab/scenario --without-fault a /b/c.yaml"* && $output != *run.sh* ]]
+	run -0 make -n lab-check PROVE=1
+	[[ $output == *"tests/lab/scenario --without-fault"* && $output != *run.sh* ]]
+	run -0 make -n lab-check KERNEL=6.12
+	[[ $output == *"LAB_KERNEL=6.12 tests/lab/scenario"* && $output != *run.sh* ]]
+}
+
+@test "each suite has its seconds, and they fit 15 minutes, and 50 with lab-check" {
+	for target in check lab-check fabric-check; do
+		tests_of $target
+	done | awk '{ print $2 }' | sort -u >"$tmp/suites"
+	while read -r suite; do
+		budget "$suite" >/dev/null || { echo "tests/budget.txt has no line for $suite, or two"; return 1; }
+	done <"$tmp/suites"
+	# No line for a suite that is gone.
+	diff <(awk '{ sub(/#.*/, "") } NF && $1 != "setup" { print $1 }' tests/budget.txt | sort) "$tmp/suites"
+	check=$(seconds check)
+	lab=$(seconds lab-check)
+	echo "check $check s, lab-check $lab s, setup $(budget setup) s"
+	((check > 0 && check + $(budget setup) <= 900))
+	((lab > 0 && check + lab + 2 * $(budget setup) <= 3000))
+}
+
+@test "run.sh counts what passes, fails, is skipped and is tried again; a budget fails nothing" {
+	program good <<-'END'
+		ok 1 - a
+		# retried: a had no luck
+		ok 2 - b # skip not here
+	END
+	program bad <<-'END'
+		ok 1 - a
+		not ok 2 - b
+	END
+	printf 'x 9\n' >"$tmp/budget"
+	mv "$tmp/good" "$tmp/g"
+	BUDGET=$tmp/budget run -0 tests/run.sh "$tmp/log" "$tmp/g"
+	[[ $output == *"     # retried: a had no luck"* ]]
+	[[ $output == *$'\nretried: 1\n'* ]]
+	[[ $output == *"over budget: "*"/g took 0 s and has none"*$'\nover budget: 1 of 1 suites, '* ]]
+	[ "${lines[-1]}" = "1 passed, 0 failed, 1 skipped" ]
+	mkdir "$tmp/kind"
+	program kind/slow <<<'ok 1 - a'
+	sed -i '2i sleep 2' "$tmp/kind/slow"
+	printf 'kind/slow 1 # seconds\nkind/quick 60\n' >"$tmp/budget"
+	program kind/quick <<<$'# retried: c\n# retried: d\nok 1'
+	BUDGET=$tmp/budget run -1 tests/run.sh "$tmp/log" "$tmp/kind/quick" "$tmp/bad" --beside "$tmp/kind/slow"
+	[[ $output == *$'\nretried: 2\n'* ]]
+	[[ $output == *"over budget: kind/slow took "[2-9]" s of 1 s"* ]]
+	[[ $output != *"over budget: kind/quick"* ]]
+	[ "${lines[-1]}" = "3 passed, 1 failed, 0 skipped" ]
+	grep -Eqx 'kind/slow [2-9]' "$tmp/log/seconds"
+}
+
+# ci CHECK LAB: .ci/run over two targets that do this.
+ci() {
+	mkdir -p "$tmp/tree/.ci"
+	cp .ci/run "$tmp/tree/.ci/"
+	printf 'check:\n\t@%s\nlab-check:\n\t@%s\n' "$1" "$2" >"$tmp/tree/Makefile"
+	run "$tmp/tree/.ci/run"
+	echo "$output"
+}
+
+@test ".ci/run plays both, sums them up, and fails when one does" {
+	ci 'echo "5 passed, 0 failed, 1 skipped"' 'echo "7 passed, 0 failed, 0 skipped"'
+	[ "$status" = 0 ]
+	[ "${lines[-1]}" = "12 passed, 0 failed, 1 skipped" ]
+	ci 'echo "5 passed, 2 failed, 1 skipped"; exit 1' 'echo "7 passed, 0 failed, 0 skipped"'
+	[ "$status" = 1 ]
+	[ "${lines[-1]}" = "12 passed, 2 failed, 1 skipped" ]
+	ci 'echo "5 passed, 0 failed, 0 skipped"' 'echo "7 passed, 1 failed, 0 skipped"; exit 1'
+	[ "$status" = 1 ]
+	[ "${lines[-1]}" = "12 passed, 1 failed, 0 skipped" ]
+	# One that does not get to its tests.
+	ci 'exit 3' 'echo "7 passed, 0 failed, 0 skipped"'
+	[ "$status" = 1 ]
+	[ "${lines[-1]}" = "7 passed, 1 failed, 0 skipped" ]
+}
