@@ -33,7 +33,6 @@ BEGIN {
 	kernel["cmd/last.c"]        = "mkdir rename open"
 	kernel["dcb/baseline.c"]    = "open"
 	kernel["dcb/journal.c"]     = "mkdir unlink rmdir open"
-	kernel["dcb/lldpad_conf.c"] = "mkostemp unlink fchmod rename"
 	kernel["probe/outfile.c"]   = "mkostemp unlink fchmod rename realpath"
 	writing = "(creat|mkstemp|mkostemp|mkdtemp|mkdir|mkdirat|mknod|mkfifo|rename|renameat|renameat2|" \
 		"unlink|unlinkat|rmdir|chmod|fchmod|fchmodat|symlink|symlinkat|linkat|truncate|freopen)"
