@@ -43,7 +43,7 @@ esac
 trap '$lab down >/dev/null 2>&1 || true' EXIT
 trap 'exit 130' INT TERM
 rm -rf "$out"
-mkdir -p "$out"
+mkdir -p "$out" && chmod go-w "$out"
 
 echo "== two lab hosts"
 $lab up
