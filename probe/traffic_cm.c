@@ -33,7 +33,9 @@ struct traffic_cm {
 struct ticket {
 	__be64 seed;
 	__be32 flow;
-};
+} __attribute__((packed));
+_Static_assert(sizeof(struct ticket) == 12,
+	       "ticket has holes, which leave with what the stack had");
 
 static int fail(const struct traffic *t, const char *step, struct err *e)
 {
@@ -100,15 +102,45 @@ static int next_event(struct traffic *t, struct rdma_cm_event **event, struct er
 	return 0;
 }
 
+/* The id of one of our flows. Others are strangers', and the listener. */
+static bool is_own(const struct traffic_cm *cm, const struct rdma_cm_id *id)
+{
+	for (unsigned int i = 0; id && i < cm->count; i++)
+		if (cm->id[i] == id)
+			return true;
+	return false;
+}
+
+/* Acknowledges an event that is no news of our flows. What knocks is sent away, and what a stranger
+ * left is given back. */
+static void pass_over(struct traffic_cm *cm, struct rdma_cm_event *event)
+{
+	struct rdma_cm_id *id = event->id;
+	bool knocks = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
+
+	if (knocks)
+		(void)rdma_reject(id, NULL, 0);
+	rdma_ack_cm_event(event); /* before its id can be destroyed */
+	if (knocks && id != cm->listener && !is_own(cm, id))
+		rdma_destroy_id(id);
+}
+
 /* Waits for this event of the one connection that is made. */
-static int expect(struct traffic *t, enum rdma_cm_event_type want, struct err *e)
+static int expect(struct traffic *t, const struct rdma_cm_id *id, enum rdma_cm_event_type want,
+		  struct err *e)
 {
 	struct rdma_cm_event *event;
-	int err = next_event(t, &event, e);
+	int err;
 
-	if (err)
-		return err;
-	if (event->event != want)
+	for (;;) {
+		err = next_event(t, &event, e);
+		if (err)
+			return err;
+		if (is_own(t->cm, event->id))
+			break;
+		pass_over(t->cm, event);
+	}
+	if (event->event != want || event->id != id)
 		err = err_set(e, -ECONNREFUSED, "%s: rdma_cm: %s (status %d) instead of %s",
 			      t->spec.ibdev, rdma_event_str(event->event), event->status,
 			      rdma_event_str(want));
@@ -162,12 +194,12 @@ static int resolve(struct flow *f, struct rdma_cm_id *id, struct err *e)
 		return fail(t, "set the traffic class", e);
 	if (rdma_resolve_addr(id, (struct sockaddr *)&here, (struct sockaddr *)&there, RESOLVE_MS))
 		return fail(t, "resolve the address", e);
-	err = expect(t, RDMA_CM_EVENT_ADDR_RESOLVED, e);
+	err = expect(t, id, RDMA_CM_EVENT_ADDR_RESOLVED, e);
 	if (err)
 		return err;
 	if (rdma_resolve_route(id, RESOLVE_MS))
 		return fail(t, "resolve the route", e);
-	return expect(t, RDMA_CM_EVENT_ROUTE_RESOLVED, e);
+	return expect(t, id, RDMA_CM_EVENT_ROUTE_RESOLVED, e);
 }
 
 static int connect_flow(struct flow *f, struct err *e)
@@ -186,7 +218,7 @@ static int connect_flow(struct flow *f, struct err *e)
 		return err;
 	if (rdma_connect(id, &param))
 		return fail(t, "connect", e);
-	err = expect(t, RDMA_CM_EVENT_CONNECT_RESPONSE, e);
+	err = expect(t, id, RDMA_CM_EVENT_CONNECT_RESPONSE, e);
 	if (!err)
 		err = modify(f, id, IBV_QPS_RTR, e);
 	if (!err)
@@ -196,7 +228,7 @@ static int connect_flow(struct flow *f, struct err *e)
 	return err;
 }
 
-/* A stranger may knock: who has no ticket of this run is sent away. */
+/* A stranger may knock: who has no ticket of this run is sent away. NULL: that. */
 static struct flow *flow_of(struct traffic *t, const struct rdma_cm_event *event)
 {
 	struct ticket ticket;
@@ -226,28 +258,28 @@ static int accept_flow(struct flow *f, struct rdma_cm_id *id, struct err *e)
 	return err;
 }
 
+/* Events of strangers' ids end nothing: they knock, are sent away, and say what they want. */
 static int serve_event(struct traffic *t, unsigned int *established, struct err *e)
 {
 	struct rdma_cm_event *event;
-	struct rdma_cm_id *id;
 	struct flow *f;
 	int err = next_event(t, &event, e);
 
 	if (err)
 		return err;
-	id = event->id;
 	f = event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? flow_of(t, event) : NULL;
-	if (f) {
-		err = accept_flow(f, id, e);
-	} else if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
-		rdma_reject(id, NULL, 0);
-	} else if (event->event == RDMA_CM_EVENT_ESTABLISHED) {
+	if (!f && !is_own(t->cm, event->id) && event->event != RDMA_CM_EVENT_DEVICE_REMOVAL) {
+		pass_over(t->cm, event);
+		return 0;
+	}
+	if (f)
+		err = accept_flow(f, event->id, e);
+	else if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 		++*established;
-	} else {
+	else
 		err = err_set(e, -ECONNREFUSED, "%s: rdma_cm: %s (status %d)", t->spec.ibdev,
 			      rdma_event_str(event->event), event->status);
-	}
-	rdma_ack_cm_event(event); /* before its id can be destroyed */
+	rdma_ack_cm_event(event);
 	return err;
 }
 
@@ -311,6 +343,9 @@ static int connect_all(struct traffic *t, struct err *e)
 	}
 	while (!err && established < t->cm->count)
 		err = serve_event(t, &established, e);
+	if (t->cm->listener) /* nobody else is heard */
+		rdma_destroy_id(t->cm->listener);
+	t->cm->listener = NULL;
 	return err;
 }
 
@@ -333,12 +368,14 @@ void traffic_cm_take_event(struct traffic *t)
 {
 	struct rdma_cm_event *event;
 	enum rdma_cm_event_type type;
+	bool own;
 
 	if (rdma_get_cm_event(t->cm->channel, &event))
 		return;
 	type = event->event;
-	rdma_ack_cm_event(event);
-	if (type == RDMA_CM_EVENT_DISCONNECTED)
+	own = is_own(t->cm, event->id);
+	pass_over(t->cm, event);
+	if (type == RDMA_CM_EVENT_DISCONNECTED && own)
 		traffic_fail(t, CAUSE_PEER_GONE, "the other end disconnected");
 	else if (type == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		traffic_fail(t, CAUSE_LOCAL, "the device is removed");

@@ -23,6 +23,7 @@
 #define WAIT_MS	   100 /* of one poll(), so that the time is looked at */
 #define UNSENT_MAX (256 << 10)
 #define STRANGERS  16 /* that may knock at the same time */
+#define VISITORS   64 /* that may stand there and say nothing yet */
 
 /* The first bytes of a stream: which one, of which run. */
 struct ticket {
@@ -241,18 +242,91 @@ static int connect_all(struct tcp_load *l, const uint8_t gid[16], const uint16_t
 	return 0;
 }
 
-/* The stream that a visitor is; NULL: a stranger. */
-static struct tcp_stream *stream_of(struct tcp_load *l, int fd, unsigned int background)
+/* Who has come and not said yet which stream it is. */
+struct visitor {
+	int fd; /* -1: nobody */
+	unsigned int background;
+	uint64_t since_ms;
+	uint8_t said[sizeof(struct ticket)];
+	size_t used;
+};
+
+struct reception {
+	struct tcp_load *l;
+	const uint8_t *gid; /* of the other end */
+	struct visitor visitor[VISITORS];
+	unsigned int missing[TRAFFIC_TCP_MAX]; /* streams of each background */
+};
+
+static void visitor_dismiss(struct visitor *v)
 {
+	if (v->fd >= 0)
+		close(v->fd);
+	v->fd = -1;
+}
+
+/* The stream that it is; NULL: a stranger. */
+static struct tcp_stream *visitor_stream(const struct reception *r, const struct visitor *v)
+{
+	struct tcp_load *l = r->l;
 	struct ticket ticket;
 	struct tcp_stream *s;
 
-	if (!await(fd, POLLIN, monotonic_ms() + TICKET_MS) ||
-	    recv(fd, &ticket, sizeof(ticket), MSG_DONTWAIT) != sizeof(ticket) ||
-	    be64toh(ticket.seed) != l->seed || be32toh(ticket.stream) >= l->stream_count)
+	memcpy(&ticket, v->said, sizeof(ticket));
+	if (be64toh(ticket.seed) != l->seed || be32toh(ticket.stream) >= l->stream_count)
 		return NULL;
 	s = &l->stream[be32toh(ticket.stream)];
-	return s->fd < 0 && s->background == background ? s : NULL;
+	return s->fd < 0 && s->background == v->background ? s : NULL;
+}
+
+static int visitor_hear(struct reception *r, struct visitor *v, struct err *e)
+{
+	ssize_t n = recv(v->fd, v->said + v->used, sizeof(v->said) - v->used, MSG_DONTWAIT);
+	struct tcp_stream *s;
+	int err;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	v->used += n > 0 ? (size_t)n : 0;
+	if (n > 0 && v->used < sizeof(v->said))
+		return 0;
+	s = n > 0 ? visitor_stream(r, v) : NULL;
+	if (!s) {
+		visitor_dismiss(v);
+		return 0;
+	}
+	s->fd = v->fd;
+	v->fd = -1;
+	r->missing[s->background]--;
+	err = set_tos(r->l, s->fd, s->background);
+	return err ? fail(r->l, err, "set the ToS", e) : 0;
+}
+
+/* A free place, or that of the one who has been silent longest. */
+static struct visitor *visitor_place(struct reception *r)
+{
+	struct visitor *oldest = &r->visitor[0];
+
+	for (unsigned int i = 0; i < VISITORS && oldest->fd >= 0; i++) {
+		struct visitor *v = &r->visitor[i];
+
+		if (v->fd < 0 || v->since_ms < oldest->since_ms)
+			oldest = v;
+	}
+	visitor_dismiss(oldest);
+	return oldest;
+}
+
+/* Streams come from the address of the other end's GID, to which each is bound. */
+static bool is_other_end(const struct reception *r, const struct sockaddr_storage *from)
+{
+	struct sockaddr_storage want;
+	char came[64], wanted[64];
+
+	address_of_gid(r->gid, 0, &want);
+	address_text((const struct sockaddr *)from, came, sizeof(came));
+	address_text((const struct sockaddr *)&want, wanted, sizeof(wanted));
+	return !strcmp(came, wanted);
 }
 
 /* Of accept4(): whoever knocked went away again. Others would come again at once. */
@@ -261,33 +335,95 @@ static bool went_away(int error)
 	return error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO;
 }
 
-static int accept_streams(struct tcp_load *l, unsigned int i, uint64_t end_ms, struct err *e)
+static int visitor_accept(struct reception *r, unsigned int background, struct err *e)
 {
-	unsigned int come = 0;
+	struct sockaddr_storage from = {0};
+	socklen_t size = sizeof(from);
+	int fd = accept4(r->l->listener[background], (struct sockaddr *)&from, &size,
+			 SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	while (come < l->tcp[i].streams) {
-		struct tcp_stream *s;
-		int fd, err;
-
-		if (!await(l->listener[i], POLLIN, end_ms))
-			return fail(l, -ETIMEDOUT, "waiting for streams of the other end", e);
-		fd = accept4(l->listener[i], NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-		if (fd < 0 && went_away(errno))
-			continue;
-		if (fd < 0)
-			return fail(l, -errno, "accept", e);
-		s = stream_of(l, fd, i);
-		if (!s) {
-			close(fd);
-			continue;
-		}
-		s->fd = fd;
-		come++;
-		err = set_tos(l, fd, i);
-		if (err)
-			return fail(l, err, "set the ToS", e);
+	if (fd < 0)
+		return went_away(errno) ? 0 : fail(r->l, -errno, "accept", e);
+	if (!is_other_end(r, &from)) {
+		close(fd);
+		return 0;
 	}
+	*visitor_place(r) =
+		(struct visitor){.fd = fd, .background = background, .since_ms = monotonic_ms()};
 	return 0;
+}
+
+/* Those who are there, and no more than that: poll() counts free places as files. */
+static nfds_t reception_watch(const struct reception *r,
+			      struct pollfd p[TRAFFIC_TCP_MAX + VISITORS],
+			      unsigned int who[TRAFFIC_TCP_MAX + VISITORS])
+{
+	nfds_t n = 0;
+
+	for (unsigned int i = 0; i < VISITORS + TRAFFIC_TCP_MAX; i++) {
+		unsigned int listener = i - VISITORS; /* after the visitors */
+		int fd = i < VISITORS ? r->visitor[i].fd : r->l->listener[listener];
+
+		if (fd < 0 || (i >= VISITORS && !r->missing[listener]))
+			continue;
+		p[n] = (struct pollfd){.fd = fd, .events = POLLIN};
+		who[n++] = i;
+	}
+	return n;
+}
+
+/* One look at all: a silent one holds up nobody. */
+static int reception_look(struct reception *r, struct err *e)
+{
+	struct pollfd p[TRAFFIC_TCP_MAX + VISITORS];
+	unsigned int who[ARRAY_SIZE(p)];
+	nfds_t n = reception_watch(r, p, who);
+	int err = 0;
+
+	if (poll(p, n, WAIT_MS) < 0)
+		return errno == EINTR ? 0 : fail(r->l, -errno, "poll", e);
+	for (nfds_t i = 0; i < n && !err; i++) {
+		if (p[i].revents && who[i] < VISITORS)
+			err = visitor_hear(r, &r->visitor[who[i]], e);
+		else if (p[i].revents)
+			err = visitor_accept(r, who[i] - VISITORS, e);
+	}
+	for (unsigned int i = 0; i < VISITORS; i++)
+		if (r->visitor[i].fd >= 0 && monotonic_ms() - r->visitor[i].since_ms >= TICKET_MS)
+			visitor_dismiss(&r->visitor[i]);
+	return err;
+}
+
+static bool any_missing(const struct reception *r)
+{
+	for (unsigned int i = 0; i < TRAFFIC_TCP_MAX; i++)
+		if (r->missing[i])
+			return true;
+	return false;
+}
+
+static int accept_streams(struct tcp_load *l, const uint8_t gid[16], uint64_t end_ms, struct err *e)
+{
+	struct reception *r = calloc(1, sizeof(*r));
+	int err = 0;
+
+	if (!r)
+		return err_sys(e, -ENOMEM, "TCP");
+	r->l = l;
+	r->gid = gid;
+	for (unsigned int i = 0; i < VISITORS; i++)
+		r->visitor[i].fd = -1;
+	for (unsigned int i = 0; i < l->count; i++)
+		r->missing[i] = l->tcp[i].streams;
+	while (any_missing(r) && !err) {
+		err = reception_look(r, e);
+		if (!err && any_missing(r) && monotonic_ms() >= end_ms)
+			err = fail(l, -ETIMEDOUT, "waiting for streams of the other end", e);
+	}
+	for (unsigned int i = 0; i < VISITORS; i++)
+		visitor_dismiss(&r->visitor[i]);
+	free(r);
+	return err;
 }
 
 /* The kernel paces a stream itself; what is written waits in our hands, not in a long queue. */
@@ -314,8 +450,8 @@ int tcp_load_connect(struct tcp_load *l, const uint8_t gid[16],
 
 	if (l->role == TRAFFIC_CLIENT)
 		err = connect_all(l, gid, port, end_ms, e);
-	for (unsigned int i = 0; i < l->count && !err && l->role == TRAFFIC_SERVER; i++)
-		err = accept_streams(l, i, end_ms, e);
+	else
+		err = accept_streams(l, gid, end_ms, e);
 	close_listeners(l);
 	for (unsigned int n = 0; n < l->stream_count && !err; n++)
 		err = shape(l, &l->stream[n], e);

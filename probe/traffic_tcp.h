@@ -18,7 +18,8 @@ int tcp_load_open(const struct traffic_spec *spec, const uint8_t gid[16],
 void tcp_load_close(struct tcp_load *l);
 
 /* All streams to the peer, each with its ToS; at most 4 s. Both ends call it, at the same time. A
- * stranger who knocks and does not know the run is sent away. */
+ * stranger who knocks and does not know the run, or comes from another address, is sent away and
+ * holds up nobody. */
 int tcp_load_connect(struct tcp_load *l, const uint8_t gid[16],
 		     const uint16_t port[TRAFFIC_TCP_MAX], struct err *e);
 

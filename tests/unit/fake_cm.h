@@ -31,6 +31,13 @@ static struct {
 	uint32_t connections;
 	int tos;      /* that queue pairs get in place of what was asked for; -1: none */
 	int tos_from; /* from this connection on */
+	unsigned int ids, rejected; /* that live; requests that were sent away */
+	size_t words_most;	    /* private data of a request */
+	/* Before each request of ours a stranger's one, and what it says of itself then */
+	bool strangers;
+	enum rdma_cm_event_type stranger_says;
+	struct rdma_cm_id *gone[16]; /* of strangers, that the test destroys */
+	unsigned int gone_count;
 } fake_cm;
 
 static void fake_cm_reset(void)
@@ -39,6 +46,11 @@ static void fake_cm_reset(void)
 	fake_cm.connections = 0;
 	fake_cm.tos = -1;
 	fake_cm.tos_from = 0;
+	fake_cm.ids = fake_cm.rejected = 0;
+	fake_cm.words_most = 0;
+	fake_cm.strangers = false;
+	fake_cm.gone_count = 0;
+	fake_cm.stranger_says = RDMA_CM_EVENT_REJECTED;
 }
 
 struct rdma_event_channel *rdma_create_event_channel(void)
@@ -98,12 +110,16 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 	made->id.channel = channel;
 	made->id.context = context;
 	made->id.ps = ps;
+	__atomic_add_fetch(&fake_cm.ids, 1, __ATOMIC_RELAXED);
 	*id = &made->id;
 	return 0;
 }
 
 int rdma_destroy_id(struct rdma_cm_id *id)
 {
+	if (fake_cm.listener == (struct fake_id *)id)
+		fake_cm.listener = NULL;
+	__atomic_sub_fetch(&fake_cm.ids, 1, __ATOMIC_RELAXED);
 	free(id);
 	return 0;
 }
@@ -152,6 +168,24 @@ int rdma_resolve_route(struct rdma_cm_id *id, int ms)
 	return 0;
 }
 
+/* A request with these words, and what is said of its connection afterwards. */
+static void fake_stranger(const void *words, uint8_t length)
+{
+	struct rdma_conn_param param = {.private_data_len = length};
+	struct rdma_cm_id *made, *gone;
+	struct fake_id *stranger;
+
+	rdma_create_id(fake_cm.listener->id.channel, &made, NULL, RDMA_PS_TCP);
+	rdma_create_id(fake_cm.listener->id.channel, &gone, NULL, RDMA_PS_TCP);
+	stranger = (struct fake_id *)made;
+	if (length)
+		memcpy(stranger->words, words, length);
+	param.private_data = stranger->words;
+	fake_event(made, made->channel, RDMA_CM_EVENT_CONNECT_REQUEST, &param);
+	fake_event(gone, gone->channel, fake_cm.stranger_says, NULL);
+	fake_cm.gone[fake_cm.gone_count++ % 16] = gone;
+}
+
 /* The REQ brings the ToS to the passive side. */
 int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 {
@@ -159,6 +193,10 @@ int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_param *param)
 	struct rdma_conn_param seen = *param;
 	struct rdma_cm_id *made;
 
+	if (fake_cm.strangers)
+		fake_stranger("hello", 5);
+	if (param->private_data_len > fake_cm.words_most)
+		fake_cm.words_most = param->private_data_len;
 	rdma_create_id(fake_cm.listener->id.channel, &made, NULL, RDMA_PS_TCP);
 	passive = (struct fake_id *)made;
 	passive->peer = active;
@@ -195,7 +233,8 @@ int rdma_reject(struct rdma_cm_id *id, const void *words, uint8_t length)
 	(void)id;
 	(void)words;
 	(void)length;
-	abort();
+	fake_cm.rejected++;
+	return 0;
 }
 
 int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int *mask)

@@ -149,6 +149,54 @@ static void test_tos_of_two(void **state)
 	}
 }
 
+/* Strangers knock between the requests of the run, and say this and that: they are sent away, what
+ * they leave is given back, and the run goes on. After it is set up nobody is heard. */
+static void test_strangers(void **state)
+{
+	static const enum rdma_cm_event_type says[] = {
+		RDMA_CM_EVENT_REJECTED,		RDMA_CM_EVENT_DISCONNECTED,
+		RDMA_CM_EVENT_UNREACHABLE,	RDMA_CM_EVENT_CONNECT_ERROR,
+		RDMA_CM_EVENT_ESTABLISHED,	RDMA_CM_EVENT_TIMEWAIT_EXIT,
+		RDMA_CM_EVENT_CONNECT_RESPONSE,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(says); i++) {
+		struct traffic_class class = base;
+		struct pair p;
+
+		class.qps = 3;
+		class.count = 50;
+		p = pair_of(class, TRAFFIC_OBSERVE);
+		fake_cm_reset();
+		fake_cm.strangers = true;
+		fake_cm.stranger_says = says[i];
+		connect_pair(&p);
+		assert_null(fake_cm.listener);
+		assert_int_equal(fake_cm.rejected, 3);
+		go_pair(&p);
+		expect_clean(&p, "strangers");
+		expect_moved(&p, "strangers");
+		assert_int_equal(fake_cm.gone_count, 3);
+		for (unsigned int k = 0; k < fake_cm.gone_count; k++)
+			rdma_destroy_id(fake_cm.gone[k]);
+		close_pair(&p);
+		assert_int_equal(fake_cm.ids, 0);
+	}
+}
+
+/* The request has the two numbers of the ticket, and nothing of the stack. */
+static void test_ticket(void **state)
+{
+	struct pair p = pair_of(base, TRAFFIC_OBSERVE);
+
+	(void)state;
+	fake_cm_reset();
+	move(&p);
+	assert_int_equal(fake_cm.words_most, 12);
+	close_pair(&p);
+}
+
 /* Queue pairs of raw verbs have what was set: nothing is asked. */
 static void test_raw(void **state)
 {
@@ -167,8 +215,8 @@ static void test_raw(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_tos),
-		cmocka_unit_test(test_tos_of_two),
+		cmocka_unit_test(test_tos),	  cmocka_unit_test(test_tos_of_two),
+		cmocka_unit_test(test_strangers), cmocka_unit_test(test_ticket),
 		cmocka_unit_test(test_raw),
 	};
 

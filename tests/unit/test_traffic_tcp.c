@@ -275,6 +275,57 @@ static void test_strangers(void **state)
 	assert_true(t.result[1][1].arrived_bytes > 0);
 }
 
+/* Strangers who say nothing, or a part of a ticket, hold up nobody: those of the other end's
+ * address too. */
+static void test_silent_strangers(void **state)
+{
+	static const struct traffic_tcp tcp[] = {{.streams = 2}, {.streams = 1}};
+	struct sockaddr_in to = {.sin_family = AF_INET};
+	uint64_t began;
+	struct ends t;
+	int fd[15];
+
+	(void)state;
+	open_ends(&t, tcp, ARRAY_SIZE(tcp), four);
+	to.sin_port = htons(t.port[0]);
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	for (unsigned int i = 0; i < ARRAY_SIZE(fd); i++) {
+		fd[i] = socket(AF_INET, SOCK_STREAM, 0);
+		assert_int_equal(connect(fd[i], (struct sockaddr *)&to, sizeof(to)), 0);
+		assert_true(i % 2 || write(fd[i], "half", 4) == 4);
+	}
+	began = monotonic_ns();
+	connect_ends(&t, four);
+	assert_true(monotonic_ns() - began < 400 * MS);
+	for (unsigned int i = 0; i < ARRAY_SIZE(fd); i++)
+		assert_true(sent_away(fd[i], 1000));
+	start_ends(&t, 50 * MS);
+	sleep_ms(80);
+	end_ends(&t);
+	assert_true(t.result[1][0].arrived_bytes > 0);
+	assert_true(t.result[1][1].arrived_bytes > 0);
+}
+
+/* Who knows the run and is not at the address of the other end is sent away: here it says to be
+ * 127.0.0.2. */
+static void test_other_address(void **state)
+{
+	static const uint8_t other[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 2};
+	static const struct traffic_tcp tcp = {.streams = 1};
+	const uint16_t none[TRAFFIC_TCP_MAX] = {0};
+	struct err e = {0};
+	struct ends t;
+	int fd;
+
+	(void)state;
+	open_ends(&t, &tcp, 1, four);
+	fd = knock(t.port[0], 77, 0);
+	assert_int_equal(tcp_load_connect(t.load[1], other, none, &e), -ETIMEDOUT);
+	assert_true(sent_away(fd, 0));
+	for (unsigned int i = 0; i < 2; i++)
+		tcp_load_close(t.load[i]);
+}
+
 /* A stream comes once: who says to be it again does not take its place. */
 static void test_taken(void **state)
 {
@@ -361,7 +412,8 @@ int main(void)
 		cmocka_unit_test(test_told),	      cmocka_unit_test(test_broken),
 		cmocka_unit_test(test_strangers),     cmocka_unit_test(test_taken),
 		cmocka_unit_test(test_no_descriptor), cmocka_unit_test(test_no_connection),
-		cmocka_unit_test(test_broken_short),
+		cmocka_unit_test(test_broken_short),  cmocka_unit_test(test_silent_strangers),
+		cmocka_unit_test(test_other_address),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
