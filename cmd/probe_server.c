@@ -15,12 +15,13 @@
 
 #include "cmd/cmd.h"
 #include "cmd/probe.h"
+#include "probe/address_range.h"
 #include "probe/agent.h"
 
 #define WAIT_MS 600000u /* for the client */
 
 static unsigned int port = PROBE_PORT, wait_ms = WAIT_MS;
-static const char *listen_address, *token_file;
+static const char *listen_address, *token_file, *peer_address;
 static atomic_int stop; /* set by a signal */
 static char client[64]; /* its address; there to the end of the process, for who ends it */
 
@@ -47,6 +48,11 @@ static const struct opt server_opts[] = {
 	 .value = &wait_ms,
 	 .arg = "TIME",
 	 .help = "end when no client came for so long, 10m"},
+	{.name = "peer-address",
+	 .kind = OPT_STRING,
+	 .value = &peer_address,
+	 .arg = "ADDRESS[/LENGTH],..",
+	 .help = "send traffic to these too, not to the client's address alone"},
 	{.name = NULL},
 };
 
@@ -211,8 +217,19 @@ static int tell_end(enum agent_end end, const struct tale *t)
 	return ends[end].code;
 }
 
+/* The address of the control connection, and those of --peer-address. */
+static int find_destinations(struct address_ranges *destinations, struct err *e)
+{
+	char text[1024];
+
+	snprintf(text, sizeof(text), "%s%s%s", client, peer_address ? "," : "",
+		 peer_address ? peer_address : "");
+	return address_ranges_parse(text, destinations, e);
+}
+
 static int serve(int fd)
 {
+	struct address_ranges destinations;
 	enum agent_end end = AGENT_INPUT_ENDED;
 	struct tale tale = {0};
 	char self[4096];
@@ -222,6 +239,8 @@ static int serve(int fd)
 		.in_fd = fd,
 		.out_fd = fd,
 		.probe_only = true,
+		.destinations = &destinations,
+		.peer = client,
 		.lease_ms = PROBE_LEASE_MS,
 		.starved_ms = PROBE_STARVED_MS,
 		.alive_ms = PROBE_ALIVE_MS,
@@ -232,6 +251,8 @@ static int serve(int fd)
 	};
 	struct err e = {0};
 
+	if (find_destinations(&destinations, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	probe_self(self, sizeof(self));
 	if (!globals->quiet)
 		fprintf(stderr, "rocecheck probe server: %s: connected\n", client);
@@ -281,6 +302,7 @@ static int find_token(char token[TOKEN_MAX + 1], bool *made, struct err *e)
 
 static int run_server(int argc, char **argv)
 {
+	struct address_ranges checked;
 	char token[TOKEN_MAX + 1];
 	struct gate_key key;
 	struct err e = {0};
@@ -290,6 +312,8 @@ static int run_server(int argc, char **argv)
 
 	if (argc)
 		return cmd_usage(&cmd_probe_server, "unexpected argument '%s'", argv[0]);
+	if (peer_address && address_ranges_parse(peer_address, &checked, &e))
+		return cmd_fail(EXIT_USAGE, &e);
 	if (find_token(token, &made, &e))
 		return cmd_fail(made && e.code == -EIO ? EXIT_ENVIRONMENT : EXIT_USAGE, &e);
 	gate_key_make(token, &key);

@@ -19,6 +19,8 @@
 
 #define AGENT_HELLO "rocecheck.agent/1"
 
+struct address_ranges;
+
 /* How it ended. */
 enum agent_end {
 	AGENT_QUIT,	   /* the coordinator said so */
@@ -32,8 +34,13 @@ enum agent_end {
 struct agent_config {
 	const char *build; /* of this binary; the coordinator compares */
 	const char *self;  /* path of this binary, for traffic processes: SELF agent --traffic */
+	const char *root;  /* of /proc and /sys, for what memory is available; NULL = this host */
 	int in_fd, out_fd;
-	bool probe_only;       /* only what `probe` needs: the peer came by a token */
+	bool probe_only; /* only what `probe` needs: the peer came by a token */
+	/* Traffic goes to these addresses alone; NULL = to any, as the coordinator says. peer: of
+	 * the coordinator's connection, for errors. */
+	const struct address_ranges *destinations;
+	const char *peer;
 	unsigned int lease_ms; /* from the start on, 0 = only when a ping sets one */
 	/* After the lease, with traffic to tell of, for a host that acknowledges what its program
 	 * does not answer; 0 = none. alive_ms is needed for it. */

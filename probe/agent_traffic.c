@@ -8,11 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "probe/address_range.h"
 #include "probe/agent_ops.h"
+#include "probe/dial.h"
 #include "probe/echo.h"
 #include "probe/json_take.h"
 #include "probe/loop.h"
+#include "probe/memory_limit.h"
 #include "probe/traffic.h"
 
 #define ANSWER_MS	10000 /* opening or connecting: registering memory may take a while */
@@ -46,8 +50,9 @@ struct agent_traffic {
 	struct loop_timer *watchdog;
 	enum traffic_step step;
 	uint32_t duration_ms;
-	bool echo;   /* a marking echo, which is nobody's traffic */
-	uint64_t id; /* of the request that waits for an answer */
+	uint64_t bytes; /* of its memory */
+	bool echo;	/* a marking echo, which is nobody's traffic */
+	uint64_t id;	/* of the request that waits for an answer */
 	bool waiting;
 	bool ended; /* by itself: there is no process any more */
 };
@@ -265,6 +270,22 @@ static int new_traffic(struct agent *a, struct agent_traffic **out, struct err *
 	return 0;
 }
 
+/* Who is open has taken its memory; who is being opened will. */
+static int check_memory(const struct agent *a, uint64_t wanted_bytes, struct err *e)
+{
+	struct memory_demand d = {.wanted_bytes = wanted_bytes};
+
+	for (unsigned int i = 0; i < AGENT_TRAFFIC_MAX; i++) {
+		const struct agent_traffic *t = a->traffic[i];
+
+		if (t && t->step == STEP_OPENING)
+			d.opening_bytes += t->bytes;
+		else if (t && !t->ended)
+			d.taken_bytes += t->bytes;
+	}
+	return memory_limit_check(a->config->root ? a->config->root : "", &d, e);
+}
+
 int agent_traffic_open(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		       struct err *e)
 {
@@ -277,9 +298,12 @@ int agent_traffic_open(struct agent *a, uint64_t id, const json_t *request, json
 	if (!err)
 		err = traffic_spec_from_json(json, &spec, e);
 	if (!err)
+		err = check_memory(a, traffic_spec_bytes(&spec), e);
+	if (!err)
 		err = new_traffic(a, &t, e);
 	if (err)
 		return err;
+	t->bytes = traffic_spec_bytes(&spec);
 	t->duration_ms = spec.duration_ms ? spec.duration_ms : TRAFFIC_DURATION_MAX_MS;
 	err = ask(t, id, json, STEP_OPENING, ANSWER_MS, e);
 	if (err < 0)
@@ -331,6 +355,28 @@ static int find(struct agent *a, const json_t *request, enum traffic_step step,
 	return 0;
 }
 
+/* Who knows the token does not make this host send to third ones. All traffic of an end goes to the
+ * address of the GID. */
+static int check_destination(const struct agent *a, const struct traffic_peer *peer, struct err *e)
+{
+	const struct agent_config *config = a->config;
+	struct sockaddr_storage address;
+	char text[64];
+
+	if (!config->destinations || address_ranges_have(config->destinations, peer->gid))
+		return 0;
+	address_of_gid(peer->gid, 0, &address);
+	address_text((struct sockaddr *)&address, text, sizeof(text));
+	err_set(e, -EPERM,
+		"refusing to send to %s: traffic goes to the address of the control connection "
+		"alone, %s",
+		text, config->peer);
+	return err_hint(e,
+			"connect between the RDMA addresses of both hosts, or start the server "
+			"with --peer-address %s",
+			text);
+}
+
 int agent_traffic_connect(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 			  struct err *e)
 {
@@ -344,6 +390,8 @@ int agent_traffic_connect(struct agent *a, uint64_t id, const json_t *request, j
 		err = json_take_object(request, "peer", &json, e);
 	if (!err)
 		err = traffic_peer_from_json(json, &peer, e);
+	if (!err)
+		err = check_destination(a, &peer, e);
 	return err ? err : ask(t, id, json, STEP_CONNECTING, ANSWER_MS, e);
 }
 

@@ -248,6 +248,9 @@ uint64_t traffic_class_under_way(const struct traffic_class *c);
 /* QPs of all classes. */
 unsigned int traffic_spec_qps(const struct traffic_spec *spec);
 
+/* Memory that an end with this specification takes, about: messages, work requests and queues. */
+uint64_t traffic_spec_bytes(const struct traffic_spec *spec);
+
 /* Opens device, PD, CQs, QPs, MRs. On failure e names device and step. */
 int traffic_open(const struct traffic_spec *spec, struct traffic **t, struct err *e);
 void traffic_close(struct traffic *t);

@@ -19,6 +19,7 @@
 #define READ_WINDOW    32u /* devices have 16 under way */
 #define ATOMIC_BYTES   8u
 #define PROBE_RECEIVES 8u
+#define QUEUE_BYTES    256u	       /* of an entry in the device's queues, about */
 #define GRH_ROOM       64u	       /* the GRH is at its end, so that what follows is aligned */
 #define UNIT_NS	       (2 * NS_PER_MS) /* of the rate, in one post */
 #define SAMPLE	       16u	       /* of so many messages one is looked at as a whole */
@@ -168,23 +169,47 @@ static uint32_t receives_of(const struct traffic_class *c)
 }
 
 /* SENDs land by receives, all else by slot. */
-static uint32_t arrival_slots(const struct flow *f)
+static uint32_t arrival_slots(const struct traffic_class *c)
 {
-	bool anywhere = class_loses(f->class) && traffic_verb_sends(f->class->verb);
+	bool anywhere = class_loses(c) && traffic_verb_sends(c->verb);
 
-	return anywhere ? receives_of(f->class) : f->slots;
+	return anywhere ? receives_of(c) : class_slots(c);
 }
 
-static uint32_t arrival_stride(const struct flow *f)
+static uint32_t arrival_stride(const struct traffic_class *c)
 {
-	return f->stride + (f->class->transport == TRAFFIC_UD ? GRH_ROOM : 0);
+	return class_stride(c) + (c->transport == TRAFFIC_UD ? GRH_ROOM : 0);
+}
+
+/* Of the messages of one queue pair. */
+static uint64_t half_bytes(const struct traffic_class *c, bool requests, bool responds)
+{
+	uint64_t bytes = requests ? (uint64_t)class_slots(c) * class_stride(c) : 0;
+
+	return bytes + (responds ? (uint64_t)arrival_slots(c) * arrival_stride(c) : 0);
 }
 
 static size_t flow_bytes(const struct flow *f)
 {
-	size_t bytes = f->tx.on ? (size_t)f->slots * f->stride : 0;
+	return half_bytes(f->class, f->tx.on, f->rx.on);
+}
 
-	return bytes + (f->rx.on ? (size_t)arrival_slots(f) * arrival_stride(f) : 0);
+uint64_t traffic_spec_bytes(const struct traffic_spec *spec)
+{
+	const uint64_t send = sizeof(struct ibv_send_wr) + sizeof(struct ibv_sge) + QUEUE_BYTES;
+	const uint64_t receive = sizeof(struct ibv_recv_wr) + sizeof(struct ibv_sge) + QUEUE_BYTES;
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < spec->class_count; i++) {
+		const struct traffic_class *c = &spec->class[i];
+		bool requests = class_requests(c, spec->role);
+		bool responds = class_responds(c, spec->role);
+
+		bytes += c->qps * (half_bytes(c, requests, responds) +
+				   (requests ? class_window(c) * send : 0) +
+				   (responds ? receives_of(c) * receive : 0));
+	}
+	return bytes;
 }
 
 size_t worker_bytes(const struct worker *w)
@@ -300,7 +325,8 @@ static int prepare_requester(struct flow *f, struct err *e)
 static int prepare_responder(struct flow *f, struct err *e)
 {
 	struct responder *x = &f->rx;
-	uint32_t stride = arrival_stride(f), head = stride > f->stride ? TRAFFIC_GRH_BYTES : 0;
+	uint32_t stride = arrival_stride(f->class),
+		 head = stride > f->stride ? TRAFFIC_GRH_BYTES : 0;
 	uint32_t skip = head ? GRH_ROOM - head : 0;
 
 	x->receives = receives_of(f->class);
@@ -311,7 +337,7 @@ static int prepare_responder(struct flow *f, struct err *e)
 	if (!x->wr || !x->sge)
 		return err_sys(e, -ENOMEM, "traffic");
 	for (uint32_t i = 0; i < x->receives; i++) {
-		size_t at = (size_t)(i % arrival_slots(f)) * stride + skip;
+		size_t at = (size_t)(i % arrival_slots(f->class)) * stride + skip;
 
 		x->sge[i] = (struct ibv_sge){
 			.addr = (uintptr_t)(x->slot + at),
@@ -350,7 +376,7 @@ int flow_prepare(struct flow *f, uint8_t **memory, struct err *e)
 	}
 	if (!err && f->rx.on) {
 		f->rx.slot = *memory;
-		*memory += (size_t)arrival_slots(f) * arrival_stride(f);
+		*memory += (size_t)arrival_slots(f->class) * arrival_stride(f->class);
 		f->self.addr = (uintptr_t)f->rx.slot;
 		f->self.rkey = f->worker->mr->rkey;
 		if (class_polls(f->class))

@@ -189,6 +189,8 @@ ended() {
 	[[ $output == *"unexpected argument"* ]]
 	run -2 "$rc" probe server --listen h2
 	[[ $output == *"numeric address"* ]]
+	run -2 "$rc" probe server --peer-address 198.18.0.1,h2
+	[[ $output == *"invalid address 'h2': expected ADDRESS or ADDRESS/LENGTH"* ]]
 }
 
 @test "token files: short, readable by others, missing" {
@@ -506,6 +508,14 @@ for line in (b"", b"{", b"[]", b"\xff\xfe", b'{"id":1}', b'{"id":-1,"op":"ping"}
              b"x" * (1 << 21)):
     answer = ask(line)
     assert "error" in answer or "ports" in answer, (line[:80], answer)
+# 8 TiB of messages.
+spec = {"role": "client", "mode": "observe", "bringup": "raw", "ibdev": "rxe0", "ib_port": 1, "gid_index": 1,
+        "duration_ms": 1000, "seed": 1, "timeout": 0, "mtu_bytes": 0, "threads": 1, "pin": False, "huge_pages": False,
+        "classes": [{"tos": 0, "sl": 0, "transport": "rc", "verb": "write", "direction": "forward", "check": "every",
+                     "probe": False, "qps": 256, "message_bytes": 8 << 20, "window": 4096, "rate_bytes_per_s": 0,
+                     "count": 0}]}
+answer = ask(json.dumps({"id": 8, "op": "traffic_open", "spec": spec}).encode())
+assert "traffic needs 819" in answer["error"]["text"] and "are available" in answer["error"]["text"], answer
 assert ask(b'{"id":9,"op":"ping"}')["ok"]
 s.sendall(b'{"id":10,"op":"quit"}\n')
 PY

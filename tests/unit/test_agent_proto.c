@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 
 #include "dcb/dcb.h"
+#include "probe/address_range.h"
 #include "probe/agent_ops.h"
 #include "probe/loop.h"
 #include "probe/traffic.h"
@@ -203,6 +204,48 @@ static void test_no_traffic_process(void **state)
 	end_agent(&f);
 }
 
+/* What is asked for is more than any host has, or than is left beside another run: an error with
+ * the figures, and no process. */
+static void test_memory(void **state)
+{
+	char root[] = "/tmp/test_agent_proto.XXXXXX", path[64], *line;
+	struct fixture f;
+	json_t *doc = json_loads(spec_line, 0, NULL);
+	json_t *class = json_array_get(json_object_get(json_object_get(doc, "spec"), "classes"), 0);
+	FILE *meminfo;
+
+	(void)state;
+	json_object_set_new(class, "qps", json_integer(256));
+	json_object_set_new(class, "window", json_integer(4096));
+	json_object_set_new(class, "message_bytes", json_integer(8 << 20));
+	line = json_dumps(doc, 0);
+	make_agent(&f);
+	f.config.self = "/bin/cat";
+	expect_error(&f, line, strlen(line), 12);
+	assert_non_null(strstr(f.answer, "traffic needs 8"));
+	assert_null(f.agent.traffic[0]);
+	json_decref(doc);
+	free(line);
+	assert_non_null(mkdtemp(root));
+	snprintf(path, sizeof(path), "%s/proc", root);
+	assert_int_equal(mkdir(path, 0755), 0);
+	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+	meminfo = fopen(path, "w");
+	fputs("MemAvailable: 7168 kB\n", meminfo);
+	fclose(meminfo);
+	f.config.root = root;
+	agent_line(&f.agent, spec_line, strlen(spec_line));
+	assert_non_null(f.agent.traffic[0]);
+	expect_error(&f, spec_line, strlen(spec_line), 12);
+	assert_non_null(strstr(f.answer, "and other runs here have"));
+	assert_null(f.agent.traffic[1]);
+	end_agent(&f);
+	remove(path);
+	snprintf(path, sizeof(path), "%s/proc", root);
+	remove(path);
+	remove(root);
+}
+
 static bool has_answer(void *arg)
 {
 	struct fixture *f = arg;
@@ -253,6 +296,58 @@ static void play(struct fixture *f, const char *script)
 	assert_int_equal(fchmod(fd, 0700), 0);
 	close(fd);
 	f->config.self = f->self;
+}
+
+/* A traffic process that is open, and where the other end says to be. */
+static void test_destinations(void **state)
+{
+	static const struct {
+		const char *gid;
+		bool want;
+	} cases[] = {
+		{"00000000000000000000ffffc6120001", true},
+		{"00000000000000000000ffffc6120002", false},
+		{"00000000000000000000ffffcb007109", false},
+		{"20010db8000000000000000000000001", true},
+		{"fe80000000000000505400fffe123456", false},
+	};
+	struct address_ranges ranges;
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(address_ranges_parse("198.18.0.1,2001:db8::/64", &ranges, &e), 0);
+	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
+		const char *gid = cases[i / 2].gid;
+		struct fixture f;
+		char line[256];
+
+		make_agent(&f);
+		play(&f,
+		     "read x; echo '{\"peer\":{}}'; read x; echo '{\"connected\":true}'; cat\n");
+		f.config.destinations = i % 2 ? &ranges : NULL;
+		f.config.peer = "198.18.0.1";
+		agent_line(&f.agent, spec_line, strlen(spec_line));
+		loop_run_until(f.agent.loop, has_answer, &f);
+		assert_non_null(strstr(f.answer, "\"peer\""));
+		snprintf(line, sizeof(line),
+			 "{\"id\":13,\"op\":\"traffic_connect\",\"handle\":0,\"peer\":{\"gid\":\"%"
+			 "s\","
+			 "\"mtu\":1024,\"cm_port\":0,\"qps\":[{\"qpn\":1,\"psn\":1,\"addr\":0,"
+			 "\"rkey\":0}]}}",
+			 gid);
+		agent_line(&f.agent, line, strlen(line));
+		loop_run_until(f.agent.loop, has_answer, &f);
+		if (i % 2 && !cases[i / 2].want) {
+			if (!strstr(f.answer, "refusing to send to ") ||
+			    !strstr(f.answer, "control connection alone, 198.18.0.1") ||
+			    !strstr(f.answer, "--peer-address"))
+				fail_msg("%s: %s", gid, f.answer);
+		} else if (!strstr(f.answer, "\"ok\"")) {
+			fail_msg("%s: %s", gid, f.answer);
+		}
+		end_agent(&f);
+		remove(f.self);
+	}
 }
 
 static bool gone(void *arg)
@@ -433,6 +528,8 @@ int main(void)
 		cmocka_unit_test(test_hostile_lines),
 		cmocka_unit_test(test_deep_nesting),
 		cmocka_unit_test(test_no_traffic_process),
+		cmocka_unit_test(test_memory),
+		cmocka_unit_test(test_destinations),
 		cmocka_unit_test(test_strange_traffic_process),
 		cmocka_unit_test(test_close),
 		cmocka_unit_test(test_close_early),

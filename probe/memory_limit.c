@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * MemAvailable (linux Documentation/filesystems/proc.rst), and memory.max of the control groups
+ * from ours to the top (linux Documentation/admin-guide/cgroup-v2.rst). The inactive file cache of
+ * a group counts as free: the kernel takes it back first.
+ */
+#include "probe/memory_limit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB ((double)(UINT64_C(1) << 30))
+
+/* The number behind "name" and blanks at the start of a line; false: there is none. */
+static bool read_field(const char *path, const char *name, uint64_t *value)
+{
+	char line[256], unit[256];
+	FILE *f = fopen(path, "re");
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = !strncmp(line, name, strlen(name)) &&
+			sscanf(line + strlen(name), "%lu%255s", value, unit) >= 1;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The v2 group of this process, "/" at least; false: there are no such groups. */
+static bool group_of_self(const char *root, char *group, size_t size)
+{
+	char path[PATH_MAX], line[PATH_MAX];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		line[strcspn(line, "\n")] = '\0';
+		found = !strncmp(line, "0::/", 4) && !strstr(line, "/..") &&
+			snprintf(group, size, "%s", line + 3) < (int)size;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* What one group leaves; UINT64_MAX where it has no limit ("max", or no such file). */
+static uint64_t group_left(const char *root, const char *group)
+{
+	uint64_t most, used, cache = 0;
+	char path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s/memory.max", root, group);
+	if (!read_field(path, "", &most))
+		return UINT64_MAX;
+	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s/memory.current", root, group);
+	if (!read_field(path, "", &used))
+		return UINT64_MAX;
+	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s/memory.stat", root, group);
+	(void)read_field(path, "inactive_file ", &cache);
+	used -= cache < used ? cache : used;
+	return most > used ? most - used : 0;
+}
+
+int memory_available(const char *root, uint64_t *bytes, struct err *e)
+{
+	char path[PATH_MAX], group[PATH_MAX];
+	uint64_t kib, least;
+
+	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+	if (!read_field(path, "MemAvailable:", &kib) || kib > UINT64_MAX >> 10)
+		return err_set(e, -EIO, "%s: no MemAvailable", path);
+	least = kib << 10;
+	if (group_of_self(root, group, sizeof(group))) {
+		for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+			uint64_t left;
+
+			*end = '\0';
+			left = group_left(root, group);
+			least = left < least ? left : least;
+		}
+	}
+	*bytes = least;
+	return 0;
+}
+
+int memory_limit_check(const char *root, const struct memory_demand *d, struct err *e)
+{
+	uint64_t others_bytes = d->taken_bytes + d->opening_bytes, available, limit;
+	char others[64] = "";
+	int err = memory_available(root, &available, e);
+
+	if (err)
+		return err;
+	limit = (available + d->taken_bytes) / MEMORY_LIMIT_SHARE;
+	if (others_bytes <= limit && d->wanted_bytes <= limit - others_bytes)
+		return 0;
+	if (others_bytes)
+		snprintf(others, sizeof(others), ", and other runs here have %.1f GiB",
+			 (double)others_bytes / GIB);
+	err_set(e, -ENOMEM,
+		"traffic needs %.1f GiB of memory: %.1f GiB are available, of which all runs "
+		"together may take half, %.1f GiB%s",
+		(double)d->wanted_bytes / GIB, (double)available / GIB, (double)limit / GIB,
+		others);
+	return err_hint(e, "take fewer queue pairs, a smaller window or smaller messages");
+}
