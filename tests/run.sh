@@ -19,7 +19,7 @@ declare -A seconds_of=()
 export CMOCKA_MESSAGE_OUTPUT=tap
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 
-# name_test TEST: its name and its suite. The programs of a kind are one suite, a bats file or a script is one.
+# name_test TEST: its name and its suite. Units are one suite, as are goldens; a lab file or a script is one.
 name_test()
 {
 	local folder
@@ -28,7 +28,7 @@ name_test()
 	name=$folder/$(basename "$1") suite=$folder
 	case $1 in
 	build/san/*) name=san/$name suite=san/$suite ;;
-	build/*) ;;
+	build/* | tests/golden/*) ;;
 	*) suite=$name ;;
 	esac
 }
