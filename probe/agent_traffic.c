@@ -152,7 +152,7 @@ static void on_line(char *line, size_t length, void *arg)
 
 	if (t->step == STEP_CLOSING)
 		return;
-	doc = line ? json_loadb(line, length, 0, NULL) : NULL;
+	doc = line ? json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	if (t->step == STEP_RUNNING && json_object_get(doc, "progress")) {
 		take_progress(t, doc);
 		json_decref(doc);

@@ -4,6 +4,7 @@
  * one answer with the right id, and the agent goes on.
  */
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -255,6 +256,17 @@ static bool has_answer(void *arg)
 	return n > 0;
 }
 
+/* An agent --traffic that says one line. */
+static void make_process(const char *path, const char *line)
+{
+	FILE *script = fopen(path, "w");
+
+	assert_non_null(script);
+	fprintf(script, "#!/bin/sh\necho '%s'\n", line);
+	assert_int_equal(fchmod(fileno(script), 0700), 0);
+	fclose(script);
+}
+
 /* Traffic processes that are no such thing: each is answered with an error and gone. */
 static void test_strange_traffic_process(void **state)
 {
@@ -263,9 +275,16 @@ static void test_strange_traffic_process(void **state)
 	} cases[] = {
 		{"/bin/false", "ended (status 1)"},
 		{"/bin/echo", "no sensible answer"},
+		{"./strange", "no sensible answer"}, /* two errors: neither is believed */
 	};
+	char old[PATH_MAX], folder[] = "/tmp/test_agent_proto.XXXXXX";
 
 	(void)state;
+	assert_non_null(getcwd(old, sizeof(old)));
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chdir(folder), 0);
+	make_process("strange", "{\"error\":{\"code\":-5,\"text\":\"one\"},"
+				"\"error\":{\"code\":-5,\"text\":\"two\"}}");
 	for (size_t k = 0; k < 2 * ARRAY_SIZE(cases); k++) {
 		const char *line = k % 2 ? echo_line : spec_line;
 		size_t i = k / 2;
@@ -281,6 +300,9 @@ static void test_strange_traffic_process(void **state)
 		assert_null(f.agent.traffic[0]);
 		end_agent(&f);
 	}
+	assert_int_equal(unlink("strange"), 0);
+	assert_int_equal(chdir(old), 0);
+	assert_int_equal(rmdir(folder), 0);
 }
 
 static void play(struct fixture *f, const char *script)
