@@ -10,11 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dcb/journal.h"
 
 #define PORTS_MAX 256
+#define BYTES_MAX (16 << 20) /* 256 ports with all they can have are 2 MiB */
 
 static const char *const state_words[] = {
 	[TX_EMPTY] = "empty", [TX_PREPARED] = "prepared", [TX_RUNNING] = "interrupted",
@@ -256,9 +258,14 @@ static int take_file(FILE *file, struct tx *tx)
 {
 	char *text = NULL;
 	size_t room = 0;
+	struct stat st;
 	ssize_t n;
 	int err = 0;
 
+	if (fstat(fileno(file), &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size > BYTES_MAX)
+		return -EBADMSG;
 	while (!err && (n = getline(&text, &room, file)) > 0) {
 		if (text[n - 1] != '\n')
 			break;

@@ -81,6 +81,18 @@ static void test_torn(void **state)
 	"\"ibdev\":\"\",\"ib_port\":0,\"driver\":\"x\",\"before\":{\"mtu\":{\"netdev\":1500}}}]}"  \
 	"\n"
 
+/* Sixteen MiB behind a good line are not read. */
+static void test_too_large(const struct world *w, const char *path)
+{
+	struct err e = {0};
+	struct tx tx;
+
+	write_file(path, HEADER, strlen(HEADER));
+	assert_int_equal(truncate(path, (16 << 20) + 1), 0);
+	assert_int_equal(journal_load(w->dir, "1", &tx, &e), -EBADMSG);
+	assert_null(tx.port);
+}
+
 static void test_bad_journals(void **state)
 {
 	static const struct {
@@ -129,6 +141,7 @@ static void test_bad_journals(void **state)
 		assert_true(!err || e.text[0]);
 		tx_clear(&tx);
 	}
+	test_too_large(&w, path);
 	world_close(&w);
 }
 
