@@ -17,6 +17,8 @@
 #include "cmd/hosts.h"
 #include "cmd/plan_file.h"
 #include "cmd/plan_text.h"
+#include "cmd/tidy.h"
+#include "dcb/guard.h"
 #include "dcb/journal.h"
 
 static const char *interface, *state_dir = JOURNAL_DIR;
@@ -62,6 +64,8 @@ struct apply {
 	bool is_kept;			/* the profile is one that was kept */
 	json_t *saved;			/* the plan to be applied, and no other; else NULL */
 	unsigned int started, finished; /* steps */
+	bool is_staged;			/* the profile is ready to be kept */
+	struct guard *guard;		/* of a transaction to be confirmed; owned */
 	struct timespec since;
 };
 
@@ -95,28 +99,70 @@ static unsigned int confirm_within(const struct apply *a)
 	return confirm_within_ms ? (confirm_within_ms + 999) / 1000 : a->profile.confirm_within_s;
 }
 
-/* For the next boot, at once or when it is confirmed. What was accepted now is accepted then; where
- * nothing had to change it was not asked, and what was kept before says. */
-static void keep(const struct apply *a, const char *tx_id)
+static bool is_kept_later(const struct apply *a)
+{
+	return !a->is_kept && a->plans.privileged;
+}
+
+/* What was accepted now is accepted at the next boot; where nothing had to change it was not asked,
+ * and what was kept before says. */
+static bool is_accepted(const struct apply *a)
 {
 	bool accepted = consent.unproven;
 	struct last before;
-	struct err e = {0};
-	int err;
 
-	if (a->is_kept || !a->plans.privileged)
-		return;
 	for (unsigned int i = 0; i < a->plans.count; i++)
 		accepted |= a->plans.plan[i].tier == PLAN_TIER_SOURCE &&
 			    plan_changes(&a->plans.plan[i]);
 	if (!accepted && !last_load(state_dir, a->plans.plan[0].ifname, &before, NULL))
 		accepted = before.unproven;
-	err = last_stage(state_dir, tx_id, &a->profile, a->plans.plan, a->plans.count, accepted,
-			 &e);
-	if (!err && !(tx_id[0] && confirm_within(a)))
+	return accepted;
+}
+
+static void tell_not_kept(const struct err *e)
+{
+	fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e->text);
+}
+
+/* For the next boot, before anything is written: a confirmation may come as soon as all is. */
+static void stage(const char *tx_id, void *arg)
+{
+	struct apply *a = arg;
+	struct err e = {0};
+
+	if (!is_kept_later(a))
+		return;
+	a->is_staged = !last_stage(state_dir, tx_id, &a->profile, a->plans.plan, a->plans.count,
+				   is_accepted(a), &e);
+	if (!a->is_staged)
+		tell_not_kept(&e);
+}
+
+/* At once, or when it is confirmed; not at all where something is left. */
+static void keep(const struct apply *a, const char *tx_id, int rc)
+{
+	struct err e = {0};
+	int err = 0;
+
+	if (a->is_staged && rc != EXIT_OK)
+		err = last_drop(state_dir, tx_id, &e);
+	else if (a->is_staged && !confirm_within(a))
 		err = last_commit(state_dir, tx_id, &e);
 	if (err)
-		fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e.text);
+		tell_not_kept(&e);
+}
+
+/* There was nothing to change, and so there is no transaction. */
+static void keep_unchanged(const struct apply *a)
+{
+	struct err e = {0};
+
+	if (!is_kept_later(a))
+		return;
+	if (last_commit_confirmed(state_dir, &e) ||
+	    last_stage(state_dir, "", &a->profile, a->plans.plan, a->plans.count, is_accepted(a),
+		       &e))
+		tell_not_kept(&e);
 }
 
 #define LEFT_UNKNOWN (-1)
@@ -179,46 +225,6 @@ static void print_verified(const struct apply *a, const char *tx_id, const struc
 	fflush(stdout);
 }
 
-/* What is said first, is said before the wait: a confirmation has its time from now on. */
-static int finish(struct apply *a, const char *tx_id, const struct plans *again, unsigned int left)
-{
-	json_t *told = globals->json ? json_array() : NULL;
-	unsigned int findings;
-	int rc, printed = EXIT_OK;
-
-	if (!globals->json)
-		print_verified(a, tx_id, again, left);
-	rc = left ? EXIT_FINDINGS : settle(a, told, &findings);
-	if (globals->json)
-		printed = print_json(a, tx_id, "done", (int)left, told);
-	if (rc == EXIT_OK)
-		keep(a, tx_id);
-	return printed ? printed : rc;
-}
-
-/* Reads the host again: the plan must be empty now. */
-static int verify(struct apply *a, const char *tx_id)
-{
-	struct plans again;
-	struct err e = {0};
-	unsigned int left;
-	int rc;
-
-	if (cmd_plans_again(a->dcb, &a->profile, interface, &a->plans, &again, &e)) {
-		err_prefix(&e, "transaction %s is done, reading back", tx_id);
-		err_hint(&e, "'rocecheck rollback' undoes it");
-		if (globals->json)
-			(void)print_json(a, tx_id, "done", LEFT_UNKNOWN, NULL);
-		return cmd_fail(EXIT_FINDINGS, &e);
-	}
-	left = cmd_plans_changes(&again);
-	if (cmd_plans_cannot(&again) > cmd_plans_cannot(&a->plans))
-		left += cmd_plans_cannot(&again) - cmd_plans_cannot(&a->plans);
-	rc = finish(a, tx_id, &again, left);
-	cmd_plans_clear(&again);
-	return rc;
-}
-
 static int failed(const struct apply *a, const char *tx_id, enum apply_outcome outcome,
 		  const struct err *e)
 {
@@ -245,6 +251,72 @@ static int failed(const struct apply *a, const char *tx_id, enum apply_outcome o
 	return rc;
 }
 
+/* Right before a user is promised that it is undone unless he confirms: somebody must be there to
+ * do so. If nobody is, it is undone now. */
+static int check_guard(const struct apply *a, const char *tx_id)
+{
+	enum apply_outcome outcome;
+	struct err e = {0}, undo = {0};
+	struct tx tx;
+	int err;
+
+	if (!guard_check(a->guard, &e))
+		return EXIT_OK;
+	err = journal_rollback(a->dcb, state_dir, tx_id, &tx, &outcome, &undo);
+	tx_clear(&tx);
+	if (err)
+		err_set(&e, err, "%.480s; and %.480s", e.text, undo.text);
+	return failed(a, tx_id, err ? APPLY_LOST : APPLY_UNDONE, &e);
+}
+
+/* What is said first, is said before the wait: a confirmation has its time from now on. */
+static int finish(struct apply *a, const char *tx_id, const struct plans *again, unsigned int left)
+{
+	json_t *told = globals->json ? json_array() : NULL;
+	unsigned int findings;
+	int rc = check_guard(a, tx_id), printed = EXIT_OK, guarded;
+
+	if (rc) {
+		json_decref(told);
+		return rc;
+	}
+	if (!globals->json)
+		print_verified(a, tx_id, again, left);
+	rc = left ? EXIT_FINDINGS : settle(a, told, &findings);
+	guarded = check_guard(a, tx_id);
+	if (globals->json && !guarded)
+		printed = print_json(a, tx_id, "done", (int)left, told);
+	else
+		json_decref(told);
+	if (!guarded)
+		keep(a, tx_id, rc);
+	return guarded ? guarded : printed ? printed : rc;
+}
+
+/* Reads the host again: the plan must be empty now. */
+static int verify(struct apply *a, const char *tx_id)
+{
+	struct plans again;
+	struct err e = {0};
+	unsigned int left;
+	int rc;
+
+	if (cmd_plans_again(a->dcb, &a->profile, interface, &a->plans, &again, &e)) {
+		err_prefix(&e, "transaction %s is done, reading back", tx_id);
+		err_hint(&e, "'rocecheck rollback' undoes it");
+		if (globals->json)
+			(void)print_json(a, tx_id, "done", LEFT_UNKNOWN, NULL);
+		keep(a, tx_id, EXIT_FINDINGS);
+		return cmd_fail(EXIT_FINDINGS, &e);
+	}
+	left = cmd_plans_changes(&again);
+	if (cmd_plans_cannot(&again) > cmd_plans_cannot(&a->plans))
+		left += cmd_plans_cannot(&again) - cmd_plans_cannot(&a->plans);
+	rc = finish(a, tx_id, &again, left);
+	cmd_plans_clear(&again);
+	return rc;
+}
+
 static void tell_guarded(bool own_cgroup, void *arg)
 {
 	(void)arg;
@@ -252,6 +324,18 @@ static void tell_guarded(bool own_cgroup, void *arg)
 		fputs("rocecheck: warning: the process that would undo this could not leave the "
 		      "login's cgroup:\n  where logins are ended whole (KillUserProcesses=yes) it "
 		      "ends with this one\n",
+		      stderr);
+	if (globals->quiet)
+		return;
+	if (strcmp(state_dir, JOURNAL_DIR))
+		fprintf(stderr,
+			"rocecheck: warning: a reboot is not covered: rocecheck-apply.service "
+			"looks "
+			"into " JOURNAL_DIR " alone, not into %s\n",
+			state_dir);
+	else if (!cmd_boot_unit_enabled(NULL))
+		fputs("rocecheck: warning: a reboot is not covered: rocecheck-apply.service is not "
+		      "enabled, so nothing undoes this after a reboot\n",
 		      stderr);
 }
 
@@ -264,7 +348,7 @@ static int unchanged(struct apply *a)
 	int printed = globals->json ? print_json(a, "", "unchanged", 0, told) : EXIT_OK;
 
 	if (rc == EXIT_OK)
-		keep(a, "");
+		keep_unchanged(a);
 	return printed ? printed : rc;
 }
 
@@ -277,6 +361,8 @@ static int apply(struct apply *a)
 		.progress = tell_progress,
 		.arg = a,
 		.guarded = tell_guarded,
+		.prepared = stage,
+		.guard = &a->guard,
 	};
 	char tx_id[JOURNAL_ID_MAX];
 	enum apply_outcome outcome;
@@ -284,6 +370,7 @@ static int apply(struct apply *a)
 
 	if (!cmd_plans_changes(&a->plans))
 		return unchanged(a);
+	cmd_tidy(state_dir);
 	/* Nobody who reads what we say and goes away ends this in its midst. */
 	signal(SIGPIPE, SIG_IGN);
 	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, &how, tx_id, &outcome, &e))
@@ -330,6 +417,8 @@ static int run_profile(struct apply *a)
 	if (dcb_open(NULL, &a->dcb, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	rc = plan_first(a);
+	guard_free(a->guard);
+	a->guard = NULL;
 	cmd_plans_clear(&a->plans);
 	dcb_close(a->dcb);
 	return rc;

@@ -15,7 +15,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/ports.h"
-#include "dcb/baseline.h"
+#include "cmd/tidy.h"
+#include "dcb/journal.h"
+#include "dcb/state.h"
 
 #define WAIT_MS	     30000 /* for an RDMA device behind its netdev */
 #define WAIT_BUSY_MS 60000 /* for a transaction that is running */
@@ -28,29 +30,35 @@ static void pause_ms(unsigned int ms)
 	(void)nanosleep(&t, NULL);
 }
 
+/* A port that is waited for. */
+struct awaited {
+	const char *ifname;
+	bool rdma; /* it is to have an RDMA device */
+};
+
 /* Whether the port is there, and its RDMA device if there is to be one. A port that cannot be read
  * is there, too: the plan says why. */
-static bool is_here(struct dcb *dcb, const struct last *last, bool *netdev)
+static bool is_here(struct dcb *dcb, const struct awaited *port, bool *netdev)
 {
 	struct snapshot s;
 	bool rdma;
-	int err = cmd_take_ports(dcb, last->ifname, DCB_AGENT_NONE, &s, NULL);
+	int err = cmd_take_ports(dcb, port->ifname, DCB_AGENT_NONE, &s, NULL);
 
 	*netdev = err != -ENODEV;
 	if (err)
 		return *netdev;
 	rdma = s.port[0].ibdev[0];
 	snapshot_clear(&s);
-	return rdma || !last->rdma;
+	return rdma || !port->rdma;
 }
 
 /* False: there is no such netdev. */
-static bool wait_port(struct dcb *dcb, const struct last *last)
+static bool wait_port(struct dcb *dcb, const struct awaited *port)
 {
 	bool netdev;
 
 	for (unsigned int ms = 0; ms < WAIT_MS; ms += STEP_MS) {
-		if (is_here(dcb, last, &netdev))
+		if (is_here(dcb, port, &netdev))
 			return true;
 		if (!netdev)
 			return false;
@@ -61,50 +69,70 @@ static bool wait_port(struct dcb *dcb, const struct last *last)
 
 static void wait_idle(const char *state_dir)
 {
-	for (unsigned int ms = 0; ms < WAIT_BUSY_MS && baseline_busy(NULL, state_dir);
-	     ms += STEP_MS)
+	for (unsigned int ms = 0; ms < WAIT_BUSY_MS && state_busy(state_dir); ms += STEP_MS)
 		pause_ms(STEP_MS);
 }
 
-/* UTC as a journal writes it. */
-static time_t time_of(const char *text)
+/* Of another boot: what was interrupted, or not confirmed before the host was started anew, and
+ * what was tried in vain. Nobody is at work on it, and its dead-man has gone with that boot. */
+static bool is_left_over(const struct tx *tx)
 {
-	struct tm tm = {0};
-	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%SZ", &tm);
-
-	return end && !*end ? timegm(&tm) : 0;
+	if (!tx->other_boot || tx->confirmed)
+		return false;
+	return tx->state == TX_RUNNING || tx->state == TX_LOST ||
+	       (tx->state == TX_DONE && tx->confirm_within_s);
 }
 
-static time_t boot_time(void)
+static int undo_one(struct dcb *dcb, const char *state_dir, const struct tx *found)
 {
-	struct timespec up, now;
-
-	clock_gettime(CLOCK_BOOTTIME, &up);
-	clock_gettime(CLOCK_REALTIME, &now);
-	return now.tv_sec - up.tv_sec;
-}
-
-/* A transaction that a crash of the machine interrupted keeps others from starting. Nobody is at
- * work on it if it began before this boot. */
-static int undo_interrupted(struct dcb *dcb, const char *state_dir)
-{
+	bool is_done = found->state == TX_DONE;
 	enum apply_outcome outcome;
 	struct err e = {0};
 	struct tx tx;
-	bool old;
 	int err;
 
-	if (journal_newest(state_dir, &tx, NULL))
-		return EXIT_OK;
-	old = tx.state == TX_RUNNING && time_of(tx.time) && time_of(tx.time) < boot_time();
+	for (unsigned int i = 0; i < found->port_count; i++) {
+		const struct awaited port = {found->port[i].ifname, found->port[i].ibdev[0]};
+
+		(void)wait_port(dcb, &port); /* the undo names what is missing */
+	}
+	err = journal_rollback(dcb, state_dir, found->id, &tx, &outcome, &e);
 	tx_clear(&tx);
-	if (!old)
-		return EXIT_OK;
-	err = journal_rollback(dcb, state_dir, NULL, &tx, &outcome, &e);
-	if (!err)
-		printf("transaction %s, which the last boot interrupted, is undone\n", tx.id);
-	tx_clear(&tx);
-	return err ? cmd_fail(EXIT_APPLY_LOST, &e) : EXIT_OK;
+	if (err)
+		return cmd_fail(EXIT_APPLY_LOST, &e);
+	printf("transaction %s, which %s, is undone\n", found->id,
+	       is_done ? "was not confirmed before the reboot" : "the last boot interrupted");
+	return EXIT_OK;
+}
+
+/* Newest first, until one that stands. */
+static int undo_left_over(struct dcb *dcb, const char *state_dir)
+{
+	bool again = true;
+	int rc = EXIT_OK;
+
+	while (again) {
+		struct tx tx;
+
+		again = !journal_newest(state_dir, &tx, NULL) && is_left_over(&tx);
+		if (again)
+			rc = undo_one(dcb, state_dir, &tx);
+		again &= rc == EXIT_OK;
+		tx_clear(&tx);
+	}
+	return rc;
+}
+
+/* What a crash or a power loss left. */
+static int recover(struct dcb *dcb, const char *state_dir)
+{
+	struct err e = {0};
+
+	cmd_tidy(state_dir);
+	if (last_commit_confirmed(state_dir, &e))
+		fprintf(stderr, "rocecheck: warning: a confirmed profile is not kept: %s\n",
+			e.text);
+	return undo_left_over(dcb, state_dir);
 }
 
 static void tell(const struct last *last, int rc, unsigned int changes)
@@ -130,7 +158,7 @@ static int boot_one(const struct last_run *run, struct dcb *dcb, const struct la
 		printf("%s: profile %s: policy.persist is off\n", last->ifname, last->profile.name);
 		return EXIT_OK;
 	}
-	if (!wait_port(dcb, last)) {
+	if (!wait_port(dcb, &(struct awaited){last->ifname, last->rdma})) {
 		printf("%s: profile %s: the port is not here yet\n", last->ifname,
 		       last->profile.name);
 		return EXIT_OK;
@@ -163,7 +191,7 @@ static int apply_one(const struct last_run *run, struct dcb *dcb, const char *if
 
 static int apply_ports(const struct last_run *run, struct dcb *dcb)
 {
-	int rc = run->boot ? undo_interrupted(dcb, run->state_dir) : EXIT_OK;
+	int rc = run->boot ? recover(dcb, run->state_dir) : EXIT_OK;
 	char(*names)[16] = NULL;
 	struct err e = {0};
 	unsigned int n;

@@ -8,6 +8,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/last.h"
+#include "cmd/tidy.h"
 #include "dcb/journal.h"
 
 static const char *state_dir = JOURNAL_DIR;
@@ -36,6 +37,8 @@ static int run(int argc, char **argv)
 
 	if (argc > 1)
 		return cmd_usage(&cmd_confirm, "one transaction at most");
+	if (!argc)
+		cmd_tidy(state_dir);
 	err = journal_confirm(state_dir, argc ? argv[0] : NULL, &tx, &e);
 	if (!err && last_commit(state_dir, tx.id, &e))
 		fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e.text);

@@ -7,22 +7,18 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/profile_doc.h"
-#include "dcb/folder.h"
-#include "dcb/journal.h"
-#include "probe/outfile.h"
+#include "dcb/journal_in.h"
 
 #define STAGED	  "last-"
 #define SUFFIX	  ".json"
 #define BYTES_MAX 65536
+#define LOCK_MS	  120000 /* others wait for their RDMA devices, half a minute each */
 
 static json_t *last_json(const struct last *l)
 {
@@ -79,169 +75,267 @@ static int take_last(const json_t *o, const char *ifname, struct last *l, struct
 	return err;
 }
 
-static int path_of(char path[PATH_MAX], const char *fmt, ...) PRINTF_LIKE(2, 3);
-
-static int path_of(char path[PATH_MAX], const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(path, PATH_MAX, fmt, ap);
-	va_end(ap);
-	return n >= PATH_MAX ? -ENAMETOOLONG : 0;
-}
-
-static int write_file(const char *path, const struct last *l, struct err *e)
+static int write_file(const struct folder *folder, const char *name, const struct last *l,
+		      struct err *e)
 {
 	json_t *o = last_json(l);
-	struct outfile out;
-	int err = o ? outfile_open(path, &out, e) : err_sys(e, -ENOMEM, "%s", path);
+	struct file out;
+	int err = o ? file_open_in(folder, name, FILE_PRIVATE, &out, e)
+		    : err_sys(e, -ENOMEM, "%s/%s", folder->path, name);
 
-	if (err) {
-		json_decref(o);
-		return err;
+	if (!err) {
+		(void)json_dumpf(o, out.stream, JSON_INDENT(2)); /* file_close() looks */
+		(void)fputc('\n', out.stream);
+		err = file_close(&out, true, e);
 	}
-	if (json_dumpf(o, out.stream, JSON_INDENT(2)) || fputc('\n', out.stream) == EOF)
-		clearerr(out.stream), err = -EIO;
 	json_decref(o);
-	if (err) {
-		(void)outfile_close(&out, false, NULL);
-		return err_sys(e, err, "%s", path);
-	}
-	return outfile_close(&out, true, e);
+	return err;
 }
 
-static int make_dir(const char *state_dir, char dir[PATH_MAX], struct err *e)
+/* The folder of a transaction. -ENOENT, without a text, when there is none. */
+static int find_tx(const struct state *s, const char *tx_id, struct folder *tx, struct err *e)
 {
-	if (path_of(dir, "%s/last", state_dir))
-		return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
-	/* The state's own folder is not there where there was nothing to change yet. */
-	if ((mkdir(state_dir, 0755) < 0 && errno != EEXIST) ||
-	    (mkdir(dir, 0755) < 0 && errno != EEXIST))
-		return err_sys(e, -errno, "%s", dir);
-	return 0;
+	return s->tx.path ? folder_find(&s->tx, tx_id, tx, e) : -ENOENT;
+}
+
+static int stage_in(const struct folder *folder, const char *prefix, struct last *l,
+		    const struct plan *plans, unsigned int n, struct err *e)
+{
+	char name[NAME_MAX];
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < n; i++) {
+		l->rdma = plans[i].ibdev[0];
+		memcpy(l->ifname, plans[i].ifname, sizeof(l->ifname));
+		snprintf(name, sizeof(name), "%s%s" SUFFIX, prefix, l->ifname);
+		err = write_file(folder, name, l, e);
+	}
+	return err;
 }
 
 int last_stage(const char *state_dir, const char *tx_id, const struct profile *profile,
 	       const struct plan *plans, unsigned int n, bool unproven, struct err *e)
 {
-	char dir[PATH_MAX], path[PATH_MAX];
 	struct last *l = calloc(1, sizeof(*l));
-	int err = l ? make_dir(state_dir, dir, e) : err_sys(e, -ENOMEM, "last profile");
+	struct state s = {0};
+	struct folder tx = {0};
+	int err = l ? state_make(state_dir, &s, e) : err_sys(e, -ENOMEM, "last profile");
 
-	for (unsigned int i = 0; !err && i < n; i++) {
-		*l = (struct last){.rdma = plans[i].ibdev[0],
-				   .unproven = unproven,
-				   .persist = profile->persist,
-				   .profile = *profile};
-		memcpy(l->ifname, plans[i].ifname, sizeof(l->ifname));
+	if (!err && tx_id[0])
+		err = folder_find(&s.tx, tx_id, &tx, e);
+	if (!err) {
+		*l = (struct last){
+			.unproven = unproven, .persist = profile->persist, .profile = *profile};
 		snprintf(l->tx, sizeof(l->tx), "%s", tx_id);
-		if (tx_id[0])
-			err = path_of(path, "%s/tx/%s/" STAGED "%s" SUFFIX, state_dir, tx_id,
-				      l->ifname);
-		else
-			err = path_of(path, "%s/%s" SUFFIX, dir, l->ifname);
-		err = err ? err_sys(e, err, "%s", state_dir) : write_file(path, l, e);
+		err = stage_in(tx_id[0] ? &tx : &s.last, tx_id[0] ? STAGED : "", l, plans, n, e);
 	}
+	folder_close(&tx);
+	state_close(&s);
 	free(l);
 	return err;
 }
 
-/* The kept one becomes the one before, unless it is of the same transaction. */
-static int keep(const char *staged, const char *dir, const char *name, struct err *e)
+/* A copy of the kept one becomes the one before; then the name passes to the new one in one step.
+ * So there is a kept one at any moment, and what was not finished is finished later. */
+static int keep(const struct state *s, const struct folder *tx, const char *staged, struct err *e)
 {
-	char path[PATH_MAX], before[PATH_MAX];
+	const char *name = staged + strlen(STAGED);
+	char before[NAME_MAX + 2], *text = NULL;
+	size_t size;
+	int err = file_read(&s->last, name, BYTES_MAX, &text, &size, e);
 
-	if (path_of(path, "%s/%s", dir, name) || path_of(before, "%s~", path))
-		return err_sys(e, -ENAMETOOLONG, "%s", dir);
-	if (rename(path, before) < 0 && errno != ENOENT)
-		return err_sys(e, -errno, "%s", path);
-	if (rename(staged, path) < 0)
-		return err_sys(e, -errno, "%s", path);
-	return 0;
+	snprintf(before, sizeof(before), "%.*s~", NAME_MAX, name);
+	if (!err)
+		err = file_write_in(&s->last, before, FILE_PRIVATE, text, size, e);
+	else if (err == -ENOENT)
+		err = 0;
+	free(text);
+	return err ? err : file_rename(tx, staged, &s->last, name, e);
+}
+
+/* Does something with each file that was staged for a transaction; it may go meanwhile. */
+static int each_staged(const struct state *s, const char *tx_id,
+		       int (*act)(const struct state *s, const struct folder *tx,
+				  const char *staged, struct err *e),
+		       struct err *e)
+{
+	struct dirent *d;
+	struct folder tx;
+	int err = find_tx(s, tx_id, &tx, e);
+	DIR *list;
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	list = folder_list(&tx, e);
+	err = list ? 0 : -EIO;
+	while (!err && (d = readdir(list)))
+		if (!strncmp(d->d_name, STAGED, strlen(STAGED)))
+			err = act(s, &tx, d->d_name, e);
+	if (list)
+		closedir(list);
+	folder_close(&tx);
+	return err;
 }
 
 int last_commit(const char *state_dir, const char *tx_id, struct err *e)
 {
-	char dir[PATH_MAX], from[PATH_MAX], staged[PATH_MAX];
-	struct dirent *d;
-	int err = make_dir(state_dir, dir, e);
-	DIR *tx;
+	struct state s;
+	int err;
 
-	if (err || !tx_id[0])
+	if (!tx_id[0])
+		return 0;
+	err = state_make(state_dir, &s, e);
+	if (err)
 		return err;
-	if (path_of(from, "%s/tx/%s", state_dir, tx_id))
-		return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
-	tx = opendir(from);
-	if (!tx)
-		return errno == ENOENT ? 0 : err_sys(e, -errno, "%s", from);
-	while (!err && (d = readdir(tx))) {
-		if (strncmp(d->d_name, STAGED, strlen(STAGED)))
-			continue;
-		err = path_of(staged, "%s/%s", from, d->d_name);
-		err = err ? err_sys(e, err, "%s", from)
-			  : keep(staged, dir, d->d_name + strlen(STAGED), e);
-	}
-	closedir(tx);
-	if (!err && folder_sync(dir))
-		err = err_sys(e, -EIO, "%s", dir);
+	err = each_staged(&s, tx_id, keep, e);
+	state_close(&s);
 	return err;
 }
 
-static bool is_undone(const char *state_dir, const char *id)
+static int drop(const struct state *s, const struct folder *tx, const char *staged, struct err *e)
+{
+	(void)s;
+	return file_remove(tx, staged, e);
+}
+
+int last_drop(const char *state_dir, const char *tx_id, struct err *e)
+{
+	struct state s;
+	int err = state_open(state_dir, &s, e);
+
+	if (err)
+		return err;
+	err = each_staged(&s, tx_id, drop, e);
+	state_close(&s);
+	return err;
+}
+
+/* The port of a file's name, also of the one before: a crash of an older version may have left that
+ * alone. -ENOENT for other files. */
+static int take_name(const char *file, char name[16])
+{
+	size_t size = strlen(file), end = strlen(SUFFIX);
+
+	if (size && file[size - 1] == '~')
+		size--;
+	if (size <= end || size - end >= 16 || strncmp(file + size - end, SUFFIX, end))
+		return -ENOENT;
+	memcpy(name, file, size - end);
+	name[size - end] = '\0';
+	return 0;
+}
+
+static bool is_undone(const struct state *s, const char *id)
 {
 	struct tx tx;
 	bool undone;
 
 	/* A transaction that is no longer listed was not undone by us. */
-	if (!id[0] || journal_load(state_dir, id, &tx, NULL))
+	if (!id[0] || journal_read(s, id, &tx, NULL))
 		return false;
 	undone = tx.state == TX_UNDONE;
 	tx_clear(&tx);
 	return undone;
 }
 
-static int load_file(const char *path, const char *ifname, struct last *l, struct err *e)
+static int load_file(const struct folder *folder, const char *file, const char *ifname,
+		     struct last *l, struct err *e)
 {
 	json_error_t bad;
-	struct stat st;
+	char *text;
+	size_t size;
 	json_t *o;
-	int err;
+	int err = file_read(folder, file, BYTES_MAX, &text, &size, e);
 
-	if (stat(path, &st) < 0)
-		return err_sys(e, -errno, "%s", path);
-	if (!S_ISREG(st.st_mode) || st.st_size > BYTES_MAX)
-		return err_set(e, -EBADMSG, "%s: not a kept profile", path);
-	o = json_load_file(path, JSON_REJECT_DUPLICATES, &bad);
+	if (err == -ENOENT)
+		return err;
+	if (err)
+		return err_set(e, -EBADMSG, "%s/%s: not a kept profile", folder->path, file);
+	o = json_loadb(text, size, JSON_REJECT_DUPLICATES, &bad);
+	free(text);
 	if (!o)
-		return err_set(e, -EBADMSG, "%s:%d: %s", path, bad.line, bad.text);
+		return err_set(e, -EBADMSG, "%s/%s:%d: %s", folder->path, file, bad.line, bad.text);
 	memset(l, 0, sizeof(*l));
 	err = take_last(o, ifname, l, e);
 	if (err)
-		err_prefix(e, "%s", path);
+		err_prefix(e, "%s/%s", folder->path, file);
 	json_decref(o);
 	return err;
 }
 
-int last_load(const char *state_dir, const char *ifname, struct last *last, struct err *e)
+static int load_last(const struct state *s, const char *ifname, struct last *last, struct err *e)
 {
 	static const char *const ends[] = {"", "~"};
 	struct last *l = malloc(sizeof(*l));
 	int err = l ? -ENOENT : err_sys(e, -ENOMEM, "last profile");
-	char path[PATH_MAX];
+	char name[NAME_MAX];
 
-	for (unsigned int i = 0; l && err == -ENOENT && i < ARRAY_SIZE(ends); i++) {
-		err = path_of(path, "%s/last/%s" SUFFIX "%s", state_dir, ifname, ends[i]);
-		err = err ? err_sys(e, err, "%s", state_dir) : load_file(path, ifname, l, e);
-		if (!err && is_undone(state_dir, l->tx))
+	for (unsigned int i = 0; s->last.path && l && err == -ENOENT && i < ARRAY_SIZE(ends); i++) {
+		snprintf(name, sizeof(name), "%.20s" SUFFIX "%s", ifname, ends[i]);
+		err = load_file(&s->last, name, ifname, l, e);
+		if (!err && is_undone(s, l->tx))
 			err = -ENOENT;
 		else if (!err)
 			*last = *l;
 	}
 	free(l);
+	return err;
+}
+
+int last_load(const char *state_dir, const char *ifname, struct last *last, struct err *e)
+{
+	struct state s;
+	int err = strchr(ifname, '/') ? -ENOENT : state_open(state_dir, &s, e);
+
+	if (!err) {
+		err = load_last(&s, ifname, last, e);
+		state_close(&s);
+	}
 	if (err == -ENOENT)
 		err_set(e, err, "%s: no confirmed profile is kept in %s/last", ifname, state_dir);
+	return err;
+}
+
+/* Of a transaction that stands; one of a newer transaction stays. */
+static int keep_confirmed(const struct state *s, const struct folder *tx, const char *staged,
+			  struct err *e)
+{
+	const char *id = file_name_of(tx->path);
+	char ifname[16];
+	struct last *l;
+	bool is_old;
+
+	if (take_name(staged + strlen(STAGED), ifname))
+		return 0;
+	l = malloc(sizeof(*l));
+	if (!l)
+		return err_sys(e, -ENOMEM, "last profile");
+	is_old = !load_last(s, ifname, l, NULL) && strcmp(l->tx, id) > 0;
+	free(l);
+	return is_old ? drop(s, tx, staged, e) : keep(s, tx, staged, e);
+}
+
+int last_commit_confirmed(const char *state_dir, struct err *e)
+{
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
+	unsigned int n = 0;
+	struct state s;
+	int err = state_open(state_dir, &s, e);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = s.last.path ? journal_ids(&s, &ids, &n, e) : 0;
+	for (unsigned int i = 0; !err && i < n; i++) {
+		struct tx tx;
+
+		if (journal_read(&s, ids[i], &tx, NULL))
+			continue;
+		if (tx.state == TX_DONE && (tx.confirmed || !tx.confirm_within_s))
+			err = each_staged(&s, ids[i], keep_confirmed, e);
+		tx_clear(&tx);
+	}
+	free(ids);
+	state_close(&s);
 	return err;
 }
 
@@ -250,68 +344,60 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* The port of a file's name, -ENOENT for other files. */
-static int take_name(const char *file, char name[16])
+static int list_in(const struct folder *last, char (**ifnames)[16], unsigned int *n, struct err *e)
 {
-	size_t size = strlen(file), end = strlen(SUFFIX);
-
-	if (size <= end || size - end >= 16 || strcmp(file + size - end, SUFFIX))
-		return -ENOENT;
-	memcpy(name, file, size - end);
-	name[size - end] = '\0';
-	return 0;
-}
-
-int last_list(const char *state_dir, char (**ifnames)[16], unsigned int *n, struct err *e)
-{
-	char dir[PATH_MAX], (*list)[16] = NULL, (*more)[16], name[16];
-	unsigned int count = 0;
+	char(*list)[16] = NULL, (*more)[16], name[16];
+	DIR *folder = folder_list(last, e);
+	unsigned int count = 0, kept = 0;
 	struct dirent *d;
-	DIR *folder;
 
-	if (path_of(dir, "%s/last", state_dir))
-		return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
-	folder = opendir(dir);
-	if (!folder && errno != ENOENT)
-		return err_sys(e, -errno, "%s", dir);
-	while (folder && (d = readdir(folder))) {
+	if (!folder)
+		return -EIO;
+	while ((d = readdir(folder))) {
 		if (take_name(d->d_name, name))
 			continue;
 		more = realloc(list, (count + 1) * sizeof(*list));
 		if (!more) {
 			free(list);
 			closedir(folder);
-			return err_sys(e, -ENOMEM, "%s", dir);
+			return err_sys(e, -ENOMEM, "%s", last->path);
 		}
 		list = more;
 		memcpy(list[count++], name, sizeof(name));
 	}
-	if (folder)
-		closedir(folder);
+	closedir(folder);
 	if (count)
 		qsort(list, count, sizeof(*list), compare_names);
+	for (unsigned int i = 0; i < count; i++)
+		if (!kept || strcmp(list[i], list[kept - 1]))
+			memmove(list[kept++], list[i], sizeof(*list));
 	*ifnames = list;
-	*n = count;
+	*n = kept;
 	return 0;
+}
+
+int last_list(const char *state_dir, char (**ifnames)[16], unsigned int *n, struct err *e)
+{
+	struct state s;
+	int err = state_open(state_dir, &s, e);
+
+	*ifnames = NULL;
+	*n = 0;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = s.last.path ? list_in(&s.last, ifnames, n, e) : 0;
+	state_close(&s);
+	return err;
 }
 
 int last_lock(const char *state_dir, struct err *e)
 {
-	char dir[PATH_MAX], path[PATH_MAX];
-	int fd, err = make_dir(state_dir, dir, e);
+	struct state s;
+	int fd, err = state_make(state_dir, &s, e);
 
 	if (err)
 		return err;
-	if (path_of(path, "%s/lock", dir))
-		return err_sys(e, -ENAMETOOLONG, "%s", dir);
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return err_sys(e, -errno, "%s", path);
-	while (flock(fd, LOCK_EX) < 0)
-		if (errno != EINTR) {
-			err = err_sys(e, -errno, "%s", path);
-			close(fd);
-			return err;
-		}
-	return fd;
+	err = state_lock(&s.last, LOCK_MS, &fd, e);
+	state_close(&s);
+	return err ? err : fd;
 }

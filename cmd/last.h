@@ -27,8 +27,15 @@ struct last {
 int last_stage(const char *state_dir, const char *tx_id, const struct profile *profile,
 	       const struct plan *plans, unsigned int n, bool unproven, struct err *e);
 
-/* Keeps what was staged for a transaction that is confirmed. 0 also when nothing was. */
+/* Keeps what was staged for a transaction that is confirmed. 0 also when nothing was. A crash
+ * anywhere leaves the one that was kept, or the new one. */
 int last_commit(const char *state_dir, const char *tx_id, struct err *e);
+
+/* The same for all transactions that stand and were not kept: a crash came in between. */
+int last_commit_confirmed(const char *state_dir, struct err *e);
+
+/* Forgets what was staged for a transaction. */
+int last_drop(const char *state_dir, const char *tx_id, struct err *e);
 
 /* The kept profile of a port. One whose transaction was rolled back does not count, then it is the
  * one before. -ENOENT when there is none. */
@@ -37,8 +44,8 @@ int last_load(const char *state_dir, const char *ifname, struct last *last, stru
 /* Names of the ports with a kept profile, sorted. One allocation, free() it. */
 int last_list(const char *state_dir, char (**ifnames)[16], unsigned int *n, struct err *e);
 
-/* At most one process at a time applies what was kept: waits for the others. close() the
- * descriptor, negative is -errno. */
+/* At most one process at a time applies what was kept: waits two minutes for the others, then it is
+ * -EBUSY. close() the descriptor, negative is -errno. */
 int last_lock(const char *state_dir, struct err *e);
 
 #endif

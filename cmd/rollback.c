@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
+#include "cmd/tidy.h"
 #include "dcb/journal.h"
 
 static bool list;
@@ -156,6 +157,8 @@ static int roll_back(const char *id)
 
 	if (dcb_open(NULL, &dcb, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (!id)
+		cmd_tidy(state_dir);
 	err = journal_rollback(dcb, state_dir, id, &tx, &outcome, &e);
 	dcb_close(dcb);
 	if (!err)

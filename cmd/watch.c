@@ -16,7 +16,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/watch.h"
-#include "dcb/baseline.h"
+#include "dcb/state.h"
 
 #define FOLD_MS	    300	 /* so long nothing may come before ports are read, */
 #define FOLD_MAX_MS 1000 /* but no longer than this after the first notice */
@@ -131,7 +131,7 @@ static void act(struct loop *l)
 
 	if (!poll_now && !is_due(at->check_at, at->now))
 		return;
-	if (baseline_busy(NULL, state_dir)) {
+	if (state_busy(state_dir)) {
 		at->check_at = at->now + BUSY_MS;
 		return;
 	}
@@ -217,6 +217,11 @@ static int compare_once(struct loop *l)
 
 	if (has_want(&l->w))
 		return l->w.drifted ? EXIT_FINDINGS : EXIT_OK;
+	if (l->w.hidden) {
+		err_set(&e, -EACCES, "%s: the transactions are readable by root alone", state_dir);
+		err_hint(&e, "run as root, or name a profile");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
 	err_set(&e, -ENOENT, "a port has no confirmed transaction in %s to compare with",
 		state_dir);
 	err_hint(&e, "name a profile, or apply one first");

@@ -40,6 +40,7 @@ struct watch {
 	uint64_t stamp;		  /* of the journals when the wants were read */
 	struct suspects suspects; /* of the notices that are being folded */
 	bool drifted;		  /* ever */
+	bool hidden;		  /* this user may not read the transactions */
 };
 
 /* Reads all ports anew: those that came, went or changed without a notice. `first`: of the start,

@@ -46,9 +46,11 @@ static bool want_state(struct watch *w, struct watched *p, bool first)
 {
 	char since[JOURNAL_ID_MAX] = "";
 	struct qos q;
+	int err = baseline_find(w->state_dir, p->ifname, &q, since, NULL);
 
-	if (baseline_find(w->state_dir, p->ifname, &q, since, NULL))
+	if (err)
 		q = p->now;
+	w->hidden |= err == -EACCES;
 	/* What an agent was told and keeps for itself does not show in the kernel. */
 	if (!qos_has(&p->now, QOS_ADMIN_STATUS))
 		q.has &= ~agent_own_fields();
@@ -69,8 +71,9 @@ static void tell_start(const struct watch *w, const struct watched *p)
 		snprintf(text, sizeof(text), "compared with the state after transaction %s",
 			 p->since);
 	else
-		snprintf(text, sizeof(text),
-			 "compared with its state now: there is no confirmed transaction");
+		snprintf(text, sizeof(text), "compared with its state now: %s",
+			 w->hidden ? "the transactions are readable by root alone"
+				   : "there is no confirmed transaction");
 	tell(p, WATCH_START, text);
 }
 

@@ -8,26 +8,32 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
-static int tx_path(const char *state_dir, const char *id, const char *file, char path[PATH_MAX])
-{
-	int n = snprintf(path, PATH_MAX, "%s/tx/%s/%s", state_dir, id, file);
+#include "dcb/journal_in.h"
 
-	return n >= PATH_MAX ? -ENAMETOOLONG : 0;
+#define REPAIR "repair"
+
+static bool has_file(const struct state *s, const char *id, const char *file, struct stat *st)
+{
+	struct folder folder;
+	bool there;
+
+	if (folder_find(&s->tx, id, &folder, NULL))
+		return false;
+	there = !fstatat(folder.fd, file, st, AT_SYMLINK_NOFOLLOW);
+	folder_close(&folder);
+	return there;
 }
 
-static bool is_repair(const char *state_dir, const char *id)
+static bool is_repair(const struct state *s, const char *id)
 {
-	char path[PATH_MAX];
+	struct stat st;
 
-	return !tx_path(state_dir, id, "repair", path) && !access(path, F_OK);
+	return has_file(s, id, REPAIR, &st);
 }
 
 static const struct tx_port *port_of(const struct tx *tx, const char *ifname)
@@ -44,23 +50,31 @@ static bool stands(const struct tx *tx)
 	return !tx->confirm_within_s || tx->confirmed;
 }
 
+static const struct tx_port *find_in(const struct state *s, const char *id, const char *ifname,
+				     struct tx *tx)
+{
+	/* One that cannot be read says nothing of the others. */
+	if (is_repair(s, id) || journal_read(s, id, tx, NULL) || tx->state != TX_DONE ||
+	    !stands(tx))
+		return NULL;
+	return port_of(tx, ifname);
+}
+
 int baseline_find(const char *state_dir, const char *ifname, struct qos *q, char id[JOURNAL_ID_MAX],
 		  struct err *e)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	const struct tx_port *p = NULL;
-	unsigned int n;
-	int err = journal_list(state_dir, &ids, &n, e);
+	unsigned int n = 0;
+	struct state s = {0};
+	int err = state_open(state_dir, &s, e);
 
+	if (!err)
+		err = journal_ids(&s, &ids, &n, e);
 	while (!err && !p && n) {
-		struct tx tx;
+		struct tx tx = {0};
 
-		if (is_repair(state_dir, ids[--n]))
-			continue;
-		/* One that cannot be read says nothing of the others. */
-		if (journal_load(state_dir, ids[n], &tx, NULL))
-			continue;
-		p = tx.state == TX_DONE && stands(&tx) ? port_of(&tx, ifname) : NULL;
+		p = find_in(&s, ids[--n], ifname, &tx);
 		if (p) {
 			*q = p->after;
 			memcpy(id, tx.id, JOURNAL_ID_MAX);
@@ -68,80 +82,50 @@ int baseline_find(const char *state_dir, const char *ifname, struct qos *q, char
 		tx_clear(&tx);
 	}
 	free(ids);
-	if (!err && !p)
+	state_close(&s);
+	if (err == -ENOENT || (!err && !p))
 		err = err_set(e, -ENOENT, "%s: no confirmed transaction in %s", ifname, state_dir);
 	return err;
 }
 
 uint64_t baseline_stamp(const char *state_dir)
 {
-	char(*ids)[JOURNAL_ID_MAX] = NULL, path[PATH_MAX];
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	uint64_t hash = FNV1A_START;
-	unsigned int n = 0, i;
+	unsigned int n = 0;
+	struct state s;
 	struct stat st;
 
-	if (journal_list(state_dir, &ids, &n, NULL))
+	if (state_open(state_dir, &s, NULL))
 		return 0;
-	for (i = 0; i < n; i++) {
-		if (tx_path(state_dir, ids[i], "journal", path) || stat(path, &st))
+	if (journal_ids(&s, &ids, &n, NULL))
+		n = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		if (!has_file(&s, ids[i], JOURNAL_FILE, &st))
 			continue;
 		hash = fnv1a(hash, ids[i], strlen(ids[i]));
 		hash = fnv1a(hash, &st.st_size, sizeof(st.st_size));
 		hash = fnv1a(hash, &st.st_mtim, sizeof(st.st_mtim));
 	}
 	free(ids);
+	state_close(&s);
 	return n ? hash : 0;
-}
-
-/*
- * 1: FLOCK  ADVISORY  WRITE 812 fe:01:1835 0 EOF
- * Device numbers are hexadecimal, the inode is decimal.
- */
-static pid_t holder(const char *line, const struct stat *st)
-{
-	unsigned int major_no, minor_no;
-	unsigned long long inode;
-	int pid;
-
-	if (sscanf(line, "%*[^:]: FLOCK %*s WRITE %d %x:%x:%llu", &pid, &major_no, &minor_no,
-		   &inode) != 4)
-		return 0;
-	if (major_no != major(st->st_dev) || minor_no != minor(st->st_dev) || inode != st->st_ino)
-		return 0;
-	return pid;
-}
-
-pid_t baseline_busy(const char *proc, const char *state_dir)
-{
-	char path[PATH_MAX], line[256];
-	struct stat st;
-	pid_t pid = 0;
-	FILE *f;
-
-	if (snprintf(path, sizeof(path), "%s/lock", state_dir) >= (int)sizeof(path) ||
-	    stat(path, &st))
-		return 0;
-	snprintf(path, sizeof(path), "%s/locks", proc ? proc : "/proc");
-	f = fopen(path, "re");
-	while (f && !pid && fgets(line, sizeof(line), f))
-		pid = holder(line, &st);
-	if (f)
-		fclose(f);
-	return pid;
 }
 
 int baseline_mark_repair(const char *state_dir, const char *id, struct err *e)
 {
-	char path[PATH_MAX];
-	int fd, err = tx_path(state_dir, id, "repair", path);
+	struct folder folder;
+	struct state s;
+	int err = state_open(state_dir, &s, e);
 
 	if (err)
-		return err_sys(e, err, "%s", state_dir);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0644);
-	if (fd < 0)
-		return err_sys(e, -errno, "%s", path);
-	if (fsync(fd) < 0)
-		err = err_sys(e, -errno, "%s", path);
-	close(fd);
+		return err;
+	err = s.tx.path ? folder_find(&s.tx, id, &folder, e)
+			: err_sys(e, -ENOENT, "%s/tx", state_dir);
+	if (!err) {
+		err = file_write_in(&folder, REPAIR, FILE_PRIVATE, "", 0, e);
+		folder_close(&folder);
+	}
+	state_close(&s);
 	return err;
 }

@@ -9,17 +9,12 @@
 #include "dcb/journal.h"
 
 /* State of ifname after the newest transaction that is done and still stands, and its id. -ENOENT
- * when there is none. */
+ * when there is none; -EACCES when this user may not read them. */
 int baseline_find(const char *state_dir, const char *ifname, struct qos *q, char id[JOURNAL_ID_MAX],
 		  struct err *e);
 
 /* Changes when any journal does; 0 without any. */
 uint64_t baseline_stamp(const char *state_dir);
-
-/* Pid of the process that is in a transaction now (it holds the lock), 0 when there is none. The
- * lock is looked up in /proc/locks, not tried: a try would make an apply of that moment fail. proc:
- * NULL = /proc. */
-pid_t baseline_busy(const char *proc, const char *state_dir);
 
 /* Marks a transaction as a repair: it puts back a part of a baseline and is none itself. */
 int baseline_mark_repair(const char *state_dir, const char *id, struct err *e);

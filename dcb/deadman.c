@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The dead-man looks at the journal once a second, which is all it needs to know: what the tool
- * does it announces there. Its clock is CLOCK_BOOTTIME, which no one sets and which goes on in
- * sleep.
+ * The dead-man reads the journal once a second: the tool announces there what it does. What it read
+ * last it keeps, and it ends only by what it has read: confirmed, or undone. A journal that cannot
+ * be read any more, or that has gone, is no reason to wait or to end. The tool is watched by its
+ * pidfd (pidfd_open(2)). The clock is CLOCK_BOOTTIME, which no one sets and which goes on in sleep.
+ *
+ * It takes the lock for its undo, and waits LOCK_MS for it. Who holds it longer is a confirmation
+ * or a rollback that hangs or was stopped: a rollback writes the same former values, a confirmation
+ * reads the journal again behind its line. So the undo goes on without the lock then.
  */
 #include "dcb/deadman.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,21 +20,27 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
 
-#include "dcb/baseline.h"
+#include "dcb/journal_in.h"
+#include "dcb/oom.h"
 
 #define LOOK_MS	 1000
 #define READY_MS 10000
+#define ASK_MS	 2000
+#define LOCK_MS	 10000
 #define TRIES	 20 /* a port that is just away comes back */
 #define PAUSE_MS 3000
-#define KEPT_FD	 3 /* what the dead-man keeps open: the pipe, then nothing */
+#define KEPT_FD	 3  /* the first descriptor that the dead-man keeps */
+#define FREE_FD	 64 /* none of those that it keeps is here or above */
 
-/* What it tells the tool, once. */
+/* The first message to the tool. */
 struct ready {
 	int err; /* -errno; 0: ready */
 	pid_t pid;
@@ -36,19 +48,36 @@ struct ready {
 	char text[ERR_TEXT_MAX];
 };
 
-enum deadman_act deadman_next(const struct tx *tx, uint64_t now_ms, uint64_t hung_ms, bool busy)
+/* What the tool asks later, and the answer. */
+struct question {
+	uint64_t confirm_by_ms; /* 0: not done yet */
+};
+
+struct answer {
+	enum deadman_act act;
+};
+
+/* The dead-man itself. */
+struct watcher {
+	const struct deadman *d;
+	struct state state;
+	struct tx known;
+	int tool, talk; /* -1: the kernel has no pidfd; the tool has left */
+	bool tool_gone, unreadable;
+	bool whole; /* all steps are in known: the journal said that it is done */
+	uint64_t hung_at_ms;
+};
+
+enum deadman_act deadman_next(const struct tx *tx, const struct deadman_view *view)
 {
 	if (tx->confirmed || tx->state == TX_UNDONE || tx->state == TX_LOST)
 		return DEADMAN_END;
-	if (tx->state == TX_DONE) {
-		if (now_ms < tx->confirm_by_ms)
-			return DEADMAN_WAIT;
-		return busy ? DEADMAN_WAIT : DEADMAN_UNDO;
-	}
-	/* The tool holds the lock as long as it lives. */
-	if (!busy)
-		return tx->state == TX_RUNNING ? DEADMAN_UNDO : DEADMAN_END;
-	return now_ms > hung_ms ? DEADMAN_KILL : DEADMAN_WAIT;
+	if (tx->state == TX_DONE)
+		return view->now_ms < tx->confirm_by_ms ? DEADMAN_WAIT : DEADMAN_UNDO;
+	if (!view->tool_gone)
+		return view->now_ms > view->hung_at_ms ? DEADMAN_KILL : DEADMAN_WAIT;
+	/* Of a journal that cannot be read nobody knows what was announced since. */
+	return tx->state == TX_RUNNING || view->unreadable ? DEADMAN_UNDO : DEADMAN_END;
 }
 
 /* Writes one line to a file of the cgroup tree. */
@@ -109,123 +138,290 @@ static void remove_cgroups(const char *name)
 	}
 }
 
+static int close_listed(int first)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		int fd = (int)strtol(entry->d_name, NULL, 10);
+
+		if (fd >= first && fd != dirfd(dir))
+			close(fd);
+	}
+	closedir(dir);
+	return 0;
+}
+
+/* Kernels before 5.9 and containers that filter calls have no close_range(2). */
+static int close_from(int first)
+{
+	return close_range((unsigned int)first, UINT_MAX, 0) ? close_listed(first) : 0;
+}
+
+/* Moves what stays open to the first descriptors. */
+static int keep_open(struct watcher *w)
+{
+	int *kept[] = {&w->talk, &w->state.dir.fd, &w->state.tx.fd, &w->tool};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(kept); i++) {
+		if (*kept[i] < 0)
+			continue;
+		*kept[i] = fcntl(*kept[i], F_DUPFD, FREE_FD);
+		if (*kept[i] < 0)
+			return -errno;
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(kept); i++) {
+		if (*kept[i] < 0)
+			continue;
+		*kept[i] = dup2(*kept[i], KEPT_FD + (int)i);
+		if (*kept[i] < 0)
+			return -errno;
+	}
+	return close_from(KEPT_FD + (int)ARRAY_SIZE(kept));
+}
+
 /* Nothing of the tool stays open: its lock would never be free, its terminal never be left. */
-static void detach(int pipe_fd)
+static int detach(struct watcher *w)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGTSTP};
+	int null = open("/dev/null", O_RDWR), err = 0;
 	sigset_t none;
-	int null = open("/dev/null", O_RDWR);
 
 	for (int fd = 0; null >= 0 && fd < KEPT_FD; fd++)
 		(void)dup2(null, fd);
-	(void)dup2(pipe_fd, KEPT_FD);
-	(void)close_range(KEPT_FD + 1, UINT_MAX, 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(ignored); i++)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)umask(022);
-	if (chdir("/"))
-		_exit(1);
+	(void)umask(077);
+	if (null < 0 || chdir("/"))
+		err = -errno;
+	return err ? err : keep_open(w);
 }
 
-/* Somebody else may have undone it by now, or confirmed it. */
-static bool is_settled(int err)
+/* Whether a journal goes on where the known one is: what was announced is never taken back. */
+static bool continues(const struct tx *known, const struct tx *fresh)
 {
-	return !err || err == -ECANCELED || err == -ENOENT;
+	if (fresh->port_count != known->port_count || fresh->step_count < known->step_count)
+		return false;
+	return known->state != TX_DONE || fresh->state >= TX_DONE;
 }
 
-static int undo_once(const struct deadman *d, struct err *e)
+static void read_journal(struct watcher *w)
 {
-	enum apply_outcome outcome;
-	struct tx tx = {0};
-	struct dcb *dcb;
-	int err = d->open(&dcb, e);
+	struct tx fresh;
+
+	w->unreadable = journal_read(&w->state, w->known.id, &fresh, NULL) ||
+			!continues(&w->known, &fresh);
+	if (w->unreadable) {
+		tx_clear(&fresh);
+		return;
+	}
+	tx_clear(&w->known);
+	w->known = fresh;
+	w->whole = fresh.state >= TX_DONE;
+}
+
+static bool is_ready(int fd, short events, int wait_ms)
+{
+	struct pollfd p = {.fd = fd, .events = events};
+	int n;
+
+	while ((n = poll(&p, 1, wait_ms)) < 0 && errno == EINTR)
+		;
+	return n > 0 && p.revents;
+}
+
+/* Without a pidfd: its end of the talk closes with it. It closes it itself only behind its end. */
+static void look_for_tool(struct watcher *w)
+{
+	if (w->tool >= 0)
+		w->tool_gone |= is_ready(w->tool, POLLIN, 0);
+	else
+		w->tool_gone |= w->talk < 0;
+}
+
+/* The tool first: one that ends in between has written its end by then. */
+static enum deadman_act look(struct watcher *w)
+{
+	struct deadman_view view = {.hung_at_ms = w->hung_at_ms};
+
+	look_for_tool(w);
+	read_journal(w);
+	view.tool_gone = w->tool_gone;
+	view.unreadable = w->unreadable;
+	view.now_ms = journal_clock_ms();
+	return deadman_next(&w->known, &view);
+}
+
+static void answer_tool(struct watcher *w)
+{
+	struct question q;
+	struct answer a;
+
+	if (recv(w->talk, &q, sizeof(q), MSG_DONTWAIT) != sizeof(q)) {
+		close(w->talk);
+		w->talk = -1;
+		return;
+	}
+	read_journal(w);
+	if (q.confirm_by_ms && w->known.state < TX_DONE) {
+		w->known.state = TX_DONE;
+		w->known.confirm_by_ms = q.confirm_by_ms;
+	}
+	a.act = look(w);
+	(void)send(w->talk, &a, sizeof(a), MSG_NOSIGNAL); /* it asks again, or is gone */
+}
+
+static void wait_for_news(struct watcher *w)
+{
+	/* poll(2) passes over negative descriptors. */
+	struct pollfd fds[] = {{.fd = w->talk, .events = POLLIN},
+			       {.fd = w->tool_gone ? -1 : w->tool, .events = POLLIN}};
+
+	if (poll(fds, ARRAY_SIZE(fds), LOOK_MS) > 0 && fds[0].revents)
+		answer_tool(w);
+}
+
+/* What was announced since nobody knows: all that was planned and has a former value. */
+static void assume_planned(struct watcher *w)
+{
+	struct tx *tx = &w->known;
+
+	for (unsigned int i = 0; i < tx->port_count; i++) {
+		uint64_t fields = w->d->planned[i] & tx->port[i].before.has;
+
+		if (fields && tx->step_count < JOURNAL_STEPS_MAX)
+			tx->step[tx->step_count++] = (struct tx_step){i, fields};
+	}
+	w->whole = true;
+}
+
+static int record_end(struct watcher *w, enum tx_state end, struct err *e)
+{
+	struct journal *j;
+	int err = journal_append_to(&w->state, w->known.id, &j, e);
 
 	if (err)
 		return err;
-	err = journal_rollback_unconfirmed(dcb, d->state_dir, d->id, &tx, &outcome, e);
-	dcb_close(dcb);
-	tx_clear(&tx);
+	err = journal_end(j, end, NULL, 0, e);
+	journal_close(j);
 	return err;
 }
 
-static void undo(const struct deadman *d)
+static int restore(struct watcher *w, struct err *e)
+{
+	struct err record = {0};
+	struct dcb *dcb;
+	int err = w->d->open(&dcb, e);
+
+	if (err)
+		return err;
+	if (w->unreadable && !w->whole)
+		assume_planned(w);
+	err = tx_restore(dcb, &w->known, JOURNAL_WAIT_S, e);
+	dcb_close(dcb);
+	/* The machine counts, not the record of it. */
+	if (record_end(w, err ? TX_LOST : TX_UNDONE, &record))
+		syslog(LOG_ERR, "transaction %s: its end is not recorded: %s", w->known.id,
+		       record.text);
+	return err;
+}
+
+static bool is_settled(const struct tx *tx)
+{
+	return tx->confirmed || tx->state == TX_UNDONE;
+}
+
+/* *done: somebody else has undone or confirmed it by now. */
+static int undo_once(struct watcher *w, bool *done, struct err *e)
+{
+	int lock = -1, err = 0;
+
+	(void)state_lock(&w->state.dir, LOCK_MS, &lock, NULL); /* see above */
+	read_journal(w);
+	*done = is_settled(&w->known);
+	if (!*done)
+		err = restore(w, e);
+	if (lock >= 0)
+		close(lock);
+	return err;
+}
+
+static void undo(struct watcher *w)
 {
 	struct err e = {0};
-	int err = undo_once(d, &e);
+	bool done = false;
+	int err = undo_once(w, &done, &e);
 
-	for (unsigned int i = 1; !is_settled(err) && i < TRIES; i++) {
+	for (unsigned int i = 1; err && i < TRIES; i++) {
 		(void)poll(NULL, 0, PAUSE_MS);
-		err = undo_once(d, &e);
+		err = undo_once(w, &done, &e);
 	}
-	if (!err)
-		syslog(LOG_WARNING, "transaction %s was not confirmed: undone", d->id);
-	else if (!is_settled(err))
-		syslog(LOG_ERR, "transaction %s was not confirmed and is not undone: %s", d->id,
-		       e.text);
+	if (err)
+		syslog(LOG_ERR, "transaction %s was not confirmed and is not undone: %s",
+		       w->known.id, e.text);
+	else if (!done)
+		syslog(LOG_WARNING, "transaction %s was not confirmed: undone", w->known.id);
 }
 
-/* A file that cannot be read now may be read in a second; one that is gone was taken away. */
-static enum deadman_act look(const struct deadman *d, uint64_t hung_ms)
+static void kill_by(int pidfd)
 {
-	enum deadman_act act = DEADMAN_WAIT;
-	/* First: a tool that ends in between has written its end by then. */
-	bool held = baseline_busy(NULL, d->state_dir) != 0;
-	struct tx tx;
-	int err = journal_load(d->state_dir, d->id, &tx, NULL);
-
-	if (!err)
-		act = deadman_next(&tx, journal_clock_ms(), hung_ms, held);
-	else if (err == -ENOENT)
-		act = DEADMAN_END;
-	tx_clear(&tx);
-	return act;
+	if (pidfd >= 0)
+		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
-/* The tool is told apart from a later process of its number by a descriptor (pidfd_open(2)). */
-static void kill_tool(int tool)
+static void watch(struct watcher *w)
 {
-	if (tool >= 0)
-		(void)syscall(SYS_pidfd_send_signal, tool, SIGKILL, NULL, 0);
-}
-
-static void watch(const struct deadman *d, int tool)
-{
-	uint64_t hung_ms = journal_clock_ms() + d->hung_ms;
 	enum deadman_act act;
 
-	while ((act = look(d, hung_ms)) != DEADMAN_END) {
+	while ((act = look(w)) == DEADMAN_WAIT || act == DEADMAN_KILL) {
 		if (act == DEADMAN_KILL)
-			kill_tool(tool);
-		if (act == DEADMAN_UNDO)
-			undo(d);
-		(void)poll(NULL, 0, LOOK_MS);
+			kill_by(w->tool);
+		wait_for_news(w);
 	}
+	if (act == DEADMAN_UNDO)
+		undo(w);
 }
 
-static _Noreturn void live(const struct deadman *d, int pipe_fd, pid_t tool_pid)
+/* What cannot be opened now could not be undone then. */
+static int prepare(struct watcher *w, struct err *e)
 {
+	struct dcb *dcb;
+	int err = detach(w);
+
+	if (err)
+		return err_sys(e, err, "leaving what the tool has open");
+	err = tx_copy(w->d->tx, &w->known);
+	if (err)
+		return err_sys(e, err, "transaction");
+	/* Without the right to lock memory it waits all the same. */
+	(void)mlockall(MCL_CURRENT | MCL_FUTURE);
+	(void)oom_set(OOM_NEVER);
+	err = w->d->open(&dcb, e);
+	if (!err)
+		dcb_close(dcb);
+	return err;
+}
+
+static _Noreturn void live(const struct deadman *d, int talk, int tool)
+{
+	struct watcher w = {.d = d, .state = *d->state, .tool = tool, .talk = talk};
 	struct ready ready = {.pid = getpid()};
 	struct err e = {0};
-	struct dcb *dcb;
 	char cgroup[JOURNAL_ID_MAX + 16];
-	int tool;
 
-	detach(pipe_fd);
+	w.hung_at_ms = journal_clock_ms() + d->hung_ms;
+	ready.err = prepare(&w, &e);
 	openlog("rocecheck", LOG_PID, LOG_DAEMON);
-	tool = (int)syscall(SYS_pidfd_open, tool_pid, 0);
-	snprintf(cgroup, sizeof(cgroup), "rocecheck-%s", d->id);
+	snprintf(cgroup, sizeof(cgroup), "rocecheck-%s", d->tx->id);
 	ready.own_cgroup = leave_cgroups(cgroup);
-	/* What cannot be opened now could not be undone then. */
-	ready.err = d->open(&dcb, &e);
-	if (!ready.err)
-		dcb_close(dcb);
 	snprintf(ready.text, sizeof(ready.text), "%s", e.text);
-	if (write(KEPT_FD, &ready, sizeof(ready)) == sizeof(ready) && !ready.err) {
-		close(KEPT_FD);
-		watch(d, tool);
-	}
+	if (send(w.talk, &ready, sizeof(ready), MSG_NOSIGNAL) == sizeof(ready) && !ready.err)
+		watch(&w);
 	remove_cgroups(cgroup);
 	_exit(0);
 }
@@ -236,59 +432,97 @@ static int open_host(struct dcb **dcb, struct err *e)
 }
 
 /* The child of a child: init is its parent, and nobody waits for it. */
-static int start(const struct deadman *d, int pipe_fd)
+static int start(const struct deadman *d, int talk)
 {
-	pid_t tool = getpid(), child = fork();
-	int status;
+	/* Before the fork: it is of this process and of no later one with its number. */
+	int tool = (int)syscall(SYS_pidfd_open, getpid(), 0), status, err = 0;
+	pid_t child = fork();
 
-	if (child < 0)
-		return -errno;
 	if (!child) {
 		if (setsid() < 0)
 			_exit(1);
 		child = fork();
 		if (child)
 			_exit(child < 0);
-		live(d, pipe_fd, tool);
+		live(d, talk, tool);
 	}
-	while (waitpid(child, &status, 0) < 0)
+	if (child < 0)
+		err = -errno;
+	if (tool >= 0)
+		close(tool);
+	while (!err && waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
+	if (err)
+		return err;
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EAGAIN;
 }
 
-static int await_ready(int fd, struct ready *ready)
+static int await_ready(int talk, struct ready *ready)
 {
-	struct pollfd p = {.fd = fd, .events = POLLIN};
-	int n;
+	ssize_t n;
 
-	while ((n = poll(&p, 1, READY_MS)) < 0 && errno == EINTR)
-		;
-	if (n <= 0)
-		return n < 0 ? -errno : -ETIMEDOUT;
-	return read(fd, ready, sizeof(*ready)) == sizeof(*ready) ? ready->err : -EPIPE;
+	if (!is_ready(talk, POLLIN, READY_MS))
+		return -ETIMEDOUT;
+	n = recv(talk, ready, sizeof(*ready), MSG_DONTWAIT);
+	return n == sizeof(*ready) ? ready->err : -EPIPE;
 }
 
 int deadman_arm(const struct deadman *d, struct deadman_armed *armed, struct err *e)
 {
 	struct deadman mine = *d;
 	struct ready ready = {0};
-	int fd[2], err;
+	int talk[2], err;
 
 	if (!mine.open)
 		mine.open = open_host;
-	if (pipe2(fd, O_CLOEXEC) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, talk) < 0)
 		return err_sys(e, -errno, "dead-man");
-	err = start(&mine, fd[1]);
-	close(fd[1]);
+	err = start(&mine, talk[1]);
+	close(talk[1]);
 	if (!err)
-		err = await_ready(fd[0], &ready);
-	close(fd[0]);
-	if (err && ready.text[0])
+		err = await_ready(talk[0], &ready);
+	if (!err) {
+		*armed = (struct deadman_armed){.pid = ready.pid,
+						.pidfd = (int)syscall(SYS_pidfd_open, ready.pid, 0),
+						.talk = talk[0],
+						.own_cgroup = ready.own_cgroup};
+		return 0;
+	}
+	close(talk[0]);
+	if (ready.text[0])
 		return err_set(e, err, "the process that would undo this cannot start: %.400s",
 			       ready.text);
-	if (err)
-		return err_sys(e, err, "the process that would undo this cannot start");
-	*armed = (struct deadman_armed){ready.pid, ready.own_cgroup};
-	return 0;
+	return err_sys(e, err, "the process that would undo this cannot start");
+}
+
+int deadman_ask(const struct deadman_armed *armed, uint64_t confirm_by_ms)
+{
+	struct question q = {.confirm_by_ms = confirm_by_ms};
+	struct answer a;
+
+	if (send(armed->talk, &q, sizeof(q), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(q))
+		return -EPIPE;
+	if (!is_ready(armed->talk, POLLIN, ASK_MS))
+		return -ETIMEDOUT;
+	if (recv(armed->talk, &a, sizeof(a), MSG_DONTWAIT) != sizeof(a))
+		return -EPIPE;
+	return a.act == DEADMAN_WAIT ? 0 : -ECANCELED;
+}
+
+void deadman_leave(struct deadman_armed *armed)
+{
+	if (armed->pidfd >= 0)
+		close(armed->pidfd);
+	if (armed->talk >= 0)
+		close(armed->talk);
+	armed->pidfd = armed->talk = -1;
+}
+
+void deadman_end(struct deadman_armed *armed)
+{
+	/* A pid whose end of the talk is still open is its own. */
+	if (armed->pidfd >= 0 && !is_ready(armed->talk, 0, 0))
+		kill_by(armed->pidfd);
+	deadman_leave(armed);
 }

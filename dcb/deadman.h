@@ -4,7 +4,8 @@
  * somebody confirms in time. It is there before the first write, and it stays when the tool that
  * armed it is killed, when the login ends, and when the very port that carries the login is broken:
  * another session, no terminal, and a cgroup outside that of the login where the system has cgroup
- * v2 and lets us (cgroups(7)).
+ * v2 and lets us (cgroups(7)). It has the transaction in locked memory: a disk that is gone does
+ * not stop the undo.
  */
 #ifndef DCB_DEADMAN_H
 #define DCB_DEADMAN_H
@@ -13,20 +14,37 @@
 
 #include "dcb/journal.h"
 
+struct state;
+
 struct deadman {
-	const char *state_dir, *id; /* the transaction */
-	uint64_t hung_ms;	    /* an apply that takes longer is taken for hung, and killed */
+	const struct state *state; /* open; used below its descriptors */
+	const struct tx *tx;	   /* the transaction as it is now */
+	const uint64_t *planned;   /* of each port of tx, the fields that may be written */
+	uint64_t hung_ms;	   /* an apply that takes longer is taken for hung, and killed */
 	/* Opens the machine anew, in the dead-man. NULL: dcb_open() of this host. */
 	int (*open)(struct dcb **dcb, struct err *e);
 };
 
 struct deadman_armed {
 	pid_t pid;
+	int pidfd, talk; /* -1: none */
 	bool own_cgroup; /* the end of the login's cgroup does not take it along */
 };
 
-/* Starts it and waits until it is ready. 0, or -errno with nothing left behind. */
+/* Starts it and waits until it is ready. 0, then deadman_leave() or deadman_end(); or -errno with
+ * nothing left behind. */
 int deadman_arm(const struct deadman *d, struct deadman_armed *armed, struct err *e);
+
+/* Asks whether it is there and waits for its time. With confirm_by_ms (CLOCK_BOOTTIME; 0: not yet)
+ * it also learns that all is written. -errno when it does not answer in time, or does not wait any
+ * more. */
+int deadman_ask(const struct deadman_armed *armed, uint64_t confirm_by_ms);
+
+/* Lets it go on alone. */
+void deadman_leave(struct deadman_armed *armed);
+
+/* Kills one that does not answer. */
+void deadman_end(struct deadman_armed *armed);
 
 enum deadman_act {
 	DEADMAN_WAIT,
@@ -35,8 +53,15 @@ enum deadman_act {
 	DEADMAN_KILL, /* the tool hangs: kill it, then undo */
 };
 
-/* What to do now. Pure. now_ms: CLOCK_BOOTTIME; hung_ms: when, on that clock, the tool is taken for
- * hung; busy: somebody holds the lock. */
-enum deadman_act deadman_next(const struct tx *tx, uint64_t now_ms, uint64_t hung_ms, bool busy);
+/* How it is now, besides the transaction. */
+struct deadman_view {
+	bool tool_gone;	     /* by its pidfd, not by its lock: anybody can hold that */
+	bool unreadable;     /* the journal; tx is what was known before */
+	uint64_t now_ms;     /* CLOCK_BOOTTIME */
+	uint64_t hung_at_ms; /* when, on that clock, the tool is taken for hung */
+};
+
+/* What to do now. Pure. */
+enum deadman_act deadman_next(const struct tx *tx, const struct deadman_view *view);
 
 #endif

@@ -20,15 +20,3 @@ DIR *folder_read(int root, const char *path)
 	}
 	return dir;
 }
-
-int folder_sync(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (fsync(fd) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Folders below a root that tests can move, and folders of our own state.
+ * Folders below a root that tests can move.
  */
 #ifndef DCB_FOLDER_H
 #define DCB_FOLDER_H
@@ -10,8 +10,5 @@
 /* The folder `path` below root, to be read and closed by closedir(); NULL with errno when it cannot
  * be opened or is none. */
 DIR *folder_read(int root, const char *path);
-
-/* The names in it reach the disk. 0 or -errno. */
-int folder_sync(const char *path);
 
 #endif

@@ -7,72 +7,33 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "dcb/folder.h"
+#include "dcb/journal_in.h"
 
 #define ID_TRIES 100
 
 struct journal {
 	int fd;
 	unsigned int guard_s; /* to be confirmed within */
+	uint64_t confirm_by_ms;
 	char id[JOURNAL_ID_MAX];
 };
 
-static int make_dir(const char *path, struct err *e)
-{
-	if (mkdir(path, 0755) < 0 && errno != EEXIST)
-		return err_sys(e, -errno, "%s", path);
-	return 0;
-}
-
-static int make_state_dir(const char *state_dir, struct err *e)
-{
-	char tx[PATH_MAX];
-	int err = make_dir(state_dir, e);
-
-	if (err)
-		return err;
-	if (snprintf(tx, sizeof(tx), "%s/tx", state_dir) >= (int)sizeof(tx))
-		return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
-	err = make_dir(tx, e);
-	if (!err && folder_sync(state_dir))
-		err = err_sys(e, -EIO, "%s", state_dir);
-	return err;
-}
-
 int journal_lock(const char *state_dir, int *fd, struct err *e)
 {
-	char path[PATH_MAX];
-	int err = make_state_dir(state_dir, e), lock;
+	struct state s;
+	int err = state_make(state_dir, &s, e);
 
 	if (err)
 		return err;
-	if (snprintf(path, sizeof(path), "%s/lock", state_dir) >= (int)sizeof(path))
-		return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
-	lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (lock < 0) {
-		err = err_sys(e, -errno, "%s", path);
-		if (err == -EACCES || err == -EPERM)
-			err_hint(e, "run as root");
-		return err;
-	}
-	if (!flock(lock, LOCK_EX | LOCK_NB)) {
-		*fd = lock;
-		return 0;
-	}
-	err = errno == EWOULDBLOCK ? -EBUSY : -errno;
-	close(lock);
-	if (err == -EBUSY)
-		return err_set(e, err, "%s: another apply or rollback is running", path);
-	return err_sys(e, err, "%s", path);
+	err = state_lock(&s.dir, 0, fd, e);
+	state_close(&s);
+	return err;
 }
 
 /* Appends one line and waits until it is on disk. Takes the reference; NULL is -ENOMEM. A part of a
@@ -124,36 +85,51 @@ static json_t *header_to_json(const struct tx *tx)
 {
 	json_t *ports = json_array();
 	int err = ports ? 0 : -1;
+	char boot[JOURNAL_BOOT_MAX];
 
+	journal_boot_id(boot);
 	for (unsigned int i = 0; !err && i < tx->port_count; i++)
 		err = json_array_append_new(ports, port_to_json(&tx->port[i]));
 	if (!err)
-		return json_pack("{s:s, s:s, s:s, s:o}", "schema", JOURNAL_SCHEMA, "id", tx->id,
-				 "time", tx->time, "ports", ports);
+		return json_pack("{s:s, s:s, s:s, s:s, s:o}", "schema", JOURNAL_SCHEMA, "id",
+				 tx->id, "time", tx->time, "boot", boot, "ports", ports);
 	json_decref(ports);
 	return NULL;
 }
 
-/* A new folder for the transaction, named after the time; more in one second get a suffix. */
-static int make_id(const char *state_dir, struct tx *tx, char *path, size_t size, struct err *e)
+/* The newest id begins with when it was made. */
+static time_t newest_time(const struct state *s)
 {
-	time_t now = time(NULL);
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
+	struct tm tm = {0};
+	unsigned int n = 0;
+	time_t when = 0;
+
+	if (!journal_ids(s, &ids, &n, NULL) && n && strptime(ids[n - 1], "%Y%m%d-%H%M%S", &tm))
+		when = timegm(&tm);
+	free(ids);
+	return when;
+}
+
+/* A new folder for the transaction, named after the time; more in one second get a suffix. The
+ * newest one has the last name, also when the clock was set back. */
+static int make_id(const struct state *s, struct tx *tx, struct folder *folder, struct err *e)
+{
+	time_t now = time(NULL), newest = newest_time(s);
+	int err = -EEXIST, n;
 	struct tm tm;
-	int n;
 
 	gmtime_r(&now, &tm);
 	strftime(tx->time, sizeof(tx->time), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	for (unsigned int try = 0; try < ID_TRIES; try++) {
+	if (newest > now)
+		now = newest + 1;
+	gmtime_r(&now, &tm);
+	for (unsigned int try = 0; err == -EEXIST && try < ID_TRIES; try++) {
 		n = strftime(tx->id, sizeof(tx->id), "%Y%m%d-%H%M%S", &tm);
 		snprintf(tx->id + n, sizeof(tx->id) - n, "-%02u", try);
-		if (snprintf(path, size, "%s/tx/%s", state_dir, tx->id) >= (int)size)
-			return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
-		if (!mkdir(path, 0755))
-			return 0;
-		if (errno != EEXIST)
-			break;
+		err = folder_below_new(&s->tx, tx->id, folder, e);
 	}
-	return err_sys(e, -errno, "%s", path);
+	return err;
 }
 
 static bool same_qos(const struct qos *a, const struct qos *b)
@@ -178,10 +154,10 @@ static int same_ports(const struct tx *a, const struct tx *b)
 	return 0;
 }
 
-static int verify(const char *state_dir, const struct tx *tx, struct err *e)
+static int verify(const struct state *s, const struct tx *tx, struct err *e)
 {
 	struct tx read = {0};
-	int err = journal_load(state_dir, tx->id, &read, e);
+	int err = journal_read(s, tx->id, &read, e);
 
 	if (!err) {
 		err = same_ports(tx, &read);
@@ -194,19 +170,17 @@ static int verify(const char *state_dir, const struct tx *tx, struct err *e)
 	return err;
 }
 
-static int open_at(const char *dir, int flags, const char *id, struct journal **j, struct err *e)
+static int open_in(const struct folder *folder, int flags, const char *id, struct journal **j,
+		   struct err *e)
 {
 	struct journal *n = calloc(1, sizeof(*n));
-	char path[PATH_MAX + 16];
 	int err;
 
 	if (!n)
 		return err_sys(e, -ENOMEM, "journal");
 	snprintf(n->id, sizeof(n->id), "%s", id);
-	snprintf(path, sizeof(path), "%s/journal", dir);
-	n->fd = open(path, flags | O_RDWR | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
-	if (n->fd < 0) {
-		err = err_sys(e, -errno, "%s", path);
+	err = file_descriptor(folder, JOURNAL_FILE, flags | O_RDWR | O_APPEND, 0600, &n->fd, e);
+	if (err) {
 		free(n);
 		return err;
 	}
@@ -215,42 +189,49 @@ static int open_at(const char *dir, int flags, const char *id, struct journal **
 }
 
 /* Of a transaction that never began: a full disk must not leave an empty one to be listed. */
-static void journal_remove(const char *dir)
+static void journal_remove(const struct state *s, const struct folder *folder, const char *id)
 {
-	char path[PATH_MAX + 16];
+	/* What stays is listed as empty, and harmless. */
+	(void)file_remove(folder, JOURNAL_FILE, NULL);
+	(void)folder_remove(&s->tx, id, NULL);
+}
 
-	snprintf(path, sizeof(path), "%s/journal", dir);
-	(void)unlink(path); /* what stays is listed as empty, and harmless */
-	(void)rmdir(dir);
+int journal_make(const struct state *s, struct tx *tx, struct journal **j, struct err *e)
+{
+	struct journal *n = NULL;
+	struct folder folder;
+	int err = make_id(s, tx, &folder, e);
+
+	if (err)
+		return err;
+	err = open_in(&folder, O_CREAT | O_EXCL, tx->id, &n, e);
+	if (!err)
+		err = append(n, header_to_json(tx), e);
+	if (!err)
+		err = folder_flush(&folder, e);
+	if (!err)
+		err = verify(s, tx, e);
+	if (err) {
+		journal_close(n);
+		journal_remove(s, &folder, tx->id);
+	} else {
+		tx->state = TX_PREPARED;
+		*j = n;
+	}
+	folder_close(&folder);
+	return err;
 }
 
 int journal_create(const char *state_dir, struct tx *tx, struct journal **j, struct err *e)
 {
-	struct journal *n;
-	char dir[PATH_MAX], parent[PATH_MAX];
-	int err = make_id(state_dir, tx, dir, sizeof(dir), e);
+	struct state s;
+	int err = state_make(state_dir, &s, e);
 
 	if (err)
 		return err;
-	err = open_at(dir, O_CREAT | O_EXCL, tx->id, &n, e);
-	if (err) {
-		journal_remove(dir);
-		return err;
-	}
-	err = append(n, header_to_json(tx), e);
-	snprintf(parent, sizeof(parent), "%s/tx", state_dir);
-	if (!err && (folder_sync(dir) || folder_sync(parent)))
-		err = err_sys(e, -EIO, "%s", dir);
-	if (!err)
-		err = verify(state_dir, tx, e);
-	if (err) {
-		journal_close(n);
-		journal_remove(dir);
-		return err;
-	}
-	tx->state = TX_PREPARED;
-	*j = n;
-	return 0;
+	err = journal_make(&s, tx, j, e);
+	state_close(&s);
+	return err;
 }
 
 /* Takes a last line away that its writer did not finish, so that the next one starts a line. */
@@ -270,24 +251,39 @@ static int drop_torn_line(int fd)
 	return ftruncate(fd, end) < 0 ? -errno : 0;
 }
 
-int journal_open(const char *state_dir, const char *id, struct journal **j, struct err *e)
+int journal_append_to(const struct state *s, const char *id, struct journal **j, struct err *e)
 {
+	struct folder folder;
 	struct journal *n;
-	char dir[PATH_MAX];
-	int err;
+	int err = s->tx.path ? folder_find(&s->tx, id, &folder, e)
+			     : err_sys(e, -ENOENT, "%s/tx", s->dir.path);
 
-	if (snprintf(dir, sizeof(dir), "%s/tx/%s", state_dir, id) >= (int)sizeof(dir))
-		return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
-	err = open_at(dir, 0, id, &n, e);
 	if (err)
 		return err;
-	err = drop_torn_line(n->fd);
-	if (err) {
-		journal_close(n);
-		return err_sys(e, err, "%s/journal", dir);
+	err = open_in(&folder, 0, id, &n, e);
+	if (!err) {
+		err = drop_torn_line(n->fd);
+		if (err) {
+			err_sys(e, err, "%s/" JOURNAL_FILE, folder.path);
+			journal_close(n);
+		} else {
+			*j = n;
+		}
 	}
-	*j = n;
-	return 0;
+	folder_close(&folder);
+	return err;
+}
+
+int journal_open(const char *state_dir, const char *id, struct journal **j, struct err *e)
+{
+	struct state s;
+	int err = state_open(state_dir, &s, e);
+
+	if (err)
+		return err;
+	err = journal_append_to(&s, id, j, e);
+	state_close(&s);
+	return err;
 }
 
 void journal_close(struct journal *j)
@@ -333,14 +329,19 @@ uint64_t journal_clock_ms(void)
 }
 
 /* Until when, on the clock of this boot. */
-static int add_deadline(const struct journal *j, json_t *line)
+static int add_deadline(struct journal *j, json_t *line)
 {
-	uint64_t by = journal_clock_ms() + (uint64_t)j->guard_s * 1000;
 	char boot[JOURNAL_BOOT_MAX];
 
+	j->confirm_by_ms = journal_clock_ms() + (uint64_t)j->guard_s * 1000;
 	journal_boot_id(boot);
-	return json_object_update_new(
-		line, json_pack("{s:I, s:s}", "confirm_by", (json_int_t)by, "boot", boot));
+	return json_object_update_new(line, json_pack("{s:I, s:s}", "confirm_by",
+						      (json_int_t)j->confirm_by_ms, "boot", boot));
+}
+
+uint64_t journal_confirm_by_ms(const struct journal *j)
+{
+	return j->confirm_by_ms;
 }
 
 int journal_end(struct journal *j, enum tx_state state, const struct tx_port *port,
@@ -363,18 +364,6 @@ int journal_end(struct journal *j, enum tx_state state, const struct tx_port *po
 	return append(j, line, e);
 }
 
-static int confirm(const char *state_dir, const struct tx *tx, struct err *e)
-{
-	struct journal *j;
-	int err = journal_open(state_dir, tx->id, &j, e);
-
-	if (err)
-		return err;
-	err = append(j, json_pack("{s:b}", "confirmed", 1), e);
-	journal_close(j);
-	return err;
-}
-
 /* Why a transaction is none to confirm. */
 static int check_confirmable(const struct tx *tx, struct err *e)
 {
@@ -388,30 +377,52 @@ static int check_confirmable(const struct tx *tx, struct err *e)
 	return 0;
 }
 
-static int find_waiting(const char *state_dir, const char *id, struct tx *tx, struct err *e)
+static int find_waiting(const struct state *s, const char *id, struct tx *tx, struct err *e)
 {
-	int err = id ? journal_load(state_dir, id, tx, e) : journal_newest(state_dir, tx, e);
+	int err = id ? journal_read(s, id, tx, e) : journal_read_newest(s, tx, e);
 
 	if (err != -ENOENT || id)
 		return err;
 	return err_set(e, -ENOENT, "no transaction waits for confirmation");
 }
 
-int journal_confirm(const char *state_dir, const char *id, struct tx *tx, struct err *e)
+/* Read once more behind the line: this process may have been stopped for so long that its lock was
+ * passed over, and the transaction undone meanwhile. */
+static int confirm(const struct state *s, const struct tx *tx, struct err *e)
 {
-	int lock, err;
+	struct journal *j;
+	struct tx now = {0};
+	int err = journal_append_to(s, tx->id, &j, e);
 
-	memset(tx, 0, sizeof(*tx));
-	if (access(state_dir, F_OK) && errno == ENOENT)
-		return err_set(e, -ENOENT, "no transaction waits for confirmation");
-	err = journal_lock(state_dir, &lock, e);
 	if (err)
 		return err;
-	err = find_waiting(state_dir, id, tx, e);
-	if (!err)
-		err = check_confirmable(tx, e);
-	if (!err)
-		err = confirm(state_dir, tx, e);
-	close(lock);
+	err = append(j, json_pack("{s:b}", "confirmed", 1), e);
+	journal_close(j);
+	if (!err && !journal_read(s, tx->id, &now, NULL) && now.state != TX_DONE)
+		err = check_confirmable(&now, e);
+	tx_clear(&now);
+	return err;
+}
+
+int journal_confirm(const char *state_dir, const char *id, struct tx *tx, struct err *e)
+{
+	struct state s;
+	int lock, err = state_open(state_dir, &s, e);
+
+	memset(tx, 0, sizeof(*tx));
+	if (err == -ENOENT)
+		return err_set(e, -ENOENT, "no transaction waits for confirmation");
+	if (err)
+		return err;
+	err = state_lock(&s.dir, STATE_LOCK_MS, &lock, e);
+	if (!err) {
+		err = find_waiting(&s, id, tx, e);
+		if (!err)
+			err = check_confirmable(tx, e);
+		if (!err)
+			err = confirm(&s, tx, e);
+		close(lock);
+	}
+	state_close(&s);
 	return err;
 }

@@ -3,7 +3,8 @@
  * The journal of a transaction: STATE_DIR/tx/ID/journal, JSON lines, each on disk before what it
  * announces happens. A process that dies anywhere leaves enough to put the former values back:
  *
- *   {"schema":"rocecheck.tx/1","id":...,"time":...,"ports":[{names, "before":{...}}]}   prepared
+ *   {"schema":"rocecheck.tx/1","id":...,"time":...,"boot":...,"ports":[{names, "before":{...}}]}
+ *                                                prepared, in this boot of the host
  *                                                (with an agent also "agent" and "live":{...})
  *   {"reveal":0}                                 about to mkdir the rdma_cm directory of port 0
  *   {"before":0,"qos":{...}}                     what port 0 was, with what the directory shows
@@ -13,7 +14,8 @@
  *                                                "confirm_by" (ms of CLOCK_BOOTTIME) and "boot"
  *   {"confirmed":true}
  *
- * A last line that is cut short announces nothing. One writer a host: STATE_DIR/lock, flock(2).
+ * A last line that is cut short announces nothing. One writer a host: STATE_DIR/lock, see state.h.
+ * A journal that cannot be used is set aside as STATE_DIR/tx/ID.unreadable.
  */
 #ifndef DCB_JOURNAL_H
 #define DCB_JOURNAL_H
@@ -27,6 +29,7 @@
 #define JOURNAL_STEPS_MAX 1024
 #define JOURNAL_WAIT_S	  60 /* for a port that an undo disturbed; as long as apply waits */
 #define JOURNAL_BOOT_MAX  40
+#define JOURNAL_ASIDE	  ".unreadable"
 
 enum tx_state {
 	TX_EMPTY,    /* died before anything was announced */
@@ -65,13 +68,13 @@ struct tx {
 	unsigned int port_count, step_count;
 	unsigned int confirm_within_s; /* 0: it need not be confirmed */
 	uint64_t confirm_by_ms;	       /* CLOCK_BOOTTIME of this boot; when done and guarded */
-	bool confirmed, other_boot;    /* other_boot: the host was started anew since */
-	struct tx_port *port;	       /* owned */
-	struct tx_step *step;	       /* owned, in order */
+	bool confirmed, other_boot; /* other_boot: of another boot of the host, or of none known */
+	struct tx_port *port;	    /* owned */
+	struct tx_step *step;	    /* owned, in order */
 };
 
 /* Makes state_dir if needed and takes its lock; *fd holds it until close(). -EBUSY when somebody
- * has it. */
+ * has it. Does not wait: what was read before would be old then. */
 int journal_lock(const char *state_dir, int *fd, struct err *e);
 
 /* Reads a transaction. -ENOENT; -EBADMSG for a journal that is none. */
@@ -83,8 +86,14 @@ void tx_clear(struct tx *tx);
 int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned int *n,
 		 struct err *e);
 
-/* Newest transaction that is running, lost or done. -ENOENT when there is none. */
+/* Newest transaction that is running, lost or done. -ENOENT when there is none. A journal that
+ * cannot be used is stepped over. */
 int journal_newest(const char *state_dir, struct tx *tx, struct err *e);
+
+/* Sets the journals aside that cannot be used, so that they block nothing, and reports each one.
+ * Does nothing while another process has the lock. */
+typedef void journal_report(const struct err *why, void *arg);
+int journal_tidy(const char *state_dir, journal_report *report, void *arg, struct err *e);
 
 /* Whether it is done and somebody has to confirm it, or it is undone. */
 bool tx_waits(const struct tx *tx);
@@ -133,10 +142,6 @@ int tx_restore(struct dcb *dcb, struct tx *tx, unsigned int wait_link_s, struct 
  */
 int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
 		     enum apply_outcome *outcome, struct err *e);
-
-/* The same, unless it was confirmed by now: -ECANCELED. */
-int journal_rollback_unconfirmed(struct dcb *dcb, const char *state_dir, const char *id,
-				 struct tx *tx, enum apply_outcome *outcome, struct err *e);
 
 /*
  * Confirms transaction id (NULL: the newest that waits for it) under the lock. *tx is which one,

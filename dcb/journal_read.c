@@ -6,6 +6,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/journal.h"
+#include "dcb/journal_in.h"
 
 #define PORTS_MAX 256
 #define BYTES_MAX (16 << 20) /* 256 ports with all they can have are 2 MiB */
@@ -33,6 +34,24 @@ void tx_clear(struct tx *tx)
 	free(tx->port);
 	free(tx->step);
 	memset(tx, 0, sizeof(*tx));
+}
+
+int tx_copy(const struct tx *from, struct tx *to)
+{
+	struct tx made = *from;
+
+	made.port = calloc(from->port_count ? from->port_count : 1, sizeof(*made.port));
+	made.step = calloc(JOURNAL_STEPS_MAX, sizeof(*made.step));
+	if (!made.port || !made.step) {
+		tx_clear(&made);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < from->port_count; i++)
+		made.port[i] = from->port[i];
+	for (unsigned int i = 0; i < from->step_count; i++)
+		made.step[i] = from->step[i];
+	*to = made;
+	return 0;
 }
 
 static int copy_string(const json_t *object, const char *key, char *to, size_t size)
@@ -73,6 +92,26 @@ static int take_port(const json_t *j, struct tx_port *p)
 	return qos_from_json(json_object_get(j, "before"), &p->before, NULL) ? -EBADMSG : 0;
 }
 
+void journal_boot_id(char boot[JOURNAL_BOOT_MAX])
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	boot[0] = '\0';
+	if (f && fgets(boot, JOURNAL_BOOT_MAX, f))
+		boot[strcspn(boot, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* A header of an older version names no boot: such a transaction is of no boot that is known. */
+static bool is_other_boot(const char *boot)
+{
+	char now[JOURNAL_BOOT_MAX];
+
+	journal_boot_id(now);
+	return !boot || strcmp(boot, now) != 0;
+}
+
 static int take_header(const json_t *j, struct tx *tx)
 {
 	const json_t *ports = json_object_get(j, "ports");
@@ -91,6 +130,7 @@ static int take_header(const json_t *j, struct tx *tx)
 	tx->port_count = n;
 	for (size_t i = 0; !err && i < n; i++)
 		err = take_port(json_array_get(ports, i), &tx->port[i]);
+	tx->other_boot = is_other_boot(json_string_value(json_object_get(j, "boot")));
 	if (!err)
 		tx->state = TX_PREPARED;
 	return err;
@@ -161,17 +201,6 @@ bool tx_waits(const struct tx *tx)
 	return tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && !tx->other_boot;
 }
 
-void journal_boot_id(char boot[JOURNAL_BOOT_MAX])
-{
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	boot[0] = '\0';
-	if (f && fgets(boot, JOURNAL_BOOT_MAX, f))
-		boot[strcspn(boot, "\n")] = '\0';
-	if (f)
-		fclose(f);
-}
-
 static int take_guard(const json_t *line, const json_t *value, struct tx *tx)
 {
 	json_int_t seconds = json_integer_value(value);
@@ -194,15 +223,13 @@ static int take_deadline(const json_t *line, struct tx *tx)
 {
 	const json_t *by = json_object_get(line, "confirm_by");
 	const char *boot = json_string_value(json_object_get(line, "boot"));
-	char now[JOURNAL_BOOT_MAX];
 
 	if (!by)
 		return 0;
 	if (!json_is_integer(by) || json_integer_value(by) < 0 || !boot)
 		return -EBADMSG;
-	journal_boot_id(now);
 	tx->confirm_by_ms = json_integer_value(by);
-	tx->other_boot = strcmp(boot, now) != 0;
+	tx->other_boot = is_other_boot(boot);
 	return 0;
 }
 
@@ -254,6 +281,13 @@ static int take_line(const char *text, size_t size, struct tx *tx)
 	return err;
 }
 
+/* What a power loss leaves of a file: NULs, in which nothing that was announced can be found. A
+ * last line that is torn behind a header announces nothing. */
+static bool is_blank(const char *text, size_t size, const struct tx *tx)
+{
+	return !tx->port && memchr(text, 0, size);
+}
+
 static int take_file(FILE *file, struct tx *tx)
 {
 	char *text = NULL;
@@ -267,8 +301,10 @@ static int take_file(FILE *file, struct tx *tx)
 	if (!S_ISREG(st.st_mode) || st.st_size > BYTES_MAX)
 		return -EBADMSG;
 	while (!err && (n = getline(&text, &room, file)) > 0) {
-		if (text[n - 1] != '\n')
+		if (text[n - 1] != '\n') {
+			err = is_blank(text, n, tx) ? -EBADMSG : 0;
 			break;
+		}
 		err = take_line(text, n, tx);
 	}
 	if (!err && ferror(file))
@@ -285,36 +321,64 @@ static bool id_valid(const char *id)
 	return n && n < JOURNAL_ID_MAX && !id[n];
 }
 
-int journal_load(const char *state_dir, const char *id, struct tx *tx, struct err *e)
+static int read_journal(const struct folder *folder, struct tx *tx, struct err *e)
 {
-	char path[PATH_MAX];
 	FILE *file;
+	int fd, err = file_descriptor(folder, JOURNAL_FILE, O_RDONLY, 0, &fd, e);
+
+	/* The folder without its journal: died in between. */
+	if (err == -ENOENT)
+		return 0;
+	if (err)
+		return err;
+	file = fdopen(fd, "r");
+	if (!file) {
+		err = err_sys(e, -errno, "%s", folder->path);
+		close(fd);
+		return err;
+	}
+	err = take_file(file, tx);
+	fclose(file);
+	if (!err)
+		return 0;
+	return err_set(e, err, "%s/" JOURNAL_FILE " is not a usable journal", folder->path);
+}
+
+static int no_transaction(const struct state *s, const char *id, struct err *e)
+{
+	return err_set(e, -ENOENT, "there is no transaction '%.40s' in %s", id, s->dir.path);
+}
+
+int journal_read(const struct state *s, const char *id, struct tx *tx, struct err *e)
+{
+	struct folder folder;
 	int err;
 
 	memset(tx, 0, sizeof(*tx));
-	if (!id_valid(id))
-		return err_set(e, -ENOENT, "there is no transaction '%.40s'", id);
-	if (snprintf(path, sizeof(path), "%s/tx/%s/journal", state_dir, id) >= (int)sizeof(path))
-		return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
+	if (!id_valid(id) || !s->tx.path)
+		return no_transaction(s, id, e);
+	err = folder_find(&s->tx, id, &folder, e);
+	if (err)
+		return err == -ENOENT ? no_transaction(s, id, e) : err;
 	snprintf(tx->id, sizeof(tx->id), "%s", id);
-	file = fopen(path, "re");
-	/* The folder without its journal: died in between. */
-	if (!file && errno == ENOENT) {
-		*strrchr(path, '/') = '\0';
-		if (!access(path, F_OK))
-			return 0;
+	err = read_journal(&folder, tx, e);
+	folder_close(&folder);
+	if (err)
 		tx_clear(tx);
-		return err_set(e, -ENOENT, "there is no transaction '%s' in %s", id, state_dir);
-	}
-	if (!file)
-		return err_sys(e, -errno, "%s", path);
-	err = take_file(file, tx);
-	fclose(file);
-	if (err) {
-		tx_clear(tx);
-		return err_set(e, err, "%s is not a usable journal", path);
-	}
-	return 0;
+	return err;
+}
+
+int journal_load(const char *state_dir, const char *id, struct tx *tx, struct err *e)
+{
+	struct state s;
+	int err = state_open(state_dir, &s, e);
+
+	memset(tx, 0, sizeof(*tx));
+	if (err)
+		return err;
+	err = journal_read(&s, id, tx, e);
+	state_close(&s);
+	return err;
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -322,19 +386,15 @@ static int compare_ids(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned int *n,
-		 struct err *e)
+int journal_ids(const struct state *s, char (**ids)[JOURNAL_ID_MAX], unsigned int *n, struct err *e)
 {
-	char path[PATH_MAX], (*list)[JOURNAL_ID_MAX] = NULL, (*more)[JOURNAL_ID_MAX];
+	char(*list)[JOURNAL_ID_MAX] = NULL, (*more)[JOURNAL_ID_MAX];
+	DIR *dir = s->tx.path ? folder_list(&s->tx, e) : NULL;
 	unsigned int count = 0;
 	struct dirent *d;
-	DIR *dir;
 
-	if (snprintf(path, sizeof(path), "%s/tx", state_dir) >= (int)sizeof(path))
-		return err_sys(e, -ENAMETOOLONG, "%s", state_dir);
-	dir = opendir(path);
-	if (!dir && errno != ENOENT)
-		return err_sys(e, -errno, "%s", path);
+	if (s->tx.path && !dir)
+		return e ? e->code : -EIO;
 	while (dir && (d = readdir(dir))) {
 		if (!id_valid(d->d_name))
 			continue;
@@ -342,7 +402,7 @@ int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned i
 		if (!more) {
 			free(list);
 			closedir(dir);
-			return err_sys(e, -ENOMEM, "%s", path);
+			return err_sys(e, -ENOMEM, "%s", s->tx.path);
 		}
 		list = more;
 		/* id_valid(): it fits. */
@@ -357,6 +417,21 @@ int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned i
 	return 0;
 }
 
+int journal_list(const char *state_dir, char (**ids)[JOURNAL_ID_MAX], unsigned int *n,
+		 struct err *e)
+{
+	struct state s;
+	int err = state_open(state_dir, &s, e);
+
+	*ids = NULL;
+	*n = 0;
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = journal_ids(&s, ids, n, e);
+	state_close(&s);
+	return err;
+}
+
 int journal_none(const char *state_dir, const char *id, struct err *e)
 {
 	if (id)
@@ -368,22 +443,86 @@ int journal_none(const char *state_dir, const char *id, struct err *e)
 	return -ENOENT;
 }
 
-int journal_newest(const char *state_dir, struct tx *tx, struct err *e)
+/* Whether the journal itself is the reason, not a lack of memory or descriptors here. */
+static bool is_unusable(int err)
+{
+	return err && err != -ENOENT && err != -ENOMEM && err != -EMFILE && err != -ENFILE;
+}
+
+int journal_read_newest(const struct state *s, struct tx *tx, struct err *e)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
-	unsigned int n;
-	int err = journal_list(state_dir, &ids, &n, e);
+	unsigned int n = 0;
+	int err = journal_ids(s, &ids, &n, e);
 
 	memset(tx, 0, sizeof(*tx));
 	while (!err && n) {
-		err = journal_load(state_dir, ids[--n], tx, e);
+		err = journal_read(s, ids[--n], tx, e);
 		if (!err &&
 		    (tx->state == TX_RUNNING || tx->state == TX_DONE || tx->state == TX_LOST))
 			break;
+		if (is_unusable(err) || err == -ENOENT)
+			err = 0;
 		tx_clear(tx);
 	}
 	if (!err && !tx->port)
-		err = journal_none(state_dir, NULL, e);
+		err = journal_none(s->dir.path, NULL, e);
 	free(ids);
 	return err;
+}
+
+int journal_newest(const char *state_dir, struct tx *tx, struct err *e)
+{
+	struct state s;
+	int err = state_open(state_dir, &s, e);
+
+	memset(tx, 0, sizeof(*tx));
+	if (err == -ENOENT)
+		return journal_none(state_dir, NULL, e);
+	if (err)
+		return err;
+	err = journal_read_newest(&s, tx, e);
+	state_close(&s);
+	return err;
+}
+
+/* Under the lock: no writer is in the middle of a line. */
+static void set_aside(const struct state *s, const char *id, journal_report *report, void *arg)
+{
+	char aside[JOURNAL_ID_MAX + sizeof(JOURNAL_ASIDE)];
+	struct err e = {0}, failed = {0};
+	struct tx tx;
+	int err = journal_read(s, id, &tx, &e);
+
+	tx_clear(&tx);
+	if (!is_unusable(err))
+		return;
+	snprintf(aside, sizeof(aside), "%s" JOURNAL_ASIDE, id);
+	if (file_rename(&s->tx, id, &s->tx, aside, &failed))
+		err_set(&e, err, "%.480s; it cannot be set aside: %.480s", e.text, failed.text);
+	else
+		err_set(&e, err, "%.480s; set aside as %.400s/%s", e.text, s->tx.path, aside);
+	report(&e, arg);
+}
+
+int journal_tidy(const char *state_dir, journal_report *report, void *arg, struct err *e)
+{
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
+	unsigned int n = 0;
+	struct state s;
+	int lock = -1, err = state_open(state_dir, &s, e);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = state_lock(&s.dir, 0, &lock, e);
+	if (!err)
+		err = journal_ids(&s, &ids, &n, e);
+	for (unsigned int i = 0; i < n; i++)
+		set_aside(&s, ids[i], report, arg);
+	free(ids);
+	if (lock >= 0)
+		close(lock);
+	state_close(&s);
+	/* Who holds the lock has looked, or the next one will. */
+	return err == -EBUSY ? 0 : err;
 }

@@ -148,6 +148,8 @@ enum apply_outcome {
 /* Called before and after each step; err is NULL before. May be NULL. */
 typedef void plan_progress(const struct plan *plan, unsigned int step, bool done, void *arg);
 
+struct guard;
+
 /* How a plan is run. */
 struct plan_run {
 	const char *state_dir;
@@ -157,6 +159,11 @@ struct plan_run {
 	void *arg; /* of progress */
 	/* Called once the dead-man is there, before the first write. May be NULL. */
 	void (*guarded)(bool own_cgroup, void *arg);
+	/* Called when the transaction has its journal, before the first write. May be NULL. */
+	void (*prepared)(const char *tx_id, void *arg);
+	/* Gets the dead-man of a transaction that is done and has to be confirmed, for
+	 * guard_check() and guard_free(). May be NULL. */
+	struct guard **guard;
 	int (*open)(struct dcb **dcb, struct err *e); /* of the dead-man; NULL: this host */
 };
 

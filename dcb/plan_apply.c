@@ -6,49 +6,27 @@
  * that do not add up).
  */
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "dcb/backend.h"
-#include "dcb/deadman.h"
-#include "dcb/journal.h"
+#include "dcb/guard.h"
+#include "dcb/journal_in.h"
+#include "dcb/oom.h"
 #include "dcb/presence.h"
+#include "dcb/signals.h"
 
 struct run {
 	struct dcb *dcb;
+	struct state state;
 	const struct plan **plan; /* those with changes; same order as tx.port */
 	struct tx tx;
 	struct journal *journal;
+	struct guard *guard; /* NULL: none was asked for */
 	const struct plan_run *how;
 };
-
-/* Signals that would end the process between two writes. */
-static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
-
-static void signals_hold(sigset_t *set, sigset_t *old)
-{
-	sigemptyset(set);
-	for (unsigned int i = 0; i < ARRAY_SIZE(held_signals); i++)
-		sigaddset(set, held_signals[i]);
-	pthread_sigmask(SIG_BLOCK, set, old);
-}
-
-/* Takes those that came; the number of the first that asked us to stop, else 0. */
-static int signals_take(const sigset_t *set)
-{
-	const struct timespec now = {0};
-	int first = 0, n;
-
-	while ((n = sigtimedwait(set, NULL, &now)) > 0)
-		if (n != SIGPIPE && !first)
-			first = n;
-	return first;
-}
 
 static struct dcb_port port_of(const struct tx_port *p)
 {
@@ -106,10 +84,10 @@ static int prepare_port(struct run *r, const struct plan *plan, struct err *e)
 }
 
 /* One that was interrupted, or waits for a confirmation, comes first. */
-static int check_last(const char *state_dir, struct err *e)
+static int check_last(const struct state *s, struct err *e)
 {
 	struct tx last;
-	int err = journal_newest(state_dir, &last, e);
+	int err = journal_read_newest(s, &last, e);
 
 	if (!err && last.state == TX_RUNNING) {
 		err = err_set(e, -EBUSY, "transaction %s was interrupted", last.id);
@@ -122,10 +100,9 @@ static int check_last(const char *state_dir, struct err *e)
 	return err == -ENOENT ? 0 : err;
 }
 
-static int prepare(struct run *r, const struct plan *plans, unsigned int n, const char *state_dir,
-		   struct err *e)
+static int prepare(struct run *r, const struct plan *plans, unsigned int n, struct err *e)
 {
-	int err = check_last(state_dir, e);
+	int err = check_last(&r->state, e);
 
 	if (err)
 		return err;
@@ -133,7 +110,7 @@ static int prepare(struct run *r, const struct plan *plans, unsigned int n, cons
 		if (plan_changes(&plans[i]))
 			err = prepare_port(r, &plans[i], e);
 	if (!err && r->tx.port_count)
-		err = journal_create(state_dir, &r->tx, &r->journal, e);
+		err = journal_make(&r->state, &r->tx, &r->journal, e);
 	return err;
 }
 
@@ -208,7 +185,8 @@ static int run_object(struct run *r, unsigned int port, uint64_t fields, struct 
 	return err;
 }
 
-static int run_steps(struct run *r, unsigned int port, const sigset_t *held, struct err *e)
+static int run_steps(struct run *r, unsigned int port, const struct signals_held *held,
+		     struct err *e)
 {
 	const struct plan *plan = r->plan[port];
 	uint64_t left = plan_fields(plan);
@@ -229,7 +207,8 @@ static int run_steps(struct run *r, unsigned int port, const sigset_t *held, str
 }
 
 /* One port at a time: the next is not disturbed before this one is back. */
-static int run_port(struct run *r, unsigned int port, const sigset_t *held, struct err *e)
+static int run_port(struct run *r, unsigned int port, const struct signals_held *held,
+		    struct err *e)
 {
 	struct tx_port *p = &r->tx.port[port];
 	struct dcb_port names = port_of(p);
@@ -256,7 +235,10 @@ static int finish(struct run *r, struct err *e)
 	}
 	if (err)
 		return err;
-	return journal_end(r->journal, TX_DONE, r->tx.port, r->tx.port_count, e);
+	err = journal_end(r->journal, TX_DONE, r->tx.port, r->tx.port_count, e);
+	if (!err && r->guard)
+		err = guard_done(r->guard, &r->tx, journal_confirm_by_ms(r->journal), e);
+	return err;
 }
 
 /* The settings are back, and yet somebody may miss the port. */
@@ -272,10 +254,10 @@ static void tell_missing(const struct tx *tx, int err, struct err *e)
 static int run_all(struct run *r, enum apply_outcome *outcome, struct err *e)
 {
 	struct err undo = {0};
-	sigset_t held, old;
-	int err = 0;
+	struct signals_held held;
+	int err = 0, oom = oom_set(OOM_LATE);
 
-	signals_hold(&held, &old);
+	signals_hold(&held);
 	for (unsigned int i = 0; !err && i < r->tx.port_count; i++)
 		err = run_port(r, i, &held, e);
 	if (!err)
@@ -294,8 +276,8 @@ static int run_all(struct run *r, enum apply_outcome *outcome, struct err *e)
 				  NULL);
 	else
 		*outcome = APPLY_DONE;
-	(void)signals_take(&held); /* those that came during the undo have been heeded */
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	signals_release(&held);
+	(void)oom_set(oom);
 	return err;
 }
 
@@ -310,20 +292,28 @@ static uint64_t hung_ms(const struct run *r)
 /* From here on the host comes back by itself. */
 static int guard(struct run *r, struct err *e)
 {
-	struct deadman d = {.state_dir = r->how->state_dir,
-			    .id = r->tx.id,
-			    .hung_ms = hung_ms(r),
-			    .open = r->how->open};
-	struct deadman_armed armed;
+	struct guard_of of = {.state_dir = r->how->state_dir,
+			      .tx = &r->tx,
+			      .hung_ms = hung_ms(r),
+			      .open = r->how->open};
+	uint64_t *planned;
+	bool own_cgroup;
 	int err;
 
 	if (!r->how->confirm_within_s)
 		return 0;
+	planned = calloc(r->tx.port_count, sizeof(*planned));
+	if (!planned)
+		return err_sys(e, -ENOMEM, "dead-man");
+	for (unsigned int i = 0; i < r->tx.port_count; i++)
+		planned[i] = plan_fields(r->plan[i]);
+	of.planned = planned;
 	err = journal_guard(r->journal, r->how->confirm_within_s, e);
 	if (!err)
-		err = deadman_arm(&d, &armed, e);
+		err = guard_arm(&of, &r->guard, &own_cgroup, e);
+	free(planned);
 	if (!err && r->how->guarded)
-		r->how->guarded(armed.own_cgroup, r->how->arg);
+		r->how->guarded(own_cgroup, r->how->arg);
 	return err;
 }
 
@@ -337,7 +327,28 @@ static int run_prepared(struct run *r, char tx_id[32], enum apply_outcome *outco
 		return err;
 	}
 	snprintf(tx_id, JOURNAL_ID_MAX, "%s", r->tx.id);
+	if (r->how->prepared)
+		r->how->prepared(tx_id, r->how->arg);
 	return run_all(r, outcome, e);
+}
+
+/* Under the lock. */
+static int run_locked(struct run *r, const struct plan *plans, unsigned int n, char tx_id[32],
+		      enum apply_outcome *outcome, struct err *e)
+{
+	int err = prepare(r, plans, n, e);
+
+	if (err || !r->journal) {
+		*outcome = err ? *outcome : APPLY_DONE; /* nothing to change or to remember */
+		return err;
+	}
+	err = run_prepared(r, tx_id, outcome, e);
+	if (!err && r->how->guard) {
+		*r->how->guard = r->guard;
+		r->guard = NULL;
+	}
+	guard_free(r->guard);
+	return err;
 }
 
 int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n,
@@ -354,16 +365,16 @@ int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n,
 	r.tx.step = calloc(JOURNAL_STEPS_MAX, sizeof(*r.tx.step));
 	err = r.plan && r.tx.port && r.tx.step ? 0 : err_sys(e, -ENOMEM, "apply");
 	if (!err)
-		err = journal_lock(how->state_dir, &lock, e);
+		err = state_make(how->state_dir, &r.state, e);
+	/* Not waited for: the plan would be an old one then. */
 	if (!err)
-		err = prepare(&r, plans, n, how->state_dir, e);
-	if (!err && r.journal)
-		err = run_prepared(&r, tx_id, outcome, e);
-	else if (!err)
-		*outcome = APPLY_DONE; /* nothing to change, nothing to remember */
+		err = state_lock(&r.state.dir, 0, &lock, e);
+	if (!err)
+		err = run_locked(&r, plans, n, tx_id, outcome, e);
 	journal_close(r.journal);
 	if (lock >= 0)
 		close(lock);
+	state_close(&r.state);
 	tx_clear(&r.tx);
 	free(r.plan);
 	return err;

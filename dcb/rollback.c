@@ -14,7 +14,8 @@
 
 #include "dcb/agent.h"
 #include "dcb/backend.h"
-#include "dcb/journal.h"
+#include "dcb/journal_in.h"
+#include "dcb/signals.h"
 
 #define LIVE_TRIES    15
 #define LIVE_PAUSE_MS 200
@@ -270,9 +271,9 @@ int tx_restore(struct dcb *dcb, struct tx *tx, unsigned int wait_link_s, struct 
 	return result;
 }
 
-static int find(const char *state_dir, const char *id, struct tx *tx, struct err *e)
+static int find(const struct state *s, const char *id, struct tx *tx, struct err *e)
 {
-	int err = id ? journal_load(state_dir, id, tx, e) : journal_newest(state_dir, tx, e);
+	int err = id ? journal_read(s, id, tx, e) : journal_read_newest(s, tx, e);
 
 	if (err)
 		return err;
@@ -281,15 +282,18 @@ static int find(const char *state_dir, const char *id, struct tx *tx, struct err
 	return err_set(e, -ENOENT, "transaction %s is %s", tx->id, tx_state_word(tx->state));
 }
 
-static int undo(struct dcb *dcb, const char *state_dir, struct tx *tx, enum apply_outcome *outcome,
+/* Signals are held back as in apply: half of an undo is of use to nobody. */
+static int undo(struct dcb *dcb, const struct state *s, struct tx *tx, enum apply_outcome *outcome,
 		struct err *e)
 {
+	struct signals_held held;
 	struct journal *j;
 	struct err record = {0};
-	int err = journal_open(state_dir, tx->id, &j, e), recorded;
+	int err = journal_append_to(s, tx->id, &j, e), recorded;
 
 	if (err)
 		return err;
+	signals_hold(&held);
 	err = tx_restore(dcb, tx, JOURNAL_WAIT_S, e);
 	tx->state = err ? TX_LOST : TX_UNDONE;
 	*outcome = err ? APPLY_LOST : APPLY_UNDONE;
@@ -300,38 +304,29 @@ static int undo(struct dcb *dcb, const char *state_dir, struct tx *tx, enum appl
 			*e = record;
 	}
 	journal_close(j);
-	return err;
-}
-
-static int roll_back(struct dcb *dcb, const char *state_dir, const char *id, bool unconfirmed,
-		     struct tx *tx, enum apply_outcome *outcome, struct err *e)
-{
-	int lock, err;
-
-	memset(tx, 0, sizeof(*tx));
-	*outcome = APPLY_LOST;
-	if (access(state_dir, F_OK) && errno == ENOENT)
-		return journal_none(state_dir, id, e);
-	err = journal_lock(state_dir, &lock, e);
-	if (err)
-		return err;
-	err = find(state_dir, id, tx, e);
-	if (!err && unconfirmed && tx->confirmed)
-		err = err_set(e, -ECANCELED, "transaction %s is confirmed", tx->id);
-	if (!err)
-		err = undo(dcb, state_dir, tx, outcome, e);
-	close(lock);
+	signals_release(&held);
 	return err;
 }
 
 int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
 		     enum apply_outcome *outcome, struct err *e)
 {
-	return roll_back(dcb, state_dir, id, false, tx, outcome, e);
-}
+	struct state s;
+	int lock, err = state_open(state_dir, &s, e);
 
-int journal_rollback_unconfirmed(struct dcb *dcb, const char *state_dir, const char *id,
-				 struct tx *tx, enum apply_outcome *outcome, struct err *e)
-{
-	return roll_back(dcb, state_dir, id, true, tx, outcome, e);
+	memset(tx, 0, sizeof(*tx));
+	*outcome = APPLY_LOST;
+	if (err == -ENOENT)
+		return journal_none(state_dir, id, e);
+	if (err)
+		return err;
+	err = state_lock(&s.dir, STATE_LOCK_MS, &lock, e);
+	if (!err) {
+		err = find(&s, id, tx, e);
+		if (!err)
+			err = undo(dcb, &s, tx, outcome, e);
+		close(lock);
+	}
+	state_close(&s);
+	return err;
 }

@@ -447,7 +447,7 @@ static void file_unlink(const struct file *f)
 	(void)unlinkat(f->folder_fd, f->temp, 0);
 }
 
-static int fd_limit_mode(int fd, mode_t limit)
+int file_limit_mode(int fd, unsigned int limit)
 {
 	struct stat st;
 
@@ -472,7 +472,7 @@ static int file_begin(struct file *f, struct err *e)
 		err = err_sys(e, fd, "%s", f->path);
 		goto out;
 	}
-	err = fd_limit_mode(fd, limit);
+	err = file_limit_mode(fd, limit);
 	if (!err) {
 		f->stream = fdopen(fd, "w");
 		err = f->stream ? 0 : -errno;

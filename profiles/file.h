@@ -123,6 +123,9 @@ int file_read(const struct folder *folder, const char *name, size_t max, char **
 int file_rename(const struct folder *from, const char *name, const struct folder *to,
 		const char *new_name, struct err *e);
 
+/* Takes the rights of an open file or folder that are not in `limit` away. 0 or -errno. */
+int file_limit_mode(int fd, unsigned int limit);
+
 /* Removes a name. 0 when there is none. */
 int file_remove(const struct folder *folder, const char *name, struct err *e);
 

@@ -29,10 +29,6 @@ BEGIN {
 	# Trees of the kernel, where a name is a setting.
 	kernel["dcb/configfs.c"] = "mkdirat unlinkat"
 	kernel["dcb/deadman.c"]  = "mkdir rmdir"
-	# State and the configuration of lldpad, opened and checked there.
-	kernel["cmd/last.c"]        = "mkdir rename open"
-	kernel["dcb/baseline.c"]    = "open"
-	kernel["dcb/journal.c"]     = "mkdir unlink rmdir open"
 	kernel["probe/outfile.c"]   = "mkostemp unlink fchmod rename realpath"
 	writing = "(creat|mkstemp|mkostemp|mkdtemp|mkdir|mkdirat|mknod|mkfifo|rename|renameat|renameat2|" \
 		"unlink|unlinkat|rmdir|chmod|fchmod|fchmodat|symlink|symlinkat|linkat|truncate|freopen)"

@@ -25,14 +25,15 @@ struct fake_machine {
 	unsigned int points;	  /* passed so far */
 	unsigned int die_at;	  /* at this point, from 1; 0 = never */
 	unsigned int writes;
-	unsigned int die_behind; /* this write, which is carried out; 0 = none */
-	unsigned int fail_at;	 /* this write is refused, 0 = none */
-	unsigned int lie_at;	 /* this write is accepted and does nothing */
-	bool stuck;		 /* after the first refusal or lie nothing works */
-	bool resets;		 /* a first DSCP entry sets ETS and PFC to zero, as on ice */
-	int signal_at;		 /* raised at this write */
-	int check;		 /* answer of check() */
-	bool rdma_gone;		 /* the RDMA devices were taken away */
+	unsigned int die_behind;  /* this write, which is carried out; 0 = none */
+	unsigned int stop_behind; /* likewise, by SIGSTOP */
+	unsigned int fail_at;	  /* this write is refused, 0 = none */
+	unsigned int lie_at;	  /* this write is accepted and does nothing */
+	bool stuck;		  /* after the first refusal or lie nothing works */
+	bool resets;		  /* a first DSCP entry sets ETS and PFC to zero, as on ice */
+	int signal_at;		  /* raised at this write */
+	int check;		  /* answer of check() */
+	bool rdma_gone;		  /* the RDMA devices were taken away */
 };
 
 static inline void fake_point(struct dcb *dcb)
@@ -141,6 +142,8 @@ static inline int fake_write(struct dcb *dcb, const struct dcb_port *port, const
 	}
 	if (m->die_behind && m->writes == m->die_behind)
 		kill(getpid(), SIGKILL);
+	if (m->stop_behind && m->writes == m->stop_behind)
+		kill(getpid(), SIGSTOP);
 	return 0;
 }
 

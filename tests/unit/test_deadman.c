@@ -9,15 +9,21 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "dcb/deadman.h"
+#include "dcb/guard.h"
 #include "fake_machine.h"
 
 #define PATIENCE_MS 30000
@@ -25,26 +31,31 @@
 struct act_case {
 	const char *name;
 	enum tx_state state;
-	bool confirmed, busy;
+	bool confirmed, tool_gone, unreadable;
 	uint64_t now_ms;
 	enum deadman_act act;
 };
 
 /* Hung after 71000; to be confirmed by 20000 once it is done. */
 static const struct act_case acts[] = {
-	{"just armed", TX_PREPARED, false, true, 1000, DEADMAN_WAIT},
-	{"given up before the first write", TX_PREPARED, false, false, 1000, DEADMAN_END},
-	{"in the middle", TX_RUNNING, false, true, 15000, DEADMAN_WAIT},
-	{"died in the middle", TX_RUNNING, false, false, 2000, DEADMAN_UNDO},
-	{"slow", TX_RUNNING, false, true, 71000, DEADMAN_WAIT},
-	{"hung", TX_RUNNING, false, true, 71001, DEADMAN_KILL},
-	{"hung before the first write", TX_PREPARED, false, true, 71001, DEADMAN_KILL},
-	{"done", TX_DONE, false, false, 19999, DEADMAN_WAIT},
-	{"nobody came", TX_DONE, false, false, 20000, DEADMAN_UNDO},
-	{"somebody is about to", TX_DONE, false, true, 20000, DEADMAN_WAIT},
-	{"confirmed", TX_DONE, true, false, 20000, DEADMAN_END},
-	{"undone by the tool", TX_UNDONE, false, true, 2000, DEADMAN_END},
-	{"lost", TX_LOST, false, false, 90000, DEADMAN_END},
+	{"just armed", TX_PREPARED, false, false, false, 1000, DEADMAN_WAIT},
+	{"given up before the first write", TX_PREPARED, false, true, false, 1000, DEADMAN_END},
+	{"in the middle", TX_RUNNING, false, false, false, 15000, DEADMAN_WAIT},
+	{"died in the middle", TX_RUNNING, false, true, false, 2000, DEADMAN_UNDO},
+	{"slow", TX_RUNNING, false, false, false, 71000, DEADMAN_WAIT},
+	{"hung", TX_RUNNING, false, false, false, 71001, DEADMAN_KILL},
+	{"hung before the first write", TX_PREPARED, false, false, false, 71001, DEADMAN_KILL},
+	{"done", TX_DONE, false, true, false, 19999, DEADMAN_WAIT},
+	{"nobody came", TX_DONE, false, true, false, 20000, DEADMAN_UNDO},
+	{"nobody came, and the tool is still there", TX_DONE, false, false, false, 20000,
+	 DEADMAN_UNDO},
+	{"confirmed", TX_DONE, true, true, false, 20000, DEADMAN_END},
+	{"undone by the tool", TX_UNDONE, false, false, false, 2000, DEADMAN_END},
+	{"lost", TX_LOST, false, true, false, 90000, DEADMAN_END},
+	{"unreadable in the middle", TX_RUNNING, false, false, true, 15000, DEADMAN_WAIT},
+	{"unreadable, and the tool died", TX_PREPARED, false, true, true, 2000, DEADMAN_UNDO},
+	{"unreadable before its time is up", TX_DONE, false, true, true, 19999, DEADMAN_WAIT},
+	{"unreadable when its time is up", TX_DONE, false, true, true, 20000, DEADMAN_UNDO},
 };
 
 static void test_acts(void **state)
@@ -52,12 +63,16 @@ static void test_acts(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(acts); i++) {
 		const struct act_case *c = &acts[i];
+		const struct deadman_view view = {.tool_gone = c->tool_gone,
+						  .unreadable = c->unreadable,
+						  .now_ms = c->now_ms,
+						  .hung_at_ms = 71000};
 		struct tx tx = {.state = c->state,
 				.confirmed = c->confirmed,
 				.confirm_within_s = 10,
 				.confirm_by_ms = 20000};
 
-		if (deadman_next(&tx, c->now_ms, 71000, c->busy) != c->act)
+		if (deadman_next(&tx, &view) != c->act)
 			fail_msg("%s: wrong", c->name);
 	}
 }
@@ -128,10 +143,13 @@ static int tear_down(void **state)
 	return system(command);
 }
 
-static int apply(unsigned int seconds, char id[JOURNAL_ID_MAX],
-		 int (*open)(struct dcb **dcb, struct err *e), struct err *e)
+/* guard: NULL, or for the one that asks the dead-man later. */
+static int apply_guarded(unsigned int seconds, char id[JOURNAL_ID_MAX],
+			 int (*open)(struct dcb **dcb, struct err *e), struct guard **guard,
+			 struct err *e)
 {
-	struct plan_run how = {.state_dir = dir, .confirm_within_s = seconds, .open = open};
+	struct plan_run how = {
+		.state_dir = dir, .confirm_within_s = seconds, .guard = guard, .open = open};
 	struct plan plan = make_plan();
 	enum apply_outcome outcome;
 	struct dcb *dcb;
@@ -141,6 +159,12 @@ static int apply(unsigned int seconds, char id[JOURNAL_ID_MAX],
 	err = plan_apply(dcb, &plan, 1, &how, id, &outcome, e);
 	free(dcb);
 	return err;
+}
+
+static int apply(unsigned int seconds, char id[JOURNAL_ID_MAX],
+		 int (*open)(struct dcb **dcb, struct err *e), struct err *e)
+{
+	return apply_guarded(seconds, id, open, NULL, e);
 }
 
 static enum tx_state state_of(const char *id)
@@ -256,6 +280,215 @@ static void test_cannot_start(void **state)
 	assert_string_equal(id, "");
 }
 
+/* The machine is as before, whatever the journal says. */
+static bool comes_back(void)
+{
+	for (int waited = 0; waited < PATIENCE_MS; waited += 20) {
+		const volatile struct fake_port *port = &machine->port[0];
+
+		if (port->qos.mtu == 1500 && port->qos.pfc_enabled == 0 && machine->writes >= 4)
+			return true;
+		(void)poll(NULL, 0, 20);
+	}
+	return false;
+}
+
+static void journal_of(const char *id, char path[160])
+{
+	snprintf(path, 160, "%s/tx/%s/journal", dir, id);
+}
+
+/* As a bad disk or a foreign hand leaves it, long before its time is up. */
+static void test_unreadable(void **state)
+{
+	static const char garbage[] = "\0\0\0\0\n";
+	char id[JOURNAL_ID_MAX], path[160];
+	struct err e = {0};
+	FILE *f;
+
+	(void)state;
+	assert_int_equal(apply(3, id, open_fake, &e), 0);
+	journal_of(id, path);
+	f = fopen(path, "a");
+	assert_non_null(f);
+	assert_int_equal(fwrite(garbage, 1, sizeof(garbage) - 1, f), sizeof(garbage) - 1);
+	assert_int_equal(fclose(f), 0);
+	assert_int_equal(machine->port[0].qos.mtu, 9000);
+	assert_true(comes_back());
+}
+
+static void test_state_gone(void **state)
+{
+	char id[JOURNAL_ID_MAX], command[128];
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(apply(3, id, open_fake, &e), 0);
+	snprintf(command, sizeof(command), "rm -rf %s && mkdir %s", dir, dir);
+	assert_int_equal(system(command), 0);
+	assert_true(comes_back());
+}
+
+/* Nothing of what was announced can be read: the tool dies, and the journal has gone with it. */
+static void test_tool_and_journal_gone(void **state)
+{
+	char id[JOURNAL_ID_MAX], command[64];
+	struct err e = {0};
+	int status;
+	pid_t pid;
+
+	(void)state;
+	machine->stop_behind = 1;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid)
+		_exit(apply(600, id, open_fake, &e) ? 1 : 0);
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	assert_true(WIFSTOPPED(status));
+	machine->stop_behind = 0;
+	snprintf(command, sizeof(command), "rm -rf %s/tx", dir);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	for (int waited = 0; machine->writes < 2 && waited < PATIENCE_MS; waited += 20)
+		(void)poll(NULL, 0, 20);
+	assert_int_equal(machine->port[0].qos.mtu, 1500);
+	assert_int_equal(machine->port[0].qos.pfc_enabled, 0);
+}
+
+/* The dead-men of this test: they have its folder open. */
+static unsigned int signal_deadmen(int number)
+{
+	FILE *f = popen("pgrep -x test_deadman", "r");
+	unsigned int n = 0;
+	int pid;
+
+	assert_non_null(f);
+	while (fscanf(f, "%d", &pid) == 1) {
+		char path[64], link[64] = "";
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/4", pid);
+		if (pid != getpid() && readlink(path, link, sizeof(link) - 1) > 0 &&
+		    !strcmp(link, dir))
+			n += !kill(pid, number);
+	}
+	pclose(f);
+	return n;
+}
+
+static void replaced_after(int number)
+{
+	char id[JOURNAL_ID_MAX];
+	struct guard *guard = NULL;
+	struct err e = {0};
+
+	assert_int_equal(apply_guarded(5, id, open_fake, &guard, &e), 0);
+	assert_non_null(guard);
+	assert_int_equal(guard_check(guard, &e), 0);
+	assert_int_equal(signal_deadmen(number), 1);
+	assert_int_equal(guard_check(guard, &e), 0);
+	guard_free(guard);
+	assert_int_equal(signal_deadmen(0), 1);
+	assert_true(becomes(id, TX_UNDONE));
+	assert_int_equal(machine->port[0].qos.mtu, 1500);
+}
+
+static void test_deadman_killed(void **state)
+{
+	(void)state;
+	replaced_after(SIGKILL);
+}
+
+static void test_deadman_stopped(void **state)
+{
+	(void)state;
+	replaced_after(SIGSTOP);
+}
+
+static bool openable;
+
+static int open_at_first(struct dcb **dcb, struct err *e)
+{
+	return openable ? open_fake(dcb, e) : open_nothing(dcb, e);
+}
+
+/* Killed, and no other one can be started: said, so that the tool undoes. Confirmed before it was
+ * killed: nothing is wrong. */
+static void test_not_replaced(void **state)
+{
+	char id[JOURNAL_ID_MAX];
+	struct guard *guard = NULL;
+	struct err e = {0};
+	struct tx tx;
+
+	(void)state;
+	openable = true;
+	assert_int_equal(apply_guarded(600, id, open_at_first, &guard, &e), 0);
+	assert_int_equal(signal_deadmen(SIGKILL), 1);
+	openable = false;
+	assert_int_equal(guard_check(guard, &e), -EACCES);
+	assert_non_null(strstr(e.text, "cannot start"));
+	assert_int_equal(journal_confirm(dir, id, &tx, &e), 0);
+	tx_clear(&tx);
+	assert_int_equal(guard_check(guard, &e), 0);
+	guard_free(guard);
+	assert_int_equal(guard_check(NULL, &e), 0);
+}
+
+/* Somebody has the lock and does not let go. */
+static void test_lock_held(void **state)
+{
+	char id[JOURNAL_ID_MAX];
+	struct err e = {0};
+	int lock;
+
+	(void)state;
+	assert_int_equal(apply(1, id, open_fake, &e), 0);
+	assert_int_equal(journal_lock(dir, &lock, &e), 0);
+	assert_true(becomes(id, TX_UNDONE));
+	assert_int_equal(machine->port[0].qos.mtu, 1500);
+	close(lock);
+}
+
+/* As an old kernel, or the filter of a container. */
+static int refuse_close_range(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_close_range, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {ARRAY_SIZE(code), code};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+/* The dead-man has let go of the lock of the tool all the same. */
+static void test_no_close_range(void **state)
+{
+	char id[JOURNAL_ID_MAX];
+	struct err e = {0};
+	int status, lock;
+	pid_t pid;
+
+	(void)state;
+	pid = fork();
+	assert_true(pid >= 0);
+	if (!pid) {
+		if (refuse_close_range())
+			_exit(77);
+		if (apply(600, id, open_fake, &e))
+			_exit(1);
+		_exit(journal_lock(dir, &lock, &e) ? 2 : 0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(signal_deadmen(SIGKILL), 1);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +497,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_confirmed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tool_killed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_cannot_start, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_unreadable, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_state_gone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_tool_and_journal_gone, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_deadman_killed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_deadman_stopped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_not_replaced, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_lock_held, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_no_close_range, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
  */
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "apply_world.h"
 
@@ -197,6 +198,163 @@ static void test_full_disk(void **state)
 	world_close(&w);
 }
 
+/* Every line of the journal, and the staged bytes of one, is the one for which there is no room. */
+static void test_full_anywhere(void **state)
+{
+	struct rlimit limit, former;
+	unsigned int undone = 0, done = 0;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &former), 0);
+	for (size_t room = 0; !done && room < 65536; room += 97) {
+		enum apply_outcome outcome;
+		struct err e = {0};
+		struct world w;
+		int err;
+
+		world_open(&w);
+		limit = former;
+		limit.rlim_cur = room;
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+		err = apply(&w, &outcome, &e);
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &former), 0);
+		done += !err;
+		undone += err && w.machine->writes;
+		if (err && (outcome != APPLY_UNDONE || !as_before(&w)))
+			fail_msg("room for %zu bytes: %s", room, e.text);
+		assert_true(err || is_applied(&w));
+		world_close(&w);
+	}
+	assert_int_equal(done, 1);
+	assert_true(undone > 10);
+}
+
+/* The newest one is the one that was made last, also when the clock was set back a day. */
+static void test_clock_set_back(void **state)
+{
+	static const char future[] = "20990101-000000-99";
+	enum apply_outcome outcome;
+	struct err e = {0};
+	struct world w;
+	char path[128];
+	struct tx tx;
+
+	(void)state;
+	world_open(&w);
+	assert_int_equal(apply(&w, &outcome, &e), 0);
+	assert_int_equal(journal_newest(w.dir, &tx, &e), 0);
+	snprintf(path, sizeof(path), "cd %s/tx && mv %s %s", w.dir, tx.id, future);
+	assert_int_equal(system(path), 0);
+	tx_clear(&tx);
+	for (unsigned int i = 0; i < 2; i++) {
+		w.machine->port[0].qos.mtu = w.machine->port[1].qos.mtu = 1500;
+		make_plans(&w);
+		assert_int_equal(apply(&w, &outcome, &e), 0);
+		assert_int_equal(journal_newest(w.dir, &tx, &e), 0);
+		assert_true(strcmp(tx.id, future) > 0);
+		assert_string_equal(tx.id, i ? "20990101-000002-00" : "20990101-000001-00");
+		assert_null(strstr(tx.time, "2099"));
+		tx_clear(&tx);
+	}
+	world_close(&w);
+}
+
+static unsigned int reports;
+static char reported[ERR_TEXT_MAX];
+
+static void note(const struct err *why, void *arg)
+{
+	(void)arg;
+	reports++;
+	snprintf(reported, sizeof(reported), "%s", why->text);
+}
+
+/* NULs, as a power loss leaves them, with and without an end of line: named, and out of the way. */
+static void test_set_aside(void **state)
+{
+	static const char nuls[64] = {[63] = '\n'};
+	enum apply_outcome outcome;
+	struct err e = {0};
+	char path[128];
+	struct world w;
+	struct tx tx;
+	int lock;
+
+	(void)state;
+	for (size_t size = sizeof(nuls) - 1; size <= sizeof(nuls); size++) {
+		world_open(&w);
+		assert_int_equal(apply(&w, &outcome, &e), 0);
+		snprintf(path, sizeof(path), "%s/tx/20990101-000000-00", w.dir);
+		assert_int_equal(mkdir(path, 0700), 0);
+		strcat(path, "/journal");
+		write_file(path, nuls, size);
+		assert_int_equal(journal_load(w.dir, "20990101-000000-00", &tx, &e), -EBADMSG);
+		assert_int_equal(journal_newest(w.dir, &tx, &e), 0);
+		assert_int_equal(tx.state, TX_DONE);
+		tx_clear(&tx);
+		reports = 0;
+		/* Somebody may be writing it. */
+		assert_int_equal(journal_lock(w.dir, &lock, &e), 0);
+		assert_int_equal(journal_tidy(w.dir, note, NULL, &e), 0);
+		assert_int_equal(reports, 0);
+		close(lock);
+		assert_int_equal(journal_tidy(w.dir, note, NULL, &e), 0);
+		assert_int_equal(reports, 1);
+		assert_non_null(strstr(reported, "20990101-000000-00.unreadable"));
+		assert_int_equal(journal_tidy(w.dir, note, NULL, &e), 0);
+		assert_int_equal(reports, 1);
+		assert_int_equal(rollback(&w, &outcome, &e), 0);
+		assert_true(as_before(&w));
+		world_close(&w);
+	}
+	assert_int_equal(journal_tidy("/no/such/folder", note, NULL, &e), 0);
+}
+
+/* Of this boot or of another one: by its id, not by the clock. */
+static void test_boot(void **state)
+{
+	static const struct {
+		const char *boot;
+		bool other;
+	} cases[] = {
+		{NULL, true}, /* of an older version */
+		{"\"boot\":\"\",", true},
+		{"\"boot\":\"00000000-0000-0000-0000-000000000000\",", true},
+		{"\"boot\":7,", true},
+	};
+	char path[128], text[1024], boot[JOURNAL_BOOT_MAX];
+	enum apply_outcome outcome;
+	struct err e = {0};
+	struct world w;
+	struct tx tx;
+
+	(void)state;
+	world_open(&w);
+	journal_boot_id(boot);
+	assert_true(boot[0]);
+	assert_true(dies(&w, false, 30));
+	assert_int_equal(journal_newest(w.dir, &tx, &e), 0);
+	assert_int_equal(tx.state, TX_RUNNING);
+	assert_false(tx.other_boot);
+	tx_clear(&tx);
+	assert_int_equal(rollback(&w, &outcome, &e), 0);
+	snprintf(path, sizeof(path), "%s/tx/1", w.dir);
+	assert_int_equal(mkdir(path, 0700), 0);
+	strcat(path, "/journal");
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		snprintf(text, sizeof(text), "{%s%s\n", cases[i].boot ? cases[i].boot : "",
+			 &HEADER[1]);
+		text[strlen(text) - 1] = '\0';
+		write_file(path, text, strlen(text));
+		assert_int_equal(journal_load(w.dir, "1", &tx, &e), 0);
+		if (tx.other_boot != cases[i].other)
+			fail_msg("boot %s", cases[i].boot ? cases[i].boot : "none");
+		tx_clear(&tx);
+	}
+	world_close(&w);
+}
+
 static void test_names(void **state)
 {
 	static const char *const bad[] = {"",	 "x", "../1",
@@ -220,9 +378,11 @@ static void test_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_torn),	  cmocka_unit_test(test_bad_journals),
-		cmocka_unit_test(test_no_folder), cmocka_unit_test(test_full_disk),
-		cmocka_unit_test(test_names),
+		cmocka_unit_test(test_torn),	       cmocka_unit_test(test_bad_journals),
+		cmocka_unit_test(test_no_folder),      cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_names),	       cmocka_unit_test(test_full_anywhere),
+		cmocka_unit_test(test_clock_set_back), cmocka_unit_test(test_set_aside),
+		cmocka_unit_test(test_boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,6 +155,87 @@ static void test_confirmed_only(void **state)
 	assert_string_equal(kept("p0"), "a");
 }
 
+/* What a crash of an older version between two renames left: the one before alone. */
+static void test_before_alone(void **state)
+{
+	char from[64], to[64];
+	char(*names)[16];
+	unsigned int n;
+
+	(void)state;
+	assert_int_equal(stage("", "a"), 0);
+	snprintf(from, sizeof(from), "%s/last/p0.json", dir);
+	snprintf(to, sizeof(to), "%s/last/p0.json~", dir);
+	assert_int_equal(rename(from, to), 0);
+	assert_int_equal(last_list(dir, &names, &n, NULL), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(names[0], "p0");
+	free(names);
+	assert_string_equal(kept("p0"), "a");
+}
+
+/* A crash between the confirmation and the keeping: done later, in order, and once. */
+static void test_commit_confirmed(void **state)
+{
+	char first[JOURNAL_ID_MAX], second[JOURNAL_ID_MAX], third[JOURNAL_ID_MAX];
+	struct journal *j;
+
+	(void)state;
+	assert_int_equal(last_commit_confirmed(dir, NULL), 0);
+	add_tx(TX_DONE, first);
+	assert_int_equal(stage(first, "a"), 0);
+	add_tx(TX_DONE, second);
+	assert_int_equal(stage(second, "b"), 0);
+	assert_int_equal(last_commit(dir, second, NULL), 0);
+	/* The older one does not come over the newer one. */
+	assert_int_equal(last_commit_confirmed(dir, NULL), 0);
+	assert_string_equal(kept("p0"), "b");
+	add_tx(TX_UNDONE, third);
+	assert_int_equal(stage(third, "c"), 0);
+	assert_int_equal(last_commit_confirmed(dir, NULL), 0);
+	assert_string_equal(kept("p0"), "b");
+	add_tx(TX_DONE, third);
+	assert_int_equal(stage(third, "d"), 0);
+	assert_int_equal(last_commit_confirmed(dir, NULL), 0);
+	assert_string_equal(kept("p0"), "d");
+	assert_string_equal(kept("p1.100"), "d");
+	/* Rolled back: the one before is still there. */
+	assert_int_equal(journal_open(dir, third, &j, NULL), 0);
+	assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, NULL), 0);
+	journal_close(j);
+	assert_int_equal(last_commit_confirmed(dir, NULL), 0);
+	assert_string_equal(kept("p0"), "b");
+}
+
+static void test_dropped(void **state)
+{
+	char id[JOURNAL_ID_MAX];
+
+	(void)state;
+	add_tx(TX_DONE, id);
+	assert_int_equal(stage(id, "a"), 0);
+	assert_int_equal(last_drop(dir, id, NULL), 0);
+	assert_int_equal(last_commit(dir, id, NULL), 0);
+	assert_string_equal(kept("p0"), "");
+}
+
+static void test_lock_is_private(void **state)
+{
+	struct stat st;
+	char path[64];
+	int fd;
+
+	(void)state;
+	fd = last_lock(dir, NULL);
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	close(fd);
+	snprintf(path, sizeof(path), "%s/last", dir);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+}
+
 static void put(const char *text)
 {
 	char path[64];
@@ -213,6 +294,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_confirmed_only, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_before_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_commit_confirmed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_dropped, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_lock_is_private, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile, setup, teardown),
 	};
 

@@ -232,6 +232,25 @@ static void test_signal(void **state)
 	assert_true(as_before(&w));
 }
 
+/* A rollback over the very port that it flaps: the login ends in the midst of it. */
+static void test_rollback_signal(void **state)
+{
+	(void)state;
+	for (unsigned int write = 1; write < 8; write++) {
+		struct tx tx;
+
+		start_again();
+		assert_int_equal(apply(&w, &outcome, &e), 0);
+		w.machine->writes = 0;
+		w.machine->signal_at = (int)write;
+		if (dies(&w, true, 0))
+			fail_msg("signal at write %u: killed", write);
+		w.machine->signal_at = 0;
+		assert_true(as_before(&w));
+		assert_int_equal(journal_newest(w.dir, &tx, &e), -ENOENT);
+	}
+}
+
 static void test_not_started(void **state)
 {
 	int lock;
@@ -281,6 +300,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_unknown_before, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_side_effects, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_signal, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_rollback_signal, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_not_started, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_others_keep, set_up, tear_down),
 	};

@@ -12,10 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "dcb/baseline.h"
 #include "dcb/suspects.h"
 #include "profiles/qos.h"
 
@@ -158,35 +156,11 @@ static void test_never_too_many(void **state)
 	assert_int_equal(s.count, SUSPECTS_MAX);
 }
 
-static void test_lock_holder(void **state)
-{
-	char text[512], path[64];
-	struct stat st;
-
-	(void)state;
-	assert_int_equal(baseline_busy(dir, dir), 0); /* no lock, no list */
-	put("lock", "");
-	snprintf(path, sizeof(path), "%s/lock", dir);
-	assert_int_equal(stat(path, &st), 0);
-	snprintf(text, sizeof(text),
-		 "1: POSIX  ADVISORY  WRITE 7 %02x:%02x:%lu 0 EOF\nrubbish\n"
-		 "2: FLOCK  ADVISORY  WRITE 8 %02x:%02x:%lu 0 EOF\n",
-		 major(st.st_dev), minor(st.st_dev), st.st_ino, major(st.st_dev), minor(st.st_dev),
-		 st.st_ino + 1);
-	put("locks", text);
-	assert_int_equal(baseline_busy(dir, dir), 0);
-	snprintf(text, sizeof(text), "3: FLOCK  ADVISORY  WRITE 9 %02x:%02x:%lu 0 EOF\n",
-		 major(st.st_dev), minor(st.st_dev), st.st_ino);
-	put("locks", text);
-	assert_int_equal(baseline_busy(dir, dir), 9);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_keep),
-		cmocka_unit_test(test_lock_holder),
 		cmocka_unit_test(test_never_too_many),
 	};
 

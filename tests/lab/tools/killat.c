@@ -59,6 +59,9 @@ static bool changes(pid_t pid, const struct __ptrace_syscall_info *s)
 	case SYS_mkdirat:
 	case SYS_rmdir:
 	case SYS_unlinkat:
+	case SYS_rename:
+	case SYS_renameat:
+	case SYS_renameat2:
 	case SYS_ftruncate:
 		return true;
 	case SYS_write:

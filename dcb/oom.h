@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The order in which the kernel ends processes when memory is short (proc(5), oom_score_adj).
+ */
+#ifndef DCB_OOM_H
+#define DCB_OOM_H
+
+#define OOM_NEVER (-1000)
+#define OOM_LATE  (-900)
+
+/* Asks that this process is ended late; returns what it was before. Without the privilege
+ * (CAP_SYS_RESOURCE) nothing changes: the process works all the same. */
+int oom_set(int score);
+
+#endif

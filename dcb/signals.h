@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Signals that would end the process between two writes, held back while it changes the machine: a
+ * login that ends, a user's interrupt, a reader of its output that goes away.
+ */
+#ifndef DCB_SIGNALS_H
+#define DCB_SIGNALS_H
+
+#include <signal.h>
+
+struct signals_held {
+	sigset_t set, old;
+};
+
+void signals_hold(struct signals_held *held);
+
+/* Takes those that came; the number of the first one that asked to stop, else 0. */
+int signals_take(const struct signals_held *held);
+
+/* Those that came meanwhile have been heeded and do not end the process any more. */
+void signals_release(const struct signals_held *held);
+
+#endif

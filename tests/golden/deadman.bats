@@ -1,0 +1,340 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The state folder and the dead-man against other users, bad disks, signals and reboots. The port is a
+# veth in a network namespace of the test, the setting its MTU; /sys and ip say what it is.
+bats_require_minimum_version 1.5.0
+
+setup() {
+	cd "$BATS_TEST_DIRNAME/../.." || exit 1
+	[ "$(id -u)" = 0 ] || skip "not root: no namespaces here"
+	unshare -m -n true 2>/dev/null || skip "no namespaces here"
+	export rc=$PWD/build/rocecheck killat=$PWD/build/tools/killat
+	# Other users have to reach it.
+	tmp=$(mktemp -d /tmp/rocecheck-deadman.XXXXXX)
+	chmod 755 "$tmp"
+	profile 4200 >"$tmp/mtu.yaml"
+}
+
+teardown() {
+	[ -z "${tmp:-}" ] || rm -rf "$tmp"
+}
+
+profile() {
+	printf '%s\n' "schema: rocecheck.profile/1" "name: mtu$1" "intent: lossy" "mtu: {netdev: $1}"
+}
+
+# host SCRIPT: in namespaces of its own, with a port v0.
+host() {
+	run unshare -m -n --propagation private bash -ec '
+		mount -t sysfs none /sys
+		ip link add v0 type veth peer name v1
+		ip link set v0 up && ip link set v1 up
+		cd "$1"
+		apply() {
+			"$rc" apply "$@" --auto-approve --accept-unproven --accept-disruption
+		}
+		mtu() {
+			cat /sys/class/net/v0/mtu
+		}
+		# becomes MTU SECONDS
+		becomes() {
+			local end=$((SECONDS + $2 + 1))
+			until [ "$(mtu)" = "$1" ]; do
+				[ $SECONDS -lt $end ] || { echo "still $(mtu) after $2 s"; return 1; }
+				sleep 0.1
+			done
+		}
+		nobody() {
+			setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+		}
+		# The processes of this namespace.
+		ours() {
+			local pid
+			for pid in $(pgrep -x rocecheck); do
+				[ "$(readlink /proc/$pid/ns/net)" != "$(readlink /proc/self/ns/net)" ] || echo $pid
+			done
+		}
+		# Those that have the state folder open where a dead-man has it.
+		deadman() {
+			local pid
+			for pid in $(ours); do
+				[[ $(readlink /proc/$pid/fd/4) != */state ]] || echo $pid
+			done
+		}
+		reboot() {
+			local pid
+			for pid in $(ours); do kill -KILL $pid; done
+			cat /proc/sys/kernel/random/uuid >boot_id
+			mount --bind boot_id /proc/sys/kernel/random/boot_id
+		}
+		trap "for pid in \$(ours); do kill -KILL \$pid; done" EXIT
+		eval "$2"' bash "$tmp" "$1"
+	echo "$output"
+}
+
+@test "the state folder is root's alone, and one that was not is corrected" {
+	host 'mkdir -p state/tx state/last && touch state/lock state/last/lock
+		chmod 755 state state/tx state/last && chmod 644 state/lock state/last/lock
+		apply mtu.yaml -i v0 --state-dir "$PWD/state"
+		apply --last --boot --state-dir "$PWD/state"
+		stat -c "%n %a" state state/tx state/last state/lock state/last/lock
+		find state -perm /077'
+	[ "$status" = 0 ]
+	[[ $output == *"state 700
+state/tx 700
+state/last 700
+state/lock 600
+state/last/lock 600" ]]
+}
+
+@test "a state folder of another user, or one that others can write to, is refused" {
+	host 'mkdir -m 700 theirs && chown 65534 theirs
+		mkdir -m 770 ours && mkdir real && ln -s real link
+		for dir in theirs ours link; do
+			code=0; apply mtu.yaml -i v0 --state-dir $dir 2>&1 || code=$?
+			echo "exit $code $(mtu)"
+			code=0; "$rc" rollback --state-dir $dir 2>&1 || code=$?
+			echo "rollback $code"
+		done'
+	[ "$(grep -cx 'exit 3 1500' <<<"$output")" = 3 ]
+	[ "$(grep -cx 'rollback 3' <<<"$output")" = 3 ]
+	[[ $output == *"theirs: refusing a folder of user 65534"* ]]
+	[[ $output == *"ours: refusing a folder that other users can write to"* ]]
+}
+
+@test "a user without rights holds up nothing: dead-man, confirm, rollback, boot" {
+	host 'mkdir state state/last && touch state/lock state/last/lock && chmod 755 state state/last
+		apply mtu.yaml -i v0 --confirm-within 2s --state-dir "$PWD/state"
+		nobody flock -x state/lock sleep 20 &
+		nobody flock -s state/last/lock sleep 20 &
+		sleep 0.3
+		timeout 10 "$rc" apply --last --boot --state-dir "$PWD/state" || echo "boot $?"
+		becomes 1500 5
+		apply mtu.yaml -i v0 --state-dir "$PWD/state"
+		"$rc" rollback --state-dir "$PWD/state"
+		kill %1 %2 2>/dev/null || true'
+	[ "$status" = 0 ]
+	[[ $output != *"boot 124"* ]]
+}
+
+@test "a lock that is not given back: named with its process, and waited for with an end" {
+	host 'apply mtu.yaml -i v0 --confirm-within 3s --state-dir "$PWD/state"
+		python3 - <<-END &
+			import fcntl, struct, time
+			f = open("state/lock", "r+")
+			fcntl.fcntl(f, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
+			f.truncate(0); f.write("4711\n"); f.flush()
+			time.sleep(60)
+		END
+		holder=$!
+		sleep 0.5
+		code=0; timeout 20 "$rc" confirm --state-dir "$PWD/state" 2>&1 || code=$?
+		echo "confirm $code"
+		becomes 1500 20
+		kill $holder'
+	[ "$status" = 0 ]
+	[[ $output == *"another apply or rollback is running (process 4711)"* ]]
+	[[ $output == *"confirm 3"* ]]
+}
+
+@test "a relative --state-dir is where it was, for the dead-man too" {
+	host 'apply mtu.yaml -i v0 --confirm-within 1s --state-dir state
+		mkdir elsewhere && mv state elsewhere/
+		becomes 1500 8
+		"$rc" rollback --list --state-dir elsewhere/state'
+	[ "$status" = 0 ]
+	[[ $output == *undone* ]]
+}
+
+@test "ext4, xfs, btrfs, tmpfs and overlayfs: undone when nobody confirms, and no drift meanwhile" {
+	for kind in ext4 xfs btrfs tmpfs overlay; do
+		case $kind in
+		ext4 | xfs | btrfs)
+			command -v mkfs.$kind >/dev/null || continue
+			truncate -s 320M "$tmp/$kind.img"
+			mkfs.$kind -q "$tmp/$kind.img" ;;
+		esac
+		host "kind=$kind"'
+			mkdir fs; exec 2>&1
+			case $kind in
+			tmpfs) mount -t tmpfs none fs ;;
+			overlay)
+				mkdir low up; mount -t tmpfs none low; mount -t tmpfs none up
+				mkdir up/u up/w; mount -t overlay none -o lowerdir=low,upperdir=up/u,workdir=up/w fs ;;
+			*) mount -o loop $kind.img fs ;;
+			esac
+			for i in 1 2; do
+				apply mtu.yaml -i v0 --confirm-within 1s --state-dir "$PWD/fs/state" >said 2>&1 || { cat said; false; }
+				[ "$(mtu)" = 4200 ]
+				becomes 1500 8
+				while [ -n "$(ours)" ]; do sleep 0.1; done
+			done
+			"$rc" rollback --list --state-dir "$PWD/fs/state" | grep -c undone | grep -x 2
+			umount fs'
+		[ "$status" = 0 ] || { echo "$kind"; return 1; }
+		rm -rf "$tmp/fs"
+	done
+}
+
+@test "a reboot before the confirmation is undone at boot" {
+	host 'apply mtu.yaml -i v0 --confirm-within 600s --state-dir "$PWD/state"
+		reboot
+		mtu
+		"$rc" apply --last --boot --state-dir "$PWD/state"
+		mtu
+		"$rc" apply --last --boot --state-dir "$PWD/state"
+		"$rc" rollback --list --state-dir "$PWD/state"'
+	[ "$status" = 0 ]
+	[[ $output == *"4200"*"was not confirmed before the reboot, is undone"*"1500"*undone* ]]
+}
+
+@test "an interrupted transaction is undone at boot, whatever the clock says" {
+	host 'apply mtu.yaml -i v0 --state-dir "$PWD/state" >/dev/null && "$rc" rollback --state-dir "$PWD/state"
+		rm -rf state
+		"$killat" -s 1 "$rc" apply mtu.yaml -i v0 --auto-approve --accept-unproven --accept-disruption --state-dir "$PWD/state"
+		sed -i "s/\"time\": *\"20../\"time\":\"2099/" state/tx/*/journal
+		mtu
+		"$rc" apply --last --boot --state-dir "$PWD/state"
+		mtu
+		reboot
+		"$rc" apply --last --boot --state-dir "$PWD/state"
+		mtu'
+	[ "$status" = 0 ]
+	# In the boot that interrupted it somebody may be at work on it.
+	[[ $output == *"4200
+4200
+transaction "*", which the last boot interrupted, is undone
+1500" ]]
+}
+
+@test "confirmed, and not kept because of a crash: kept at the next boot" {
+	profile 3000 >"$tmp/old.yaml"
+	host 'apply old.yaml -i v0 --state-dir "$PWD/state"
+		apply mtu.yaml -i v0 --confirm-within 600s --state-dir "$PWD/state"
+		cp -a state before
+		for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
+			rm -rf state && cp -a before state
+			"$killat" $n "$rc" confirm --state-dir "$PWD/state" && killed=1 || killed=0
+			ip link set v0 mtu 1500
+			reboot
+			echo "$n: $("$rc" apply --last --boot --state-dir "$PWD/state" | tail -n1) $(mtu)"
+			[ $killed = 1 ] || break
+		done'
+	[ "$status" = 0 ]
+	[ "${#lines[@]}" -gt 5 ]
+	# A profile is in force after every one of them: the old one until it is confirmed, then the new one.
+	[ "$(grep -E '^[0-9]+: ' <<<"$output" | grep -cv ' \(3000\|4200\)$')" = 0 ]
+	[[ $(tail -n1 <<<"$output") == *" 4200" ]]
+}
+
+@test "a dead-man that is killed before its tool has promised it is replaced" {
+	host 'apply mtu.yaml -i v0 --confirm-within 6s --settle 2s --json --state-dir "$PWD/state" >doc &
+		tool=$!
+		becomes 4200 5
+		sleep 0.5
+		kill -KILL $(deadman)
+		wait $tool
+		jq -r .outcome doc
+		becomes 1500 12'
+	[ "$status" = 0 ]
+	[[ $output == *done* ]]
+}
+
+@test "a journal that cannot be read any more does not stop the undo" {
+	host 'apply mtu.yaml -i v0 --confirm-within 2s --state-dir "$PWD/state"
+		printf "\0\0\0\0\n" >>$(echo state/tx/*/journal)
+		becomes 1500 8
+		apply mtu.yaml -i v0 --confirm-within 2s --state-dir "$PWD/state"
+		rm -rf state
+		becomes 1500 8'
+	[ "$status" = 0 ]
+}
+
+@test "an unreadable newest journal is set aside and named, and blocks nothing" {
+	host 'apply mtu.yaml -i v0 --state-dir "$PWD/state"
+		for command in rollback confirm "apply mtu.yaml --auto-approve --accept-unproven -i v0"; do
+			mkdir state/tx/20990101-000000-00
+			head -c 400 /dev/zero >state/tx/20990101-000000-00/journal
+			[ "$command" = confirm ] || echo >>state/tx/20990101-000000-00/journal
+			code=0; "$rc" $command --state-dir "$PWD/state" 2>&1 || code=$?
+			echo "exit $code"
+			ls state/tx
+			rm -rf state/tx/*.unreadable
+		done
+		mtu'
+	[ "$(grep -c "is not a usable journal; set aside as $tmp/state/tx/20990101-000000-00.unreadable" <<<"$output")" = 3 ]
+	[ "$(grep -x 'exit [0-9]' <<<"$output" | tr '\n' ' ')" = "exit 0 exit 1 exit 0 " ]
+	[[ $(tail -n1 <<<"$output") == 4200 ]]
+}
+
+@test "a state folder that is full, read-only or gone: nothing is written, or it is undone" {
+	host 'mkdir full ro gone
+		mount -t tmpfs -o size=64k none full
+		head -c 60k /dev/zero >full/ballast
+		code=0
+		for room in 0 1 2 3 4 5 6 7 8 9 10; do
+			rm -rf full/state; head -c $((64 - room * 4))k /dev/zero >full/ballast 2>/dev/null || true
+			code=0; apply mtu.yaml -i v0 --confirm-within 60s --state-dir "$PWD/full/state" >said 2>&1 || code=$?
+			case "$code $(mtu)" in
+			"3 1500" | "5 1500") ;;
+			"0 4200") "$rc" rollback --state-dir "$PWD/full/state" >/dev/null ;;
+			*) echo "room $room: $code $(mtu)"; cat said; false ;;
+			esac
+			last=$code
+		done
+		echo "last $last"
+		mount -t tmpfs none ro
+		apply mtu.yaml -i v0 --confirm-within 2s --state-dir "$PWD/ro/state" >/dev/null
+		mount -o remount,ro ro
+		becomes 1500 8
+		code=0; apply mtu.yaml -i v0 --state-dir "$PWD/ro/state" 2>&1 || code=$?
+		echo "read-only $code $(mtu)"
+		mount -t tmpfs none gone
+		apply mtu.yaml -i v0 --confirm-within 2s --state-dir "$PWD/gone/state" >/dev/null
+		umount -l gone
+		becomes 1500 8'
+	[ "$status" = 0 ]
+	[[ $output == *"last 0"* ]]
+	[[ $output == *"read-only 3 1500"* ]]
+}
+
+@test "tool and dead-man killed by turns: undone" {
+	host 'for who in tool both; do
+			ip link set v0 mtu 1500
+			"$killat" -s 1 "$rc" apply mtu.yaml -i v0 --auto-approve --accept-unproven --accept-disruption \
+				--confirm-within 600s --state-dir "$PWD/state"
+			if [ $who = both ]; then
+				# Faster than its next look, or it has undone it already.
+				reboot
+				"$rc" apply --last --boot --state-dir "$PWD/state"
+			fi
+			becomes 1500 10
+		done'
+	[ "$status" = 0 ]
+}
+
+@test "a boot that is not covered is said before the promise" {
+	host 'exec 2>&1
+		mount -t tmpfs none /var/lib; mount -t tmpfs none /etc/systemd
+		mkdir -p /etc/systemd/system/multi-user.target.wants
+		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "a reboot is not covered: .* is not enabled"
+		"$rc" rollback
+		ln -s /x /etc/systemd/system/multi-user.target.wants/rocecheck-apply.service
+		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -c "reboot is not covered" || true'
+	[ "$status" = 0 ]
+	[[ $output == "a reboot is not covered: rocecheck-apply.service is not enabled"* ]]
+	[[ $(tail -n1 <<<"$output") == 0 ]]
+}
+
+@test "without root: what is not readable is said" {
+	host 'exec 2>&1
+		apply mtu.yaml -i v0 --state-dir "$PWD/state"
+		cp "$rc" rocecheck; rc=./rocecheck
+		for command in "rollback --list" rollback confirm "watch --once -i v0"; do
+			code=0; nobody "$rc" $command --state-dir "$PWD/state" || code=$?
+			echo "exit $code"
+		done'
+	[ "$(grep -cx 'exit 3' <<<"$output")" = 4 ]
+	[[ $output == *"Permission denied"*"run as root"* ]]
+	[[ $output == *"readable by root alone"* ]]
+}
