@@ -117,22 +117,25 @@ static void open_links(struct duo *d, int fd)
 	}
 }
 
-/* Both ends prove the token; then the server is the one that is meant. */
+/* Both ends prove the token; then the server is the one that is meant. The key takes its time, and
+ * the server does not wait long. */
 static int enter_server(struct duo *d, int *fd, struct err *e)
 {
 	struct gate_key key;
-	int err = dial(d->w->host, d->w->port, CONNECT_MS, d->w->stop, fd, d->address[SIDE_CLIENT],
-		       d->address[SIDE_SERVER], e);
+	int err;
 
-	if (err)
-		return err;
 	gate_key_make(d->w->token, &key);
-	err = gate_enter(*fd, &key, HELLO_MS, d->w->stop, e);
+	err = dial(d->w->host, d->w->port, CONNECT_MS, d->w->stop, fd, d->address[SIDE_CLIENT],
+		   d->address[SIDE_SERVER], e);
+	if (!err) {
+		err = gate_enter(*fd, &key, HELLO_MS, d->w->stop, e);
+		if (err) {
+			close(*fd);
+			err_prefix(e, "%s", d->t->run.host[SIDE_SERVER].name);
+		}
+	}
 	explicit_bzero(&key, sizeof(key));
-	if (!err)
-		return 0;
-	close(*fd);
-	return err_prefix(e, "%s", d->t->run.host[SIDE_SERVER].name);
+	return err;
 }
 
 /* Both answer, and both are this build. */
