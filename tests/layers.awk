@@ -29,7 +29,6 @@ BEGIN {
 	# Trees of the kernel, where a name is a setting.
 	kernel["dcb/configfs.c"] = "mkdirat unlinkat"
 	kernel["dcb/deadman.c"]  = "mkdir rmdir"
-	kernel["probe/outfile.c"]   = "mkostemp unlink fchmod rename realpath"
 	writing = "(creat|mkstemp|mkostemp|mkdtemp|mkdir|mkdirat|mknod|mkfifo|rename|renameat|renameat2|" \
 		"unlink|unlinkat|rmdir|chmod|fchmod|fchmodat|symlink|symlinkat|linkat|truncate|freopen)"
 }
