@@ -107,12 +107,13 @@ program() {
 	sed -i '2i sleep 2' "$tmp/kind/slow"
 	printf 'kind/slow 1 # seconds\nkind/quick 60\n' >"$tmp/budget"
 	program kind/quick <<<$'# retried: c\n# retried: d\nok 1'
-	BUDGET=$tmp/budget run -1 tests/run.sh "$tmp/log" "$tmp/kind/quick" "$tmp/bad" --beside "$tmp/kind/slow"
+	BUDGET=$tmp/budget run -1 tests/run.sh "$tmp/log" "$tmp/kind/slow" --beside "$tmp/kind/quick" "$tmp/bad"
 	[[ $output == *$'\nretried: 2\n'* ]]
 	[[ $output == *"over budget: kind/slow took "[2-9]" s of 1 s"* ]]
 	[[ $output != *"over budget: kind/quick"* ]]
 	[ "${lines[-1]}" = "3 passed, 1 failed, 0 skipped" ]
 	grep -Eqx 'kind/slow [2-9]' "$tmp/log/seconds"
+	grep -q '^kind/quick ' "$tmp/log/seconds"
 }
 
 # ci CHECK LAB: .ci/run over two targets that do this.
