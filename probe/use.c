@@ -42,10 +42,7 @@ static struct use *add(struct port_use *use, enum use_kind kind, const char *nam
 	memset(u, 0, sizeof(*u));
 	u->kind = kind;
 	snprintf(u->name, sizeof(u->name), "%.63s", name);
-	/* Processes and mounts are called what anybody likes; this is printed. */
-	for (char *c = u->name; *c; c++)
-		if ((unsigned char)*c < ' ' || *c == 127)
-			*c = '?';
+	text_clean(u->name, TEXT_FIELD); /* processes and mounts are called what anybody likes */
 	return u;
 }
 

@@ -2,7 +2,8 @@
 /*
  * What every layer needs: a clock, a fingerprint, and
  * struct err: filled where something fails, prefixed on the way up, printed in cmd/ alone.
- * Texts are cut at the size of their buffer, at the end, so that the object stays readable.
+ * Texts are cut at the size of their buffer, at the end, so that the object stays readable, and
+ * are cleaned here once: most quote names, lines or errors of somebody else.
  */
 #include "profiles/base.h"
 
@@ -11,6 +12,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "profiles/text.h"
+
 static void fill(struct err *e, int code, const char *fmt, va_list ap) PRINTF_LIKE(3, 0);
 
 static void fill(struct err *e, int code, const char *fmt, va_list ap)
@@ -18,6 +21,7 @@ static void fill(struct err *e, int code, const char *fmt, va_list ap)
 	char text[sizeof(e->text)];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
+	text_clean(text, TEXT_FIELD);
 	strcpy(e->text, text);
 	e->code = code;
 	e->hint[0] = '\0';
@@ -47,6 +51,7 @@ int err_sys(struct err *e, int code, const char *fmt, ...)
 	va_end(ap);
 	used = strlen(e->text);
 	snprintf(e->text + used, sizeof(e->text) - used, ": %s", strerror(-code));
+	text_clean(e->text, TEXT_FIELD);
 	return code;
 }
 
@@ -64,6 +69,7 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	va_end(ap);
 	used = strlen(e->text);
 	snprintf(e->text + used, sizeof(e->text) - used, ": %s", old);
+	text_clean(e->text, TEXT_FIELD);
 	return e->code;
 }
 
@@ -76,6 +82,7 @@ int err_hint(struct err *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(e->hint, sizeof(e->hint), fmt, ap);
 	va_end(ap);
+	text_clean(e->hint, TEXT_FIELD);
 	return e->code;
 }
 

@@ -22,7 +22,8 @@ static inline uint64_t larger(uint64_t a, uint64_t b)
 #define ERR_TEXT_MAX 1024
 #define ERR_HINT_MAX 256
 
-/* A value on the caller's stack; copied freely. Longer texts are cut, never overrun. */
+/* A value on the caller's stack; copied freely. Longer texts are cut, never overrun. What the
+ * functions below store is one line that may be printed and sent as JSON: see profiles/text.h. */
 struct err {
 	int code;		 /* -errno, 0 while nothing failed */
 	char text[ERR_TEXT_MAX]; /* "roce0: PFC: Operation not permitted" */

@@ -17,6 +17,7 @@
 #include <cmocka.h>
 
 #include "probe/agent_link.h"
+#include "profiles/text.h"
 
 #define HELLO "echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
 
@@ -65,6 +66,17 @@ static void test_connecting(void **state)
 		 LINK_LOST},
 		{"hello without build", "echo '{\"hello\":\"rocecheck.agent/1\"}'; cat", "no agent",
 		 "agent", LINK_LOST},
+		{"complaint in C1",
+		 "printf '\\302\\2332J\\2338m\\342\\200\\256denied\\033[0m' >&2; exit 255",
+		 "?2J?8m?denied [0m", "", LINK_LOST},
+		{"silent, complaint in C1",
+		 "printf '\\302\\2332Jtoken?\\302\\234' >&2; exec sleep 60", "?2Jtoken??", "",
+		 LINK_LOST},
+		{"build in C1",
+		 "printf '{\"hello\":\"rocecheck.agent/1\",\"build\":\"\\302\\2332J\"}\\n'; cat",
+		 "no agent", "agent", LINK_LOST},
+		{"a line in C1", "printf '\\302\\2332J\\302\\233HPASS\\n'; cat", "sent '?2J?HPASS'",
+		 "", LINK_LOST},
 		{"hello is an array", "echo '[]'; cat", "sent '[]'", "", LINK_LOST},
 	};
 
@@ -77,6 +89,7 @@ static void test_connecting(void **state)
 		    !strstr(k.err.hint, cases[i].hint))
 			fail_msg("%s: state %d: %s (%s)", cases[i].name, k.state, k.err.text,
 				 k.err.hint);
+		assert_true(text_is_clean(k.err.text, TEXT_FIELD));
 		end(l, &k);
 	}
 }

@@ -76,6 +76,31 @@ static void test_long_texts_are_cut(void **state)
 	assert_int_equal(strlen(e.hint), ERR_HINT_MAX - 1);
 }
 
+#define HOSTILE "\xc2\x9b\x32J\033[8m\x9bH\xe2\x80\xae\n\t"
+#define CLEAN	"?2J?[8m?H???"
+
+/* Errors quote names, peers, ssh and JSON: none of it drives the terminal that shows them. */
+static void test_foreign_text_is_cleaned(void **state)
+{
+	char text[ERR_TEXT_MAX + 1];
+	struct err e;
+
+	(void)state;
+	err_set(&e, -EIO, "%s", HOSTILE);
+	assert_string_equal(e.text, CLEAN);
+	err_hint(&e, "%s", HOSTILE);
+	assert_string_equal(e.hint, CLEAN);
+	err_prefix(&e, "%s", HOSTILE);
+	assert_string_equal(e.text, CLEAN ": " CLEAN);
+	err_sys(&e, -EIO, "%s", HOSTILE);
+	assert_string_equal(e.text, CLEAN ": Input/output error");
+	/* Cut inside a character, which is two bytes here. */
+	memset(text, 'a', sizeof(text));
+	strcpy(text + ERR_TEXT_MAX - 2, "\xc3\xbc");
+	err_set(&e, -EIO, "%s", text);
+	assert_int_equal(e.text[ERR_TEXT_MAX - 2], '?');
+}
+
 /* Vectors of draft-eastlake-fnv, appendix C. */
 static void test_fnv1a(void **state)
 {
@@ -94,6 +119,7 @@ int main(void)
 		cmocka_unit_test(test_prefix_and_hint),
 		cmocka_unit_test(test_null),
 		cmocka_unit_test(test_long_texts_are_cut),
+		cmocka_unit_test(test_foreign_text_is_cleaned),
 		cmocka_unit_test(test_fnv1a),
 	};
 

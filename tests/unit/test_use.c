@@ -81,12 +81,12 @@ static void test_qps(void **state)
 	char text[160];
 
 	(void)state;
-	run("mkdir -p %s/812 && printf 'ib_\\033[31m\\n' >%s/812/comm", root, root);
+	run("mkdir -p %s/812 && printf 'ib_\\033[31m\\302\\2332J\\n' >%s/812/comm", root, root);
 	fill_answer(&r);
 	use_add_qps(&use, 1, r.bytes, r.used, root);
 	assert_int_equal(use.count, 2);
 	use_text(&use.use[0], text, sizeof(text));
-	assert_string_equal(text, "2 queue pairs of ib_?[31m (pid 812)");
+	assert_string_equal(text, "2 queue pairs of ib_?[31m?2J (pid 812)");
 	use_text(&use.use[1], text, sizeof(text));
 	assert_string_equal(text, "1 queue pair of the kernel (rdma_cm)");
 	/* A process that has ended since. */
