@@ -48,7 +48,7 @@ static bool print_object(const struct reader *r, const struct packet *p, struct 
 	if (ok && read_peer(r, p, &peer))
 		ok = json_object_set_new(o, "lldp", capture_peer_to_json(&peer)) == 0;
 	if (ok)
-		ok = json_dumpf(o, stdout, JSON_COMPACT) == 0;
+		ok = json_dumpf(o, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
 	json_decref(o);
 	putchar('\n');
 	return ok;

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "profiles/fabric.h"
 #include "profiles/profile.h"
+#include "profiles/text.h"
 
 static const struct command *const commands[] = {
 	&cmd_show,	     &cmd_lint,		 &cmd_plan,	     &cmd_apply,
@@ -24,6 +26,7 @@ static const struct command *const commands[] = {
 };
 
 static struct globals state;
+static struct output outputs[2]; /* behind stdout and stderr, which end with the process */
 const struct globals *const globals = &state;
 
 static bool want_version, want_help;
@@ -82,26 +85,19 @@ static void print_command_usage(const struct command *c, FILE *out)
 	}
 }
 
-/* Texts hold names from users, hosts and kernels: one line, and no terminal takes orders from them.
- */
-static void put_clean(const char *text)
-{
-	for (; *text; text++)
-		fputc((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text, stderr);
-	fputc('\n', stderr);
-}
-
 /* command: its name, "" when none was found yet. */
 static int fail(int code, const char *command, const struct err *e)
 {
-	const char *red = state.colour_err ? "\033[31m" : "";
-	const char *off = state.colour_err ? "\033[0m" : "";
+	const char *red = state.colour_err ? TEXT_RED : "";
+	const char *off = state.colour_err ? TEXT_RESET : "";
 
 	fprintf(stderr, "rocecheck%s%s: %serror:%s ", *command ? " " : "", command, red, off);
-	put_clean(e->text);
+	text_print(stderr, e->text, TEXT_FIELD);
+	fputc('\n', stderr);
 	if (e->hint[0]) {
 		fputs("   = help: ", stderr);
-		put_clean(e->hint);
+		text_print(stderr, e->hint, TEXT_FIELD);
+		fputc('\n', stderr);
 	}
 	return code;
 }
@@ -155,7 +151,7 @@ int cmd_usage(const struct command *c, const char *fmt, ...)
 
 int cmd_print_json(json_t *doc)
 {
-	int rc = doc ? json_dumpf(doc, stdout, JSON_INDENT(2)) : -1;
+	int rc = doc ? json_dumpf(doc, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
 
 	json_decref(doc);
 	if (rc && !ferror(stdout)) /* finish() tells of that */
@@ -346,6 +342,8 @@ static int run_command(const struct command *c, int argc, char **argv)
 	state.verbose = verbose_flag;
 	state.colour_out = colour_for(STDOUT_FILENO);
 	state.colour_err = colour_for(STDERR_FILENO);
+	outputs[0].colour = state.colour_out;
+	outputs[1].colour = state.colour_err;
 	if (want_help) {
 		print_command_usage(c, stdout);
 		return EXIT_OK;
@@ -374,6 +372,19 @@ static bool open_standard_descriptors(void)
 	return true;
 }
 
+/* glibc: stdout and stderr are variables, which printf() and its like follow. */
+static bool open_outputs(void)
+{
+	FILE *out = output_open(&outputs[0], STDOUT_FILENO);
+	FILE *err = output_open(&outputs[1], STDERR_FILENO);
+
+	if (!out || !err)
+		return false;
+	stdout = out;
+	stderr = err;
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
@@ -383,6 +394,8 @@ int main(int argc, char **argv)
 	if (!open_standard_descriptors())
 		return EXIT_ENVIRONMENT; /* nowhere to say it */
 	setlocale(LC_CTYPE, "");
+	if (!open_outputs())
+		return EXIT_ENVIRONMENT; /* as above */
 	if (opts_parse(global_opts, &argc, argv, true, &e))
 		return cmd_fail(EXIT_USAGE, &e);
 	if (want_version) {

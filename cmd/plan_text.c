@@ -11,6 +11,7 @@
 
 #include "cmd/ports.h"
 #include "dcb/owner.h"
+#include "profiles/text.h"
 
 #define VALUE_MAX 512
 
@@ -236,11 +237,11 @@ static const char *sign_colour(char sign)
 {
 	switch (sign) {
 	case '!':
-		return "\033[31m";
+		return TEXT_RED;
 	case '+':
-		return "\033[32m";
+		return TEXT_GREEN;
 	default:
-		return "\033[33m";
+		return TEXT_YELLOW;
 	}
 }
 
@@ -250,7 +251,7 @@ static void print_step(const struct plan_step *s, const char *path, FILE *out, b
 
 	change_text(s, change, sizeof(change));
 	fprintf(out, "  %s%c%s %-28s %-32s", colour ? sign_colour(sign) : "", sign,
-		colour ? "\033[0m" : "", qos_fields[s->field].key, change);
+		colour ? TEXT_RESET : "", qos_fields[s->field].key, change);
 	if (s->line)
 		fprintf(out, " %s:%d", path, s->line);
 	if (s->cannot)

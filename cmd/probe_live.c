@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "cmd/probe_text.h"
+#include "profiles/text.h"
 
 #define BAR_CELLS  20u
 #define LINE_BYTES 200u
@@ -127,22 +128,26 @@ void probe_live_incast_text(const struct incast_live *live, struct probe_pace *b
 		 live->host[sum.fastest], most);
 }
 
-/* A line that the terminal breaks cannot be taken away: what does not fit is cut. */
-static void show(struct probe_talk *t, const char *line)
+/* A line that the terminal breaks cannot be taken away: what does not fit is cut. It goes past
+ * stderr, which lets neither \r nor the clearing sequence through. */
+static void show(struct probe_talk *t, char *line)
 {
 	struct winsize size;
 	int room = LINE_BYTES;
 
 	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 1)
 		room = size.ws_col - 1;
-	fprintf(stderr, "\r%.*s\033[K", room, line);
+	if ((size_t)room < strlen(line))
+		line[room] = '\0';
+	text_clean(line, TEXT_FIELD);
+	dprintf(STDERR_FILENO, "\r%s\033[K", line);
 	t->line = true;
 }
 
 void probe_talk_clear(struct probe_talk *t)
 {
 	if (t->line)
-		fputs("\r\033[K", stderr);
+		(void)!write(STDERR_FILENO, "\r\033[K", 4);
 	t->line = false;
 }
 

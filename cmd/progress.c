@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The line of progress beside a long file: \r and a clearing sequence, so only on a terminal.
+ * The line of progress beside a long file: \r and a clearing sequence, so only on a terminal, and
+ * past stderr, which lets neither through.
  */
 #include "cmd/progress.h"
 
@@ -35,7 +36,7 @@ void progress_step(struct progress *p, const struct reader *r)
 	if (now < p->next_ms || !source_progress(r->source, &done, &size))
 		return;
 	progress_text(done, size, r->frames, now - p->begun_ms, line, sizeof(line));
-	fprintf(stderr, "\r%s\033[K", line);
+	dprintf(STDERR_FILENO, "\r%s\033[K", line);
 	p->shown = true;
 	p->next_ms = now + EACH_MS;
 }
@@ -43,7 +44,7 @@ void progress_step(struct progress *p, const struct reader *r)
 void progress_end(struct progress *p)
 {
 	if (p->shown)
-		fputs("\r\033[K", stderr);
+		(void)!write(STDERR_FILENO, "\r\033[K", 4);
 	p->shown = false;
 }
 

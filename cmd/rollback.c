@@ -10,6 +10,7 @@
 #include "cmd/cmd.h"
 #include "cmd/tidy.h"
 #include "dcb/journal.h"
+#include "profiles/text.h"
 
 static bool list;
 static const char *state_dir = JOURNAL_DIR;
@@ -27,14 +28,14 @@ static json_t *tx_to_json(const struct tx *tx)
 	int err = ports ? 0 : -1;
 
 	for (unsigned int i = 0; !err && i < tx->port_count; i++)
-		err = json_array_append_new(ports, json_string(tx->port[i].ifname));
+		err = json_array_append_new(ports, text_to_json(tx->port[i].ifname));
 	if (err) {
 		json_decref(ports);
 		return NULL;
 	}
-	return json_pack("{s:s, s:s, s:s, s:i, s:b, s:o}", "id", tx->id, "time", tx->time, "state",
-			 tx_state_word(tx->state), "writes", (int)tx->step_count, "waits",
-			 tx_waits(tx), "ports", ports);
+	return json_pack("{s:s, s:o, s:s, s:i, s:b, s:o}", "id", tx->id, "time",
+			 text_to_json(tx->time), "state", tx_state_word(tx->state), "writes",
+			 (int)tx->step_count, "waits", tx_waits(tx), "ports", ports);
 }
 
 static void print_waiting(const struct tx *tx)
@@ -54,10 +55,16 @@ static void print_waiting(const struct tx *tx)
 
 static void print_tx(const struct tx *tx)
 {
-	printf("%-20s  %-20s  %-11s  %3u writes ", tx->id, tx->time, tx_state_word(tx->state),
-	       tx->step_count);
-	for (unsigned int i = 0; i < tx->port_count; i++)
-		printf(" %s", tx->port[i].ifname);
+	char *time = text_copy(tx->time, TEXT_FIELD);
+
+	/* A journal may be a file that somebody else made: --state-dir. */
+	printf("%-20s  %-20s  %-11s  %3u writes ", tx->id, time ? time : "?",
+	       tx_state_word(tx->state), tx->step_count);
+	free(time);
+	for (unsigned int i = 0; i < tx->port_count; i++) {
+		putchar(' ');
+		text_print(stdout, tx->port[i].ifname, TEXT_FIELD);
+	}
 	print_waiting(tx);
 	putchar('\n');
 }

@@ -7,6 +7,7 @@
 #include "cmd/screen.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +18,8 @@
 
 #include <curses.h>
 #include <term.h>
+
+#include "profiles/text.h"
 
 enum {
 	PAIR_WARN = 1,
@@ -29,6 +32,7 @@ static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
  */
 static struct {
 	SCREEN *curses;
+	FILE *out;
 	bool colour, utf8;
 	struct termios before;
 	char leave[64]; /* shows the cursor and the normal screen again */
@@ -64,9 +68,14 @@ int screen_open(bool colour, struct err *e)
 
 	if (!term || !*term || !strcmp(term, "dumb") || tcgetattr(STDOUT_FILENO, &state.before))
 		return err_set(e, -ENOTTY, "this terminal cannot be drawn on");
-	state.curses = newterm(NULL, stdout, stdin);
-	if (!state.curses)
+	/* Past stdout, which lets no control through: screen_text() cleans instead. */
+	state.out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), "w");
+	state.curses = state.out ? newterm(NULL, state.out, stdin) : NULL;
+	if (!state.curses) {
+		if (state.out)
+			fclose(state.out);
 		return err_set(e, -ENOTTY, "no description of the terminal '%s'", term);
+	}
 	state.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	snprintf(state.leave, sizeof(state.leave), "%s%s", cursor_normal ? cursor_normal : "",
 		 exit_ca_mode ? exit_ca_mode : "");
@@ -87,7 +96,9 @@ void screen_close(void)
 		return;
 	endwin();
 	delscreen(state.curses);
+	fclose(state.out);
 	state.curses = NULL;
+	state.out = NULL;
 	set_crash_handlers(SIG_DFL);
 }
 
@@ -145,11 +156,16 @@ static attr_t style_attr(enum screen_style style)
 
 void screen_text(unsigned int y, unsigned int x, enum screen_style style, const char *text)
 {
+	char *clean;
+
 	if (y >= (unsigned int)LINES || x >= (unsigned int)COLS)
 		return;
+	clean = text_copy(text, TEXT_FIELD);
 	attrset(style_attr(style));
-	(void)mvaddnstr((int)y, (int)x, text, COLS - (int)x); /* ERR in the last cell is no error */
+	/* ERR in the last cell is no error */
+	(void)mvaddnstr((int)y, (int)x, clean ? clean : "?", COLS - (int)x);
 	attrset(A_NORMAL);
+	free(clean);
 }
 
 void screen_rule(unsigned int y)

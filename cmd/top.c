@@ -62,7 +62,7 @@ static int print_json(const struct top_sample *s)
 	for (unsigned int i = 0; i < s->count; i++) {
 		json_t *json = top_port_to_json(&s->port[i], s->number - 1, unix_ns(),
 						s->port[i].gone);
-		int rc = json ? json_dumpf(json, stdout, JSON_COMPACT) : -1;
+		int rc = json ? json_dumpf(json, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) : -1;
 
 		json_decref(json);
 		if (rc || putchar('\n') == EOF)

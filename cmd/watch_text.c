@@ -144,7 +144,7 @@ static json_t *told_json(const struct watch_told *t, const char *when)
 static int print_json(const struct watch_told *t, const char *when)
 {
 	json_t *o = told_json(t, when);
-	int err = o ? json_dumpf(o, stdout, JSON_COMPACT) : -1;
+	int err = o ? json_dumpf(o, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) : -1;
 
 	json_decref(o);
 	putchar('\n');

@@ -122,19 +122,8 @@ static json_t *output_of(const struct agent_command *c)
 /* Bytes that are no UTF-8, as a letter is whose beginning was not kept, are question marks. */
 static json_t *said_of(struct agent_command *c)
 {
-	char made[SAID_MAX] = "", *next = c->said;
-	size_t used = 0;
-
-	while (next) {
-		const char *line = strsep(&next, "\n");
-		char *safe = text_copy(line, TEXT_LINE);
-
-		if (safe)
-			used += (size_t)snprintf(made + used, sizeof(made) - used, "%s%s", safe,
-						 next ? "\n" : "");
-		free(safe);
-	}
-	return json_string(made);
+	text_clean(c->said, TEXT_BLOCK);
+	return json_string(c->said);
 }
 
 static void on_ended(int status, int signal, void *arg)

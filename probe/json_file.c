@@ -93,7 +93,8 @@ static int json_file_end(json_t *doc, struct file *f, int err, struct err *e)
 {
 	if (!err) {
 		errno = 0;
-		if (json_dumpf(doc, f->stream, JSON_INDENT(1)) || fputc('\n', f->stream) == EOF)
+		if (json_dumpf(doc, f->stream, JSON_INDENT(1) | JSON_ENSURE_ASCII) ||
+		    fputc('\n', f->stream) == EOF)
 			err = !ferror(f->stream) ? -ENOMEM : errno ? -errno : -EIO;
 		if (err)
 			err_sys(e, err, "%s", f->path);

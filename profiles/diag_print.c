@@ -4,6 +4,7 @@
  * The order is that of the files and their lines, not that in which they were found.
  */
 #include "profiles/diag.h"
+#include "profiles/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -18,10 +19,10 @@ struct palette {
 
 static const struct palette plain = {"", {"", ""}, "", ""};
 static const struct palette colours = {
-	.bold = "\033[1m",
-	.level = {"\033[1;31m", "\033[1;33m"},
-	.frame = "\033[34m",
-	.end = "\033[0m",
+	.bold = TEXT_BOLD,
+	.level = {TEXT_BOLD_RED, TEXT_BOLD_YELLOW},
+	.frame = TEXT_BLUE,
+	.end = TEXT_RESET,
 };
 
 static const char *const level_words[] = {

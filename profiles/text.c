@@ -165,3 +165,36 @@ void text_print(FILE *out, const char *text, enum text_form form)
 		at += length;
 	}
 }
+
+size_t text_character_length(const char *text, size_t size)
+{
+	unsigned int length = text_lead((uint8_t)text[0]);
+	uint32_t c;
+
+	if (length <= size)
+		return text_decode(text, size, &c);
+	for (size_t i = 1; i < size; i++)
+		if (((uint8_t)text[i] & 0xc0) != 0x80)
+			return 0;
+	return length;
+}
+
+static const char *const styles[] = {
+	TEXT_RESET,  TEXT_BOLD, TEXT_DIM,  TEXT_RED,	  TEXT_GREEN,
+	TEXT_YELLOW, TEXT_BLUE, TEXT_CYAN, TEXT_BOLD_RED, TEXT_BOLD_YELLOW,
+};
+
+size_t text_style_length(const char *text, size_t size)
+{
+	size_t longer = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(styles); i++) {
+		size_t length = strlen(styles[i]);
+
+		if (length <= size && !memcmp(text, styles[i], length))
+			return length;
+		if (length > size && !memcmp(text, styles[i], size))
+			longer = length;
+	}
+	return longer;
+}

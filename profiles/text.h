@@ -46,4 +46,24 @@ void text_print(FILE *out, const char *text, enum text_form form);
  * many there are then, at most `size`. NUL is a C0 control. */
 size_t text_clean_bytes(char *to, const char *from, size_t size, enum text_form form);
 
+/* Bytes of the character at text; more than `size` when it may go on behind them, 0 when it is no
+ * UTF-8. size is at least 1. */
+size_t text_character_length(const char *text, size_t size);
+
+/* What we colour output with; foreign text never holds them, as it holds no ESC. */
+#define TEXT_RESET	 "\033[0m"
+#define TEXT_BOLD	 "\033[1m"
+#define TEXT_DIM	 "\033[2m"
+#define TEXT_RED	 "\033[31m"
+#define TEXT_GREEN	 "\033[32m"
+#define TEXT_YELLOW	 "\033[33m"
+#define TEXT_BLUE	 "\033[34m"
+#define TEXT_CYAN	 "\033[36m"
+#define TEXT_BOLD_RED	 "\033[1;31m"
+#define TEXT_BOLD_YELLOW "\033[1;33m"
+
+/* Bytes of the style at text; more than `size` when one may go on behind them, 0 when there is
+ * none. */
+size_t text_style_length(const char *text, size_t size);
+
 #endif

@@ -159,7 +159,7 @@ int write_json(const struct report *r, FILE *out, struct err *e)
 		json_decref(json);
 		json = NULL;
 	}
-	document = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
+	document = json ? json_dumps(json, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
 	if (document)
 		err = writer_put(out, document, strlen(document), e);
 	else

@@ -29,9 +29,9 @@ struct page {
 static const char *colour_of(enum verdict v)
 {
 	static const char *const colours[] = {
-		[VERDICT_PASS] = "\033[32m",	     [VERDICT_SKIP] = "\033[2m",
-		[VERDICT_INCONCLUSIVE] = "\033[36m", [VERDICT_WARN] = "\033[33m",
-		[VERDICT_FAIL] = "\033[31m",
+		[VERDICT_PASS] = TEXT_GREEN,	    [VERDICT_SKIP] = TEXT_DIM,
+		[VERDICT_INCONCLUSIVE] = TEXT_CYAN, [VERDICT_WARN] = TEXT_YELLOW,
+		[VERDICT_FAIL] = TEXT_RED,
 	};
 
 	return colours[v];
@@ -40,7 +40,7 @@ static const char *colour_of(enum verdict v)
 static void put_coloured(const struct page *p, enum verdict v, const char *word)
 {
 	if (p->r->colour)
-		fprintf(p->out, "%s%s\033[0m", colour_of(v), word);
+		fprintf(p->out, "%s%s" TEXT_RESET, colour_of(v), word);
 	else
 		fputs(word, p->out);
 }

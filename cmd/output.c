@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The stream behind stdout and stderr. A character or style may come in pieces, wherever a buffer
+ * ended: its beginning waits for the rest. JSON is ASCII when it comes here, so that nothing in a
+ * document is replaced. A locale without UTF-8 on a terminal means that 0x80-0x9f inside a
+ * character could be taken for C1 controls there.
+ */
+#include "cmd/output.h"
+
+#include <langinfo.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiles/text.h"
+
+static int output_flush(struct output *o)
+{
+	size_t at = 0;
+
+	while (at < o->used) {
+		ssize_t n = write(o->fd, o->chunk + at, o->used - at);
+
+		if (n < 0) {
+			o->used = 0;
+			return -1;
+		}
+		at += (size_t)n;
+	}
+	o->used = 0;
+	return 0;
+}
+
+static int output_add(struct output *o, const char *text, size_t size)
+{
+	if (o->used + size > sizeof(o->chunk) && output_flush(o))
+		return -1;
+	memcpy(o->chunk + o->used, text, size);
+	o->used += size;
+	return 0;
+}
+
+/* Adds the character, style or bad byte at text. Returns its bytes, 0 when it may be incomplete, -1
+ * when it cannot be written. */
+static int output_step(struct output *o, const char *text, size_t size)
+{
+	size_t length = o->colour ? text_style_length(text, size) : 0;
+	char clean[OUTPUT_HELD];
+	bool style = length > 0;
+
+	if (!length)
+		length = text_character_length(text, size);
+	if (length > size)
+		return 0;
+	if (!length)
+		length = 1; /* no UTF-8 */
+	if (style)
+		memcpy(clean, text, length);
+	else
+		size = text_clean_bytes(clean, text, length, TEXT_BLOCK);
+	if (!style && o->ascii && (clean[0] & 0x80)) {
+		clean[0] = '?';
+		size = 1;
+	}
+	return output_add(o, clean, style ? length : size) ? -1 : (int)length;
+}
+
+/* Cleans what is whole. Returns how many bytes of `size` that were, or -1. */
+static ssize_t output_take(struct output *o, const char *text, size_t size)
+{
+	size_t at = 0;
+
+	while (at < size) {
+		int n;
+
+		if (text[at] >= ' ' && text[at] < 0x7f) {
+			size_t end = at + 1;
+
+			while (end < size && end - at < OUTPUT_CHUNK / 2 && text[end] >= ' ' &&
+			       text[end] < 0x7f)
+				end++;
+			n = output_add(o, text + at, end - at) ? -1 : (int)(end - at);
+		} else {
+			n = output_step(o, text + at, size - at);
+		}
+		if (n < 0)
+			return -1;
+		if (!n)
+			break;
+		at += (size_t)n;
+	}
+	return (ssize_t)at;
+}
+
+/* The held bytes with as many of the new ones as end them. */
+static ssize_t output_take_held(struct output *o, const char *text, size_t size)
+{
+	size_t more = sizeof(o->tail) - o->held;
+	ssize_t taken;
+
+	if (more > size)
+		more = size;
+	memcpy(o->tail + o->held, text, more);
+	taken = output_take(o, o->tail, o->held + more);
+	if (taken < 0)
+		return -1;
+	if ((size_t)taken < o->held) { /* all of it is still one beginning */
+		memmove(o->tail, o->tail + taken, o->held + more - (size_t)taken);
+		o->held += more - (size_t)taken;
+		return (ssize_t)more;
+	}
+	more = (size_t)taken - o->held;
+	o->held = 0;
+	return (ssize_t)more;
+}
+
+static ssize_t output_write(void *cookie, const char *text, size_t size)
+{
+	struct output *o = cookie;
+	size_t at = 0;
+	ssize_t n;
+
+	if (o->held) {
+		n = output_take_held(o, text, size);
+		if (n < 0)
+			return 0;
+		at = (size_t)n;
+	}
+	if (at < size) {
+		n = output_take(o, text + at, size - at);
+		if (n < 0)
+			return 0;
+		at += (size_t)n;
+		o->held = size - at;
+		memcpy(o->tail, text + at, o->held);
+	}
+	return output_flush(o) ? 0 : (ssize_t)size;
+}
+
+FILE *output_open(struct output *o, int fd)
+{
+	cookie_io_functions_t functions = {.write = output_write};
+	bool terminal = isatty(fd);
+	FILE *stream;
+
+	o->fd = fd;
+	o->ascii = terminal && strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+	o->held = o->used = 0;
+	stream = fopencookie(o, "w", functions);
+	if (stream && fd == STDERR_FILENO)
+		setvbuf(stream, NULL, _IONBF, 0);
+	else if (stream)
+		setvbuf(stream, NULL, terminal ? _IOLBF : _IOFBF, BUFSIZ);
+	return stream;
+}
