@@ -24,7 +24,7 @@ static int add_host(struct fabric *f, const char *target, struct err *e)
 	struct fabric_host *grown;
 
 	if (!schema_name_ok(name) || strlen(name) >= FABRIC_NAME_MAX ||
-	    strlen(target) >= sizeof(grown->target) || *target == '-')
+	    strlen(target) >= sizeof(grown->target) || !fabric_target_ok(target))
 		return err_set(e, -EINVAL, "--hosts: '%.80s' is no host name", target);
 	if (fabric_find_host(f, name) >= 0)
 		return err_set(e, -EINVAL, "--hosts: '%s' is given twice", name);

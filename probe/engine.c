@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The engines `ssh` and `local`. ssh is the OpenSSH client with the user's own configuration: keys,
- * jump hosts, multiplexing and host key checks are his. What we add keeps it from asking questions
- * and lets it notice a dead host.
+ * jump hosts, multiplexing and host key checks are his. What we add keeps it from asking questions,
+ * lets it notice a dead host, and forwards nothing: see ssh_options[].
  */
 #include "probe/engine.h"
 
@@ -33,9 +33,11 @@ static void PRINTF_LIKE(2, 3) add_text(struct engine_argv *a, const char *fmt, .
 /* The inventory checks names too; a command line is not the place to trust that. */
 static int check_target(const char *target, struct err *e)
 {
-	if (!*target || *target == '-' || strpbrk(target, " \t\r\n'\"\\$`;&|<>(){}*?!"))
-		return err_set(e, -EINVAL, "'%s' cannot be the name of a host", target);
-	return 0;
+	if (fabric_target_ok(target))
+		return 0;
+	err_set(e, -EINVAL, "invalid host '%s' for ssh: expected user@host, an address or a name",
+		target);
+	return err_hint(e, "letters, digits and ._-+:%%@[]/ are allowed; no part begins with '-'");
 }
 
 /* sshd gives the words to the user's shell: a path with anything special in it is quoted. */
@@ -60,6 +62,23 @@ static const char *agent_of(const struct fabric *f, const struct fabric_host *h)
 	return f->agent[0] ? f->agent : "rocecheck";
 }
 
+/* The options of OpenSSH's scp, and Tunnel; they win over the user's configuration. The host may be
+ * hostile, so it gets no access to the user's keys, display, ports and interfaces. No other command
+ * runs here, nor there in place of the agent. Multiplexing works as configured. */
+static const char *const ssh_options[] = {
+	"-T",
+	"-x",
+	"-oForwardAgent=no",
+	"-oClearAllForwardings=yes",
+	"-oTunnel=no",
+	"-oPermitLocalCommand=no",
+	"-oRemoteCommand=none",
+	"-oRequestTTY=no",
+	"-oBatchMode=yes",
+	"-oServerAliveInterval=2",
+	"-oServerAliveCountMax=3",
+};
+
 static int make_ssh(const struct fabric *f, unsigned int host, struct engine_argv *out,
 		    struct err *e)
 {
@@ -74,15 +93,9 @@ static int make_ssh(const struct fabric *f, unsigned int host, struct engine_arg
 		add(out, "-F");
 		add(out, f->ssh_config);
 	}
-	add(out, "-T");
-	add(out, "-o");
-	add(out, "BatchMode=yes");
-	add(out, "-o");
-	add_text(out, "ConnectTimeout=%u", f->connect_timeout_s ? f->connect_timeout_s : 10);
-	add(out, "-o");
-	add(out, "ServerAliveInterval=2");
-	add(out, "-o");
-	add(out, "ServerAliveCountMax=3");
+	for (size_t i = 0; i < ARRAY_SIZE(ssh_options); i++)
+		add(out, ssh_options[i]);
+	add_text(out, "-oConnectTimeout=%u", f->connect_timeout_s ? f->connect_timeout_s : 10);
 	add(out, "--");
 	add(out, target);
 	err = add_remote_word(out, agent_of(f, h), e);

@@ -97,6 +97,10 @@ bool fabric_is_inventory(const char *path);
 /* The JSON Schema of an inventory; new reference, NULL on -ENOMEM. */
 json_t *fabric_schema(void);
 
+/* Whether an engine may be given this text as a host: letters, digits and ._-+:%@[]/ as in
+ * user@host, fe80::1%eth0 or ssh://user@host:22; no part of it begins with '-', as options do. */
+bool fabric_target_ok(const char *target);
+
 /* Index of a host by name, or -ENOENT. */
 int fabric_find_host(const struct fabric *f, const char *name);
 

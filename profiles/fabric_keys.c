@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "profiles/nodeset.h"
-#include "profiles/text.h"
 #include "profiles/units.h"
 
 #define TCP_RATE_MAX 4000000000u /* kbit/s */
@@ -105,17 +104,43 @@ static int read_host_name(struct schema_load *l, const struct schema_row *row,
 	return 0;
 }
 
-/* What an engine is given: user@host, an address, a name of its own. */
+bool fabric_target_ok(const char *target)
+{
+	static const char others[] = "._-+:%@[]/";
+
+	if (!target[0])
+		return false;
+	for (const char *c = target; *c; c++) {
+		bool begins = c == target || strchr("@/[:", c[-1]);
+
+		if (begins && *c == '-')
+			return false;
+		if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') &&
+		    !(*c >= '0' && *c <= '9') && !strchr(others, *c))
+			return false;
+	}
+	return true;
+}
+
+/* user@host, an address, a name of the engine's own. {name} counts as a letter: names are checked
+ * by themselves. */
 static int read_target(struct schema_load *l, const struct schema_row *row,
 		       const struct yaml_node *node, void *target)
 {
+	char filled[sizeof(((struct fabric_host *)NULL)->target)] = "";
+	const char *mark;
+
 	if (node->kind != YAML_TEXT)
 		return schema_expect(l, node, "a text");
-	if (strlen(node->text) >= row->size || !node->text[0] || node->text[0] == '-' ||
-	    !text_is_clean(node->text, TEXT_LINE) || strpbrk(node->text, " \t\r\n'\"\\;&|<>$`"))
-		return report_name(
-			l, node, "target",
-			"a host as the engine takes it; never a '-' in front, no spaces");
+	mark = strstr(node->text, "{name}");
+	if (strlen(node->text) < sizeof(filled))
+		snprintf(filled, sizeof(filled), "%.*s%s%s",
+			 (int)(mark ? mark - node->text : (ptrdiff_t)strlen(node->text)),
+			 node->text, mark ? "n" : "", mark ? mark + strlen("{name}") : "");
+	if (strlen(node->text) >= row->size || !fabric_target_ok(filled))
+		return report_name(l, node, "target",
+				   "user@host, an address or a name: letters, digits and "
+				   "._-+:%@[]/, {name} once; no part begins with '-'");
 	strcpy(target, node->text);
 	return 0;
 }

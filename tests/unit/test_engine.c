@@ -45,8 +45,9 @@ static void join(const struct engine_argv *a, char *buf, size_t size)
 }
 
 #define SSH_OPTIONS                                                                                \
-	"[-T] [-o] [BatchMode=yes] [-o] [ConnectTimeout=7] [-o] [ServerAliveInterval=2] "          \
-	"[-o] [ServerAliveCountMax=3] [--] "
+	"[-T] [-x] [-oForwardAgent=no] [-oClearAllForwardings=yes] [-oTunnel=no] "                 \
+	"[-oPermitLocalCommand=no] [-oRemoteCommand=none] [-oRequestTTY=no] [-oBatchMode=yes] "    \
+	"[-oServerAliveInterval=2] [-oServerAliveCountMax=3] [-oConnectTimeout=7] [--] "
 
 static void test_commands(void **state)
 {
@@ -60,6 +61,10 @@ static void test_commands(void **state)
 		 "[ssh] [-F] [/lab/ssh config] " SSH_OPTIONS
 		 "[h1] ['/opt/my tools/rocecheck'] [agent]"},
 		{"ssh", "h1", "", "$(reboot)", "[ssh] " SSH_OPTIONS "[h1] ['$(reboot)'] [agent]"},
+		{"ssh", "u+v@[fe80::1%eth0]", "", "",
+		 "[ssh] " SSH_OPTIONS "[u+v@[fe80::1%eth0]] [rocecheck] [agent]"},
+		{"ssh", "ssh://u@h-1.a_b:22", "", "",
+		 "[ssh] " SSH_OPTIONS "[ssh://u@h-1.a_b:22] [rocecheck] [agent]"},
 		{"local", "", "", "", "[rocecheck] [agent]"},
 		{"local", "", "", "/opt/my tools/rocecheck", "[/opt/my tools/rocecheck] [agent]"},
 	};
@@ -103,6 +108,16 @@ static void test_refused(void **state)
 		{"ssh", "h1;reboot", ""},
 		{"ssh", "$(reboot)", ""},
 		{"ssh", "h1\nh2", ""},
+		{"ssh", "u@-oProxyCommand=id", ""},
+		{"ssh", "-u@h1", ""},
+		{"ssh", "ssh://-oProxyCommand=id", ""},
+		{"ssh", "ssh://u@-oProxyCommand=id", ""},
+		{"ssh", "[-oProxyCommand=id]", ""},
+		{"ssh", "u@h1=x", ""},
+		{"ssh", "h1,h2", ""},
+		{"ssh", "h\xc2\x9b", ""},
+		{"ssh", "h1#", ""},
+		{"ssh", "~h1", ""},
 		{"ssh", "h1", "-V"},
 		{"ssh", "h1", "a'b"},
 		{"local", "", "--help"},
