@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rocecheck agent: started by an engine on each host of a fabric run, talks JSON lines with the
- * coordinator. Not for people. With --traffic it is one traffic end of an agent.
+ * coordinator. Not for people. With --traffic it is one traffic end of an agent; with --read-only
+ * it is the command that a key in authorized_keys is restricted to.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -12,10 +13,14 @@
 #include "probe/agent.h"
 #include "probe/traffic_child.h"
 
-static bool traffic;
+static bool traffic, read_only;
 
 static const struct opt agent_opts[] = {
 	{.name = "traffic", .kind = OPT_FLAG, .value = &traffic, .help = "be one traffic end"},
+	{.name = "read-only",
+	 .kind = OPT_FLAG,
+	 .value = &read_only,
+	 .help = "refuse to apply, confirm and roll back"},
 	{.name = NULL},
 };
 
@@ -28,6 +33,7 @@ static int run_agent(int argc, char **argv)
 		.self = self,
 		.in_fd = STDIN_FILENO,
 		.out_fd = STDOUT_FILENO,
+		.read_only = read_only,
 	};
 	struct err e = {0};
 

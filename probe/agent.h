@@ -37,6 +37,7 @@ struct agent_config {
 	const char *root;  /* of /proc and /sys, for what memory is available; NULL = this host */
 	int in_fd, out_fd;
 	bool probe_only; /* only what `probe` needs: the peer came by a token */
+	bool read_only;	 /* no operation that changes settings of this host */
 	/* Traffic goes to these addresses alone; NULL = to any, as the coordinator says. peer: of
 	 * the coordinator's connection, for errors. */
 	const struct address_ranges *destinations;

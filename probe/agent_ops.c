@@ -21,28 +21,36 @@
 #define LEASE_MAX_MS 3600000
 
 const struct agent_op_row agent_ops[] = {
-	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long", true},
-	{"collect", agent_collect, "ports: more netdevs, machine: seats too; a snapshot", true},
+	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long", OP_FOR_PEER},
+	{"collect", agent_collect, "ports: more netdevs, machine: seats too; a snapshot",
+	 OP_FOR_PEER},
 	{"counters", agent_counters,
-	 "ports: [{netdev, ibdev, ib_port, users}]; a reading of each, and who uses it", true},
-	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know", true},
+	 "ports: [{netdev, ibdev, ib_port, users}]; a reading of each, and who uses it",
+	 OP_FOR_PEER},
+	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know",
+	 OP_FOR_PEER},
 	{"echo_open", agent_echo_open, "spec of a marking echo; goes on as traffic_open does",
-	 true},
-	{"traffic_connect", agent_traffic_connect, "handle, peer", true},
+	 OP_FOR_PEER},
+	{"traffic_connect", agent_traffic_connect, "handle, peer", OP_FOR_PEER},
 	{"traffic_run", agent_traffic_run,
-	 "handle, progress_ms: events so often; the result, when it is over", true},
-	{"traffic_stop", agent_traffic_stop, "handle; the run ends now, with its result", true},
-	{"traffic_close", agent_traffic_close, "handle; answers when its process is gone", true},
-	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle", false},
-	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording", false},
-	{"capture_read", agent_capture_read, "handle, offset; a piece of the recording", false},
-	{"plan", agent_plan, "profile, as_text; what apply would change", false},
+	 "handle, progress_ms: events so often; the result, when it is over", OP_FOR_PEER},
+	{"traffic_stop", agent_traffic_stop, "handle; the run ends now, with its result",
+	 OP_FOR_PEER},
+	{"traffic_close", agent_traffic_close, "handle; answers when its process is gone",
+	 OP_FOR_PEER},
+	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle",
+	 OP_FOR_COORDINATOR},
+	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording",
+	 OP_FOR_COORDINATOR},
+	{"capture_read", agent_capture_read, "handle, offset; a piece of the recording",
+	 OP_FOR_COORDINATOR},
+	{"plan", agent_plan, "profile, as_text; what apply would change", OP_FOR_COORDINATOR},
 	{"apply", agent_apply,
-	 "plan, unproven, disruption, confirm_within_s, wait_link_s, settle_ms", false},
-	{"confirm", agent_confirm, "tx", false},
-	{"rollback", agent_rollback, "tx", false},
-	{"transactions", agent_transactions, "all of this host", false},
-	{"quit", agent_quit, "ends the agent", true},
+	 "plan, unproven, disruption, confirm_within_s, wait_link_s, settle_ms", OP_FOR_CHANGES},
+	{"confirm", agent_confirm, "tx", OP_FOR_CHANGES},
+	{"rollback", agent_rollback, "tx", OP_FOR_CHANGES},
+	{"transactions", agent_transactions, "all of this host", OP_FOR_COORDINATOR},
+	{"quit", agent_quit, "ends the agent", OP_FOR_PEER},
 };
 const unsigned int agent_op_count = ARRAY_SIZE(agent_ops);
 
@@ -65,9 +73,13 @@ static int choose_op(const struct agent *a, const json_t *request, const struct 
 		err_set(e, -EOPNOTSUPP, "agent: unknown op '%.32s'", name ? name : "");
 		return err_hint(e, "coordinator and agent must be of one build");
 	}
-	if (a->config->probe_only && !op->probe)
+	if (a->config->probe_only && op->allowed != OP_FOR_PEER)
 		return err_set(e, -EPERM, "agent: op '%s' is not for a peer of 'probe server'",
 			       op->name);
+	if (a->config->read_only && op->allowed == OP_FOR_CHANGES) {
+		err_set(e, -EPERM, "agent: --read-only: '%s' is refused", op->name);
+		return err_hint(e, "use a key whose agent is not started with --read-only there");
+	}
 	*out = op;
 	return 0;
 }

@@ -43,11 +43,17 @@ struct agent {
 typedef int agent_op(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		     struct err *e);
 
+enum agent_op_for {
+	OP_FOR_PEER, /* of `probe server`, and for a coordinator */
+	OP_FOR_COORDINATOR,
+	OP_FOR_CHANGES, /* of settings, for a coordinator; not with --read-only */
+};
+
 struct agent_op_row {
 	const char *name;
 	agent_op *run;
 	const char *help;
-	bool probe; /* also for a peer of `probe server` */
+	enum agent_op_for allowed;
 };
 extern const struct agent_op_row agent_ops[];
 extern const unsigned int agent_op_count;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The engine `ssh`: what it asks of the OpenSSH client, and which targets it refuses. In the place of ssh is a script; OpenSSH says by -G what it makes of the options.
+# The engine `ssh`: what it asks of the OpenSSH client, which targets it refuses, and the agent that a key can be
+# restricted to. In the place of ssh is a script; OpenSSH says by -G what it makes of the options.
 # shellcheck disable=SC2154
 bats_require_minimum_version 1.5.0
 
@@ -80,4 +81,19 @@ ssh_is() {
 	[ ! -e "$ARGV" ]
 	run "$rc" plan --hosts root@h-1.dc_2 lab
 	[ -s "$ARGV" ]
+}
+
+@test "agent --read-only refuses what changes settings, and answers everything else" {
+	{
+		id=0
+		for op in apply confirm rollback transactions ping collect; do
+			printf '{"id":%d,"op":"%s","tx":"20260101-000000-00"}\n' $((++id)) $op
+		done
+		echo '{"id":9,"op":"quit"}'
+	} >"$tmp/in"
+	run -0 --separate-stderr "$rc" agent --read-only <"$tmp/in"
+	for id in 1 2 3; do
+		jq -se '.[] | select(.id == '$id') | .error | .code == -1 and (.text | contains("--read-only"))' <<<"$output"
+	done
+	run -1 jq -se '[.[] | select(.id > 3 and .error != null) | .error.text | contains("--read-only")] | any' <<<"$output"
 }

@@ -519,6 +519,40 @@ static void test_table(void **state)
 	}
 }
 
+/* A read-only agent refuses the rows that change settings, which are these, and no other. */
+static void test_read_only(void **state)
+{
+	static const char *const changing[] = {"apply", "confirm", "rollback"};
+	unsigned int count = 0;
+	struct fixture f;
+
+	(void)state;
+	make_agent(&f);
+	f.config.read_only = true;
+	for (unsigned int i = 0; i < agent_op_count; i++) {
+		char line[64];
+		const json_t *error;
+		json_t *doc;
+		bool found = false;
+
+		for (size_t k = 0; k < ARRAY_SIZE(changing); k++)
+			found |= !strcmp(changing[k], agent_ops[i].name);
+		assert_int_equal(agent_ops[i].allowed == OP_FOR_CHANGES, found);
+		count += found;
+		if (!found)
+			continue;
+		snprintf(line, sizeof(line), "{\"id\":5,\"op\":\"%s\"}", agent_ops[i].name);
+		doc = ask(&f, line, strlen(line));
+		error = json_object_get(doc, "error");
+		assert_int_equal(json_integer_value(json_object_get(error, "code")), -EPERM);
+		assert_non_null(
+			strstr(json_string_value(json_object_get(error, "text")), "--read-only"));
+		json_decref(doc);
+	}
+	assert_int_equal(count, ARRAY_SIZE(changing));
+	end_agent(&f);
+}
+
 /* Users are told to those who ask. */
 static void test_users(void **state)
 {
@@ -559,6 +593,7 @@ int main(void)
 		cmocka_unit_test(test_good_lines),
 		cmocka_unit_test(test_users),
 		cmocka_unit_test(test_table),
+		cmocka_unit_test(test_read_only),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
