@@ -224,6 +224,26 @@ void app_env_make(const struct fabric *fabric, const struct run *run, struct app
 	}
 }
 
+/* One word of sh, bash and zsh, whose "=" in front names a command. What is not known to be
+ * harmless is quoted, whatever app_env_make() left out: the line is run by eval, as root. */
+static void print_word(const char *value, FILE *out)
+{
+	static const char harmless[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				       "0123456789_.:,-";
+
+	if (value[0] && strspn(value, harmless) == strlen(value)) {
+		fputs(value, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *value; value++) {
+		if (*value == '\'')
+			fputs("'\\'", out);
+		fputc(*value, out);
+	}
+	fputc('\'', out);
+}
+
 void app_env_print(const struct app_env *env, FILE *out)
 {
 	for (unsigned int i = 0; i < env->notes; i++) {
@@ -231,10 +251,11 @@ void app_env_print(const struct app_env *env, FILE *out)
 		text_print(out, env->note[i], TEXT_FIELD);
 		fputc('\n', out);
 	}
-	for (unsigned int i = 0; i < env->count; i++)
-		/* zsh takes a word behind "==" for a command's name. */
-		fprintf(out, strchr(env->var[i].value, '=') ? "export %s='%s'\n" : "export %s=%s\n",
-			env->var[i].name, env->var[i].value);
+	for (unsigned int i = 0; i < env->count; i++) {
+		fprintf(out, "export %s=", env->var[i].name);
+		print_word(env->var[i].value, out);
+		fputc('\n', out);
+	}
 }
 
 json_t *app_env_json(const struct app_env *env)

@@ -17,7 +17,7 @@
 
 struct app_env_var {
 	const char *name;
-	char value[1024]; /* letters, digits and "_.:,=-" alone: needs no quoting */
+	char value[1024]; /* app_env_make() has letters, digits and "_.:,=-" alone */
 };
 
 struct app_env {
@@ -29,7 +29,8 @@ struct app_env {
 /* Of the judged ports of run->host[0]: those that are up and run RoCE. Pure. */
 void app_env_make(const struct fabric *f, const struct run *run, struct app_env *env);
 
-/* Shell lines: notes as comments, then `export NAME=VALUE`. */
+/* Shell lines: notes as comments, then `export NAME=VALUE`, quoted where a shell could see more
+ * than one word of letters in it. */
 void app_env_print(const struct app_env *env, FILE *out);
 
 /* {"NAME": "VALUE"}; new reference, NULL on -ENOMEM. */

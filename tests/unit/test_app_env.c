@@ -194,11 +194,71 @@ static void test_shell(void **state)
 	free(text);
 }
 
+/* What eval makes of a value is the value, whatever it holds. */
+static void test_eval(void **state)
+{
+	static const char *const values[] = {
+		"",
+		"plain_1:2,3.4-5",
+		"=mlx5_0:1",
+		"a b",
+		"a;touch evil",
+		"$(touch evil)",
+		"`touch evil`",
+		"'",
+		"'; touch evil; '",
+		"a'b'\\''c",
+		"\\",
+		"a\nb",
+		"~root",
+		"*",
+		"#x",
+		"\"$HOME\"",
+		"a&touch evil",
+		"a>evil",
+		"!!",
+		"gr\xc3\xbc\xc3\x9f",
+	};
+	char dir[] = "/tmp/test_app_env.XXXXXX", command[256];
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		static struct app_env env;
+		char path[64], got[64] = "";
+		size_t n;
+		FILE *f;
+
+		memset(&env, 0, sizeof(env));
+		env.count = 1;
+		env.var[0].name = "VALUE";
+		snprintf(env.var[0].value, sizeof(env.var[0].value), "%s", values[i]);
+		snprintf(path, sizeof(path), "%s/env", dir);
+		f = fopen(path, "w");
+		assert_non_null(f);
+		app_env_print(&env, f);
+		assert_int_equal(fclose(f), 0);
+		snprintf(
+			command, sizeof(command),
+			"cd %s && eval \"$(cat env)\" && printf '%%s' \"$VALUE\" && test ! -e evil",
+			dir);
+		f = popen(command, "r");
+		assert_non_null(f);
+		n = fread(got, 1, sizeof(got) - 1, f);
+		assert_int_equal(pclose(f), 0);
+		assert_int_equal(n, strlen(values[i]));
+		assert_string_equal(got, values[i]);
+	}
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_values),
 		cmocka_unit_test(test_shell),
+		cmocka_unit_test(test_eval),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
