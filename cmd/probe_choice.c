@@ -11,6 +11,7 @@
 
 #include "cmd/probe.h"
 #include "cmd/probe_keys.h"
+#include "probe/incast.h"
 #include "profiles/units.h"
 
 #define SIZE_DEFAULT  65536u
@@ -58,7 +59,8 @@ const struct opt probe_client_opts[] = {
 	{"iters", 'n', OPT_STRING, &C.count, 0, 0, "N", "messages of each queue pair", NULL},
 	{"incast", 0, OPT_FLAG, &C.incast, 0, 0, NULL,
 	 "all HOSTs write or send to this one, from one instant on", NULL},
-	{"rate", 0, OPT_STRING, &C.rate, 0, 0, "RATE", "bits per second of a class: 2G", NULL},
+	{"rate", 0, OPT_STRING, &C.rate, 0, 0, "RATE",
+	 "bits per second of a class: 2G; without it a class is flat out", NULL},
 	{"bidirectional", 'b', OPT_FLAG, &C.both_ways, 0, 0, NULL, "both ends send", NULL},
 	{"direction", 0, OPT_STRING, &C.direction, 0, 0, "WAY", "forward, backward or both", NULL},
 	{"tos", 'T', OPT_UINT, &C.tos, 0, 255, "N", "traffic class byte: DSCP * 4 + ECN", NULL},
@@ -157,6 +159,22 @@ static uint32_t usual_size(const struct traffic_class *class, enum traffic_mode 
 	return mode == TRAFFIC_COUNT || class->transport == TRAFFIC_UD ? SIZE_COUNT : SIZE_DEFAULT;
 }
 
+/* At a rate no message is larger than what may be under way. */
+static void fill_sizes(struct traffic_spec *spec)
+{
+	traffic_spec_bound(spec);
+	for (unsigned int i = 0; i < spec->class_count; i++) {
+		struct traffic_class *class = &spec->class[i];
+		uint32_t size = usual_size(class, spec->mode);
+
+		while (class->flight_bytes && size > class->flight_bytes &&
+		       size > TRAFFIC_CHECKED_MIN)
+			size /= 2;
+		if (!class->message_bytes)
+			class->message_bytes = size;
+	}
+}
+
 static int make_classes(const struct probe_choice *c, struct traffic_spec *spec, struct err *e)
 {
 	struct traffic_class base;
@@ -169,9 +187,9 @@ static int make_classes(const struct probe_choice *c, struct traffic_spec *spec,
 		spec->class[i] = base;
 		if (c->classes.count)
 			err = probe_class_take(c->classes.item[i], &spec->class[i], e);
-		if (!spec->class[i].message_bytes)
-			spec->class[i].message_bytes = usual_size(&spec->class[i], spec -> mode);
 	}
+	if (!err)
+		fill_sizes(spec);
 	return err;
 }
 
@@ -211,6 +229,7 @@ static int make_spec(const struct probe_choice *c, struct traffic_spec *spec, st
 		.threads = (uint8_t)c->threads,
 		.pin = c->pin,
 		.huge_pages = c->huge_pages,
+		.senders = c->incast && c->servers <= INCAST_MAX ? (uint16_t)c->servers : 0,
 	};
 	if (c->mode)
 		err = probe_take_word("--mode", c->mode, ENUM_MODE, &spec->mode, e);
@@ -224,7 +243,8 @@ static int make_spec(const struct probe_choice *c, struct traffic_spec *spec, st
 }
 
 /* "64-1MiB" */
-static int take_sizes(const char *text, uint32_t least, struct two_ended_wish *w, struct err *e)
+static int take_sizes(const char *text, uint32_t least, uint32_t most, struct two_ended_wish *w,
+		      struct err *e)
 {
 	const char *dash = strchr(text, '-');
 	char from[32];
@@ -235,9 +255,12 @@ static int take_sizes(const char *text, uint32_t least, struct two_ended_wish *w
 		err_set(e, -EINVAL, "--sizes: '%s' is no range", text);
 		return err_hint(e, "write it as 64-1MiB");
 	}
-	if (units_bytes(from, least, TRAFFIC_MESSAGE_MAX, &a, e) ||
-	    units_bytes(dash + 1, a, TRAFFIC_MESSAGE_MAX, &b, e))
-		return err_prefix(e, "--sizes");
+	if (units_bytes(from, least, most, &a, e) || units_bytes(dash + 1, a, most, &b, e)) {
+		err_prefix(e, "--sizes");
+		return most == TRAFFIC_MESSAGE_MAX || e->code != -ERANGE
+			       ? e->code
+			       : err_hint(e, "larger messages are flat out: leave --rate out");
+	}
 	w->size_from = (uint32_t)a;
 	w->size_to = (uint32_t)b;
 	return 0;
@@ -250,6 +273,7 @@ static int make_sizes(const struct probe_choice *c, struct two_ended_wish *w, st
 	struct traffic_class *class = &w->spec.class[0];
 	bool loses = class->transport == TRAFFIC_UC || class->transport == TRAFFIC_UD;
 	uint32_t least = loses ? TRAFFIC_CHECKED_MIN : TRAFFIC_MESSAGE_MIN;
+	uint32_t most = class->flight_bytes ? class->flight_bytes : TRAFFIC_MESSAGE_MAX;
 
 	if (!c->sizes && !c->all_sizes)
 		return 0;
@@ -267,8 +291,8 @@ static int make_sizes(const struct probe_choice *c, struct two_ended_wish *w, st
 			       "second one: --duration 0 is not accepted",
 			       option);
 	w->size_from = least;
-	w->size_to = TRAFFIC_MESSAGE_MAX;
-	return c->sizes ? take_sizes(c->sizes, least, w, e) : 0;
+	w->size_to = most;
+	return c->sizes ? take_sizes(c->sizes, least, most, w, e) : 0;
 }
 
 static int index_or_any(unsigned int value)

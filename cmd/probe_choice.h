@@ -18,6 +18,7 @@ struct probe_choice {
 	const char *mode, *transport, *verb, *direction, *check, *size, *sizes, *rate, *duration,
 		*count;
 	unsigned int qps, depth, tos, sl, mtu, timeout, threads, sweep;
+	unsigned int servers; /* HOSTs that are named; 0 = not yet */
 	bool marking, both_ways, cm, huge_pages, pin, probe, explain, ignored, all_sizes, incast;
 	const char *idle;
 	struct opt_list classes, tcp;

@@ -305,6 +305,7 @@ static int run_client(int argc, char **argv)
 	struct err e = {0};
 	int code;
 
+	probe_choice.servers = (unsigned int)argc;
 	if (probe_choice_make(&probe_choice, &w, &e))
 		return cmd_fail(EXIT_USAGE, &e);
 	if (argc > 1 && !probe_choice.incast)

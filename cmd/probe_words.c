@@ -70,8 +70,13 @@ const struct probe_word probe_words[] = {
 	 "the "
 	 "memory, as ib_write_lat does, whose figure is half of a round trip; others by their "
 	 "completions"},
-	{"flat out", "as fast as it goes: no pace"},
-	{"paced", "a token bucket holds the class to its rate; what it could not reach is said"},
+	{"flat out", "as fast as it goes: no pace and no bound on what is under way"},
+	{"paced",
+	 "the class keeps to its rate. Any millisecond has at most the share of it and one "
+	 "message, "
+	 "and at most 256 KiB are under way towards one receiver, over all senders and paced "
+	 "classes. Time that the sender lost is not caught up; a rate that was not reached is "
+	 "reported"},
 	{"tcp",
 	 "TCP streams of another class beside the RDMA classes, between the same two addresses: a "
 	 "port that all share is tested as it is used. A thread of its own moves them. They are "

@@ -113,7 +113,9 @@ int traffic_open(const struct traffic_spec *spec, struct traffic **out, struct e
 	if (!t)
 		return err_sys(e, -ENOMEM, "traffic");
 	t->spec = *spec;
+	traffic_spec_bound(&t->spec);
 	pthread_mutex_init(&t->lock, NULL);
+	throttle_init(&t->throttle);
 	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = t->wake_fd < 0 ? err_sys(e, -errno, "traffic") : traffic_open_device(t, e);
 	if (!err)
@@ -188,6 +190,7 @@ void traffic_close(struct traffic *t)
 	if (t->wake_fd >= 0)
 		close(t->wake_fd);
 	pthread_mutex_destroy(&t->lock);
+	throttle_clear(&t->throttle);
 	free(t);
 }
 
@@ -288,6 +291,7 @@ static int start_workers(struct traffic *t, struct err *e)
 		t->end_ns = t->start_ns + t->spec.duration_ms * NS_PER_MS;
 		t->deadline_ns = t->end_ns + TRAFFIC_GRACE_MS * NS_PER_MS;
 	}
+	throttle_begin(&t->throttle, &t->spec, t->soft, t->start_ns);
 	for (unsigned int i = 0; i < t->spec.threads; i++) {
 		for (unsigned int k = 0; k < t->worker[i].flow_count; k++)
 			flow_aim(&t->worker[i].flow[k]);

@@ -25,9 +25,13 @@
 #define TRAFFIC_MESSAGE_MAX	(8u << 20)
 #define TRAFFIC_WINDOW_MAX	4096u
 #define TRAFFIC_DURATION_MAX_MS (24u * 3600 * 1000)
-#define TRAFFIC_RATE_MAX	(UINT64_C(1) << 40) /* bytes/s */
-#define TRAFFIC_TCP_MAX		4u
-#define TRAFFIC_STREAMS_MAX	64u /* of each of them */
+/* Under way towards one receiver at a rate, at most: over all senders, their classes and queue
+ * pairs. What a switch port has to take when none of it is drained. */
+#define TRAFFIC_FLIGHT_BYTES (256u << 10)
+#define TRAFFIC_SENDERS_MAX  1024u
+#define TRAFFIC_RATE_MAX     (UINT64_C(1) << 40) /* bytes/s */
+#define TRAFFIC_TCP_MAX	     4u
+#define TRAFFIC_STREAMS_MAX  64u /* of each of them */
 
 /* Which operation the requester posts. An atomic is FETCH_ADD of 8 bytes. */
 enum traffic_verb {
@@ -105,6 +109,9 @@ struct traffic_class {
 	uint32_t window;	   /* messages under way on a QP, a power of two; 0 = chosen */
 	uint64_t rate_bytes_per_s; /* of the class in one direction; 0 = as fast as it goes */
 	uint64_t count;		   /* messages of each QP; 0 = by time */
+	/* Of a class with a rate: under way at one sender, at most; traffic_spec_bound() makes it.
+	 * 0 = no bound: flat out. */
+	uint32_t flight_bytes;
 };
 
 /* TCP beside it, through the same ports: the background of a port that all share. */
@@ -130,6 +137,7 @@ struct traffic_spec {
 	uint8_t threads;     /* that move data; QP n belongs to thread n % threads */
 	bool pin;	     /* each thread to a core of the NIC's NUMA node */
 	bool huge_pages;     /* where the system has some free */
+	uint16_t senders;    /* towards the same receiver at the same time; 0 = 1, this one */
 	unsigned int class_count;
 	struct traffic_class class[TRAFFIC_CLASSES_MAX];
 	unsigned int tcp_count; /* mostly none */
@@ -237,6 +245,10 @@ void traffic_spec_simple(struct traffic_spec *spec, enum traffic_verb verb, uint
 
 /* -EINVAL: what no generator does (READ over UC, a class without QPs), with the class's number. */
 int traffic_spec_check(const struct traffic_spec *spec, struct err *e);
+
+/* Fills flight_bytes of all classes: TRAFFIC_FLIGHT_BYTES by the senders and by the paced classes
+ * whose data goes to the same end. A message is never larger (traffic_spec_check). */
+void traffic_spec_bound(struct traffic_spec *spec);
 
 /* The QP type and the verbs by which a class is moved, for people: "IBV_QPT_RC; ibv_post_send of
  * IBV_WR_RDMA_WRITE, ...". */

@@ -12,7 +12,7 @@
  * a check never races with the next message, and a receive is always there.
  *
  * A worker touches nothing of another one while it runs; what they share is written once (the first
- * failure) or read as a flag.
+ * failure), read as a flag, or behind the lock of the throttle, which holds paced traffic.
  */
 #ifndef PROBE_TRAFFIC_END_H
 #define PROBE_TRAFFIC_END_H
@@ -22,7 +22,7 @@
 #include <stdatomic.h>
 
 #include "probe/traffic.h"
-#include "probe/traffic_pace.h"
+#include "probe/traffic_throttle.h"
 
 #define TRAFFIC_GRACE_MS   9000u    /* after duration_ms: our own deadline */
 #define TRAFFIC_SILENCE_MS 5000u    /* nothing from the peer for so long: it is gone */
@@ -72,15 +72,16 @@ struct requester {
 	struct ibv_sge *sge;
 	uint64_t *posted_ns; /* of each unit */
 	uint64_t posted, completed, granted;
-	uint64_t limit;	 /* messages to post, UINT64_MAX = by time */
-	bool ended;	 /* nothing more is posted, all is complete, the peer was told */
-	bool seen;	 /* the peer has it all */
-	uint32_t unit;	 /* messages of a post list */
-	uint32_t flight; /* messages under way, at most; the rest of the window waits for grants */
-	bool made;	 /* class_polls(): message `posted` lies in its slot */
-	bool granting;	 /* `granted` limits what is posted */
-	bool told_stall; /* the peer knows that all was sent and nothing is granted */
-	struct pace pace;
+	uint64_t limit;	  /* messages to post, UINT64_MAX = by time */
+	bool ended;	  /* nothing more is posted, all is complete, the peer was told */
+	bool seen;	  /* the peer has it all */
+	uint32_t unit;	  /* messages of a post list */
+	uint32_t flight;  /* messages under way, at most; the rest of the window waits for grants */
+	bool made;	  /* polled or paced: message `posted` lies in its slot */
+	bool granting;	  /* `granted` limits what is posted */
+	bool told_stall;  /* the peer knows that all was sent and nothing is granted */
+	struct pace pace; /* of a class of many queue pairs: each has its turn */
+	uint64_t flight_was;	    /* bytes under way, as the throttle was told */
 	uint64_t progress_ns;	    /* of the last completion, or the first post after it */
 	uint64_t progress_awake_ns; /* the same, by the worker's waking time */
 	uint64_t asked_ns; /* strict probe: when it first posted what was lost; 0 = nothing was */
@@ -179,6 +180,7 @@ struct traffic {
 	bool soft;	       /* no hardware behind the device */
 	long processors;       /* of the host that work now */
 	struct worker *worker; /* owned: spec.threads of them */
+	struct throttle throttle;
 	uint64_t start_ns, end_ns, deadline_ns;
 	atomic_bool stopping, failed;
 	atomic_uint running;
@@ -258,7 +260,8 @@ void flow_post(struct flow *f);
 void flow_answer(struct flow *f);
 void flow_completed(struct flow *f, uint32_t at);
 void flow_take_grant(struct flow *f, const struct cell *in);
-void flow_finish(struct flow *f); /* tells the peer what it needs to go on, and the end */
+void flow_tell_flight(struct flow *f); /* what is under way has changed */
+void flow_finish(struct flow *f);      /* tells the peer what it needs to go on, and the end */
 
 /* The responder half. */
 int flow_post_receives(struct flow *f, struct err *e); /* the first ones */

@@ -19,13 +19,9 @@
 #define READ_WINDOW    32u /* devices have 16 under way */
 #define ATOMIC_BYTES   8u
 #define PROBE_RECEIVES 8u
-#define QUEUE_BYTES    256u	       /* of an entry in the device's queues, about */
-#define GRH_ROOM       64u	       /* the GRH is at its end, so that what follows is aligned */
-#define UNIT_NS	       (2 * NS_PER_MS) /* of the rate, in one post */
-#define SAMPLE	       16u	       /* of so many messages one is looked at as a whole */
-#define BURST_MESSAGES 4u
-#define BURST_PER_S    50u /* or 20 ms of the rate: sleeps are not exact */
-#define BURST_SOFT     10u /* 100 ms where the sender shares a core with the kernel's work */
+#define QUEUE_BYTES    256u /* of an entry in the device's queues, about */
+#define GRH_ROOM       64u  /* the GRH is at its end, so that what follows is aligned */
+#define SAMPLE	       16u  /* of so many messages one is looked at as a whole */
 
 uint32_t class_bytes(const struct traffic_class *c)
 {
@@ -85,6 +81,15 @@ static uint32_t power_below(uint32_t value, uint32_t most)
 	return n;
 }
 
+/* Of a paced class: messages that fit into its flight, times so much; one at the least. What no one
+ * acknowledges is told of by queue pair, each of which has its part. */
+static uint32_t messages_bound(const struct traffic_class *c, uint32_t times)
+{
+	uint32_t bytes = c->flight_bytes / (class_loses(c) ? c->qps : 1);
+
+	return power_below(times * (uint64_t)bytes / class_bytes(c), TRAFFIC_WINDOW_MAX);
+}
+
 /* Messages that make up so many bytes: two at the least, the next is there when one ends. */
 static uint32_t messages_of(uint32_t bytes, const struct traffic_class *c, uint32_t most)
 {
@@ -96,7 +101,7 @@ static uint32_t messages_of(uint32_t bytes, const struct traffic_class *c, uint3
 /* As much again as is under way where arrivals are granted: a message keeps its slot until the
  * other end has looked at it and has said so. Not of UC and UD: what no one acknowledges is under
  * way until it is granted. */
-uint32_t class_window(const struct traffic_class *c)
+static uint32_t window_free(const struct traffic_class *c)
 {
 	bool free = c->check == TRAFFIC_CHECK_NONE && !class_loses(c);
 	bool waits = class_grants(c) && !class_loses(c) && c->qps <= ROOMY_QPS;
@@ -111,12 +116,27 @@ uint32_t class_window(const struct traffic_class *c)
 	return messages_of(waits ? 2 * FLIGHT_BYTES : FLIGHT_BYTES, c, most);
 }
 
+uint32_t class_window(const struct traffic_class *c)
+{
+	uint32_t window = window_free(c), most = class_loses(c) ? 1 : 2;
+
+	if (!c->flight_bytes || c->probe)
+		return window;
+	most = messages_bound(c, most);
+	return most < window ? most : window;
+}
+
 /* Not the whole window, which grants open by quarters: what is posted in such bursts is sent later
  * by a kernel that does it itself, which costs Soft-RoCE a twentieth. */
 uint32_t class_flight(const struct traffic_class *c)
 {
 	uint32_t window = class_window(c);
 
+	if (c->flight_bytes && !c->probe) {
+		uint32_t most = messages_bound(c, 1);
+
+		return most < window ? most : window;
+	}
 	return c->window || c->probe ? window : messages_of(FLIGHT_BYTES, c, window);
 }
 
@@ -143,19 +163,17 @@ bool class_checks_whole(const struct traffic_class *c, uint64_t n)
 	       (c->check == TRAFFIC_CHECK_SAMPLED && !(n % SAMPLE));
 }
 
-/* Not more at once than 2 ms of the rate, or the pace is one of bursts. */
+/* At a rate each message has its own time. */
 uint32_t class_unit(const struct traffic_class *c)
 {
 	uint32_t window = class_window(c), most = TRAFFIC_UNIT_MAX;
-	uint64_t rate = c->qps ? c->rate_bytes_per_s / c->qps : 0;
-	uint64_t due = rate * UNIT_NS / 1000000000 / class_bytes(c);
 
+	if (c->rate_bytes_per_s)
+		return 1;
 	if (most > window / 4)
 		most = window / 4;
 	if (most > UNIT_BYTES / class_bytes(c))
 		most = UNIT_BYTES / class_bytes(c);
-	if (c->rate_bytes_per_s && due < most)
-		most = (uint32_t)due;
 	return power_below(most, TRAFFIC_UNIT_MAX);
 }
 
@@ -411,15 +429,14 @@ static void aim(struct flow *f, struct ibv_send_wr *wr, uint64_t addr)
 void flow_aim(struct flow *f)
 {
 	const struct traffic_class *c = f->class;
-	uint64_t burst = (uint64_t)BURST_MESSAGES * class_bytes(c);
-	unsigned int per_s = f->worker->t->soft ? BURST_SOFT : BURST_PER_S;
-	uint64_t rate = c->rate_bytes_per_s / c->qps, now = f->worker->t->start_ns;
+	uint64_t late_ns = c->rate_bytes_per_s ? throttle_late_ns(c) : 0;
 
-	if (burst < rate / per_s)
-		burst = rate / per_s;
 	for (uint32_t i = 0; f->tx.on && i < f->window; i++)
 		aim(f, &f->tx.wr[i], f->peer.addr + (uint64_t)(i % f->slots) * f->stride);
-	pace_init(&f->tx.pace, rate, burst, now);
+	/* One after another: not all of them at the start. */
+	if (c->qps > 1)
+		pace_init(&f->tx.pace, c->rate_bytes_per_s / c->qps, late_ns,
+			  f->worker->t->start_ns + f->number * late_ns);
 }
 
 void flow_clear(struct flow *f)

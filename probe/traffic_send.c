@@ -9,7 +9,8 @@
 #include "probe/traffic_end.h"
 #include "probe/traffic_pattern.h"
 
-#define POISON UINT64_C(0xa5a5a5a5a5a5a5a5)
+#define POISON	UINT64_C(0xa5a5a5a5a5a5a5a5)
+#define FULL_NS (NS_PER_MS / 10) /* later it is looked whether another thread has made room */
 
 /* What must not be there already when a READ or an atomic comes back. */
 static void poison(struct flow *f, uint8_t *slot)
@@ -69,7 +70,8 @@ static void note_progress(struct flow *f)
 	f->tx.progress_awake_ns = f->worker->awake_ns;
 }
 
-static void post_unit(struct flow *f, uint32_t n)
+/* Posts a list that was to go at due_ns. */
+static void post_unit(struct flow *f, uint32_t n, uint64_t due_ns)
 {
 	struct requester *x = &f->tx;
 	struct worker *w = f->worker;
@@ -86,9 +88,8 @@ static void post_unit(struct flow *f, uint32_t n)
 	if (!w->first_ns)
 		w->first_ns = w->now_ns;
 	/* The intended time counts: a message that waits for its turn is late. */
-	x->posted_ns[(x->posted + n - 1) & (f->window - 1)] =
-		x->pace.rate_bytes_per_s && x->pace.next_ns < w->now_ns ? x->pace.next_ns
-									: w->now_ns;
+	x->posted_ns[(x->posted + n - 1) & (f->window - 1)] = due_ns < w->now_ns ? due_ns
+										 : w->now_ns;
 	last->next = NULL;
 	last->send_flags |= IBV_SEND_SIGNALED;
 	rc = ibv_post_send(f->qp, first, &bad);
@@ -98,12 +99,29 @@ static void post_unit(struct flow *f, uint32_t n)
 		post_failed(f, rc);
 }
 
+/* Messages whose slots are free again. */
+static uint64_t freed(const struct requester *x)
+{
+	return x->granting && x->granted < x->completed ? x->granted : x->completed;
+}
+
+/* Of UC and UD under way until it is granted, as no one else tells of its arrival. */
+void flow_tell_flight(struct flow *f)
+{
+	struct requester *x = &f->tx;
+	uint64_t bytes = x->posted - (class_loses(f->class) ? freed(x) : x->completed);
+
+	bytes *= class_bytes(f->class);
+	if (f->class->rate_bytes_per_s)
+		throttle_flight(&f->worker->t->throttle, f->class_index, x->flight_was, bytes);
+	x->flight_was = bytes;
+}
+
 /* How many may go as one list, 0 = none now. A part of a list goes at the end alone. */
 static uint32_t next_unit(const struct flow *f)
 {
 	const struct requester *x = &f->tx;
-	uint64_t freed = x->granting && x->granted < x->completed ? x->granted : x->completed;
-	uint64_t slots = f->window - (x->posted - freed), left = x->limit - x->posted;
+	uint64_t slots = f->window - (x->posted - freed(x)), left = x->limit - x->posted;
 	uint64_t way = x->flight - (x->posted - x->completed);
 	uint32_t want = left < x->unit ? (uint32_t)left : x->unit;
 
@@ -124,32 +142,76 @@ static bool probe_owes(const struct flow *f)
 	       f->tx.posted < f->rx.arrived;
 }
 
+/* A message whose making would cost time when it is due, if there is a slot for it. */
+static void make_ahead(struct flow *f, uint32_t n)
+{
+	bool wanted = class_polls(f->class) || f->class->rate_bytes_per_s;
+
+	if (!wanted || !n || f->tx.made)
+		return;
+	fill_unit(f, f->tx.posted, 1);
+	f->tx.made = true;
+}
+
+/* The worker looks again then at the latest. */
+static void wait_for(struct worker *w, uint64_t wait_ns)
+{
+	/* Another thread may get the completion. */
+	if (wait_ns == THROTTLE_FULL)
+		wait_ns = w->t->spec.threads > 1 ? FULL_NS : 0;
+	if (wait_ns && w->now_ns + wait_ns < w->next_ns)
+		w->next_ns = w->now_ns + wait_ns;
+}
+
+/* One message at a rate; false: it is not its time. The time is read after the post as well: a
+ * thread that stands still in between has sent at that time at the latest. */
+static bool post_paced(struct flow *f, bool answers)
+{
+	struct throttle *s = &f->worker->t->throttle;
+	const struct pace *class = &s->class[f->class_index].pace;
+	struct requester *x = &f->tx;
+	struct worker *w = f->worker;
+	uint64_t wait = answers ? 0 : pace_wait_ns(&x->pace, w->now_ns), due;
+
+	if (wait) {
+		wait_for(w, wait);
+		return false;
+	}
+	pthread_mutex_lock(&s->lock);
+	worker_take_time(w);
+	wait = throttle_wait_ns(s, f->class, f->class_index, answers, w->now_ns);
+	if (!wait) {
+		due = x->pace.next_ns > class->next_ns ? x->pace.next_ns : class->next_ns;
+		post_unit(f, 1, answers ? w->now_ns : due);
+		worker_take_time(w);
+		pace_take(&x->pace, class_bytes(f->class), w->now_ns);
+		throttle_take(s, f->class, f->class_index, answers, w->now_ns);
+		flow_tell_flight(f);
+	}
+	pthread_mutex_unlock(&s->lock);
+	if (wait)
+		wait_for(w, wait);
+	return !wait;
+}
+
 void flow_post(struct flow *f)
 {
 	struct requester *x = &f->tx;
 	struct worker *w = f->worker;
 	bool answers = f->class->probe && w->t->spec.role == TRAFFIC_SERVER;
+	bool paced = f->class->rate_bytes_per_s;
 
-	if (class_polls(f->class) && !x->made && next_unit(f)) {
-		fill_unit(f, x->posted, 1);
-		x->made = true;
-	}
 	while (f->state == FLOW_LIVE && (!w->ending || answers || x->asked_ns) && !probe_waits(f) &&
 	       probe_owes(f)) {
 		uint32_t n = next_unit(f);
-		uint64_t wait = answers ? 0 : pace_wait_ns(&x->pace, w->now_ns);
 
-		if (!n)
+		make_ahead(f, n);
+		if (!n || (paced && !post_paced(f, answers)))
 			return;
-		if (wait) {
-			if (w->now_ns + wait < w->next_ns)
-				w->next_ns = w->now_ns + wait;
-			return;
-		}
-		post_unit(f, n);
-		for (uint32_t i = 0; i < n; i++)
-			pace_take(&x->pace, f->class->message_bytes, w->now_ns);
+		if (!paced)
+			post_unit(f, n, w->now_ns);
 	}
+	make_ahead(f, next_unit(f));
 }
 
 static int post_made(struct flow *f)
@@ -167,8 +229,8 @@ void flow_answer(struct flow *f)
 	struct requester *x = &f->tx;
 	struct worker *w = f->worker;
 	bool answers = w->t->spec.role == TRAFFIC_SERVER;
-	bool now = x->made && f->state == FLOW_LIVE &&
-		   (answers || (!w->ending && !x->pace.rate_bytes_per_s));
+	bool now = x->made && f->state == FLOW_LIVE && !f->class->rate_bytes_per_s &&
+		   (answers || !w->ending);
 	int rc = 0;
 
 	if (now && answers)
@@ -207,6 +269,7 @@ void flow_completed(struct flow *f, uint32_t at)
 	uint32_t n = ((at - (uint32_t)from) & (f->window - 1)) + 1;
 
 	x->completed += n;
+	flow_tell_flight(f);
 	note_progress(f);
 	f->result->messages += n;
 	f->result->bytes += (uint64_t)n * class_bytes(f->class);
@@ -242,6 +305,7 @@ void flow_take_grant(struct flow *f, const struct cell *in)
 	if (in->granted > x->granted)
 		x->told_stall = false;
 	x->granted = in->granted;
+	flow_tell_flight(f);
 	if (!x->ended || !(in->flags & CELL_SEEN))
 		return;
 	x->seen = true;

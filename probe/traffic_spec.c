@@ -43,6 +43,57 @@ bool traffic_verb_sends(enum traffic_verb verb)
 	return verb == TRAFFIC_SEND || verb == TRAFFIC_SEND_IMM;
 }
 
+/* The ends that data of a class goes to: those of enum traffic_role, as bits. */
+static unsigned int receivers(const struct traffic_class *c)
+{
+	const unsigned int server = 1u << TRAFFIC_SERVER, client = 1u << TRAFFIC_CLIENT;
+	bool forth = (c->direction == TRAFFIC_FORWARD) != (c->verb == TRAFFIC_READ);
+
+	if (c->probe || c->direction == TRAFFIC_BOTH || c->verb == TRAFFIC_ATOMIC)
+		return server | client;
+	return forth ? server : client;
+}
+
+static uint32_t flight_of(const struct traffic_spec *spec, const struct traffic_class *c)
+{
+	unsigned int senders = spec->senders ? spec->senders : 1, most = 1;
+
+	if (!c->rate_bytes_per_s)
+		return 0;
+	for (unsigned int role = TRAFFIC_CLIENT; role <= TRAFFIC_SERVER; role++) {
+		unsigned int n = 0;
+
+		for (unsigned int i = 0; i < spec->class_count; i++)
+			n += spec->class[i].rate_bytes_per_s &&
+			     receivers(&spec->class[i]) & receivers(c) & 1u << role;
+		most = n > most ? n : most;
+	}
+	return TRAFFIC_FLIGHT_BYTES / senders / most;
+}
+
+void traffic_spec_bound(struct traffic_spec *spec)
+{
+	for (unsigned int i = 0; i < spec->class_count; i++)
+		spec->class[i].flight_bytes = flight_of(spec, &spec->class[i]);
+}
+
+static int check_flight(const struct traffic_spec *spec, unsigned int i, struct err *e)
+{
+	const struct traffic_class *c = &spec->class[i];
+	uint32_t most = flight_of(spec, c), bytes = c->message_bytes;
+
+	if (!c->rate_bytes_per_s || c->verb == TRAFFIC_ATOMIC || bytes <= most)
+		return 0;
+	err_set(e, -EINVAL,
+		"traffic class %u: messages of %u bytes at a rate: at most %u bytes may be under "
+		"way",
+		i, bytes, most);
+	return err_hint(e,
+			"use messages of %u bytes or less: a receiver gets at most %u bytes at "
+			"once over all senders and paced classes; without a rate there is no bound",
+			most, TRAFFIC_FLIGHT_BYTES);
+}
+
 /* What is wrong with a class in this mode, NULL when nothing is. */
 static const char *class_fault(const struct traffic_class *c, enum traffic_mode mode)
 {
@@ -109,6 +160,8 @@ int traffic_spec_check(const struct traffic_spec *spec, struct err *e)
 			fault = "rdma_cm connects RC alone, and not in strict mode";
 		if (fault)
 			return err_set(e, -EINVAL, "traffic class %u: %s", i, fault);
+		if (check_flight(spec, i, e))
+			return e->code;
 	}
 	if (traffic_spec_qps(spec) > TRAFFIC_QPS_MAX)
 		return err_set(e, -EINVAL, "%u queue pairs: more than %u", traffic_spec_qps(spec),
@@ -136,13 +189,13 @@ json_t *traffic_spec_to_json(const struct traffic_spec *s)
 	for (unsigned int i = 0; i < s->tcp_count; i++)
 		json_array_append_new(tcp, traffic_tcp_to_json(&s->tcp[i]));
 	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:i, s:b, s:b, s:o, s:o}",
+		"{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:i, s:b, s:b, s:i, s:o, s:o}",
 		"role", traffic_word(ENUM_ROLE, s->role), "mode", traffic_mode_word(s->mode),
 		"bringup", traffic_word(ENUM_BRINGUP, s->bringup), "ibdev", s->ibdev, "ib_port",
 		s->ib_port, "gid_index", s->gid_index, "duration_ms", (json_int_t)s->duration_ms,
 		"seed", json_uint(s->seed), "timeout", s->timeout, "mtu_bytes", s->mtu_bytes,
-		"threads", s->threads, "pin", s->pin, "huge_pages", s->huge_pages, "classes", list,
-		"tcp", tcp);
+		"threads", s->threads, "pin", s->pin, "huge_pages", s->huge_pages, "senders",
+		s->senders, "classes", list, "tcp", tcp);
 }
 
 struct word_row {
@@ -239,7 +292,8 @@ static int take_tcp(const json_t *json, struct traffic_spec *s, struct err *e)
 static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
 {
 	unsigned int role = 0, mode = 0, bringup = 0;
-	uint64_t ib_port = 0, gid_index = 0, duration = 0, timeout = 0, threads = 0, mtu = 0;
+	uint64_t ib_port = 0, gid_index = 0, duration = 0, timeout = 0, threads = 0, mtu = 0,
+		 senders = 0;
 	const struct json_number numbers[] = {
 		{"ib_port", &ib_port, 1, 255},
 		{"gid_index", &gid_index, 0, 255},
@@ -266,6 +320,8 @@ static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
 		err = json_take_bool(json, "pin", &s->pin, e);
 	if (!err)
 		err = json_take_bool(json, "huge_pages", &s->huge_pages, e);
+	if (!err)
+		err = json_take_uint_or(json, "senders", 0, 0, TRAFFIC_SENDERS_MAX, &senders, e);
 	s->role = (enum traffic_role)role;
 	s->mode = (enum traffic_mode)mode;
 	s->bringup = (enum traffic_bringup)bringup;
@@ -275,6 +331,7 @@ static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
 	s->timeout = (uint8_t)timeout;
 	s->mtu_bytes = (uint16_t)mtu;
 	s->threads = (uint8_t)threads;
+	s->senders = (uint16_t)senders;
 	return err;
 }
 

@@ -90,6 +90,7 @@ void flow_drained(struct flow *f)
 
 	take_answered(f);
 	f->tx.posted = f->tx.completed;
+	flow_tell_flight(f);
 	f->tx.made = false;
 	f->self.psn = next_psn(f);
 	if (traffic_reset_flow(f, &e)) {

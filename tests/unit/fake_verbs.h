@@ -129,6 +129,13 @@ static struct {
 	bool timed;		/* polls are counted, with the time of who polls */
 	bool no_memory;		/* registering fails: the limit of locked memory */
 	/* UD: makes the 40 bytes ahead of a datagram; false: it is lost. NULL: they are left. */
+	/* Data that is posted, and each completion that is handed out, under the lock; and a time
+	 * at which a thread may be made to stand still: before a post, after it, and before a poll.
+	 */
+	void (*on_post)(const struct ibv_send_wr *wr, uint32_t qpn);
+	void (*on_poll)(const struct ibv_wc *wc);
+	void (*on_pause)(void);
+	unsigned int burst_ms; /* completions of data come together at multiples of it */
 	bool (*way)(const struct ibv_ah_attr *ah, uint32_t from_qpn, uint32_t bytes,
 		    uint8_t head[40]);
 } fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -149,6 +156,10 @@ static void fake_reset(void)
 	fake.down_at = UINT64_MAX;
 	fake.ends_at_loss = NULL;
 	fake.way = NULL;
+	fake.on_post = NULL;
+	fake.on_poll = NULL;
+	fake.on_pause = NULL;
+	fake.burst_ms = 0;
 }
 
 static uint64_t fake_now_ns(void)
@@ -165,6 +176,8 @@ static int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	struct timespec cpu;
 	int i = 0;
 
+	if (fake.on_pause)
+		fake.on_pause();
 	if (fake.timed && !clock_gettime(CLOCK_THREAD_CPUTIME_ID, &cpu)) {
 		c->polls++;
 		c->poller_ns = (uint64_t)cpu.tv_sec * 1000000000u + (uint64_t)cpu.tv_nsec;
@@ -180,6 +193,8 @@ static int fake_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 		if (next->due_ns && next->due_ns > fake_now_ns())
 			break;
 		wc[i] = next->wc;
+		if (fake.on_poll)
+			fake.on_poll(&wc[i]);
 		c->tail++;
 	}
 	pthread_mutex_unlock(&fake.lock);
@@ -199,14 +214,17 @@ static void fake_push(const struct fake_qp *q, struct fake_cq *c, uint64_t wr_id
 		      enum ibv_wc_status status, enum ibv_wc_opcode opcode, uint32_t bytes,
 		      __be32 imm, bool with_imm)
 {
-	bool late = fake.late_ms && !(opcode & IBV_WC_RECV) && wr_id >> 32 != UINT32_MAX;
+	bool data = !(opcode & IBV_WC_RECV) && wr_id >> 32 != UINT32_MAX;
+	uint64_t burst_ns = fake.burst_ms * UINT64_C(1000000);
 	struct fake_completion *last = &c->ring[c->head % c->size];
 	const uint64_t one = 1;
 
 	if (c->head - c->tail >= c->size)
 		abort(); /* a completion queue that overruns is an error of the program */
 	c->head++;
-	last->due_ns = late ? fake_now_ns() + fake.late_ms * UINT64_C(1000000) : 0;
+	last->due_ns = data && fake.late_ms ? fake_now_ns() + fake.late_ms * UINT64_C(1000000) : 0;
+	if (data && burst_ns)
+		last->due_ns = (fake_now_ns() / burst_ns + 1) * burst_ns;
 	last->wc = (struct ibv_wc){
 		.wr_id = wr_id,
 		.status = status,
@@ -411,10 +429,14 @@ static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
 	enum ibv_wc_status status;
 
 	(void)bad;
+	if (fake.on_pause)
+		fake.on_pause();
 	pthread_mutex_lock(&fake.lock);
 	fake.post_lists++;
 	for (; wr; wr = wr->next) {
 		fake.posts++;
+		if (fake.on_post && wr->wr_id >> 32 != UINT32_MAX)
+			fake.on_post(wr, qp->qp_num);
 		if (fake.mute && wr->wr_id >> 32 == UINT32_MAX)
 			continue;
 		if (!fake_reliable(q) && q->sent == fake.swap_at && wr->next) {
@@ -441,6 +463,8 @@ static int fake_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_
 			fake_push(q, q->cq, wr->wr_id, status, IBV_WC_SEND, 0, 0, false);
 	}
 	pthread_mutex_unlock(&fake.lock);
+	if (fake.on_pause)
+		fake.on_pause();
 	return 0;
 }
 

@@ -67,7 +67,7 @@ static void test_everything(void **state)
 		"      - {interface: roce1.100, address: 'fd00::1'}\n"
 		"  - name: h2\n"
 		"    ports: [{interface: roce0}]\n"
-		"thresholds: {quiet: 1s, traffic: 2m, load: 50, min_load: 90, message: 1MiB,\n"
+		"thresholds: {quiet: 1s, traffic: 2m, load: 50, min_load: 90, message: 128KiB,\n"
 		"  connect_timeout: 30s, foreign: 0,\n"
 		"  tcp: [{tos: 32, streams: 4, rate: 2G, direction: both}, {}]}\n";
 	char path[64];
@@ -103,7 +103,7 @@ static void test_everything(void **state)
 	assert_int_equal(f.traffic_s, 120);
 	assert_int_equal(f.load_percent, 50);
 	assert_int_equal(f.min_load_percent, 90);
-	assert_int_equal(f.message_bytes, 1 << 20);
+	assert_int_equal(f.message_bytes, 128 << 10);
 	assert_int_equal(f.connect_timeout_s, 30);
 	assert_int_equal(f.foreign_percent, 0);
 	expect_tcp(&f);

@@ -28,6 +28,8 @@ static const struct probe_choice none = {
 	.threads = 1,
 };
 
+static unsigned int servers; /* that are named beside the options */
+
 /* A command line as the user writes it, through the option table. */
 static int parse(const char *line, struct two_ended_wish *w, struct err *e)
 {
@@ -45,6 +47,7 @@ static int parse(const char *line, struct two_ended_wish *w, struct err *e)
 	words[count] = NULL;
 	if (opts_parse(probe_client_opts, &count, words, false, e))
 		return e->code;
+	probe_choice.servers = servers;
 	return probe_choice_make(&probe_choice, w, e);
 }
 
@@ -151,8 +154,67 @@ static void test_sizes(void **state)
 	assert_int_equal(w.size_from, 96);
 	assert_int_equal(w.size_to, 1 << 20);
 	assert_int_equal(w.spec.duration_ms, 3000);
+	assert_int_equal(parse("--all --rate 2G", &w, &e), 0);
+	assert_int_equal(w.size_to, 256 << 10); /* no more is under way at a rate */
 	assert_int_equal(parse("-s 2 --check none", &w, &e), 0);
 	assert_int_equal(w.spec.class[0].message_bytes, 2);
+}
+
+static void expect_wrong(const char *line, int want, const char *text, const char *hint)
+{
+	struct two_ended_wish w;
+	struct err e;
+	int got = parse(line, &w, &e);
+
+	if (got != want || e.code != want || !strstr(e.text, text) || !strstr(e.hint, hint))
+		fail_msg("%s: %d: %s (%s)", line, got, e.text, e.hint);
+}
+
+/* At a rate all senders share what one receiver has under way, and so do the paced classes that go
+ * to it: messages whose size nobody has given are no larger. */
+static void test_flight(void **state)
+{
+	static const struct {
+		const char *line;
+		unsigned int servers;
+		uint32_t flight, message; /* of the first class */
+	} cases[] = {
+		{"", 1, 0, 65536},
+		{"--rate 1G", 1, 262144, 65536},
+		{"--rate 1G -q 16", 1, 262144, 65536},
+		{"--rate 1G", 8, 262144, 65536}, /* without --incast there is one */
+		{"--incast", 8, 0, 65536},
+		{"--incast --rate 1G", 2, 131072, 65536},
+		{"--incast --rate 1G", 8, 32768, 32768},
+		{"--incast --rate 1G", 32, 8192, 8192},
+		{"--incast --rate 1G", 3, 87381, 65536},
+		{"--incast --rate 1G --class tos=8 --class tos=16", 8, 16384, 16384},
+		{"--class rate=1G --class tos=16", 1, 262144, 65536},
+		{"--class rate=1G --class rate=1G,direction=backward", 1, 262144, 65536},
+		{"--class rate=1G --class rate=1G,direction=both", 1, 131072, 65536},
+		{"--class rate=1G --class rate=1G,direction=backward,verb=read", 1, 131072, 65536},
+		{"--class rate=1G,verb=read --class rate=1G", 1, 262144, 65536},
+		{"--rate 1G --verb atomic", 1, 262144, 64},
+		{"--rate 1G -s 262144", 1, 262144, 262144},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct two_ended_wish w;
+		struct err e;
+
+		servers = cases[i].servers;
+		if (parse(cases[i].line, &w, &e))
+			fail_msg("%s: %s", cases[i].line, e.text);
+		servers = 0;
+		if (w.spec.class[0].flight_bytes != cases[i].flight ||
+		    w.spec.class[0].message_bytes != cases[i].message)
+			fail_msg("%s: %u under way, messages of %u", cases[i].line,
+				 w.spec.class[0].flight_bytes, w.spec.class[0].message_bytes);
+	}
+	servers = 32;
+	expect_wrong("--incast --rate 1G -s 64KiB", -EINVAL, "at most 8192 bytes", "8192 bytes or");
+	servers = 0;
 }
 
 /* What moves data to this host, by whichever verb. */
@@ -181,7 +243,7 @@ static void test_classes(void **state)
 	struct err e;
 
 	(void)state;
-	if (parse("-s 1MiB -T 8 --class tos=104,qps=4,verb=read,rate=2G,check=every "
+	if (parse("-s 256KiB -T 8 --class tos=104,qps=4,verb=read,rate=2G,check=every "
 		  "--class latency,verb=send,sl=5 --class "
 		  "direction=backward,count=7,depth=2,size=128",
 		  &w, &e))
@@ -193,7 +255,7 @@ static void test_classes(void **state)
 	assert_int_equal(c[0].verb, TRAFFIC_READ);
 	assert_int_equal(c[0].rate_bytes_per_s, 250000000);
 	assert_int_equal(c[0].check, TRAFFIC_CHECK_EVERY);
-	assert_int_equal(c[0].message_bytes, 1 << 20);
+	assert_int_equal(c[0].message_bytes, 256 << 10);
 	assert_true(c[1].probe);
 	assert_int_equal(c[1].sl, 5);
 	assert_int_equal(c[1].tos, 8);
@@ -287,6 +349,10 @@ static const struct {
 	{"--incast --marking", "--marking: not with --incast: its datagrams", "--marking"},
 	{"--incast --sweep 9", "--sweep: not with --incast: its datagrams", "--sweep"},
 	{"--ib-dv x", "unknown option", "--ib-dev"},
+	{"--rate 1G -s 1MiB", "class 0: messages of 1048576 bytes at a rate: at most 262144",
+	 "262144"},
+	{"-s 256KiB --class rate=1G --class rate=1G", "class 0: messages of 262144",
+	 "131072 bytes"},
 };
 
 /* Values that are not within their limits: both are told. */
@@ -302,18 +368,9 @@ static const struct {
 	{"-n 0", "--iters: '0' is out of range", "a decimal number from 1"},
 	{"--rate 99999T", "--rate: '99999T' is out of range", "kbit/s from 1 to"},
 	{"--tcp streams=65", "--tcp streams: '65' is out of range", "from 1 to 64"},
+	{"--sizes 64-1MiB --rate 2G", "--sizes: '1MiB' is out of range", "leave --rate out"},
 	{"--class qps=0", "--class qps: '0' is out of range", "a decimal number from 1 to 256"},
 };
-
-static void expect_wrong(const char *line, int want, const char *text, const char *hint)
-{
-	struct two_ended_wish w;
-	struct err e;
-	int got = parse(line, &w, &e);
-
-	if (got != want || e.code != want || !strstr(e.text, text) || !strstr(e.hint, hint))
-		fail_msg("%s: %d: %s (%s)", line, got, e.text, e.hint);
-}
 
 static void test_errors(void **state)
 {
@@ -405,6 +462,7 @@ int main(void)
 		cmocka_unit_test(test_modes),
 		cmocka_unit_test(test_sizes),
 		cmocka_unit_test(test_incast),
+		cmocka_unit_test(test_flight),
 		cmocka_unit_test(test_classes),
 		cmocka_unit_test(test_errors),
 		cmocka_unit_test(test_class_alone),

@@ -15,8 +15,10 @@
 
 /* Slots that are looked at are as many as the window has, else one is enough. Of RC the window
  * holds as much again as what is under way, so that the next need not wait for the look, unless
- * there are many queue pairs. A list is a whole part of it, is no more than 256 KiB, and no more
- * than 2 ms of the rate. */
+ * there are many queue pairs. A list is a whole part of it and no more than 256 KiB; at a rate it
+ * is one message, and what is under way fits into the class's flight, of UC and UD by queue pair.
+ */
+#define PACED(bytes) .rate_bytes_per_s = 4096000, .flight_bytes = bytes
 static const struct {
 	struct traffic_class class;
 	uint32_t window, flight, slots, stride, unit;
@@ -69,13 +71,50 @@ static const struct {
 	 128,
 	 1,
 	 4096,
-	 2},
-	{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, .rate_bytes_per_s = 1},
-	 128,
-	 128,
-	 1,
-	 4096,
 	 1},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 4096, PACED(262144)}, 128, 64, 1, 4096, 1},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 65536, PACED(262144)}, 8, 4, 1, 65536, 1},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 262144, PACED(262144)}, 2, 1, 1, 262144, 1},
+	{{.verb = TRAFFIC_SEND, .message_bytes = 65536, .qps = 16, PACED(100000)},
+	 2,
+	 1,
+	 1,
+	 65536,
+	 1},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 65536, .window = 32, PACED(262144)},
+	 8,
+	 4,
+	 1,
+	 65536,
+	 1},
+	{{.verb = TRAFFIC_WRITE, .message_bytes = 65536, .window = 2, PACED(262144)},
+	 2,
+	 2,
+	 1,
+	 65536,
+	 1},
+	{{.verb = TRAFFIC_SEND,
+	  .transport = TRAFFIC_UD,
+	  .message_bytes = 1024,
+	  .qps = 2,
+	  PACED(262144)},
+	 128,
+	 128,
+	 128,
+	 1024,
+	 1},
+	{{.verb = TRAFFIC_SEND,
+	  .transport = TRAFFIC_UD,
+	  .message_bytes = 1024,
+	  .qps = 200,
+	  PACED(8192)},
+	 1,
+	 1,
+	 1,
+	 1024,
+	 1},
+	{{.verb = TRAFFIC_READ, .message_bytes = 4096, PACED(32768)}, 16, 8, 1, 4096, 1},
+	{{.verb = TRAFFIC_SEND, .message_bytes = 64, .probe = true, PACED(262144)}, 2, 2, 2, 64, 1},
 };
 
 static void test_layout(void **state)
