@@ -14,6 +14,7 @@
 
 #include "cmd/profile_doc.h"
 #include "dcb/journal_in.h"
+#include "dcb/sysfs.h"
 
 #define STAGED	  "last-"
 #define SUFFIX	  ".json"
@@ -285,8 +286,13 @@ static int load_last(const struct state *s, const char *ifname, struct last *las
 int last_load(const char *state_dir, const char *ifname, struct last *last, struct err *e)
 {
 	struct state s;
-	int err = strchr(ifname, '/') ? -ENOENT : state_open(state_dir, &s, e);
+	int err;
 
+	/* It becomes the name of a file, and a unit's instance can hold a '/'. */
+	if (!sysfs_is_element(ifname) || strlen(ifname) >= sizeof(last->ifname))
+		return err_set(e, -EINVAL, "invalid port '%s': expected the name of a netdev",
+			       ifname);
+	err = state_open(state_dir, &s, e);
 	if (!err) {
 		err = load_last(&s, ifname, last, e);
 		state_close(&s);

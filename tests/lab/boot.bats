@@ -84,6 +84,20 @@ lossy()
 	on h1 journalctl -u rocecheck-apply@roce0 --no-pager | grep 'roce0: profile lab: applied'
 }
 
+@test "a port whose name has a '-' has its settings again; one of which nothing is kept starts no unit" {
+	on h1 sh -ec 'printf "schema: rocecheck.profile/1\nname: big\nintent: lossy\nmtu: {netdev: 4200}\n" >/tmp/big.yaml
+		ip link add veth-1 type veth peer name veth-2
+		rocecheck apply /tmp/big.yaml -i veth-1 --auto-approve --accept-unproven
+		[ "$(cat /sys/class/net/veth-1/mtu)" = 4200 ]
+		ip link del veth-1
+		ip link add veth-1 mtu 1500 type veth peer name veth-2'
+	soon 40 on h1 grep -x 4200 /sys/class/net/veth-1/mtu
+	on h1 journalctl -u rocecheck-apply@veth-1 --no-pager | grep 'veth-1: profile big: applied'
+	run on h1 journalctl --no-pager -u 'rocecheck-apply@veth-2*' -o cat
+	[[ $output == *"No entries"* ]] || { echo "$output"; return 1; }
+	on h1 sh -c 'ip link del veth-1; rm /var/lib/rocecheck/last/veth-1*'
+}
+
 @test "systemd finds nothing wrong with the units" {
 	run -0 on h1 systemd-analyze verify --man=no /usr/local/lib/systemd/system/rocecheck-{apply,apply@roce0,watch}.service
 	[ -z "$output" ] || { echo "$output"; return 1; }

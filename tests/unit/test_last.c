@@ -124,6 +124,29 @@ static void test_whole(void **state)
 	free(names);
 }
 
+/* A name that leads out of the folder, to a file that would do. */
+static void test_names(void **state)
+{
+	static const char *const names[] = {"../p0", "last/p0", "/p0",
+					    "..",    "",	"a-name-that-is-long"};
+	char command[128];
+	struct last l;
+
+	(void)state;
+	assert_int_equal(stage("", "a"), 0);
+	assert_int_equal(last_commit(dir, "", NULL), 0);
+	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
+	snprintf(command, sizeof(command),
+		 "cd %s && sed 's,\"p0\",\"../p0\",' last/p0.json >p0.json", dir);
+	assert_int_equal(system(command), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct err e = {0};
+
+		assert_int_equal(last_load(dir, names[i], &l, &e), -EINVAL);
+		assert_non_null(strstr(e.text, "invalid port"));
+	}
+}
+
 static void test_confirmed_only(void **state)
 {
 	char first[JOURNAL_ID_MAX], second[JOURNAL_ID_MAX], third[JOURNAL_ID_MAX];
@@ -293,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_confirmed_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_before_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_commit_confirmed, setup, teardown),
