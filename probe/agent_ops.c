@@ -78,7 +78,7 @@ static int choose_op(const struct agent *a, const json_t *request, const struct 
 			       op->name);
 	if (a->config->read_only && op->allowed == OP_FOR_CHANGES) {
 		err_set(e, -EPERM, "agent: --read-only: '%s' is refused", op->name);
-		return err_hint(e, "use a key whose agent is not started with --read-only there");
+		return err_hint(e, "use a key that authorized_keys of this host does not restrict");
 	}
 	*out = op;
 	return 0;
