@@ -346,7 +346,9 @@ int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct er
 		err = take_tcp(json, &v, e);
 	if (!err)
 		err = traffic_spec_check(&v, e);
-	if (!err)
-		*s = v;
-	return err;
+	if (err)
+		return err;
+	traffic_spec_bound(&v);
+	*s = v;
+	return 0;
 }

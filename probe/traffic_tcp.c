@@ -22,8 +22,9 @@
 #define TICKET_MS  500
 #define WAIT_MS	   100 /* of one poll(), so that the time is looked at */
 #define UNSENT_MAX (256 << 10)
-#define STRANGERS  16 /* that may knock at the same time */
-#define VISITORS   64 /* that may stand there and say nothing yet */
+#define WINDOW_MIN (16 << 10) /* of less TCP makes no flow */
+#define STRANGERS  16	      /* that may knock at the same time */
+#define VISITORS   64	      /* that may stand there and say nothing yet */
 
 /* The first bytes of a stream: which one, of which run. */
 struct ticket {
@@ -58,6 +59,32 @@ static int set_tos(const struct tcp_load *l, int fd, unsigned int background)
 					   : set(fd, IPPROTO_IPV6, IPV6_TCLASS, tos);
 }
 
+/* Ends that the bytes of a background go to, as bits of enum traffic_role. */
+static unsigned int receivers(const struct traffic_tcp *tcp)
+{
+	const unsigned int forth = 1u << TRAFFIC_SERVER, back = 1u << TRAFFIC_CLIENT;
+
+	if (tcp->direction == TRAFFIC_BOTH)
+		return forth | back;
+	return tcp->direction == TRAFFIC_FORWARD ? forth : back;
+}
+
+/* A receiver advertises no more than its part of what may be under way at a rate: over the senders
+ * and the streams of all backgrounds that have one. */
+static int clamp_window(const struct tcp_load *l, int fd, unsigned int background)
+{
+	const struct traffic_tcp *tcp = &l->tcp[background];
+	unsigned int streams = 0, bytes;
+
+	if (!tcp->rate_bytes_per_s)
+		return 0;
+	for (unsigned int i = 0; i < l->count; i++)
+		if (l->tcp[i].rate_bytes_per_s && receivers(&l->tcp[i]) & receivers(tcp))
+			streams += l->tcp[i].streams;
+	bytes = TRAFFIC_FLIGHT_BYTES / l->senders / streams;
+	return set(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, bytes > WINDOW_MIN ? (int)bytes : WINDOW_MIN);
+}
+
 /* Bound to our address, so that it leaves by the port that is tested where routes go by address. */
 static int open_socket(const struct tcp_load *l, unsigned int background, int *out, struct err *e)
 {
@@ -70,6 +97,11 @@ static int open_socket(const struct tcp_load *l, unsigned int background, int *o
 	if (err) {
 		close(fd);
 		return fail(l, err, "set the ToS", e);
+	}
+	err = clamp_window(l, fd, background);
+	if (err) {
+		close(fd);
+		return fail(l, err, "set the largest window", e);
 	}
 	if (bind(fd, (const struct sockaddr *)&l->own, address_size(&l->own))) {
 		err = fail(l, -errno, "bind", e);
@@ -136,6 +168,7 @@ int tcp_load_open(const struct traffic_spec *spec, const uint8_t gid[16],
 	l->role = spec->role;
 	l->seed = spec->seed;
 	l->count = spec->tcp_count;
+	l->senders = spec->senders ? spec->senders : 1;
 	memcpy(l->tcp, spec->tcp, sizeof(l->tcp));
 	for (unsigned int i = 0; i < TRAFFIC_TCP_MAX; i++)
 		l->listener[i] = -1;

@@ -24,7 +24,8 @@ struct tcp_stream {
 struct tcp_load {
 	enum traffic_role role;
 	uint64_t seed;
-	unsigned int count; /* of backgrounds */
+	unsigned int count;   /* of backgrounds */
+	unsigned int senders; /* towards one receiver */
 	struct traffic_tcp tcp[TRAFFIC_TCP_MAX];
 	struct sockaddr_storage own;
 	int listener[TRAFFIC_TCP_MAX]; /* -1: none */

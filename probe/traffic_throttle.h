@@ -7,7 +7,8 @@
  * - under way at most TRAFFIC_FLIGHT_BYTES over all senders: each has its part (spec.senders), and
  *   in it each paced class (class.flight_bytes).
  *
- * Not counted: classes without a rate, which are flat out, TCP, and control messages.
+ * Not counted: classes without a rate, which are flat out, control messages, and TCP, which the
+ * kernel paces and which has as much under way of its own.
  */
 #ifndef PROBE_TRAFFIC_THROTTLE_H
 #define PROBE_TRAFFIC_THROTTLE_H

@@ -16,9 +16,11 @@
 #include <arpa/inet.h>
 #include <cmocka.h>
 #include <sys/resource.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include "probe/traffic_tcp.h"
+#include "probe/traffic_tcp_end.h"
 
 #define MS UINT64_C(1000000)
 
@@ -146,6 +148,41 @@ static void test_paced(void **state)
 	rate = intervals_rate(t.result[1][0].arrived_bytes, t.result[1][0].duration_ns);
 	if (rate < 14000000 || rate > 24000000)
 		fail_msg("%llu bytes/s", (unsigned long long)rate);
+}
+
+/* Of what has a rate a receiver advertises no more than its part: at both ends, and before the
+ * first byte. The rest is as the kernel has it. */
+static void test_window(void **state)
+{
+	static const struct traffic_tcp tcp[] = {
+		{.streams = 3, .rate_bytes_per_s = 20000000},
+		{.streams = 1, .rate_bytes_per_s = 20000000, .direction = TRAFFIC_BOTH},
+		{.streams = 5, .rate_bytes_per_s = 20000000, .direction = TRAFFIC_BACKWARD},
+		{.streams = 1},
+	};
+	/* The second one shares with all others. */
+	static const int most[] = {65536, 29127, 43691, 0};
+	struct ends t;
+
+	(void)state;
+	open_ends(&t, tcp, ARRAY_SIZE(tcp), four);
+	connect_ends(&t, four);
+	for (unsigned int side = 0; side < 2; side++)
+		for (unsigned int n = 0; n < t.load[side]->stream_count; n++) {
+			const struct tcp_stream *s = &t.load[side]->stream[n];
+			int clamp = 0;
+			socklen_t size = sizeof(clamp);
+
+			assert_int_equal(
+				getsockopt(s->fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, &clamp, &size), 0);
+			if (most[s->background] ? clamp > most[s->background] : clamp < 60000)
+				fail_msg("end %u, stream %u: %d bytes", side, n, clamp);
+		}
+	start_ends(&t, 300 * MS);
+	sleep_ms(320);
+	end_ends(&t);
+	for (unsigned int i = 0; i < ARRAY_SIZE(tcp); i++)
+		assert_true(t.result[0][i].arrived_bytes + t.result[1][i].arrived_bytes > 1000000);
 }
 
 /* Told to, it ends at once, and nothing of it goes on. */
@@ -408,11 +445,17 @@ static void test_no_connection(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_moves),	      cmocka_unit_test(test_paced),
-		cmocka_unit_test(test_told),	      cmocka_unit_test(test_broken),
-		cmocka_unit_test(test_strangers),     cmocka_unit_test(test_taken),
-		cmocka_unit_test(test_no_descriptor), cmocka_unit_test(test_no_connection),
-		cmocka_unit_test(test_broken_short),  cmocka_unit_test(test_silent_strangers),
+		cmocka_unit_test(test_moves),
+		cmocka_unit_test(test_paced),
+		cmocka_unit_test(test_window),
+		cmocka_unit_test(test_told),
+		cmocka_unit_test(test_broken),
+		cmocka_unit_test(test_strangers),
+		cmocka_unit_test(test_taken),
+		cmocka_unit_test(test_no_descriptor),
+		cmocka_unit_test(test_no_connection),
+		cmocka_unit_test(test_broken_short),
+		cmocka_unit_test(test_silent_strangers),
 		cmocka_unit_test(test_other_address),
 	};
 
