@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The engine `ssh`: what it asks of the OpenSSH client, which targets it refuses, and the agent that a key can be
 # restricted to. In the place of ssh is a script; OpenSSH says by -G what it makes of the options.
-# shellcheck disable=SC2154
+# shellcheck disable=SC2154,SC2016
 bats_require_minimum_version 1.5.0
 
 setup() {

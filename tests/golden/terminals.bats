@@ -51,7 +51,8 @@ both() {
 # with the object REPLY beside its id, the one for a plan as text with TEXT; and an inventory of it. %s in REPLY and TEXT
 # is the hostile text.
 agent() {
-	printf "$1" >"$tmp/hello" # shellcheck disable=SC2059
+	# shellcheck disable=SC2059
+	printf "$1" >"$tmp/hello"
 	printf '%s' "${2//%s/$(printf '%b' "$hostile")}" >"$tmp/reply"
 	printf '%s' "${3//%s/$(printf '%b' "$hostile")}" >"$tmp/text"
 	cat >"$tmp/agent" <<-END
@@ -156,4 +157,10 @@ PY
 	both 1 'p.yaml' lint "$tmp/p.yaml"
 	both 2 'b.yaml' lint "$tmp/$(printf 'a\302\233\033[2J\342\200\256b.yaml')"
 	both 2 'unknown command' "$(printf 'a\302\233\033[2J\342\200\256b')"
+}
+
+@test "only four files print past the streams; what they print is their own or clean" {
+	run -0 grep -lE '(dprintf|write)\((STD(OUT|ERR)_FILENO|[12],)' cmd/*.c reports/*.c probe/*.c dcb/*.c \
+		capture/*.c profiles/*.c
+	[ "$output" = "$(printf '%s\n' cmd/probe_live.c cmd/probe_server.c cmd/progress.c cmd/screen.c)" ]
 }

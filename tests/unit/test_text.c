@@ -193,12 +193,61 @@ static void test_all_pairs(void **state)
 	}
 }
 
+/* Each style of ours, all its beginnings, and what is none. */
+static void test_styles(void **state)
+{
+	static const char *const ours[] = {
+		TEXT_RESET,  TEXT_BOLD, TEXT_DIM,  TEXT_RED,	  TEXT_GREEN,
+		TEXT_YELLOW, TEXT_BLUE, TEXT_CYAN, TEXT_BOLD_RED, TEXT_BOLD_YELLOW,
+	};
+	static const char *const others[] = {
+		"\033[8m", "\033[m", "\033[30m", "\033[1;34m", "\033[2J", "\033]0;", "[31m", "x",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(ours); i++) {
+		size_t length = strlen(ours[i]);
+
+		assert_int_equal(text_style_length(ours[i], length), length);
+		for (size_t size = 1; size < length; size++)
+			assert_true(text_style_length(ours[i], size) > size);
+		assert_false(text_is_clean(ours[i], TEXT_BLOCK));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		assert_int_equal(text_style_length(others[i], strlen(others[i])), 0);
+}
+
+/* Whole, cut and malformed characters. */
+static void test_character_length(void **state)
+{
+	static const struct {
+		const char *text;
+		size_t size, want;
+	} cases[] = {
+		{"a", 1, 1},
+		{"\xc3\xbc", 2, 2},
+		{"\xc3\xbc", 1, 2},
+		{"\xe2\x82\xac", 2, 3},
+		{"\xf0\x9f\x90\x9f", 3, 4},
+		{"\xe2x", 2, 0},
+		{"\x9b", 1, 0},
+		{"\xc0\xaf", 2, 0},
+		{"\xff", 1, 0},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_int_equal(text_character_length(cases[i].text, cases[i].size),
+				 cases[i].want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_fields),	       cmocka_unit_test(test_ways),
 		cmocka_unit_test(test_forms),	       cmocka_unit_test(test_bytes),
 		cmocka_unit_test(test_all_characters), cmocka_unit_test(test_all_pairs),
+		cmocka_unit_test(test_styles),	       cmocka_unit_test(test_character_length),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
