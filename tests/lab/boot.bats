@@ -98,8 +98,24 @@ lossy()
 	on h1 sh -c 'ip link del veth-1; rm /var/lib/rocecheck/last/veth-1*'
 }
 
+@test "the units run as they are bounded: one reports drift, the other puts it back" {
+	on h1 systemctl start rocecheck-watch
+	soon 20 sh -c 'tests/lab/lab run h1 -- journalctl -u rocecheck-watch -o cat --no-pager | grep "compared with"'
+	on h1 dcb pfc set dev roce0 prio-pfc 3:off
+	soon 20 sh -c 'tests/lab/lab run h1 -- journalctl -u rocecheck-watch -o cat --no-pager | grep -i drift'
+	lossy
+	on h1 systemctl start rocecheck-repair
+	run -3 on h1 systemctl is-active rocecheck-watch
+	soon 20 lossless
+	on h1 dcb pfc set dev roce0 prio-pfc 3:off
+	soon 20 lossless
+	on h1 systemctl stop rocecheck-repair
+	run on h1 journalctl --no-pager -o cat -u rocecheck-watch -u rocecheck-repair
+	[[ $output != *"not permitted"* && $output != *"Read-only"* ]] || { echo "$output"; return 1; }
+}
+
 @test "systemd finds nothing wrong with the units" {
-	run -0 on h1 systemd-analyze verify --man=no /usr/local/lib/systemd/system/rocecheck-{apply,apply@roce0,watch}.service
+	run -0 on h1 systemd-analyze verify --man=no /usr/local/lib/systemd/system/rocecheck-{apply,apply@roce0,watch,repair}.service
 	[ -z "$output" ] || { echo "$output"; return 1; }
 }
 
