@@ -81,13 +81,12 @@ static uint32_t power_below(uint32_t value, uint32_t most)
 	return n;
 }
 
-/* Of a paced class: messages that fit into its flight, times so much; one at the least. What no one
- * acknowledges is told of by queue pair, each of which has its part. */
-static uint32_t messages_bound(const struct traffic_class *c, uint32_t times)
+/* Of a paced class: messages that fit into a queue pair's part of its flight, one at the least. A
+ * path that stands still then holds up one queue pair and not all. */
+static uint32_t messages_bound(const struct traffic_class *c)
 {
-	uint32_t bytes = c->flight_bytes / (class_loses(c) ? c->qps : 1);
-
-	return power_below(times * (uint64_t)bytes / class_bytes(c), TRAFFIC_WINDOW_MAX);
+	return power_below(c->flight_bytes / (c->qps ? c->qps : 1) / class_bytes(c),
+			   TRAFFIC_WINDOW_MAX / 2);
 }
 
 /* Messages that make up so many bytes: two at the least, the next is there when one ends. */
@@ -118,11 +117,11 @@ static uint32_t window_free(const struct traffic_class *c)
 
 uint32_t class_window(const struct traffic_class *c)
 {
-	uint32_t window = window_free(c), most = class_loses(c) ? 1 : 2;
+	uint32_t window = window_free(c), most;
 
 	if (!c->flight_bytes || c->probe)
 		return window;
-	most = messages_bound(c, most);
+	most = class_loses(c) ? messages_bound(c) : 2 * messages_bound(c);
 	return most < window ? most : window;
 }
 
@@ -133,7 +132,7 @@ uint32_t class_flight(const struct traffic_class *c)
 	uint32_t window = class_window(c);
 
 	if (c->flight_bytes && !c->probe) {
-		uint32_t most = messages_bound(c, 1);
+		uint32_t most = messages_bound(c);
 
 		return most < window ? most : window;
 	}

@@ -114,6 +114,12 @@ static const struct {
 	 1024,
 	 1},
 	{{.verb = TRAFFIC_READ, .message_bytes = 4096, PACED(32768)}, 16, 8, 1, 4096, 1},
+	{{.verb = TRAFFIC_SEND, .message_bytes = 16384, .qps = 4, PACED(262144)},
+	 8,
+	 4,
+	 1,
+	 16384,
+	 1},
 	{{.verb = TRAFFIC_SEND, .message_bytes = 64, .probe = true, PACED(262144)}, 2, 2, 2, 64, 1},
 };
 
@@ -174,8 +180,11 @@ static void test_all_sizes(void **state)
 				.check = (enum traffic_check)(bytes % 3),
 				.rate_bytes_per_s = bytes % 2 ? bytes * UINT64_C(100) : 0,
 			};
-			uint32_t window = class_window(&c), unit = class_unit(&c);
+			uint32_t window, unit;
 
+			c.flight_bytes = c.rate_bytes_per_s ? TRAFFIC_FLIGHT_BYTES / c.qps : 0;
+			window = class_window(&c);
+			unit = class_unit(&c);
 			assert_true(window && unit && !(window & (window - 1)));
 			assert_int_equal(window % unit, 0);
 			assert_in_range(class_flight(&c), unit, window);
