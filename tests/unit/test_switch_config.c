@@ -124,6 +124,8 @@ static const struct {
 	 1},
 	{"bond mode", HOST1 "hosts:\n  - {name: h1, bond: 802.3ad}\n", 7, 22, "RC-INP-009", 1},
 	{"host twice", HOST1 "hosts:\n  - {name: h1}\n  - {name: h1}\n", 8, 5, "RC-INP-014", 1},
+	{"ports twice", HEAD "      - {name: a, rat: 1G}\n    ports: [{name: b}, {name: c}]\n", 6,
+	 5, "RC-INP-003", 1},
 	{"mac",
 	 "schema: rocecheck.switch/1\nswitches:\n  - name: s\n    mac: 01:00:00:00:00:00\n"
 	 "    ports:\n      - {name: a, local: /x, remote: /y}\n",
