@@ -41,7 +41,7 @@ deadman()
 	local pid
 
 	for pid in $(ours); do
-		[[ $(readlink "/proc/$pid/fd/4") != */fs/state ]] || echo "$pid"
+		[ "$pid" = "${tool:-}" ] || [[ $(readlink "/proc/$pid/fd/4") != */fs/state ]] || echo "$pid"
 	done
 }
 
@@ -65,7 +65,7 @@ nap()
 	sleep "0.$(printf %03d $((RANDOM % $1)))"
 }
 
-options=(apply mtu.yaml -i v0 --auto-approve --accept-unproven --accept-disruption --confirm-within 2s --settle 200ms
+options=(apply mtu.yaml -i v0 --auto-approve --accept-unproven --accept-disruption --confirm-within 2s --settle 1s
 	--state-dir fs/state)
 
 # one VICTIM: an apply with it killed somewhere.
@@ -82,14 +82,15 @@ one()
 	"$rc" "${options[@]}" >said 2>&1 &
 	tool=$!
 	if [ "$1" = tool ]; then
-		nap 300
+		nap 999
 		kill -KILL $tool 2>/dev/null || true
 	else
 		until [ -n "$(deadman)" ] || [ ! -e /proc/$tool ]; do :; done
-		nap 200
+		nap 600
 		[ "$1" != both ] || kill -KILL $tool 2>/dev/null || true
 		for pid in $(deadman); do kill -KILL "$pid" 2>/dev/null || true; done
 	fi
+	[ "$1" != deadman ] || [ ! -e /proc/$tool ] || early=$((early + 1))
 	wait $tool 2>/dev/null || true
 	tool=
 }
@@ -107,14 +108,14 @@ overlay)
 	mount -t overlay none -o lowerdir=low,upperdir=up/u,workdir=up/w fs ;;
 *)
 	truncate -s 320M image
-	"mkfs.$kind" -q image
+	"mkfs.$kind" -q image >mkfs 2>&1
 	mount -o loop image fs ;;
 esac
 printf '%s\n' "schema: rocecheck.profile/1" "name: undo" "intent: lossy" "mtu: {netdev: 9000}" >mtu.yaml
 cat /proc/sys/kernel/random/boot_id >boot_id
 mount --bind boot_id /proc/sys/kernel/random/boot_id
 victims=(tool tool-at deadman both)
-bad=0 boots=0
+bad=0 boots=0 early=0
 for ((i = 0; i < runs; i++)); do
 	victim=${victims[i % ${#victims[@]}]}
 	before=$((1400 + RANDOM % 2000))
@@ -139,7 +140,8 @@ for ((i = 0; i < runs; i++)); do
 	# The next one begins with the transactions of all before it.
 	"$rc" rollback --list --state-dir fs/state >list 2>&1 || true
 done
-echo "$kind: $((runs - bad)) of $runs as before, $boots of them by the boot, $(grep -c undone list || true) undone in the journals"
+echo "$kind: $((runs - bad)) of $runs as before, $boots of them by the boot; $early dead-men were killed before their tool had ended;" \
+	"$(grep -c undone list || true) undone in the journals"
 umount fs
 [ $bad = 0 ]
 END
@@ -149,12 +151,13 @@ for n in "${!kinds[@]}"; do
 	kind=${kinds[n]}
 	mkdir "$tmp/$kind"
 	share=$(((runs + ${#kinds[@]} - 1 - n) / ${#kinds[@]}))
-	unshare -m -n --propagation private bash "$tmp/runs" "$kind" "$share" "$tmp/$kind" "$kept" &
+	unshare -m -n --propagation private bash "$tmp/runs" "$kind" "$share" "$tmp/$kind" "$kept" 2>"$tmp/$kind/errors" &
 	pids+=($!)
 done
 code=0
 for pid in "${pids[@]}"; do
 	wait "$pid" || code=1
 done
+grep -hv ": line [0-9]*: .* Killed " "$tmp"/*/errors || true
 echo "undo: $runs transactions in $SECONDS s$([ $code = 0 ] && echo ", all as before" || echo ": NOT ALL AS BEFORE, see $kept")"
 exit $code
