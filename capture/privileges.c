@@ -50,7 +50,7 @@ static int become(uid_t uid, gid_t gid, struct err *e)
 }
 
 /* uid 0: stay who we are. */
-static int give_up(uid_t uid, gid_t gid, struct err *e)
+static int give_up(uid_t uid, gid_t gid, bool lock_memory, struct err *e)
 {
 	bool change;
 
@@ -59,7 +59,10 @@ static int give_up(uid_t uid, gid_t gid, struct err *e)
 	if (capng_get_caps_process())
 		return err_set(e, -EPERM, "privileges: cannot be read");
 	change = uid && (!geteuid() || !getuid()) && may_become(uid, gid);
+	lock_memory = lock_memory && capng_have_capability(CAPNG_PERMITTED, CAP_IPC_LOCK);
 	capng_clear(CAPNG_SELECT_CAPS);
+	if (lock_memory && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_IPC_LOCK))
+		return err_set(e, -EPERM, "privileges: cannot be chosen");
 	if (change)
 		return become(uid, gid, e);
 	if (capng_apply(CAPNG_SELECT_CAPS))
@@ -69,14 +72,26 @@ static int give_up(uid_t uid, gid_t gid, struct err *e)
 
 int privileges_drop(struct err *e)
 {
-	return give_up(PRIVILEGES_NOBODY, PRIVILEGES_NOBODY, e);
+	return give_up(PRIVILEGES_NOBODY, PRIVILEGES_NOBODY, false, e);
+}
+
+int privileges_drop_except(const struct privileges_kept *kept, struct err *e)
+{
+	unsigned int id = kept->user ? 0 : PRIVILEGES_NOBODY;
+
+	return give_up(id, id, kept->lock_memory, e);
+}
+
+bool privileges_lock_memory(void)
+{
+	return !capng_get_caps_process() && capng_have_capability(CAPNG_EFFECTIVE, CAP_IPC_LOCK);
 }
 
 int privileges_become_owner(const struct folder *folder, struct err *e)
 {
 	struct stat st;
 	int err = fstat(folder->fd, &st) ? err_sys(e, -errno, "%s", folder->path)
-					 : give_up(st.st_uid, st.st_gid, e);
+					 : give_up(st.st_uid, st.st_gid, false, e);
 
 	if (err == -EPERM)
 		err_hint(e, "write into a folder of root");

@@ -21,6 +21,17 @@ struct folder;
  */
 int privileges_drop(struct err *e);
 
+/* The same, but for these. */
+struct privileges_kept {
+	bool user;	  /* who it is: a device may be for its owner alone */
+	bool lock_memory; /* CAP_IPC_LOCK where it was there: the limit of locked memory is too low
+			   */
+};
+int privileges_drop_except(const struct privileges_kept *kept, struct err *e);
+
+/* Whether memory is locked without a limit: CAP_IPC_LOCK. */
+bool privileges_lock_memory(void);
+
 /* Gives up the same, but root becomes the owner of an open folder: a recording by sudo
  * belongs to the owner of the folder, and is written with the owner's rights. -errno and e: the
  * process must end. */

@@ -18,18 +18,21 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probe/confine.h"
 #include "probe/echo.h"
 #include "probe/json_take.h"
 #include "probe/traffic.h"
 
-#define LINE_MAX_BYTES 65536 /* many queue pairs */
-#define WAIT_PIECE_NS  20000000u
+#define LINE_MAX_BYTES	 65536 /* many queue pairs */
+#define WAIT_PIECE_NS	 20000000u
+#define LOCK_SPARE_BYTES (UINT64_C(64) << 20)
 
 struct child {
 	FILE *in, *out;
 	struct traffic *traffic;
 	struct echo *echo;	  /* in its place */
 	unsigned int progress_ms; /* 0 = says nothing of it */
+	bool confined;		  /* gives up its rights before it opens the device */
 	int over_fd;		  /* tells the watcher that the run is over */
 	uint64_t start_ns;	  /* of the run, CLOCK_MONOTONIC; 0 = at once */
 	uint64_t late_ns;	  /* it began so much after that */
@@ -65,12 +68,19 @@ static int take_line(struct child *c, json_t **doc, struct err *e)
 	return *doc ? 0 : err_set(e, -EINVAL, "traffic process: no JSON");
 }
 
+static int confine_child(const struct child *c, const char *ibdev, uint64_t bytes, struct err *e)
+{
+	return c->confined ? confine_rights("", ibdev, 2 * bytes + LOCK_SPARE_BYTES, e) : 0;
+}
+
 static int open_traffic(struct child *c, const json_t *doc, struct traffic_peer *self,
 			struct err *e)
 {
 	struct traffic_spec spec;
 	int err = traffic_spec_from_json(doc, &spec, e);
 
+	if (!err)
+		err = confine_child(c, spec.ibdev, traffic_spec_bytes(&spec), e);
 	if (!err)
 		err = traffic_open(&spec, &c->traffic, e);
 	if (!err)
@@ -83,6 +93,8 @@ static int open_echo(struct child *c, const json_t *doc, struct traffic_peer *se
 	struct echo_spec spec;
 	int err = echo_spec_from_json(doc, &spec, e);
 
+	if (!err)
+		err = confine_child(c, spec.ibdev, 0, e);
 	if (!err)
 		err = echo_open(&spec, &c->echo, e);
 	if (!err)
@@ -254,15 +266,18 @@ static int serve(struct child *c, struct err *e)
 	return err;
 }
 
-int traffic_child(int in_fd, int out_fd)
+int traffic_child(int in_fd, int out_fd, bool confined)
 {
-	struct child c = {.in = fdopen(in_fd, "r"), .out = fdopen(out_fd, "w")};
+	struct child c = {
+		.in = fdopen(in_fd, "r"), .out = fdopen(out_fd, "w"), .confined = confined};
 	struct err e = {0};
 	char line[64];
 	int err = -EBADF;
 
 	/* An agent that is killed cannot kill us. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (confined)
+		confine_memory();
 	if (c.in && c.out) {
 		setvbuf(c.in, NULL, _IONBF, 0); /* a line ahead would hide from poll() */
 		err = serve(&c, &e);

@@ -15,7 +15,10 @@
 #ifndef PROBE_TRAFFIC_CHILD_H
 #define PROBE_TRAFFIC_CHILD_H
 
-/* Serves one end; returns when its input ends. 0 or -errno. */
-int traffic_child(int in_fd, int out_fd);
+#include <stdbool.h>
+
+/* Serves one end; returns when its input ends. 0 or -errno. confined: this process is it alone, and
+ * gives up its rights for good before it opens its device (probe/confine.h). */
+int traffic_child(int in_fd, int out_fd, bool confined);
 
 #endif

@@ -274,8 +274,14 @@ socket.create_connection(at).close()
 web, silent = socket.create_connection(at), socket.create_connection(at)
 web.sendall(b"GET / HTTP/1.1\r\n\r\n")
 PY
+	# During a run nobody is heard.
 	client <<'PY'
 assert b"hello" in s.recv(4096)
+try:
+    socket.create_connection(s.getpeername())
+    sys.exit("the port is open")
+except ConnectionRefusedError:
+    pass
 PY
 	ended 4
 	grep -q "127.0.0.1: refused: the token is not that of the server" "$tmp/server.err"

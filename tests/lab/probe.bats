@@ -73,6 +73,42 @@ moves()
 	served 0
 }
 
+@test "the process that moves data has no rights of root, with raw verbs and with rdma_cm" {
+	local how
+
+	for how in "" "-R"; do
+		serve
+		probe_behind -D 15 --verb send "$how"
+		for host in h1 h2; do
+			sh_on "$host" 'pid=$(pgrep -f "[a]gent --traffic" | tail -1) && grep -E "^(Uid|Cap|NoNew)" /proc/$pid/status &&
+				grep -q "^Uid:.65534.65534.65534.65534" /proc/$pid/status &&
+				[ "$(grep -cE "^Cap(Inh|Prm|Eff|Bnd|Amb):.0000000000000000" /proc/$pid/status)" = 5 ] &&
+				grep -q "^NoNewPrivs:.1" /proc/$pid/status && grep -qx 500 /proc/$pid/oom_score_adj'
+		done
+		behind 0 40
+		is '[.ends[].report.cause] == ["none", "none"]'
+		served 0
+	done
+}
+
+# Control by addresses that no RDMA device has.
+@test "traffic to another address than that of the control connection is refused, unless the server allows it" {
+	sh_on h1 "umask 077; echo $token >/tmp/token"
+	sh_on h1 'ip addr add 198.18.7.1/32 dev lo; ip route add 198.18.7.2 via 198.18.0.2 src 198.18.7.1'
+	sh_on h2 'ip addr add 198.18.7.2/32 dev lo; ip route add 198.18.7.1 via 198.18.0.1 src 198.18.7.2'
+	serve
+	run --separate-stderr -3 sh_on h1 "rocecheck probe client 198.18.7.2 --token-file /tmp/token --json --baseline 0 -n 20"
+	[[ $stderr == *"refusing to send to 198.18.0.1"*"control connection alone, 198.18.7.1"*"--peer-address 198.18.0.1"* ]]
+	served 0
+	sh_on h2 "rm -f /tmp/probe.out; (setsid rocecheck probe server --token-file /tmp/token --peer-address 198.18.0.0/24; echo exit \$?) \
+		</dev/null >/tmp/probe.out 2>&1 &
+		for i in \$(seq 100); do grep -q listening /tmp/probe.out && exit; sleep 0.1; done; exit 1"
+	run --separate-stderr -0 sh_on h1 "rocecheck probe client 198.18.7.2 --token-file /tmp/token --json --baseline 0 -n 20"
+	served 0
+	sh_on h1 'ip addr del 198.18.7.1/32 dev lo'
+	sh_on h2 'ip addr del 198.18.7.2/32 dev lo'
+}
+
 @test "three classes at once, each with its own marking and its own figures" {
 	serve
 	run --separate-stderr probe -D 2 --class tos=104,rate=8M --class tos=0,rate=4M,verb=send --class latency,verb=send,tos=32

@@ -25,7 +25,7 @@ static void *serve(void *arg)
 {
 	struct child *c = arg;
 
-	(void)traffic_child(c->in[0], c->out[1]);
+	(void)traffic_child(c->in[0], c->out[1], false);
 	return NULL;
 }
 

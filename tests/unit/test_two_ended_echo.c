@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	self[n > 0 ? n : 0] = '\0';
 	fake_reset();
 	if (argc > 2 && !strcmp(argv[2], "--traffic"))
-		return traffic_child(0, 1) ? 1 : 0;
+		return traffic_child(0, 1, false) ? 1 : 0;
 	if (argc > 1)
 		return be_agent();
 	return cmocka_run_group_tests(tests, NULL, NULL);
