@@ -420,6 +420,14 @@ PY
 	ended 0
 }
 
+@test "a token of the environment is taken out of it" {
+	ROCECHECK_PROBE_TOKEN=0123456789abcdef-mine start
+	run -1 grep -q mine "/proc/$server/environ"
+	ROCECHECK_PROBE_TOKEN=0123456789abcdef-mine run -3 "$rc" probe client 127.0.0.1 -p "$port"
+	[[ $output != *"the token"* ]]
+	ended 0
+}
+
 @test "another service, and a server of another version" {
 	start
 	door
