@@ -142,6 +142,7 @@ struct worker {
 	struct ibv_mr *mr;
 	struct flow *flow; /* owned */
 	unsigned int flow_count;
+	unsigned int first; /* of them in the next turn: all that are late are first once */
 	struct ibv_qp *control;
 	struct traffic_peer_qp control_self, control_peer;
 	struct cell *out, *in; /* flow_count of each: ours, and what the peer writes */

@@ -428,14 +428,16 @@ static void aim(struct flow *f, struct ibv_send_wr *wr, uint64_t addr)
 void flow_aim(struct flow *f)
 {
 	const struct traffic_class *c = f->class;
-	uint64_t late_ns = c->rate_bytes_per_s ? throttle_late_ns(c) : 0;
+	uint64_t step_ns = c->rate_bytes_per_s ? throttle_step_ns(c) : 0, late_ns = step_ns;
 
 	for (uint32_t i = 0; f->tx.on && i < f->window; i++)
 		aim(f, &f->tx.wr[i], f->peer.addr + (uint64_t)(i % f->slots) * f->stride);
+	if (step_ns && f->worker->t->soft)
+		late_ns = throttle_late_ns(c, true);
 	/* One after another: not all of them at the start. */
 	if (c->qps > 1)
 		pace_init(&f->tx.pace, c->rate_bytes_per_s / c->qps, late_ns,
-			  f->worker->t->start_ns + f->number * late_ns);
+			  f->worker->t->start_ns + f->number * step_ns);
 }
 
 void flow_clear(struct flow *f)

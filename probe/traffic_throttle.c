@@ -6,18 +6,24 @@
 
 #include "probe/traffic_end.h"
 
-/* So late a worker comes round, and no time was lost: a turn, and a sleep on Soft-RoCE. */
-#define TURN_NS	 20000u
-#define SLEEP_NS PACE_WINDOW_NS
+#define TURN_NS	 20000u			/* of a worker that polls: it comes round so late */
+#define SLEEP_NS (100 * PACE_WINDOW_NS) /* of Soft-RoCE: one processor moves the packets, too */
 
 static unsigned int window_of(const struct traffic_class *c)
 {
 	return c->verb == TRAFFIC_READ;
 }
 
-uint64_t throttle_late_ns(const struct traffic_class *c)
+uint64_t throttle_step_ns(const struct traffic_class *c)
 {
 	return pace_step_ns(c->rate_bytes_per_s, class_bytes(c));
+}
+
+uint64_t throttle_late_ns(const struct traffic_class *c, bool soft)
+{
+	uint64_t least_ns = soft ? SLEEP_NS : TURN_NS, step_ns = throttle_step_ns(c);
+
+	return step_ns > least_ns ? step_ns : least_ns;
 }
 
 void throttle_init(struct throttle *s)
@@ -28,7 +34,6 @@ void throttle_init(struct throttle *s)
 void throttle_begin(struct throttle *s, const struct traffic_spec *spec, bool soft,
 		    uint64_t start_ns)
 {
-	const uint64_t round_ns = soft ? SLEEP_NS : TURN_NS;
 	uint64_t rate[2] = {0};
 	uint32_t largest[2] = {0};
 
@@ -36,13 +41,11 @@ void throttle_begin(struct throttle *s, const struct traffic_spec *spec, bool so
 		const struct traffic_class *c = &spec->class[i];
 		uint32_t bytes = class_bytes(c);
 		unsigned int at = window_of(c);
-		uint64_t late_ns;
 
 		if (!c->rate_bytes_per_s || !class_requests(c, spec->role))
 			continue;
-		late_ns = throttle_late_ns(c);
-		pace_init(&s->class[i].pace, c->rate_bytes_per_s,
-			  late_ns > round_ns ? late_ns : round_ns, start_ns);
+		pace_init(&s->class[i].pace, c->rate_bytes_per_s, throttle_late_ns(c, soft),
+			  start_ns);
 		s->class[i].flight_bytes = c->flight_bytes;
 		atomic_init(&s->class[i].under_way, 0);
 		rate[at] += c->rate_bytes_per_s;

@@ -38,8 +38,14 @@ void throttle_begin(struct throttle *s, const struct traffic_spec *spec, bool so
 		    uint64_t start_ns);
 void throttle_clear(struct throttle *s);
 
-/* The schedule of a class and of each of its queue pairs may be so late before time is dropped. */
-uint64_t throttle_late_ns(const struct traffic_class *c);
+/* Between two messages of a class. */
+uint64_t throttle_step_ns(const struct traffic_class *c);
+
+/* The schedule of a class may be so late before time is dropped: by a message, or the turn of a
+ * worker that polls. On Soft-RoCE, where the kernel takes the processor for longer than that with
+ * each message, by 100 ms; the bounds above hold there as well, so that what is late comes by one
+ * message more in a millisecond. */
+uint64_t throttle_late_ns(const struct traffic_class *c, bool soft);
 
 #define THROTTLE_FULL UINT64_MAX /* until something completes */
 

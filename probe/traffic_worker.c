@@ -182,8 +182,10 @@ bool worker_turn(struct worker *w)
 	w->next_ns = UINT64_MAX;
 	for (int i = 0; i < n; i++)
 		take(w, &wc[i]);
+	if (w->t->soft && ++w->first >= w->flow_count)
+		w->first = 0;
 	for (unsigned int i = 0; i < w->flow_count; i++) {
-		struct flow *f = &w->flow[i];
+		struct flow *f = &w->flow[(w->first + i) % w->flow_count];
 
 		if (flow_awaits(f))
 			flow_look(f);
