@@ -8,6 +8,7 @@
 #include <locale.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -15,6 +16,8 @@
 #include "profiles/fabric.h"
 #include "profiles/profile.h"
 #include "profiles/text.h"
+
+#define DESCRIPTORS_MIN 64
 
 static const struct command *const commands[] = {
 	&cmd_show,	     &cmd_lint,		 &cmd_plan,	     &cmd_apply,
@@ -385,6 +388,20 @@ static bool open_outputs(void)
 	return true;
 }
 
+/* A transaction holds some 20 files and sockets. Root may go beyond a hard limit that is too low
+ * for it; for others opening fails, with the name of what could not be opened. */
+static void raise_descriptor_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS_MIN)
+		return;
+	limit.rlim_cur = DESCRIPTORS_MIN;
+	if (limit.rlim_max < DESCRIPTORS_MIN)
+		limit.rlim_max = DESCRIPTORS_MIN;
+	(void)setrlimit(RLIMIT_NOFILE, &limit); /* see above */
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *c;
@@ -393,6 +410,7 @@ int main(int argc, char **argv)
 
 	if (!open_standard_descriptors())
 		return EXIT_ENVIRONMENT; /* nowhere to say it */
+	raise_descriptor_limit();
 	setlocale(LC_CTYPE, "");
 	if (!open_outputs())
 		return EXIT_ENVIRONMENT; /* as above */
