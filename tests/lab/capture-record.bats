@@ -87,12 +87,13 @@ setup()
 
 @test "what the recording itself loses is counted, in the file too, and is no loss of the network" {
 	record h2 slow -i roce0 -w /tmp/slow.pcapng --full
+	# The process that reads the frames is the child of the one that was started.
 	# shellcheck disable=SC2016 # for the guest's shell
-	on h2 bash -c 'kill -STOP $(</tmp/slow.pid)'
+	on h2 bash -c 'kill -STOP $(</proc/$(</tmp/slow.pid)/task/$(</tmp/slow.pid)/children)'
 	counters before
 	flow ib_write_bw -m 4096 -s 1048576 -n 110
 	# shellcheck disable=SC2016
-	on h2 bash -c 'kill -CONT $(</tmp/slow.pid)'
+	on h2 bash -c 'kill -CONT $(</proc/$(</tmp/slow.pid)/task/$(</tmp/slow.pid)/children)'
 	flow ib_write_bw -m 4096 -s 65536 -n 8
 	counters after
 	ended h2 slow
