@@ -147,6 +147,34 @@ flow()
 	return $code
 }
 
+# enough WHAT NUMBER COUNT FLOW...: makes the flow, up to ten times, until the command COUNT has grown by NUMBER. How often
+# is the machine's: one that never makes so many is no fault of what is tested.
+enough()
+{
+	local what=$1 number=$2 count=$3 begin now
+
+	shift 3
+	begin=$($count)
+	for _ in {1..10}; do
+		flow "$@"
+		now=$($count)
+		((now - begin < number)) || return 0
+	done
+	skip "needed $number $what, and got $((now - begin)) on this machine"
+}
+
+# sent_pauses: PFC frames of priority 3 that the switch has sent to h1.
+sent_pauses()
+{
+	lab switch '{"op": "stats"}' | jq '.switches.leaf1.ports.p1.prio["3"] | .pfc_xoff_sent + .pfc_xon_sent'
+}
+
+# mirrored_frames: that the switch has copied so far.
+mirrored_frames()
+{
+	lab switch '{"op": "stats"}' | jq .mirror.written
+}
+
 # counters NAME: all that the two hosts count, into $tmp/NAME.counters, one "h1.rdma.KEY value" a line.
 counters()
 {

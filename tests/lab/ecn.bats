@@ -197,6 +197,18 @@ incast()
 	echo $(($(of_switch '[.[].prio["3"].pfc_xoff_sent] | add') - sent))
 }
 
+# cnps_add_up: every CNP of h3 was handled, or dropped where that is counted: at the guest's full ring, or by the switch.
+cnps_add_up()
+{
+	local dropped
+
+	sent=$(counter h3 np_cnp_sent) one=$(counter h1 rp_cnp_handled) two=$(counter h2 rp_cnp_handled)
+	dropped=$(($(on h3 cat /sys/class/net/roce0/statistics/tx_dropped) +
+		$(of_switch '[.[].prio["6"].dropped] | add')))
+	echo "CNPs: h3 sent $sent, h1 took $one, h2 took $two, $dropped frames were dropped on the way" >&2
+	((sent >= one + two && sent <= one + two + dropped))
+}
+
 @test "2:1 incast: marking halves the pauses at least, nothing is lost or out of sequence" {
 	drops=$(of_switch '[.[].prio["3"].dropped] | add') errors=$(sequence_errors)
 	incast >"$tmp/without"
@@ -207,9 +219,8 @@ incast()
 	((without > 20 && 2 * with <= without))
 	[ "$(of_switch '[.[].prio["3"].dropped] | add')" = "$drops" ]
 	[ "$(sequence_errors)" = "$errors" ]
-	sent=$(counter h3 np_cnp_sent) one=$(counter h1 rp_cnp_handled) two=$(counter h2 rp_cnp_handled)
-	echo "CNPs: h3 sent $sent, h1 took $one, h2 took $two"
-	((one > 5 && two > 5 && sent == one + two))
+	until_true 10 cnps_add_up
+	((one > 5 && two > 5))
 	[ "$(counter h3 np_ecn_marked_roce_packets)" -ge "$sent" ]
 	[ "$(counter h1 rp_cnp_ignored)" = 0 ]
 	[ "$(counter h2 rp_cnp_ignored)" = 0 ]
