@@ -109,3 +109,28 @@ nobody_waits()
 	run -0 on h2 rocecheck rollback --list
 	[[ $(tail -n1 <<<"$output") == *undone* ]]
 }
+
+@test "a reboot before the confirmation: lldpad's file and the kernel are as before" {
+	on h2 sh -c 'mkdir -p /var/lib/lldpad && cat >/run/agent.yaml' <<-END
+		schema: rocecheck.profile/1
+		name: agent
+		intent: lossless
+		dcbx: {agent: lldpad, peer: {require: ignore}}
+		pfc: {enabled: [3]}
+		mtu: {netdev: 2000}
+		policy: {disruption: allow}
+	END
+	state >"$BATS_TEST_TMPDIR/before"
+	changes=$(on h2 rocecheck plan /run/agent.yaml --json | jq .changes)
+	[ "$changes" -ge 2 ]
+	run -0 on h2 rocecheck apply /run/agent.yaml --auto-approve --accept-unproven --confirm-within 600s
+	on h2 grep -q 'enabled' /var/lib/lldpad/lldpad.conf
+	# What a host has lost after a reboot: its processes and its boot id.
+	on h2 sh -c 'kill -KILL $(pidof rocecheck); cat /proc/sys/kernel/random/uuid >/run/boot_id
+		mount --bind /run/boot_id /proc/sys/kernel/random/boot_id'
+	run -0 on h2 rocecheck apply --last --boot
+	[[ $output == *"was not confirmed before the reboot, is undone"* ]]
+	on h2 umount /proc/sys/kernel/random/boot_id
+	state | diff "$BATS_TEST_TMPDIR/before" -
+	[ "$(on h2 rocecheck plan /run/agent.yaml --json | jq .changes)" = "$changes" ]
+}
