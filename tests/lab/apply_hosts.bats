@@ -127,6 +127,20 @@ waits_for()
 	is_set h1
 }
 
+@test "a key that is restricted to agent --read-only: plan works, apply is refused by sshd's command" {
+	ssh-keygen -q -t ed25519 -N '' -f "$BATS_TEST_TMPDIR/key"
+	printf 'restrict,command="/rocecheck/build/rocecheck agent --read-only" %s\n' \
+		"$(cat "$BATS_TEST_TMPDIR/key.pub")" | on h1 tee -a /run/lab/authorized_keys >/dev/null
+	sed -e "s#^\( *\)IdentityFile .*#\1IdentityFile $BATS_TEST_TMPDIR/key#" -e 's#^\( *\)ControlPath .*#\1ControlPath none#' \
+		"$LAB_DIR/ssh_config" >"$LAB_DIR/read_only_config"
+	sed -i "s#$LAB_DIR/ssh_config#$LAB_DIR/read_only_config#" "$LAB_DIR/fabric.yaml"
+	run -0 --separate-stderr many plan --hosts h1
+	[[ $output == *"1 of 1 host would change"* ]]
+	run ! many apply --hosts h1 --auto-approve --accept-unproven
+	[[ $output == *"--read-only"* ]]
+	is_clean h1
+}
+
 @test "a connection that is cut in the midst: the host is asked again, and confirmed" {
 	on h1 /run/hold >/dev/null 2>&1 &
 	build/rocecheck apply --inventory "$LAB_DIR/fabric.yaml" --hosts h1 --auto-approve \
