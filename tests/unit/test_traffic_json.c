@@ -40,6 +40,7 @@ static const struct traffic_spec spec = {
 			  .message_bytes = 32768,
 			  .window = 64,
 			  .rate_bytes_per_s = 625000000,
+			  .flight_bytes = 32768, /* not written: made of the rest */
 		  },
 		  {
 			  .transport = TRAFFIC_UD,
