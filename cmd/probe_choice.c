@@ -255,12 +255,10 @@ static int take_sizes(const char *text, uint32_t least, uint32_t most, struct tw
 		err_set(e, -EINVAL, "--sizes: '%s' is no range", text);
 		return err_hint(e, "write it as 64-1MiB");
 	}
-	if (units_bytes(from, least, most, &a, e) || units_bytes(dash + 1, a, most, &b, e)) {
-		err_prefix(e, "--sizes");
-		return most == TRAFFIC_MESSAGE_MAX || e->code != -ERANGE
-			       ? e->code
-			       : err_hint(e, "larger messages are flat out: leave --rate out");
-	}
+	if (units_bytes(from, least, most, &a, e) ||
+	    units_bytes(dash + 1, a, TRAFFIC_MESSAGE_MAX, &b, e))
+		return err_prefix(e, "--sizes");
+	b = b < most ? b : most; /* as UD ends at what a packet carries */
 	w->size_from = (uint32_t)a;
 	w->size_to = (uint32_t)b;
 	return 0;

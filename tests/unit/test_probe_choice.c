@@ -156,6 +156,8 @@ static void test_sizes(void **state)
 	assert_int_equal(w.spec.duration_ms, 3000);
 	assert_int_equal(parse("--all --rate 2G", &w, &e), 0);
 	assert_int_equal(w.size_to, 256 << 10); /* no more is under way at a rate */
+	assert_int_equal(parse("--sizes 64-1MiB --rate 2G", &w, &e), 0);
+	assert_int_equal(w.size_to, 256 << 10);
 	assert_int_equal(parse("-s 2 --check none", &w, &e), 0);
 	assert_int_equal(w.spec.class[0].message_bytes, 2);
 }
@@ -368,7 +370,7 @@ static const struct {
 	{"-n 0", "--iters: '0' is out of range", "a decimal number from 1"},
 	{"--rate 99999T", "--rate: '99999T' is out of range", "kbit/s from 1 to"},
 	{"--tcp streams=65", "--tcp streams: '65' is out of range", "from 1 to 64"},
-	{"--sizes 64-1MiB --rate 2G", "--sizes: '1MiB' is out of range", "leave --rate out"},
+	{"--sizes 512KiB-1MiB --rate 2G", "--sizes: '512KiB' is out of range", "to 262144"},
 	{"--class qps=0", "--class qps: '0' is out of range", "a decimal number from 1 to 256"},
 };
 
