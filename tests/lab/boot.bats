@@ -93,8 +93,9 @@ lossy()
 		ip link add veth-1 mtu 1500 type veth peer name veth-2'
 	soon 40 on h1 grep -x 4200 /sys/class/net/veth-1/mtu
 	on h1 journalctl -u rocecheck-apply@veth-1 --no-pager | grep 'veth-1: profile big: applied'
-	run on h1 journalctl --no-pager -u 'rocecheck-apply@veth-2*' -o cat
-	[[ $output == *"No entries"* ]] || { echo "$output"; return 1; }
+	# The one was started, the other never.
+	[ -n "$(on h1 systemctl show -P InactiveExitTimestamp rocecheck-apply@veth-1)" ]
+	[ -z "$(on h1 systemctl show -P InactiveExitTimestamp rocecheck-apply@veth-2)" ]
 	on h1 sh -c 'ip link del veth-1; rm /var/lib/rocecheck/last/veth-1*'
 }
 

@@ -102,7 +102,7 @@ nobody_waits()
 
 @test "the tool is killed in the middle: undone at once, long before its time" {
 	state >"$BATS_TEST_TMPDIR/before"
-	run -0 on h2 /rocecheck/build/tools/killat 14 rocecheck apply /run/guarded.yaml --auto-approve \
+	run -0 on h2 /rocecheck/build/tools/killat -s 1 rocecheck apply /run/guarded.yaml --auto-approve \
 		--accept-unproven --confirm-within 600s
 	nobody_waits
 	state | diff "$BATS_TEST_TMPDIR/before" -
