@@ -94,8 +94,8 @@ unit: $(UNITS) ; @tests/run.sh $(BUILD)/check $(UNITS)
 # The tests of every change, without hardware or KVM; ends in "N passed, N failed, N skipped".
 check: setup
 	@$(ALL)
-	@tests/run.sh build/check $(CHECK_TESTS) tests/layers.sh --beside tests/sanitize.sh \
-	        $(sort $(wildcard tests/golden/*.bats)) $(UNITS) $(UNITS:$(BUILD)/%=build/san/%)
+	@tests/run.sh build/check $(CHECK_TESTS) --beside tests/sanitize.sh $(UNITS:$(BUILD)/%=build/san/%) \
+	        --beside tests/layers.sh $(sort $(wildcard tests/golden/*.bats)) tests/units.sh $(UNITS:$(BUILD)/%=build/%)
 $(BUILD)/units: $(UNITS)
 
 # The lab itself: its faults, its NIC and switch under load, DCBX; it wants a machine of its own.

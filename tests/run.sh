@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs test programs and bats files and adds their results up.
-#   tests/run.sh LOGDIR TEST... [--beside TEST...]
+#   tests/run.sh LOGDIR TEST... [--beside TEST...]...
 # A test is a bats file (*.bats), or a program that prints TAP (cmocka does, by CMOCKA_MESSAGE_OUTPUT).
-# A program that prints no TAP counts as one test: exit 0 passed, 77 skipped, else failed. Those after
-# --beside run at the same time as the others, which wait for guests and leave a processor idle.
+# A program that prints no TAP counts as one test: exit 0 passed, 77 skipped, else failed. Those after a
+# --beside run in turn, at the same time as the others, which wait for guests and leave a processor idle.
 # A test that tries a second time prints "# retried: WHAT": these lines are shown and counted. The seconds of
 # each suite are left in LOGDIR/seconds, in the form of budget.txt (BUDGET overrides), and a suite over its
 # budget is shown and counted; neither fails, as a machine may be busy.
@@ -101,10 +101,43 @@ run_lane()
 	echo "$passed $failed $skipped $retried" >"$log_dir/$lane.counts"
 }
 
-# With all that it started.
-end_beside()
+# start_lane TEST...: beside the others, in a process group of its own. LIST only names its tests.
+start_lane()
 {
-	[ -n "$beside_pid" ] && kill -- "-$beside_pid" 2>/dev/null
+	lanes=$((lanes + 1))
+	if [ -n "${LIST:-}" ]; then
+		run_lane "beside$lanes" "$@"
+		return
+	fi
+	set -m
+	run_lane "beside$lanes" "$@" &
+	lane_pids+=($!)
+	set +m
+}
+
+# With all that they started.
+end_lanes()
+{
+	local pid
+
+	for pid in "${lane_pids[@]}"; do
+		kill -- "-$pid" 2>/dev/null
+	done
+}
+
+# wait_lanes: adds up what they count; one without counts has failed.
+wait_lanes()
+{
+	local lane ok not_ok skip retries
+
+	for ((lane = 1; lane <= lanes; lane++)); do
+		wait "${lane_pids[lane - 1]}"
+		if read -r ok not_ok skip retries <"$log_dir/beside$lane.counts"; then
+			((passed += ok, failed += not_ok, skipped += skip, retried += retries))
+		else
+			((failed++))
+		fi
+	done
 }
 
 # over_budget: the suites that took longer than budget.txt gives them. Those of a folder of somebody's own have none.
@@ -115,37 +148,29 @@ over_budget()
 		$1 in most && $2 > most[$1] { printf "over budget: %s took %d s of %d s\n", $1, $2, most[$1] }' "$budget" "$log_dir/seconds"
 }
 
-beside_pid=
+lanes=0 lane_pids=()
 tests=()
 while (($#)) && [ "$1" != --beside ]; do
 	tests+=("$1")
 	shift
 done
-if [ -n "${LIST:-}" ]; then
-	run_lane main "${tests[@]}"
-	shift
-	run_lane beside "$@"
-	exit
+if [ -z "${LIST:-}" ]; then
+	mkdir -p "$log_dir"
+	rm -f "$log_dir"/*.counts "$log_dir"/*.seconds
+	trap 'end_lanes; exit 130' INT TERM HUP
 fi
-mkdir -p "$log_dir"
-rm -f "$log_dir"/*.counts "$log_dir"/*.seconds
-if (($#)); then
+while (($#)); do
 	shift
-	trap 'end_beside; exit 130' INT TERM HUP
-	set -m # a process group of its own
-	run_lane beside "$@" &
-	beside_pid=$!
-	set +m
-fi
+	lane=()
+	while (($#)) && [ "$1" != --beside ]; do
+		lane+=("$1")
+		shift
+	done
+	start_lane "${lane[@]}"
+done
 run_lane main "${tests[@]}"
-if [ -n "$beside_pid" ]; then
-	wait "$beside_pid"
-	if read -r beside_passed beside_failed beside_skipped beside_retried <"$log_dir/beside.counts"; then
-		((passed += beside_passed, failed += beside_failed, skipped += beside_skipped, retried += beside_retried))
-	else
-		((failed++))
-	fi
-fi
+[ -z "${LIST:-}" ] || exit 0
+wait_lanes
 cat "$log_dir"/*.seconds >"$log_dir/seconds"
 printf 'retried: %d\n' "$retried"
 over_budget | tee "$log_dir/over"

@@ -21,14 +21,12 @@ budget() {
 	awk -v suite="$1" '$1 == suite { print $2; n++ } END { exit n != 1 }' tests/budget.txt
 }
 
-# seconds TARGET: those of its longer lane, by the budget.
+# seconds TARGET: those of its longest lane, by the budget.
 seconds() {
-	local lane suite main=0 beside=0
-
-	while read -r lane suite; do
-		: $(($lane += $(budget "$suite")))
-	done < <(tests_of "$1" | awk '{ print $1, $2 }' | sort -u)
-	echo $((main > beside ? main : beside))
+	tests_of "$1" | awk '{ print $1, $2 }' | sort -u |
+		while read -r lane suite; do
+			echo "$lane $(budget "$suite")"
+		done | awk '{ sum[$1] += $2 } END { for (lane in sum) if (sum[lane] > most) most = sum[lane]; print most + 0 }'
 }
 
 # program FILE: a test that prints what stands on standard input.
@@ -49,7 +47,7 @@ program() {
 	done
 	cat "$tmp"/{check,lab-check,fabric-check} | awk '{ print $3 }' | sort >"$tmp/played"
 	{
-		ls tests/lab/*.bats tests/golden/*.bats tests/lab/scenario tests/lab/scenario-6.12 tests/layers.sh tests/sanitize.sh
+		ls tests/lab/*.bats tests/golden/*.bats tests/lab/scenario tests/lab/scenario-6.12 tests/{layers,sanitize,units}.sh
 		for kind in '' san/; do
 			ls tests/unit/test_*.c | sed "s,tests/\(.*\)\.c,build/$kind\1,"
 			ls tests/fuzz/fuzz_*.c | sed "s,tests/fuzz/fuzz_\(.*\)\.c,build/${kind}fuzz/\1,"
@@ -107,7 +105,7 @@ program() {
 	sed -i '2i sleep 2' "$tmp/kind/slow"
 	printf 'kind/slow 1 # seconds\nkind/quick 60\n' >"$tmp/budget"
 	program kind/quick <<<$'# retried: c\n# retried: d\nok 1'
-	BUDGET=$tmp/budget run -1 tests/run.sh "$tmp/log" "$tmp/kind/slow" --beside "$tmp/kind/quick" "$tmp/bad"
+	BUDGET=$tmp/budget run -1 tests/run.sh "$tmp/log" "$tmp/kind/slow" --beside "$tmp/kind/quick" --beside "$tmp/bad"
 	[[ $output == *$'\nretried: 2\n'* ]]
 	[[ $output == *"over budget: kind/slow took "[2-9]" s of 1 s"* ]]
 	[[ $output != *"over budget: kind/quick"* ]]
