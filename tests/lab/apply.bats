@@ -290,16 +290,22 @@ dirty()
 
 @test "two at once: the second waits for nobody" {
 	clean
-	on bash -c 'mkdir -p /var/lib/rocecheck; flock /var/lib/rocecheck/lock sleep 5 >/dev/null 2>&1 &
-		until ! flock -n /var/lib/rocecheck/lock true; do sleep 0.05; done'
+	# The first one stands still in its midst.
+	# shellcheck disable=SC2016 # for the guest's shell
+	on bash -c 'rocecheck apply lab --auto-approve --accept-unproven </dev/null >/dev/null 2>&1 &
+		until grep -q OFDLCK /proc/locks; do :; done
+		kill -STOP $!; echo $! >/run/first.pid; grep OFDLCK /proc/locks'
 	run -3 on rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"another apply or rollback is running"* ]]
+	# shellcheck disable=SC2016
+	on bash -c 'kill -CONT $(</run/first.pid); while kill -0 $(</run/first.pid) 2>/dev/null; do sleep 0.1; done'
+	on rocecheck rollback
 }
 
 @test "no room for the journal, a folder that is read only, a user namespace: nothing is written" {
 	clean
 	on /tmp/state >"$BATS_TEST_TMPDIR/before"
-	on bash -c 'mkdir -p /run/full && mount -t tmpfs -o size=4k tmpfs /run/full && echo x >/run/full/x'
+	on bash -c 'mkdir -p /run/full && mount -t tmpfs -o size=4k,mode=700 tmpfs /run/full && echo x >/run/full/x'
 	run -3 on rocecheck apply lab --auto-approve --accept-unproven --state-dir /run/full
 	[[ $output == *"No space left on device"* ]]
 	on mount -o remount,ro /run/full
