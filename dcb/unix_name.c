@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel is asked by NETLINK_SOCK_DIAG (linux unix_diag.h): it names the user that made a
- * socket, which passing the descriptor on does not change. Where it has no unix_diag, names are
- * those of /proc/net/unix, in which a name that has a newline makes a line of its own, and the user
- * is that of a process that has the socket open.
+ * A name that /proc/net/unix does not have is free. Of one that it has the kernel is asked by
+ * NETLINK_SOCK_DIAG (linux unix_diag.h): it names the user that made a socket, which passing the
+ * descriptor on does not change, and is not deceived by a name with a newline, which makes a line
+ * of its own in /proc/net/unix. Where it has no unix_diag, that line counts, and the user is that
+ * of a process that has the socket open.
  */
 #include "dcb/unix_name.h"
 
@@ -158,10 +159,16 @@ void unix_name_find(const char *proc, const char *name, struct unix_name *found)
 	*found = (struct unix_name){.holder = UNIX_NAME_FREE};
 	if (!proc)
 		proc = "/proc";
-	/* A /proc of a test's has sockets of its own. */
-	if (strcmp(proc, "/proc") || ask_kernel(&s)) {
-		s = (struct search){.name = name};
-		read_sockets(proc, &s);
+	read_sockets(proc, &s);
+	if (!s.held)
+		return;
+	/* The question makes the kernel load its module unix_diag, so it is asked only when
+	 * somebody has the name, or pretends to. A /proc of a test's has sockets of its own. */
+	if (!strcmp(proc, "/proc")) {
+		struct search asked = {.name = name};
+
+		if (!ask_kernel(&asked))
+			s = asked;
 	}
 	if (!s.held)
 		return;
