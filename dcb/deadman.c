@@ -37,8 +37,9 @@
 #define LOCK_MS	 10000
 #define TRIES	 20 /* a port that is just away comes back */
 #define PAUSE_MS 3000
-#define KEPT_FD	 3  /* the first descriptor that the dead-man keeps */
-#define FREE_FD	 64 /* none of those that it keeps is here or above */
+#define DIE_MS	 10000 /* what sleeps in the kernel for longer does not see SIGKILL */
+#define KEPT_FD	 3     /* the first descriptor that the dead-man keeps */
+#define FREE_FD	 64    /* none of those that it keeps is here or above */
 
 /* The first message to the tool. */
 struct ready {
@@ -63,6 +64,7 @@ struct watcher {
 	struct state state;
 	struct tx known;
 	int tool, talk; /* -1: the kernel has no pidfd; the tool has left */
+	pid_t tool_pid;
 	bool tool_gone, unreadable;
 	bool whole; /* all steps are in known: the journal said that it is done */
 	uint64_t hung_at_ms;
@@ -74,6 +76,8 @@ enum deadman_act deadman_next(const struct tx *tx, const struct deadman_view *vi
 		return DEADMAN_END;
 	if (tx->state == TX_DONE)
 		return view->now_ms < tx->confirm_by_ms ? DEADMAN_WAIT : DEADMAN_UNDO;
+	if (!view->tool_gone && view->now_ms > view->hung_at_ms + DIE_MS)
+		return DEADMAN_UNDO;
 	if (!view->tool_gone)
 		return view->now_ms > view->hung_at_ms ? DEADMAN_KILL : DEADMAN_WAIT;
 	/* Of a journal that cannot be read nobody knows what was announced since. */
@@ -374,13 +378,22 @@ static void kill_by(int pidfd)
 		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 }
 
+/* A pid whose end of the talk is still open is its own. */
+static void kill_tool(const struct watcher *w)
+{
+	if (w->tool >= 0)
+		kill_by(w->tool);
+	else if (w->talk >= 0)
+		(void)kill(w->tool_pid, SIGKILL);
+}
+
 static void watch(struct watcher *w)
 {
 	enum deadman_act act;
 
 	while ((act = look(w)) == DEADMAN_WAIT || act == DEADMAN_KILL) {
 		if (act == DEADMAN_KILL)
-			kill_by(w->tool);
+			kill_tool(w);
 		wait_for_news(w);
 	}
 	if (act == DEADMAN_UNDO)
@@ -407,9 +420,10 @@ static int prepare(struct watcher *w, struct err *e)
 	return err;
 }
 
-static _Noreturn void live(const struct deadman *d, int talk, int tool)
+static _Noreturn void live(const struct deadman *d, int talk, int tool, pid_t tool_pid)
 {
-	struct watcher w = {.d = d, .state = *d->state, .tool = tool, .talk = talk};
+	struct watcher w = {
+		.d = d, .state = *d->state, .tool = tool, .talk = talk, .tool_pid = tool_pid};
 	struct ready ready = {.pid = getpid()};
 	struct err e = {0};
 	char cgroup[JOURNAL_ID_MAX + 16];
@@ -436,7 +450,7 @@ static int start(const struct deadman *d, int talk)
 {
 	/* Before the fork: it is of this process and of no later one with its number. */
 	int tool = (int)syscall(SYS_pidfd_open, getpid(), 0), status, err = 0;
-	pid_t child = fork();
+	pid_t tool_pid = getpid(), child = fork();
 
 	if (!child) {
 		if (setsid() < 0)
@@ -444,7 +458,7 @@ static int start(const struct deadman *d, int talk)
 		child = fork();
 		if (child)
 			_exit(child < 0);
-		live(d, talk, tool);
+		live(d, talk, tool, tool_pid);
 	}
 	if (child < 0)
 		err = -errno;

@@ -374,6 +374,10 @@ static int check_confirmable(const struct tx *tx, struct err *e)
 		return err_set(e, -EALREADY, "transaction %s was confirmed before", tx->id);
 	if (!tx->confirm_within_s)
 		return err_set(e, -EALREADY, "transaction %s stands without confirmation", tx->id);
+	if (tx->other_boot)
+		return err_set(e, -ECANCELED,
+			       "transaction %s was not confirmed before the host was restarted",
+			       tx->id);
 	return 0;
 }
 

@@ -46,6 +46,8 @@ static const struct act_case acts[] = {
 	{"slow", TX_RUNNING, false, false, false, 71000, DEADMAN_WAIT},
 	{"hung", TX_RUNNING, false, false, false, 71001, DEADMAN_KILL},
 	{"hung before the first write", TX_PREPARED, false, false, false, 71001, DEADMAN_KILL},
+	{"killed, and not dead yet", TX_RUNNING, false, false, false, 81000, DEADMAN_KILL},
+	{"killed, and does not die", TX_RUNNING, false, false, false, 81001, DEADMAN_UNDO},
 	{"done", TX_DONE, false, true, false, 19999, DEADMAN_WAIT},
 	{"nobody came", TX_DONE, false, true, false, 20000, DEADMAN_UNDO},
 	{"nobody came, and the tool is still there", TX_DONE, false, false, false, 20000,
@@ -448,6 +450,25 @@ static void test_not_replaced(void **state)
 	assert_int_equal(guard_check(NULL, &e), 0);
 }
 
+/* The host was restarted while it waited: nobody is there who would have undone it. */
+static void test_confirmed_after_restart(void **state)
+{
+	char id[JOURNAL_ID_MAX], path[160], command[256];
+	struct err e = {0};
+	struct tx tx;
+
+	(void)state;
+	assert_int_equal(apply(600, id, open_fake, &e), 0);
+	assert_int_equal(signal_deadmen(SIGKILL), 1);
+	journal_of(id, path);
+	snprintf(command, sizeof(command), "sed -i 's/\"boot\":\"./\"boot\":\"x/' %s", path);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(journal_confirm(dir, id, &tx, &e), -ECANCELED);
+	assert_non_null(strstr(e.text, "before the host was restarted"));
+	assert_false(tx.confirmed);
+	tx_clear(&tx);
+}
+
 /* Somebody has the lock and does not let go. */
 static void test_lock_held(void **state)
 {
@@ -510,6 +531,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_acts),
+		cmocka_unit_test_setup_teardown(test_confirmed_after_restart, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_nobody_confirms, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_confirmed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_tool_killed, set_up, tear_down),
