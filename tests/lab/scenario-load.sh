@@ -77,14 +77,16 @@ end_senders()
 	jq -s add "$folder/load.$n.parts" >"$folder/load.$n.json"
 }
 
-# pings NUMBER TO SECONDS TOS SIZE INTERVAL RAIL FROM...
+# pings NUMBER TO SECONDS TOS SIZE INTERVAL RAIL FROM...: by their number, for what is under way at a deadline counts as
+# lost.
 pings()
 {
-	local n=$1 to=$2 seconds=$3 tos=$4 size=$5 interval=$6 rail=$7 from
+	local n=$1 to=$2 seconds=$3 tos=$4 size=$5 interval=$6 rail=$7 from count
 
 	shift 7
+	count=$(awk -v seconds="$seconds" -v interval="$interval" 'BEGIN { printf "%d", seconds / interval }')
 	for from in "$@"; do
-		on "$from" timeout $((seconds + load_margin)) ping -q -Q "$tos" -s "$size" -i "$interval" -w "$seconds" \
+		on "$from" timeout $((seconds + load_margin)) ping -q -Q "$tos" -s "$size" -i "$interval" -c "$count" -W 2 \
 			"$(address_of "$to" "$rail")" >"$folder/load.$n.$from" 2>&1 &
 		senders+=($!)
 	done
