@@ -214,6 +214,8 @@ transaction "*", which the last boot interrupted, is undone
 		cp -a state before
 		for n in 1 2 3 4 5 6 7 8 9 10 11 12; do
 			rm -rf state && cp -a before state
+			# It is of the first boot again, and only there it can be confirmed.
+			[ $n = 1 ] || umount /proc/sys/kernel/random/boot_id
 			"$killat" $n "$rc" confirm --state-dir "$PWD/state" && killed=1 || killed=0
 			ip link set v0 mtu 1500
 			reboot
