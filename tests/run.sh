@@ -7,7 +7,8 @@
 # --beside run in turn, at the same time as the others, which wait for guests and leave a processor idle.
 # A test that tries a second time prints "# retried: WHAT": these lines are shown and counted. The seconds of
 # each suite are left in LOGDIR/seconds, in the form of budget.txt (BUDGET overrides), and a suite over its
-# budget is shown and counted; neither fails, as a machine may be busy.
+# budget is shown and counted; neither fails, as a machine may be busy. A test that takes three times as long
+# as its suite may, and a minute (SLACK overrides), hangs: it is ended and has failed, and the next one begins.
 # With LIST=1 nothing runs: a line "LANE SUITE TEST" each.
 # The last line is "N passed, N failed, N skipped"; exit 1 when one failed or none ran.
 set -u
@@ -51,18 +52,37 @@ count_result()
 	fi
 }
 
+# most_seconds SUITE: when a test of it is ended. A suite without a budget has 15 minutes.
+most_seconds()
+{
+	awk -v suite="$1" -v slack="${SLACK:-60}" '{ sub(/#.*/, "") } $1 == suite { most = $2 }
+		END { print most ? 3 * most + slack : 900 }' "$budget" 2>/dev/null || echo 900
+}
+
+# play TEST LOG SECONDS: runs it, in a process group of its own, which ends with it.
+play()
+{
+	local run=("$1")
+
+	[[ $1 != *.bats ]] || run=(bats --formatter tap "$1")
+	timeout --kill-after=30 "$3" "${run[@]}" >"$2" 2>&1 </dev/null &
+	playing=$!
+	wait "$playing"
+}
+
 run_one()
 {
-	local name suite log start rc ok not_ok skip retries lasted
+	local name suite log start rc ok not_ok skip retries lasted most
 
 	name_test "$1"
 	log=$log_dir/${name//\//-}.tap
 	start=$SECONDS
-	case $1 in
-	*.bats) bats --formatter tap "$1" >"$log" 2>&1 </dev/null ;;
-	*) "$1" >"$log" 2>&1 </dev/null ;;
-	esac
+	most=$(most_seconds "$suite")
+	play "$1" "$log" "$most"
 	rc=$?
+	if ((rc == 124 || rc == 137)); then
+		echo "# hung: ended after $most s, in what follows the last test above" >>"$log"
+	fi
 	count_result "$log" $rc
 	retries=$(grep -c '^# retried: ' "$log")
 	lasted=$((SECONDS - start))
@@ -86,6 +106,9 @@ run_lane()
 	local lane=$1 name suite t
 
 	shift
+	# One beside the others ends none of them.
+	[ "$lane" = main ] || lane_pids=()
+	[ -n "${LIST:-}" ] || trap 'end_lanes; exit 130' INT TERM HUP
 	for t in "$@"; do
 		if [ -n "${LIST:-}" ]; then
 			name_test "$t"
@@ -115,11 +138,12 @@ start_lane()
 	set +m
 }
 
-# With all that they started.
+# With all that they started: what plays, and the lanes that this process began.
 end_lanes()
 {
 	local pid
 
+	[ -z "$playing" ] || kill "$playing" 2>/dev/null
 	for pid in "${lane_pids[@]}"; do
 		kill -- "-$pid" 2>/dev/null
 	done
@@ -148,7 +172,7 @@ over_budget()
 		$1 in most && $2 > most[$1] { printf "over budget: %s took %d s of %d s\n", $1, $2, most[$1] }' "$budget" "$log_dir/seconds"
 }
 
-lanes=0 lane_pids=()
+lanes=0 lane_pids=() playing=
 tests=()
 while (($#)) && [ "$1" != --beside ]; do
 	tests+=("$1")
@@ -157,7 +181,6 @@ done
 if [ -z "${LIST:-}" ]; then
 	mkdir -p "$log_dir"
 	rm -f "$log_dir"/*.counts "$log_dir"/*.seconds
-	trap 'end_lanes; exit 130' INT TERM HUP
 fi
 while (($#)); do
 	shift

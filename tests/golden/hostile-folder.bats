@@ -22,8 +22,11 @@ setup()
 
 teardown()
 {
-	[ -z "${attacker-}" ] || kill "$attacker" || true
-	[ -z "${dir-}" ] || rm -rf "$dir"
+	if [ -n "${attacker-}" ]; then
+		kill "$attacker" && wait "$attacker" || true
+	fi
+	# What the attacker had started may still write.
+	[ -z "${dir-}" ] || rm -rf "$dir" || { sleep 1 && rm -rf "$dir"; }
 }
 
 nobody() { setpriv --reuid 65534 --regid 65534 --clear-groups "$@"; }

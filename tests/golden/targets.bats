@@ -114,6 +114,44 @@ program() {
 	grep -q '^kind/quick ' "$tmp/log/seconds"
 }
 
+# ended PID: is gone, or a zombie, within 5 s.
+ended() {
+	for ((i = 0; i < 50; i++)); do
+		grep -qs '^State:.[^Z]' "/proc/$1/status" || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+@test "a test that hangs is ended with all it started, has failed, and the next one runs" {
+	mkdir "$tmp/kind"
+	program kind/hangs <<<'ok 2 - never'
+	sed -i '2i echo ok 1 - a; sleep 301 & echo $! >"'"$tmp"'/child"; wait' "$tmp/kind/hangs"
+	program kind/next <<<'ok 1 - b'
+	printf 'kind/hangs 1\nkind/next 1\n' >"$tmp/budget"
+	SLACK=0 BUDGET=$tmp/budget run -1 tests/run.sh "$tmp/log" "$tmp/kind/hangs" "$tmp/kind/next"
+	[[ $output == *"FAIL kind/hangs "*"# hung: ended after 3 s"* ]]
+	[ "${lines[-1]}" = "2 passed, 1 failed, 0 skipped" ]
+	ended "$(cat "$tmp/child")"
+}
+
+@test "run.sh that is ended ends what it plays, in each lane" {
+	mkdir "$tmp/kind"
+	for lane in a b; do
+		program kind/$lane <<<'ok 1 - never'
+		sed -i '2i echo $$ >"'"$tmp/pid-$lane"'"; sleep 302' "$tmp/kind/$lane"
+	done
+	tests/run.sh "$tmp/log" "$tmp/kind/a" --beside "$tmp/kind/b" 3>&- &
+	for ((i = 0; i < 100; i++)); do
+		[ -s "$tmp/pid-a" ] && [ -s "$tmp/pid-b" ] && break
+		sleep 0.1
+	done
+	kill $!
+	wait $! || [ $? = 130 ]
+	ended "$(cat "$tmp/pid-a")"
+	ended "$(cat "$tmp/pid-b")"
+}
+
 # ci CHECK LAB: .ci/run over two targets that do this.
 ci() {
 	mkdir -p "$tmp/tree/.ci"
