@@ -48,25 +48,30 @@ two_flows()
 	done
 }
 
-# two_classes: the first of up to three measurements, in one and two, in which frames of both classes
-# waited all the time. A guest that the machine starves has nothing to schedule in between, and says
-# nothing about shares. What both sent is never more than the link's rate.
+# two_classes [LEAST]: the first of up to three measurements, in one and two, in which frames of both classes
+# waited all the time and both together sent LEAST of the link's rate, 0.1 of it where nothing is said. A guest that
+# the machine starves has nothing to schedule in between, and says nothing about shares; one whose NIC has no time
+# to send says nothing about rates. What both sent is never more than the link's rate.
 two_classes()
 {
-	local gaps i
+	local gaps i least=${1:-0.1} sum
 
 	for i in 1 2 3; do
-		[ $i = 1 ] || echo "# retried: one class had $gaps gaps" >&3
+		[ $i = 1 ] || echo "# retried: one class had $gaps gaps, both sent $sum MB/s" >&3
 		read -r one two gaps < <(two_flows)
 		echo "run $i: $one and $two MB/s, $gaps gaps"
-		[ "$gaps" != 0 ] || break
+		sum=$(awk "BEGIN { print $one + $two }")
+		within 0 "$sum" "$(awk "BEGIN { print 1.05 * $rate }")"
+		[ "$gaps" != 0 ] || ! within "$(awk "BEGIN { print $least * $rate }")" "$sum" 9 || return 0
 	done
 	[ "$gaps" = 0 ] || { echo "one class had gaps in each of three runs"; return 1; }
-	within 0.1 "$(awk "BEGIN { print $one + $two }")" "$(awk "BEGIN { print 1.05 * $rate }")"
+	slow=$sum
 }
 
 # MB/s, which a guest on a busy machine can still fill.
 rate=1
+# What the NIC sent where it had not the time for more.
+slow=
 
 setup_file()
 {
@@ -96,10 +101,14 @@ teardown_file()
 	on h1 dcb ets set dev roce0 tc-tsa all:strict 1:ets 2:ets tc-bw all:0 1:75 2:25 \
 		prio-tc all:0 1:1 2:2
 	on h1 dcb maxrate set dev roce0 tc-maxrate 1:32kbit
-	two_classes
+	slow=
+	two_classes 0.95
 	on h1 dcb maxrate set dev roce0 tc-maxrate all:0
-	within 0.475 "$one" 0.525
+	# However little time there is: never more.
+	within 0.1 "$one" 0.525
 	within 0.1 "$two" 0.55
+	[ -z "$slow" ] || skip "the machine let the NIC send $slow MB/s in each of three runs, 0.95 are needed"
+	within 0.475 "$one" 0.525
 }
 
 # Class 7 is of the other priorities: they would not even connect below the two.
