@@ -136,6 +136,71 @@ int last_stage(const char *state_dir, const char *tx_id, const struct profile *p
 	return err;
 }
 
+/* The port of a file's name, also of the one before: a crash of an older version may have left that
+ * alone. -ENOENT for other files. */
+static int take_name(const char *file, char name[16])
+{
+	size_t size = strlen(file), end = strlen(SUFFIX);
+
+	if (size && file[size - 1] == '~')
+		size--;
+	if (size <= end || size - end >= 16 || strncmp(file + size - end, SUFFIX, end))
+		return -ENOENT;
+	memcpy(name, file, size - end);
+	name[size - end] = '\0';
+	return 0;
+}
+
+static bool is_undone(const struct state *s, const char *id)
+{
+	struct tx tx;
+	bool undone;
+
+	/* A transaction that is no longer listed was not undone by us. */
+	if (!id[0] || journal_read(s, id, &tx, NULL))
+		return false;
+	undone = tx.state == TX_UNDONE;
+	tx_clear(&tx);
+	return undone;
+}
+
+static int load_file(const struct folder *folder, const char *file, const char *ifname,
+		     struct last *l, struct err *e)
+{
+	json_error_t bad;
+	char *text;
+	size_t size;
+	json_t *o;
+	int err = file_read(folder, file, BYTES_MAX, &text, &size, e);
+
+	if (err == -ENOENT)
+		return err;
+	if (err)
+		return err_set(e, -EBADMSG, "%s/%s: not a kept profile", folder->path, file);
+	o = json_loadb(text, size, JSON_REJECT_DUPLICATES, &bad);
+	free(text);
+	if (!o)
+		return err_set(e, -EBADMSG, "%s/%s:%d: %s", folder->path, file, bad.line, bad.text);
+	memset(l, 0, sizeof(*l));
+	err = take_last(o, ifname, l, e);
+	if (err)
+		err_prefix(e, "%s/%s", folder->path, file);
+	json_decref(o);
+	return err;
+}
+
+/* What a rollback would go back to: not one that was undone itself, nor one that cannot be read. */
+static bool is_good(const struct state *s, const char *name)
+{
+	struct last *l = malloc(sizeof(*l));
+	char ifname[16];
+	bool good = l && !take_name(name, ifname) && !load_file(&s->last, name, ifname, l, NULL) &&
+		    !is_undone(s, l->tx);
+
+	free(l);
+	return good;
+}
+
 /* A copy of the kept one becomes the one before; then the name passes to the new one in one step.
  * So there is a kept one at any moment, and what was not finished is finished later. */
 static int keep(const struct state *s, const struct folder *tx, const char *staged, struct err *e)
@@ -143,13 +208,13 @@ static int keep(const struct state *s, const struct folder *tx, const char *stag
 	const char *name = staged + strlen(STAGED);
 	char before[NAME_MAX + 2], *text = NULL;
 	size_t size;
-	int err = file_read(&s->last, name, BYTES_MAX, &text, &size, e);
+	int err = 0;
 
 	snprintf(before, sizeof(before), "%.*s~", NAME_MAX, name);
-	if (!err)
+	if (is_good(s, name))
+		err = file_read(&s->last, name, BYTES_MAX, &text, &size, e);
+	if (text)
 		err = file_write_in(&s->last, before, FILE_PRIVATE, text, size, e);
-	else if (err == -ENOENT)
-		err = 0;
 	free(text);
 	return err ? err : file_rename(tx, staged, &s->last, name, e);
 }
@@ -208,59 +273,6 @@ int last_drop(const char *state_dir, const char *tx_id, struct err *e)
 		return err;
 	err = each_staged(&s, tx_id, drop, e);
 	state_close(&s);
-	return err;
-}
-
-/* The port of a file's name, also of the one before: a crash of an older version may have left that
- * alone. -ENOENT for other files. */
-static int take_name(const char *file, char name[16])
-{
-	size_t size = strlen(file), end = strlen(SUFFIX);
-
-	if (size && file[size - 1] == '~')
-		size--;
-	if (size <= end || size - end >= 16 || strncmp(file + size - end, SUFFIX, end))
-		return -ENOENT;
-	memcpy(name, file, size - end);
-	name[size - end] = '\0';
-	return 0;
-}
-
-static bool is_undone(const struct state *s, const char *id)
-{
-	struct tx tx;
-	bool undone;
-
-	/* A transaction that is no longer listed was not undone by us. */
-	if (!id[0] || journal_read(s, id, &tx, NULL))
-		return false;
-	undone = tx.state == TX_UNDONE;
-	tx_clear(&tx);
-	return undone;
-}
-
-static int load_file(const struct folder *folder, const char *file, const char *ifname,
-		     struct last *l, struct err *e)
-{
-	json_error_t bad;
-	char *text;
-	size_t size;
-	json_t *o;
-	int err = file_read(folder, file, BYTES_MAX, &text, &size, e);
-
-	if (err == -ENOENT)
-		return err;
-	if (err)
-		return err_set(e, -EBADMSG, "%s/%s: not a kept profile", folder->path, file);
-	o = json_loadb(text, size, JSON_REJECT_DUPLICATES, &bad);
-	free(text);
-	if (!o)
-		return err_set(e, -EBADMSG, "%s/%s:%d: %s", folder->path, file, bad.line, bad.text);
-	memset(l, 0, sizeof(*l));
-	err = take_last(o, ifname, l, e);
-	if (err)
-		err_prefix(e, "%s/%s", folder->path, file);
-	json_decref(o);
 	return err;
 }
 

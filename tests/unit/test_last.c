@@ -230,6 +230,56 @@ static void test_commit_confirmed(void **state)
 	assert_string_equal(kept("p0"), "b");
 }
 
+/* Two that were rolled back, one behind the other: the one that stood before both is in force. */
+static void test_undone_twice(void **state)
+{
+	char id[JOURNAL_ID_MAX];
+	struct journal *j;
+
+	(void)state;
+	add_tx(TX_DONE, id);
+	assert_int_equal(stage(id, "a"), 0);
+	assert_int_equal(last_commit(dir, id, NULL), 0);
+	for (int i = 0; i < 2; i++) {
+		add_tx(TX_DONE, id);
+		assert_int_equal(stage(id, i ? "c" : "b"), 0);
+		assert_int_equal(last_commit(dir, id, NULL), 0);
+		assert_string_equal(kept("p0"), i ? "c" : "b");
+		assert_int_equal(journal_open(dir, id, &j, NULL), 0);
+		assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, NULL), 0);
+		journal_close(j);
+		assert_string_equal(kept("p0"), "a");
+	}
+}
+
+/* A bad disk: it does not come over the good one before. */
+static void test_unreadable_is_not_copied(void **state)
+{
+	char path[64], id[JOURNAL_ID_MAX];
+	struct journal *j;
+	FILE *f;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		add_tx(TX_DONE, id);
+		assert_int_equal(stage(id, i ? "b" : "a"), 0);
+		assert_int_equal(last_commit(dir, id, NULL), 0);
+	}
+	snprintf(path, sizeof(path), "%s/last/p0.json", dir);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs("{", f);
+	fclose(f);
+	add_tx(TX_DONE, id);
+	assert_int_equal(stage(id, "c"), 0);
+	assert_int_equal(last_commit(dir, id, NULL), 0);
+	assert_string_equal(kept("p0"), "c");
+	assert_int_equal(journal_open(dir, id, &j, NULL), 0);
+	assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, NULL), 0);
+	journal_close(j);
+	assert_string_equal(kept("p0"), "a");
+}
+
 static void test_dropped(void **state)
 {
 	char id[JOURNAL_ID_MAX];
@@ -320,6 +370,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_confirmed_only, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_before_alone, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_commit_confirmed, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_undone_twice, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_unreadable_is_not_copied, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_dropped, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_lock_is_private, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_hostile, setup, teardown),
