@@ -7,6 +7,7 @@
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "cmd/cmd.h"
 #include "dcb/journal.h"
@@ -25,21 +26,39 @@ void cmd_tidy(const char *state_dir)
 	(void)journal_tidy(state_dir, warn, NULL, NULL);
 }
 
+/* By precedence, the first decides. */
+static const char *const folders[] = {"etc", "run", "usr/local/lib", "usr/lib", "lib"};
+
+/* A masked unit is an empty file or a link to /dev/null, and the link of its target stays. */
+static bool is_masked(const char *root)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(folders); i++) {
+		char path[PATH_MAX];
+		struct stat st;
+
+		snprintf(path, sizeof(path), "%s/%s/systemd/system/" UNIT, root, folders[i]);
+		if (!stat(path, &st))
+			return S_ISCHR(st.st_mode) || (S_ISREG(st.st_mode) && !st.st_size);
+		if (!lstat(path, &st))
+			return false;
+	}
+	return false;
+}
+
 bool cmd_boot_unit_enabled(const char *root)
 {
-	static const char *const folders[] = {"etc", "run", "usr/local/lib", "usr/lib", "lib"};
 	static const char *const kinds[] = {"wants", "requires"};
+	const char *top = root ? root : "";
 	bool found = false;
 
 	for (unsigned int i = 0; !found && i < ARRAY_SIZE(folders) * ARRAY_SIZE(kinds); i++) {
 		char pattern[PATH_MAX];
 		glob_t links;
 
-		snprintf(pattern, sizeof(pattern), "%s/%s/systemd/system/*.%s/" UNIT,
-			 root ? root : "", folders[i / ARRAY_SIZE(kinds)],
-			 kinds[i % ARRAY_SIZE(kinds)]);
+		snprintf(pattern, sizeof(pattern), "%s/%s/systemd/system/*.%s/" UNIT, top,
+			 folders[i / ARRAY_SIZE(kinds)], kinds[i % ARRAY_SIZE(kinds)]);
 		found = !glob(pattern, GLOB_NOSORT, NULL, &links) && links.gl_pathc;
 		globfree(&links);
 	}
-	return found;
+	return found && !is_masked(top);
 }

@@ -12,7 +12,7 @@
 void cmd_tidy(const char *state_dir);
 
 /* Whether rocecheck-apply.service is enabled below root (NULL: /), by the links that systemctl
- * enable makes. No process is asked. */
+ * enable makes, and not masked. No process is asked. */
 bool cmd_boot_unit_enabled(const char *root);
 
 #endif

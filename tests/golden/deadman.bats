@@ -322,9 +322,22 @@ transaction "*", which the last boot interrupted, is undone
 		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "a reboot is not covered: .* is not enabled"
 		"$rc" rollback
 		ln -s /x /etc/systemd/system/multi-user.target.wants/rocecheck-apply.service
+		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -c "reboot is not covered" || true
+		"$rc" rollback
+		# systemctl mask leaves the link of the target in its place.
+		ln -s /dev/null /etc/systemd/system/rocecheck-apply.service
+		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "a reboot is not covered: .*"
+		"$rc" rollback
+		# The unit in /etc comes before a mask in /run.
+		rm /etc/systemd/system/rocecheck-apply.service
+		echo "[Unit]" >/etc/systemd/system/rocecheck-apply.service
+		mount -t tmpfs none /run; mkdir -p /run/systemd/system
+		ln -s /dev/null /run/systemd/system/rocecheck-apply.service
 		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -c "reboot is not covered" || true'
 	[ "$status" = 0 ]
 	[[ $output == "a reboot is not covered: rocecheck-apply.service is not enabled"* ]]
+	[ "$(grep -c "a reboot is not covered: .* is not enabled" <<<"$output")" = 2 ]
+	[ "$(grep -cx 0 <<<"$output")" = 2 ]
 	[[ $(tail -n1 <<<"$output") == 0 ]]
 }
 
