@@ -110,6 +110,7 @@ void watch_repair(struct watch *w, struct watched *p)
 	uint64_t was = p->drift, left;
 	struct err e = {0};
 	struct plan plan;
+	int err;
 	const struct plans plans = {.plan = &plan, .count = 1, .privileged = true};
 
 	if (make_plan(w, p, &plan, &left, &e) || cmd_plans_owner(&plans, &e)) {
@@ -128,7 +129,13 @@ void watch_repair(struct watch *w, struct watched *p)
 		hold(p, text);
 		return;
 	}
-	if (run(w, &plan, tx_id, &e)) {
+	err = run(w, &plan, tx_id, &e);
+	if (err == -EBUSY && !tx_id[0]) {
+		watch_take_back(&p->budget);
+		hold(p, e.text);
+		return;
+	}
+	if (err) {
 		tell(p, WATCH_FAILED, e.text);
 		return;
 	}

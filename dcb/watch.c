@@ -142,3 +142,9 @@ bool watch_may_repair(struct watch_budget *b, uint64_t now_ms)
 	b->at_ms[b->count++] = now_ms;
 	return true;
 }
+
+void watch_take_back(struct watch_budget *b)
+{
+	if (b->count)
+		b->count--;
+}

@@ -61,4 +61,7 @@ struct watch_budget {
 /* Whether one more may be tried at now_ms (monotonic), and then counts it. */
 bool watch_may_repair(struct watch_budget *b, uint64_t now_ms);
 
+/* The last one was not tried: another transaction runs or waits. It does not count. */
+void watch_take_back(struct watch_budget *b);
+
 #endif

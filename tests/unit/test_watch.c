@@ -262,13 +262,27 @@ static void test_budget(void **state)
 	assert_false(watch_may_repair(&b, t + 10 * WATCH_REPAIR_WINDOW_MS));
 }
 
+static void test_budget_taken_back(void **state)
+{
+	struct watch_budget b = {0};
+
+	(void)state;
+	for (unsigned int i = 0; i < 10 * WATCH_REPAIRS_MAX; i++) {
+		assert_true(watch_may_repair(&b, 1000 + i));
+		watch_take_back(&b);
+	}
+	for (unsigned int i = 0; i < WATCH_REPAIRS_MAX; i++)
+		assert_true(watch_may_repair(&b, 2000 + i));
+	assert_false(watch_may_repair(&b, 3000));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_decode), cmocka_unit_test(test_decode_names),
 		cmocka_unit_test(test_drift),  cmocka_unit_test(test_drift_all_fields),
 		cmocka_unit_test(test_plan),   cmocka_unit_test(test_plan_never_disturbs),
-		cmocka_unit_test(test_budget),
+		cmocka_unit_test(test_budget), cmocka_unit_test(test_budget_taken_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
