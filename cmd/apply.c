@@ -472,6 +472,7 @@ static int run(int argc, char **argv)
 	const struct last_run kept = {
 		.state_dir = state_dir, .interface = interface, .boot = boot, .apply = run_kept};
 	struct apply a = {0};
+	struct err e = {0};
 	int rc;
 
 	if (hosts_asked(&many.hosts))
@@ -486,10 +487,12 @@ static int run(int argc, char **argv)
 			    : cmd_apply_last(&kept);
 	if (argc != 1)
 		return cmd_usage(&cmd_apply, "one profile is needed");
-	if (confirm_within_ms && settle_ms != SETTLE_AUTO && settle_ms >= confirm_within_ms)
-		return cmd_usage(&cmd_apply,
-				 "--settle ends after --confirm-within, when all is undone");
 	rc = plan_file_is(argv[0]) ? load_plan(argv[0], &a) : cmd_load_profile(argv[0], &a.profile);
+	if (!rc &&
+	    apply_check_settle(settle_ms, confirm_within(&a),
+			       confirm_within_ms ? "--confirm-within" : "policy.rollback_timeout_s",
+			       &e))
+		rc = cmd_fail(EXIT_USAGE, &e);
 	if (!rc)
 		rc = run_profile(&a);
 	json_decref(a.saved);

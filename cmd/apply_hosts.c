@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/apply_settle.h"
 #include "cmd/cmd.h"
 #include "cmd/hosts.h"
 #include "profiles/text.h"
@@ -228,6 +229,14 @@ static unsigned int confirm_within(const struct hosts_apply *o, const struct pro
 	return p->confirm_within_s ? p->confirm_within_s : CONFIRM_WITHIN_S;
 }
 
+static const char *confirm_word(const struct hosts_apply *o, const struct profile *p)
+{
+	if (o->confirm_within_ms)
+		return "--confirm-within";
+	return p->confirm_within_s ? "policy.rollback_timeout_s"
+				   : "the default of --confirm-within";
+}
+
 static int go_on(struct hosts *h, const struct hosts_apply *o, const struct apply_consent *given)
 {
 	struct rollout_how how = {
@@ -256,12 +265,17 @@ static int go_on(struct hosts *h, const struct hosts_apply *o, const struct appl
 int cmd_apply_hosts(const struct hosts_apply *o, const struct apply_consent *given,
 		    const char *profile, const char *interface)
 {
+	struct err e = {0};
 	struct hosts h;
 	int code = hosts_plan(&cmd_apply, &o->hosts, profile, interface, &h);
 
 	if (code)
 		return code;
-	code = go_on(&h, o, given);
+	if (apply_check_settle(o->settle_ms, confirm_within(o, &h.fabric.profile),
+			       confirm_word(o, &h.fabric.profile), &e))
+		code = cmd_fail(EXIT_USAGE, &e);
+	else
+		code = go_on(&h, o, given);
 	hosts_clear(&h);
 	return code;
 }

@@ -40,6 +40,16 @@ unsigned int apply_settle_ms(const struct plans *plans, const struct profile *pr
 	return agent && agent_runs() ? SETTLE_MS : 0;
 }
 
+int apply_check_settle(unsigned int settle_ms, unsigned int within_s, const char *from,
+		       struct err *e)
+{
+	if (settle_ms == SETTLE_AUTO || !within_s || settle_ms / 1000 < within_s)
+		return 0;
+	return err_set(e, -EINVAL,
+		       "--settle (%u s) must be shorter than %s (%u s): the undo comes first",
+		       (settle_ms + 999) / 1000, from, within_s);
+}
+
 static void tell(struct settle *s, bool is_finding, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 static void tell(struct settle *s, bool is_finding, const char *fmt, ...)

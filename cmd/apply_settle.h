@@ -17,6 +17,11 @@
 /* How long to wait where nobody said it: SETTLE_MS where an agent has a say, else 0. */
 unsigned int apply_settle_ms(const struct plans *plans, const struct profile *profile);
 
+/* The second look has to end before the time to confirm, or it sees what was undone. within_s: 0 is
+ * none; `from`: the option or key that says it. -EINVAL. */
+int apply_check_settle(unsigned int settle_ms, unsigned int within_s, const char *from,
+		       struct err *e);
+
 /*
  * Waits ms, then reads the ports, what an agent was told, and the neighbours again. What is not as
  * the profile says is told on stdout, or appended to `told` as texts when that is not NULL, and

@@ -205,7 +205,7 @@ small_tree() {
 
 @test "apply: options that do not go together, and a plan without an end" {
 	run -2 "$rc" apply lab --settle 60s --confirm-within 30s
-	[[ $output == *"--settle ends after --confirm-within"* ]]
+	[[ $output == *"--settle (60 s) must be shorter than --confirm-within (30 s)"* ]]
 	run -2 "$rc" apply lab --boot
 	[[ $output == *"--boot goes with --last"* ]]
 	run -2 "$rc" plan - < <(printf '{"a":"' && head -c 17M /dev/zero | tr '\0' x)
