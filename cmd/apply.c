@@ -21,6 +21,8 @@
 #include "dcb/guard.h"
 #include "dcb/journal.h"
 
+#define UNDO_TRIES 9 /* STATE_LOCK_MS each: an undo waits JOURNAL_WAIT_S for its port */
+
 static const char *interface, *state_dir = JOURNAL_DIR;
 static bool dry_run, last, boot;
 static struct apply_consent consent;
@@ -251,19 +253,34 @@ static int failed(const struct apply *a, const char *tx_id, enum apply_outcome o
 	return rc;
 }
 
+/* Undone by now, by this process or by another one: a dead-man whose time has come has the lock
+ * until it is through. */
+static int undo_now(const struct apply *a, const char *tx_id, struct err *e)
+{
+	enum apply_outcome outcome;
+	bool undone = false;
+	int err = -EBUSY;
+
+	for (unsigned int i = 0; err == -EBUSY && i < UNDO_TRIES; i++) {
+		struct tx tx;
+
+		err = journal_rollback(a->dcb, state_dir, tx_id, &tx, &outcome, e);
+		undone = tx.state == TX_UNDONE;
+		tx_clear(&tx);
+	}
+	return undone ? 0 : err;
+}
+
 /* Right before a user is promised that it is undone unless he confirms: somebody must be there to
  * do so. If nobody is, it is undone now. */
 static int check_guard(const struct apply *a, const char *tx_id)
 {
-	enum apply_outcome outcome;
 	struct err e = {0}, undo = {0};
-	struct tx tx;
 	int err;
 
 	if (!guard_check(a->guard, &e))
 		return EXIT_OK;
-	err = journal_rollback(a->dcb, state_dir, tx_id, &tx, &outcome, &undo);
-	tx_clear(&tx);
+	err = undo_now(a, tx_id, &undo);
 	if (err)
 		err_set(&e, err, "%.480s; and %.480s", e.text, undo.text);
 	return failed(a, tx_id, err ? APPLY_LOST : APPLY_UNDONE, &e);

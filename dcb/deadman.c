@@ -178,8 +178,10 @@ static int keep_open(struct watcher *w)
 			return -errno;
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(kept); i++) {
-		if (*kept[i] < 0)
+		if (*kept[i] < 0) {
+			(void)close(KEPT_FD + (int)i); /* of the tool, or none */
 			continue;
+		}
 		*kept[i] = dup2(*kept[i], KEPT_FD + (int)i);
 		if (*kept[i] < 0)
 			return -errno;
@@ -290,13 +292,14 @@ static void wait_for_news(struct watcher *w)
 		answer_tool(w);
 }
 
-/* What was announced since nobody knows: all that was planned and has a former value. */
+/* What was announced since nobody knows: all that was planned. Of what has no former value the
+ * judgement says so. */
 static void assume_planned(struct watcher *w)
 {
 	struct tx *tx = &w->known;
 
 	for (unsigned int i = 0; i < tx->port_count; i++) {
-		uint64_t fields = w->d->planned[i] & tx->port[i].before.has;
+		uint64_t fields = w->d->planned[i];
 
 		if (fields && tx->step_count < JOURNAL_STEPS_MAX)
 			tx->step[tx->step_count++] = (struct tx_step){i, fields};

@@ -53,20 +53,38 @@ int guard_arm(const struct guard_of *of, struct guard **guard, bool *own_cgroup,
 	return 0;
 }
 
-static bool is_settled(const struct guard *g)
+/* 0: it waits for a confirmation, or runs. -EALREADY: confirmed. -ECANCELED: it does not stand, or
+ * nobody can confirm it any more. */
+static int ask_journal(const struct guard *g, struct err *e)
 {
 	struct tx now;
-	bool settled = !journal_read(&g->state, g->tx.id, &now, NULL) &&
-		       (now.confirmed || now.state == TX_UNDONE);
+	int err = 0;
 
+	/* What cannot be read any more has the time that is known. */
+	if (!journal_read(&g->state, g->tx.id, &now, NULL)) {
+		if (now.confirmed)
+			err = -EALREADY;
+		else if (now.state == TX_UNDONE || now.state == TX_LOST)
+			err = err_set(e, -ECANCELED, "transaction %s is %s", g->tx.id,
+				      tx_state_word(now.state));
+	}
 	tx_clear(&now);
-	return settled;
+	if (!err && g->tx.confirm_by_ms && journal_clock_ms() >= g->tx.confirm_by_ms)
+		err = err_set(e, -ECANCELED, "transaction %s was not confirmed in time", g->tx.id);
+	return err;
 }
 
+/* The journal is asked behind the dead-man: one that does not wait any more has its reason there.
+ */
 int guard_check(struct guard *g, struct err *e)
 {
-	if (!g || !deadman_ask(&g->armed, g->tx.confirm_by_ms) || is_settled(g))
+	int err;
+
+	if (!g || !deadman_ask(&g->armed, g->tx.confirm_by_ms))
 		return 0;
+	err = ask_journal(g, e);
+	if (err)
+		return err == -EALREADY ? 0 : err;
 	deadman_end(&g->armed);
 	return deadman_arm(&g->d, &g->armed, e);
 }

@@ -27,7 +27,8 @@ int guard_arm(const struct guard_of *of, struct guard **guard, bool *own_cgroup,
 int guard_done(struct guard *g, const struct tx *tx, uint64_t confirm_by_ms, struct err *e);
 
 /* Whether the transaction is undone unless somebody confirms it: the dead-man answers, or another
- * one is there now, or the transaction is confirmed or undone already. NULL: 0. */
+ * one is there now, or the transaction is confirmed already. -ECANCELED: it was undone, or its time
+ * is over, and no dead-man begins with it again. NULL: 0. */
 int guard_check(struct guard *g, struct err *e);
 
 /* The dead-man goes on. */

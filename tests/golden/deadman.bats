@@ -353,3 +353,68 @@ transaction "*", which the last boot interrupted, is undone
 	[[ $output == *"Permission denied"*"run as root"* ]]
 	[[ $output == *"readable by root alone"* ]]
 }
+
+@test "a confirm time of the profile that ends before the second look is refused, and both are named" {
+	host 'exec 2>&1
+		printf "policy: {rollback_timeout_s: 5}\n" >>mtu.yaml
+		for how in "--settle 5s" "--settle 10s" "--settle 10s --confirm-within 6s"; do
+			code=0; apply mtu.yaml -i v0 $how --state-dir "$PWD/state" || code=$?
+			echo "exit $code $(mtu)"
+		done'
+	[ "$(grep -cx 'exit 2 1500' <<<"$output")" = 3 ]
+	[[ $output == *"--settle"*"5 s"*"policy.rollback_timeout_s"* ]]
+	[[ $output == *"--settle"*"--confirm-within"* ]]
+}
+
+@test "undone by somebody during the second look: reported as undone, and nobody is asked to confirm" {
+	host 'for who in deadman rollback; do
+			ip link set v0 mtu 1500
+			"$rc" apply mtu.yaml -i v0 --auto-approve --accept-unproven --accept-disruption \
+				--confirm-within 6s --settle 3s --json --state-dir "$PWD/state" >doc 2>said &
+			tool=$!
+			becomes 4200 5
+			sleep 0.5
+			if [ $who = rollback ]; then
+				"$rc" rollback --state-dir "$PWD/state"
+			else
+				# Its time is up while the tool stands still, and another one must not begin with it again.
+				kill -STOP $tool
+				becomes 1500 12
+				kill -CONT $tool
+			fi
+			code=0; wait $tool || code=$?
+			echo "$who $code $(jq -r .outcome doc) $(mtu)"
+			cat said
+			while [ -n "$(ours)" ]; do sleep 0.1; done
+		done'
+	[ "$status" = 0 ]
+	[[ $output == *"deadman 5 undone 1500"* ]]
+	[[ $output == *"rollback 5 undone 1500"* ]]
+	[ "$(grep -c "is undone" <<<"$output")" -ge 2 ]
+}
+
+@test "watch --repair tries again behind another transaction, and that costs none of its repairs" {
+	host 'exec 2>&1
+		apply mtu.yaml -i v0 --state-dir "$PWD/state"
+		ip link set v0 mtu 1500
+		python3 - <<-END &
+			import fcntl, struct, time
+			f = open("state/lock", "r+")
+			fcntl.fcntl(f, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
+			f.truncate(0); f.write("4711\n"); f.flush()
+			open("held", "w").close()
+			time.sleep(60)
+		END
+		holder=$!
+		until [ -e held ]; do sleep 0.1; done
+		"$rc" watch --repair -i v0 --interval 1s --state-dir "$PWD/state" >told 2>&1 &
+		watch=$!
+		sleep 6
+		kill $holder
+		becomes 4200 5 || { cat told; false; }
+		kill $watch
+		cat told'
+	[ "$status" = 0 ]
+	[ "$(grep -c "process 4711" <<<"$output")" = 1 ]
+	[[ $output != *"only watched"* ]]
+}
