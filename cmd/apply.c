@@ -442,19 +442,23 @@ static int run_profile(struct apply *a)
 }
 
 /* At boot nobody uses the ports. */
-static int run_kept(const struct last *kept, unsigned int *changes)
+static int run_kept(const struct last *kept, unsigned int link_s, unsigned int *changes)
 {
+	const unsigned int asked_ms = wait_link_ms;
 	const struct apply_consent given = consent;
 	struct apply a = {.profile = kept->profile, .is_kept = true};
 	int rc;
 
 	interface = kept->ifname;
+	if (wait_link_ms / 1000 > link_s)
+		wait_link_ms = link_s * 1000;
 	consent.approve |= boot;
 	consent.disruption |= boot;
 	consent.unproven |= kept->unproven;
 	rc = run_profile(&a);
 	*changes = a.finished;
 	consent = given;
+	wait_link_ms = asked_ms;
 	return rc;
 }
 

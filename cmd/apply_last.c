@@ -7,6 +7,7 @@
 #include "cmd/apply_last.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,20 @@
 #include "dcb/journal.h"
 #include "dcb/state.h"
 
-#define WAIT_MS	     30000 /* for an RDMA device behind its netdev */
-#define WAIT_BUSY_MS 60000 /* for a transaction that is running */
+/* All waits of a run together; TimeoutStartSec= of the units is longer. The lock is waited for
+ * within it, and of each kind of wait the ports have one budget, not one each. */
+#define BOOT_MS	     270000
+#define WAIT_MS	     30000 /* for netdevs of what is to be undone, and RDMA devices */
+#define WAIT_BUSY_MS 60000 /* for transactions that run */
+#define WAIT_LINK_S  60	   /* for a port that was disturbed */
 #define STEP_MS	     200
+
+/* What is left of it. */
+struct waits {
+	uint64_t end_ms; /* of the whole, monotonic */
+	uint64_t device_ms, busy_ms;
+	bool netdevs; /* none comes whose coming starts this again */
+};
 
 static void pause_ms(unsigned int ms)
 {
@@ -52,87 +64,146 @@ static bool is_here(struct dcb *dcb, const struct awaited *port, bool *netdev)
 	return rdma || !port->rdma;
 }
 
-/* False: there is no such netdev. */
-static bool wait_port(struct dcb *dcb, const struct awaited *port)
+static void spend(uint64_t *left_ms, uint64_t since_ms)
 {
-	bool netdev;
+	uint64_t spent = monotonic_ms() - since_ms;
 
-	for (unsigned int ms = 0; ms < WAIT_MS; ms += STEP_MS) {
-		if (is_here(dcb, port, &netdev))
-			return true;
-		if (!netdev)
-			return false;
+	*left_ms -= spent < *left_ms ? spent : *left_ms;
+}
+
+/* False: there is no such netdev. With `netdevs` that is waited for, too. */
+static bool wait_port(struct dcb *dcb, const struct awaited *port, bool netdevs, struct waits *w)
+{
+	uint64_t since = monotonic_ms();
+	bool netdev, here;
+
+	while (!(here = is_here(dcb, port, &netdev)) && (netdev || netdevs) &&
+	       monotonic_ms() - since < w->device_ms)
 		pause_ms(STEP_MS);
-	}
-	return true; /* the plan says what is missing */
+	spend(&w->device_ms, since);
+	return here || netdev; /* the plan says what is missing */
 }
 
-static void wait_idle(const char *state_dir)
+static void wait_idle(const char *state_dir, struct waits *w)
 {
-	for (unsigned int ms = 0; ms < WAIT_BUSY_MS && state_busy(state_dir); ms += STEP_MS)
+	uint64_t since = monotonic_ms();
+
+	while (monotonic_ms() - since < w->busy_ms && state_busy(state_dir))
 		pause_ms(STEP_MS);
+	spend(&w->busy_ms, since);
 }
 
-/* Of another boot: what was interrupted, or not confirmed before the host was started anew, and
- * what was tried in vain. Nobody is at work on it, and its dead-man has gone with that boot. */
-static bool is_left_over(const struct tx *tx)
+/* For one of n waits for ports that were disturbed. */
+static unsigned int link_wait_s(const struct waits *w, unsigned int n)
 {
-	if (!tx->other_boot || tx->confirmed)
-		return false;
-	return tx->state == TX_RUNNING || tx->state == TX_LOST ||
-	       (tx->state == TX_DONE && tx->confirm_within_s);
+	uint64_t now = monotonic_ms(), left = now < w->end_ms ? (w->end_ms - now) / 1000 / n : 0;
+
+	return left < WAIT_LINK_S ? left : WAIT_LINK_S;
 }
 
-static int undo_one(struct dcb *dcb, const char *state_dir, const struct tx *found)
+static int undo_one(const struct last_run *run, struct dcb *dcb, const struct tx *tx,
+		    struct waits *w)
 {
-	bool is_done = found->state == TX_DONE;
-	enum apply_outcome outcome;
 	struct err e = {0};
-	struct tx tx;
 	int err;
 
-	for (unsigned int i = 0; i < found->port_count; i++) {
-		const struct awaited port = {found->port[i].ifname, found->port[i].ibdev[0]};
+	for (unsigned int i = 0; i < tx->port_count; i++) {
+		const struct awaited port = {tx->port[i].ifname, tx->port[i].ibdev[0]};
 
-		(void)wait_port(dcb, &port); /* the undo names what is missing */
+		(void)wait_port(dcb, &port, w->netdevs, w); /* the undo names what is missing */
 	}
-	err = journal_rollback(dcb, state_dir, found->id, &tx, &outcome, &e);
-	tx_clear(&tx);
-	if (err)
+	wait_idle(run->state_dir, w);
+	if (monotonic_ms() < w->end_ms)
+		err = journal_undo_left(dcb, run->state_dir, tx->id, link_wait_s(w, tx->port_count),
+					&e);
+	else
+		err = err_set(&e, -ETIMEDOUT, "no time is left");
+	if (err) {
+		err_prefix(&e, "transaction %s is not undone", tx->id);
 		return cmd_fail(EXIT_APPLY_LOST, &e);
-	printf("transaction %s, which %s, is undone\n", found->id,
-	       is_done ? "was not confirmed before the reboot" : "the last boot interrupted");
+	}
+	printf("transaction %s, which %s, is undone\n", tx->id,
+	       tx->state == TX_DONE ? "was not confirmed before the reboot"
+				    : "the last boot interrupted");
 	return EXIT_OK;
 }
 
-/* Newest first, until one that stands. */
-static int undo_left_over(struct dcb *dcb, const char *state_dir)
-{
-	bool again = true;
-	int rc = EXIT_OK;
+/* Ports of transactions that are left over. */
+struct marks {
+	char (*ifname)[16];
+	unsigned int count;
+};
 
-	while (again) {
+static int mark_ports(const struct tx *tx, struct marks *m)
+{
+	char(*more)[16] = realloc(m->ifname, (m->count + tx->port_count) * sizeof(*more));
+
+	if (!more)
+		return -ENOMEM;
+	m->ifname = more;
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		memcpy(m->ifname[m->count++], tx->port[i].ifname, sizeof(*more));
+	return 0;
+}
+
+/* Walks over all journals, newest first, to undo what is left over, or just to mark its ports. One
+ * that fails keeps no other from it. */
+static int walk_left_over(const struct last_run *run, struct dcb *dcb, struct waits *w,
+			  struct marks *m)
+{
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
+	struct err e = {0};
+	unsigned int n = 0;
+	int rc = EXIT_OK, err = journal_list(run->state_dir, &ids, &n, &e);
+
+	while (!err && n--) {
 		struct tx tx;
 
-		again = !journal_newest(state_dir, &tx, NULL) && is_left_over(&tx);
-		if (again)
-			rc = undo_one(dcb, state_dir, &tx);
-		again &= rc == EXIT_OK;
+		if (journal_load(run->state_dir, ids[n], &tx, NULL))
+			continue;
+		if (tx_left_over(&tx) && w)
+			rc = cmd_worse(rc, undo_one(run, dcb, &tx, w));
+		else if (tx_left_over(&tx) && mark_ports(&tx, m))
+			err = err_sys(&e, -ENOMEM, "transaction %s", tx.id);
 		tx_clear(&tx);
 	}
+	free(ids);
+	return err ? cmd_worse(rc, cmd_fail(EXIT_ENVIRONMENT, &e)) : rc;
+}
+
+/* udev starts this again for each port of what is not undone; also while this waits. */
+static int mark_left_over(const struct last_run *run)
+{
+	struct marks m = {0};
+	struct err e = {0};
+	int rc = walk_left_over(run, NULL, NULL, &m);
+
+	if (!rc && last_mark_undo(run->state_dir, m.ifname, m.count, &e))
+		fprintf(stderr, "rocecheck: warning: a port that comes late is not undone: %s\n",
+			e.text);
+	free(m.ifname);
 	return rc;
 }
 
-/* What a crash or a power loss left. */
-static int recover(struct dcb *dcb, const char *state_dir)
+static int undo_left_over(const struct last_run *run, struct dcb *dcb, struct waits *w)
 {
+	int rc = mark_left_over(run);
+
+	rc = cmd_worse(rc, walk_left_over(run, dcb, w, NULL));
+	return cmd_worse(rc, mark_left_over(run));
+}
+
+/* What a crash or a power loss left. */
+static int recover(const struct last_run *run, struct dcb *dcb, struct waits *w)
+{
+	const char *state_dir = run->state_dir;
 	struct err e = {0};
 
 	cmd_tidy(state_dir);
 	if (last_commit_confirmed(state_dir, &e))
 		fprintf(stderr, "rocecheck: warning: a confirmed profile is not kept: %s\n",
 			e.text);
-	return undo_left_over(dcb, state_dir);
+	return undo_left_over(run, dcb, w);
 }
 
 static void tell(const struct last *last, int rc, unsigned int changes)
@@ -149,7 +220,8 @@ static void tell(const struct last *last, int rc, unsigned int changes)
 	fflush(stdout);
 }
 
-static int boot_one(const struct last_run *run, struct dcb *dcb, const struct last *last)
+static int boot_one(const struct last_run *run, struct dcb *dcb, const struct last *last,
+		    struct waits *w)
 {
 	unsigned int changes = 0;
 	int rc;
@@ -158,18 +230,19 @@ static int boot_one(const struct last_run *run, struct dcb *dcb, const struct la
 		printf("%s: profile %s: policy.persist is off\n", last->ifname, last->profile.name);
 		return EXIT_OK;
 	}
-	if (!wait_port(dcb, &(struct awaited){last->ifname, last->rdma})) {
+	if (!wait_port(dcb, &(struct awaited){last->ifname, last->rdma}, false, w)) {
 		printf("%s: profile %s: the port is not here yet\n", last->ifname,
 		       last->profile.name);
 		return EXIT_OK;
 	}
-	wait_idle(run->state_dir);
-	rc = run->apply(last, &changes);
+	wait_idle(run->state_dir, w);
+	rc = run->apply(last, link_wait_s(w, 2), &changes); /* its own, and that of its undo */
 	tell(last, rc, changes);
 	return rc;
 }
 
-static int apply_one(const struct last_run *run, struct dcb *dcb, const char *ifname)
+static int apply_one(const struct last_run *run, struct dcb *dcb, const char *ifname,
+		     struct waits *w)
 {
 	struct last *last = malloc(sizeof(*last));
 	unsigned int changes;
@@ -182,22 +255,22 @@ static int apply_one(const struct last_run *run, struct dcb *dcb, const char *if
 	else if (err)
 		rc = cmd_fail(err == -EBADMSG ? EXIT_USAGE : EXIT_ENVIRONMENT, &e);
 	else if (run->boot)
-		rc = boot_one(run, dcb, last);
+		rc = boot_one(run, dcb, last, w);
 	else
-		rc = run->apply(last, &changes);
+		rc = run->apply(last, UINT_MAX, &changes);
 	free(last);
 	return rc;
 }
 
-static int apply_ports(const struct last_run *run, struct dcb *dcb)
+static int apply_ports(const struct last_run *run, struct dcb *dcb, struct waits *w)
 {
-	int rc = run->boot ? recover(dcb, run->state_dir) : EXIT_OK;
+	int rc = run->boot ? recover(run, dcb, w) : EXIT_OK;
 	char(*names)[16] = NULL;
 	struct err e = {0};
 	unsigned int n;
 
 	if (run->interface)
-		return cmd_worse(rc, apply_one(run, dcb, run->interface));
+		return cmd_worse(rc, apply_one(run, dcb, run->interface, w));
 	if (last_list(run->state_dir, &names, &n, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!n && !run->boot) {
@@ -206,13 +279,17 @@ static int apply_ports(const struct last_run *run, struct dcb *dcb)
 		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	for (unsigned int i = 0; i < n; i++)
-		rc = cmd_worse(rc, apply_one(run, dcb, names[i]));
+		rc = cmd_worse(rc, apply_one(run, dcb, names[i], w));
 	free(names);
 	return rc;
 }
 
 int cmd_apply_last(const struct last_run *run)
 {
+	struct waits w = {.end_ms = monotonic_ms() + BOOT_MS,
+			  .device_ms = WAIT_MS,
+			  .busy_ms = WAIT_BUSY_MS,
+			  .netdevs = !run->interface};
 	struct err e = {0};
 	struct dcb *dcb;
 	int lock = -1, rc;
@@ -224,7 +301,7 @@ int cmd_apply_last(const struct last_run *run)
 	if (run->boot && lock < 0)
 		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
 	else
-		rc = apply_ports(run, dcb);
+		rc = apply_ports(run, dcb, &w);
 	if (lock >= 0)
 		close(lock);
 	dcb_close(dcb);

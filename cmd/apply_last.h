@@ -11,8 +11,9 @@ struct last_run {
 	const char *state_dir;
 	const char *interface; /* NULL: every port with a kept profile */
 	bool boot;
-	/* Applies one; *changes: what was to change. Returns an exit code. */
-	int (*apply)(const struct last *last, unsigned int *changes);
+	/* Applies one, and waits link_s for it at most; *changes: what was to change. Returns an
+	 * exit code. */
+	int (*apply)(const struct last *last, unsigned int link_s, unsigned int *changes);
 };
 
 /* Returns the worst exit code of the ports. At boot nobody asks and a port is told in one line;

@@ -18,6 +18,7 @@
 
 #define STAGED	  "last-"
 #define SUFFIX	  ".json"
+#define MARK	  ".undo"
 #define BYTES_MAX 65536
 #define LOCK_MS	  120000 /* others wait for their RDMA devices, half a minute each */
 
@@ -404,6 +405,53 @@ int last_list(const char *state_dir, char (**ifnames)[16], unsigned int *n, stru
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	err = s.last.path ? list_in(&s.last, ifnames, n, e) : 0;
+	state_close(&s);
+	return err;
+}
+
+static bool is_mark_of(const char *file, char (*ifnames)[16], unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (!strncmp(file, ifnames[i], strlen(ifnames[i])) &&
+		    !strcmp(file + strlen(ifnames[i]), MARK))
+			return true;
+	return false;
+}
+
+static int remove_marks(const struct folder *last, char (*ifnames)[16], unsigned int n,
+			struct err *e)
+{
+	DIR *folder = folder_list(last, e);
+	struct dirent *d;
+	int err = folder ? 0 : -EIO;
+
+	while (!err && (d = readdir(folder))) {
+		size_t size = strlen(d->d_name), end = strlen(MARK);
+
+		if (size > end && !strcmp(d->d_name + size - end, MARK) &&
+		    !is_mark_of(d->d_name, ifnames, n))
+			err = file_remove(last, d->d_name, e);
+	}
+	if (folder)
+		closedir(folder);
+	return err;
+}
+
+int last_mark_undo(const char *state_dir, char (*ifnames)[16], unsigned int n, struct err *e)
+{
+	struct state s;
+	int err = state_make(state_dir, &s, e);
+
+	if (err)
+		return err;
+	err = remove_marks(&s.last, ifnames, n, e);
+	for (unsigned int i = 0; !err && i < n; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "%s" MARK, ifnames[i]);
+		if (sysfs_is_element(ifnames[i]))
+			err = file_write_in(&s.last, name, FILE_PRIVATE, "", 0, e);
+	}
 	state_close(&s);
 	return err;
 }

@@ -2,6 +2,7 @@
 /*
  * The last confirmed profile of each port, kept whole for the next boot: what it extends, and where
  * it lay, need not be there then. STATE_DIR/last/IFACE.json, and IFACE.json~ the one before.
+ * IFACE.undo stands for a port of a transaction of another boot that could not be undone yet.
  */
 #ifndef CMD_LAST_H
 #define CMD_LAST_H
@@ -43,6 +44,10 @@ int last_load(const char *state_dir, const char *ifname, struct last *last, stru
 
 /* Names of the ports with a kept profile, sorted. One allocation, free() it. */
 int last_list(const char *state_dir, char (**ifnames)[16], unsigned int *n, struct err *e);
+
+/* Makes STATE_DIR/last/IFACE.undo for these n ports, and takes it away from all others: udev starts
+ * the unit of such a port when its netdev comes. */
+int last_mark_undo(const char *state_dir, char (*ifnames)[16], unsigned int n, struct err *e);
 
 /* At most one process at a time applies what was kept: waits two minutes for the others, then it is
  * -EBUSY. close() the descriptor, negative is -errno. */

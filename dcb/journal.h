@@ -143,6 +143,15 @@ int tx_restore(struct dcb *dcb, struct tx *tx, unsigned int wait_link_s, struct 
 int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
 		     enum apply_outcome *outcome, struct err *e);
 
+/* Whether it is of another boot, and was interrupted there, not confirmed, or undone in vain.
+ * Nobody is at work on it, and its dead-man has gone with that boot. */
+bool tx_left_over(const struct tx *tx);
+
+/* Undoes one of those, as journal_rollback(), but for what a newer transaction that stands has set
+ * since. Waits wait_s for each port that it disturbs. */
+int journal_undo_left(struct dcb *dcb, const char *state_dir, const char *id, unsigned int wait_s,
+		      struct err *e);
+
 /*
  * Confirms transaction id (NULL: the newest that waits for it) under the lock. *tx is which one,
  * for tx_clear(). -ENOENT: there is none; -EALREADY: it was confirmed, or need not be; -ECANCELED:

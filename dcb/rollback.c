@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -237,6 +238,8 @@ static int restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, unsig
 	struct dcb_port names = port_of(p);
 	int err;
 
+	if (!steps) /* a port that may have gone */
+		return hide(dcb, p, e);
 	if (disturbs(p, steps) && !p->seen)
 		presence_read(dcb, &names, &p->was);
 	quiet_pfc(dcb, tx, port);
@@ -282,9 +285,51 @@ static int find(const struct state *s, const char *id, struct tx *tx, struct err
 	return err_set(e, -ENOENT, "transaction %s is %s", tx->id, tx_state_word(tx->state));
 }
 
+bool tx_left_over(const struct tx *tx)
+{
+	if (!tx->other_boot || tx->confirmed)
+		return false;
+	return tx->state == TX_RUNNING || tx->state == TX_LOST ||
+	       (tx->state == TX_DONE && tx->confirm_within_s);
+}
+
+static void leave_fields(struct tx *tx, unsigned int port, uint64_t fields)
+{
+	struct tx_port *p = &tx->port[port];
+
+	for (unsigned int i = 0; i < tx->step_count; i++)
+		if (tx->step[i].port == port)
+			tx->step[i].fields &= ~fields;
+	p->before.has &= ~fields;
+	p->live.has &= ~fields;
+	if (fields & PLAN_RDMA_CM)
+		p->revealed = false;
+}
+
+/* Leaves out of an undo what a newer transaction, which stands, has set since. */
+static void leave_newer(const struct state *s, struct tx *tx)
+{
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
+	unsigned int n = 0;
+
+	(void)journal_ids(s, &ids, &n, NULL);
+	while (n-- && strcmp(ids[n], tx->id) > 0) {
+		struct tx newer;
+
+		if (journal_read(s, ids[n], &newer, NULL))
+			continue;
+		for (unsigned int i = 0; newer.state == TX_DONE && i < newer.port_count; i++)
+			for (unsigned int k = 0; k < tx->port_count; k++)
+				if (!strcmp(newer.port[i].ifname, tx->port[k].ifname))
+					leave_fields(tx, k, announced(&newer, i));
+		tx_clear(&newer);
+	}
+	free(ids);
+}
+
 /* Signals are held back as in apply: half of an undo is of use to nobody. */
-static int undo(struct dcb *dcb, const struct state *s, struct tx *tx, enum apply_outcome *outcome,
-		struct err *e)
+static int undo(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int wait_s,
+		enum apply_outcome *outcome, struct err *e)
 {
 	struct signals_held held;
 	struct journal *j;
@@ -294,7 +339,7 @@ static int undo(struct dcb *dcb, const struct state *s, struct tx *tx, enum appl
 	if (err)
 		return err;
 	signals_hold(&held);
-	err = tx_restore(dcb, tx, JOURNAL_WAIT_S, e);
+	err = tx_restore(dcb, tx, wait_s, e);
 	tx->state = err ? TX_LOST : TX_UNDONE;
 	*outcome = err ? APPLY_LOST : APPLY_UNDONE;
 	recorded = journal_end(j, tx->state, NULL, 0, &record);
@@ -308,8 +353,9 @@ static int undo(struct dcb *dcb, const struct state *s, struct tx *tx, enum appl
 	return err;
 }
 
-int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
-		     enum apply_outcome *outcome, struct err *e)
+/* left_over: of another boot. */
+static int rollback(struct dcb *dcb, const char *state_dir, const char *id, bool left_over,
+		    unsigned int wait_s, struct tx *tx, enum apply_outcome *outcome, struct err *e)
 {
 	struct state s;
 	int lock, err = state_open(state_dir, &s, e);
@@ -323,10 +369,29 @@ int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, str
 	err = state_lock(&s.dir, STATE_LOCK_MS, &lock, e);
 	if (!err) {
 		err = find(&s, id, tx, e);
+		if (!err && left_over)
+			leave_newer(&s, tx);
 		if (!err)
-			err = undo(dcb, &s, tx, outcome, e);
+			err = undo(dcb, &s, tx, wait_s, outcome, e);
 		close(lock);
 	}
 	state_close(&s);
+	return err;
+}
+
+int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
+		     enum apply_outcome *outcome, struct err *e)
+{
+	return rollback(dcb, state_dir, id, false, JOURNAL_WAIT_S, tx, outcome, e);
+}
+
+int journal_undo_left(struct dcb *dcb, const char *state_dir, const char *id, unsigned int wait_s,
+		      struct err *e)
+{
+	enum apply_outcome outcome;
+	struct tx tx;
+	int err = rollback(dcb, state_dir, id, true, wait_s, &tx, &outcome, e);
+
+	tx_clear(&tx);
 	return err;
 }

@@ -418,3 +418,36 @@ transaction "*", which the last boot interrupted, is undone
 	[ "$(grep -c "process 4711" <<<"$output")" = 1 ]
 	[[ $output != *"only watched"* ]]
 }
+
+@test "a port that comes late is undone at boot, its wait is the only one, and it holds up no other undo" {
+	host 'exec 2>&1
+		apply mtu.yaml -i v0 --confirm-within 600s --state-dir "$PWD/state"
+		id=$(ls state/tx)
+		reboot
+		# Two newer ones, of ports that do not come in time.
+		for n in 8 9; do
+			cp -a state/tx/$id state/tx/20990101-00000$n-00
+			sed -i "s/\"v0\"/\"v$n\"/" state/tx/20990101-00000$n-00/journal
+		done
+		ip link del v0
+		(sleep 3; ip link add v0 mtu 4200 type veth peer name v1) &
+		begin=$SECONDS
+		code=0; "$rc" apply --last --boot --state-dir "$PWD/state" || code=$?
+		echo "boot $code $(mtu) $([ $((SECONDS - begin)) -lt 45 ] && echo in time)"
+		(cd state/last && echo *.undo)
+		# Set since, and so it stays.
+		sed -i "s/4200/3000/" mtu.yaml
+		cp -a state/tx/$id again
+		apply mtu.yaml -i v0 --state-dir "$PWD/state"
+		cp -a again/. state/tx/$id && sed -i "\$d" state/tx/$id/journal
+		ip link add v9 mtu 4200 type veth peer name w9
+		code=0; "$rc" apply --last --boot -i v9 --state-dir "$PWD/state" || code=$?
+		echo "v9 $code $(cat /sys/class/net/v9/mtu) v0 $(mtu)"
+		(cd state/last && echo *.undo)
+		sed -n 1p state/tx/$id/journal | grep -c v0; "$rc" rollback --list --state-dir "$PWD/state"'
+	[ "$status" = 0 ]
+	[[ $output == *"boot 6 1500 in time
+v8.undo v9.undo"* ]]
+	[[ $output == *"v9 6 1500 v0 3000
+v8.undo"* ]]
+}

@@ -41,13 +41,30 @@ exposed() {
 @test "the port's name goes to the unit and out of it unchanged" {
 	grep -F '@$name.service' 90-rocecheck.rules
 	! grep -v '^#' 'rocecheck-apply@.service' | grep -F '%I'
-	[ "$(grep -v '^#' 'rocecheck-apply@.service' | grep -c '%i')" = 3 ]
+	[ "$(grep -v '^#' 'rocecheck-apply@.service' | grep -c '%i')" = 4 ]
 }
 
-@test "the rule starts a unit for a port of a kept profile alone, and looks where the unit does" {
+@test "the rule starts a unit for a port of a kept profile or of what is left to undo, and looks where the unit does" {
 	local kept
 
-	kept=$(sed -n 's/.*TEST=="\([^"]*\)".*/\1/p' 90-rocecheck.rules)
-	[ -n "$kept" ]
-	grep -Fx "ConditionPathExists=${kept/\$name/%i}" 'rocecheck-apply@.service'
+	[ "$(grep -c '^ACTION=="add"' 90-rocecheck.rules)" = 2 ]
+	for kept in /var/lib/rocecheck/last/\$name.{json,undo}; do
+		grep -F "TEST==\"$kept\"" 90-rocecheck.rules | grep -F 'SYSTEMD_WANTS}+="rocecheck-apply@$name.service"'
+		grep -Fx "ConditionPathExists=|${kept/\$name/%i}" 'rocecheck-apply@.service'
+	done
+	! grep '^ConditionPathExists=[^|]' 'rocecheck-apply@.service'
+}
+
+@test "the undo at boot comes before lldpad reads its file" {
+	grep -E '^Before=(.* )?lldpad\.service( |$)' rocecheck-apply.service
+}
+
+@test "all waits at boot end before systemd ends the unit" {
+	local ms s unit
+
+	ms=$(sed -n 's/^#define BOOT_MS[^0-9]*\([0-9]*\)$/\1/p' ../apply_last.c)
+	for unit in rocecheck-apply.service 'rocecheck-apply@.service'; do
+		s=$(sed -n 's/^TimeoutStartSec=//p' "$unit")
+		[ "$ms" -gt 0 ] && [ $((ms + 20000)) -le $((s * 1000)) ]
+	done
 }
