@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -36,8 +37,33 @@ int journal_lock(const char *state_dir, int *fd, struct err *e)
 	return err;
 }
 
-/* Appends one line and waits until it is on disk. Takes the reference; NULL is -ENOMEM. A part of a
- * line is taken away again: what is appended later must start a line. */
+/* Takes away what an append left that failed: its caller acts as if the line were not there, and so
+ * must those who read it. Not where somebody else has appended behind it. */
+static void take_back(int fd, off_t begin, size_t done)
+{
+	struct stat st;
+
+	if (!done || begin < 0 || fstat(fd, &st) || st.st_size != begin + (off_t)done)
+		return;
+	if (!ftruncate(fd, begin))
+		(void)fsync(fd); /* the disk that failed may fail again */
+}
+
+static int write_line(int fd, const char *line, size_t size, size_t *done)
+{
+	while (*done < size) {
+		ssize_t n = write(fd, line + *done, size - *done);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			*done += n;
+	}
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+/* Appends one line and waits until it is on disk. Takes the reference; NULL is -ENOMEM. On failure
+ * nothing of it stays. */
 static int append(struct journal *j, json_t *line, struct err *e)
 {
 	char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
@@ -49,19 +75,10 @@ static int append(struct journal *j, json_t *line, struct err *e)
 	if (text) {
 		size = strlen(text);
 		text[size++] = '\n'; /* in the place of the terminator: text is not read on */
+		err = write_line(j->fd, text, size, &done);
 	}
-	while (!err && done < size) {
-		ssize_t n = write(j->fd, text + done, size - done);
-
-		if (n < 0 && errno != EINTR)
-			err = -errno;
-		else if (n > 0)
-			done += n;
-	}
-	if (err && done && begin >= 0 && ftruncate(j->fd, begin) < 0)
-		err = -errno;
-	if (!err && fsync(j->fd) < 0)
-		err = -errno;
+	if (err)
+		take_back(j->fd, begin, done);
 	free(text);
 	return err ? err_sys(e, err, "journal of transaction %s", j->id) : 0;
 }

@@ -2,8 +2,14 @@
 /*
  * Journals that are cut, are none, or do not fit on the disk.
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "apply_world.h"
@@ -311,6 +317,84 @@ static void test_set_aside(void **state)
 	assert_int_equal(journal_tidy("/no/such/folder", note, NULL, &e), 0);
 }
 
+/* From now on fsync(2) fails in this process, as on a disk whose cache cannot be written back. */
+static int refuse_flush(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fsync, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EIO),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {ARRAY_SIZE(code), code};
+
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int confirm_newest(const struct world *w, const char *id)
+{
+	struct err e = {0};
+	struct tx tx;
+	int err = journal_confirm(w->dir, id, &tx, &e);
+
+	tx_clear(&tx);
+	return err;
+}
+
+static int append_step(const struct world *w, const char *id)
+{
+	struct err e = {0};
+	struct journal *j;
+
+	if (journal_open(w->dir, id, &j, &e))
+		return 0;
+	return journal_step(j, 0, QOS_BIT(QOS_MTU), &e);
+}
+
+/* What its writer was told is not on disk is not in the journal either: nobody acts on it. */
+static void test_flush_fails(void **state)
+{
+	static int (*const appends[])(const struct world *w, const char *id) = {confirm_newest,
+										append_step};
+	char path[128], text[1024], boot[JOURNAL_BOOT_MAX];
+	struct err e = {0};
+	struct world w;
+	struct stat st;
+	struct tx tx;
+	int status;
+
+	(void)state;
+	world_open(&w);
+	journal_boot_id(boot);
+	snprintf(text, sizeof(text),
+		 HEADER "{\"guard\":60}\n{\"state\":\"done\",\"after\":[],"
+			"\"confirm_by\":1,\"boot\":\"%s\"}\n",
+		 boot);
+	snprintf(path, sizeof(path), "mkdir -p -m 700 %s/tx/1", w.dir);
+	assert_int_equal(system(path), 0);
+	snprintf(path, sizeof(path), "%s/tx/1/journal", w.dir);
+	for (size_t i = 0; i < ARRAY_SIZE(appends); i++) {
+		pid_t pid;
+
+		write_file(path, text, strlen(text));
+		pid = fork();
+		assert_true(pid >= 0);
+		if (!pid)
+			_exit(refuse_flush() ? 77 : appends[i](&w, "1") == -EIO ? 0 : 1);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_true(WIFEXITED(status));
+		assert_int_equal(WEXITSTATUS(status), 0);
+		assert_int_equal(stat(path, &st), 0);
+		assert_int_equal(st.st_size, strlen(text));
+		assert_int_equal(journal_load(w.dir, "1", &tx, &e), 0);
+		assert_false(tx.confirmed);
+		assert_int_equal(tx.step_count, 0);
+		tx_clear(&tx);
+	}
+	world_close(&w);
+}
+
 /* Of this boot or of another one: by its id, not by the clock. */
 static void test_boot(void **state)
 {
@@ -382,7 +466,7 @@ int main(void)
 		cmocka_unit_test(test_no_folder),      cmocka_unit_test(test_full_disk),
 		cmocka_unit_test(test_names),	       cmocka_unit_test(test_full_anywhere),
 		cmocka_unit_test(test_clock_set_back), cmocka_unit_test(test_set_aside),
-		cmocka_unit_test(test_boot),
+		cmocka_unit_test(test_boot),	       cmocka_unit_test(test_flush_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
