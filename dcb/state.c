@@ -7,6 +7,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -99,13 +101,15 @@ void state_close(struct state *s)
 	folder_close(&s->dir);
 }
 
-/* The holder writes its pid into the lock, for the message of those who wait. */
+/* The holder writes its pid into the lock, for the message of those who wait. A dead-man does not:
+ * the pid is that of an earlier one then, and is not named once that has ended. */
 static long holder_of(int fd)
 {
 	char text[16] = "";
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	long pid = n > 0 ? strtol(text, NULL, 10) : 0;
 
-	return n > 0 ? strtol(text, NULL, 10) : 0;
+	return pid > 0 && pid <= INT_MAX && (!kill((pid_t)pid, 0) || errno == EPERM) ? pid : 0;
 }
 
 static void write_holder(int fd)
@@ -147,7 +151,7 @@ static int busy_fail(const char *path, long pid, struct err *e)
 	return err_set(e, -EBUSY, "%s/" LOCK ": another apply or rollback is running%s", path, who);
 }
 
-int state_lock(const struct folder *folder, unsigned int wait_ms, int *fd, struct err *e)
+static int take_lock(const struct folder *folder, unsigned int wait_ms, int *fd, struct err *e)
 {
 	int lock, err = file_descriptor(folder, LOCK, O_RDWR | O_CREAT, 0600, &lock, e);
 
@@ -167,9 +171,22 @@ int state_lock(const struct folder *folder, unsigned int wait_ms, int *fd, struc
 		close(lock);
 		return err;
 	}
-	write_holder(lock);
 	*fd = lock;
 	return 0;
+}
+
+int state_lock(const struct folder *folder, unsigned int wait_ms, int *fd, struct err *e)
+{
+	int err = take_lock(folder, wait_ms, fd, e);
+
+	if (!err)
+		write_holder(*fd);
+	return err;
+}
+
+int state_try_lock(const struct folder *folder, int *fd, struct err *e)
+{
+	return take_lock(folder, 0, fd, e);
 }
 
 bool state_busy(const char *path)

@@ -34,6 +34,10 @@ void state_close(struct state *s);
  */
 int state_lock(const struct folder *folder, unsigned int wait_ms, int *fd, struct err *e);
 
+/* Likewise without a wait, and without the pid in the lock file: nothing is written to the storage.
+ */
+int state_try_lock(const struct folder *folder, int *fd, struct err *e);
+
 /* Whether somebody holds the lock of STATE_DIR now. Disturbs nobody. False when it cannot be read.
  */
 bool state_busy(const char *path);

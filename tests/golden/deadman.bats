@@ -120,21 +120,41 @@ state/last/lock 600" ]]
 @test "a lock that is not given back: named with its process, and waited for with an end" {
 	host 'apply mtu.yaml -i v0 --confirm-within 3s --state-dir "$PWD/state"
 		python3 - <<-END &
-			import fcntl, struct, time
+			import fcntl, os, struct, time
 			f = open("state/lock", "r+")
 			fcntl.fcntl(f, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
-			f.truncate(0); f.write("4711\n"); f.flush()
-			time.sleep(60)
+			f.truncate(0); f.write("%d\n" % os.getpid()); f.flush()
+			time.sleep(120)
 		END
 		holder=$!
 		sleep 0.5
 		code=0; timeout 20 "$rc" confirm --state-dir "$PWD/state" 2>&1 || code=$?
-		echo "confirm $code"
-		becomes 1500 20
+		echo "confirm $code, holder $holder, $(mtu)"
+		becomes 1500 80
 		kill $holder'
 	[ "$status" = 0 ]
-	[[ $output == *"another apply or rollback is running (process 4711)"* ]]
-	[[ $output == *"confirm 3"* ]]
+	[[ $output =~ "confirm 3, holder "([0-9]+)", 4200" ]]
+	[[ $output == *"another apply or rollback is running (process ${BASH_REMATCH[1]})"* ]]
+}
+
+@test "a lock whose holder wrote no pid is not of the process that had it before" {
+	host 'apply mtu.yaml -i v0 --state-dir "$PWD/state" >/dev/null
+		# What wrote its pid has ended.
+		python3 - <<-END &
+			import fcntl, struct, time
+			f = open("state/lock", "r+")
+			fcntl.fcntl(f, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
+			time.sleep(30)
+		END
+		holder=$!
+		sleep 0.5
+		ip link set v0 mtu 1500
+		code=0; apply mtu.yaml -i v0 --state-dir "$PWD/state" 2>&1 || code=$?
+		echo "apply $code"
+		kill $holder'
+	[ "$status" = 0 ]
+	[[ $output == *"another apply or rollback is running"*"apply 3"* ]]
+	[[ $output != *"is running (process"* ]]
 }
 
 @test "a relative --state-dir is where it was, for the dead-man too" {
@@ -398,10 +418,10 @@ transaction "*", which the last boot interrupted, is undone
 		apply mtu.yaml -i v0 --state-dir "$PWD/state"
 		ip link set v0 mtu 1500
 		python3 - <<-END &
-			import fcntl, struct, time
+			import fcntl, os, struct, time
 			f = open("state/lock", "r+")
 			fcntl.fcntl(f, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
-			f.truncate(0); f.write("4711\n"); f.flush()
+			f.truncate(0); f.write("%d\n" % os.getpid()); f.flush()
 			open("held", "w").close()
 			time.sleep(60)
 		END
@@ -413,9 +433,10 @@ transaction "*", which the last boot interrupted, is undone
 		kill $holder
 		becomes 4200 5 || { cat told; false; }
 		kill $watch
-		cat told'
+		cat told
+		echo "holder $holder"'
 	[ "$status" = 0 ]
-	[ "$(grep -c "process 4711" <<<"$output")" = 1 ]
+	[ "$(grep -c "(process $(sed -n "s/^holder //p" <<<"$output"))" <<<"$output")" = 1 ]
 	[[ $output != *"only watched"* ]]
 }
 
