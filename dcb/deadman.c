@@ -5,9 +5,12 @@
  * be read any more, or that has gone, is no reason to wait or to end. The tool is watched by its
  * pidfd (pidfd_open(2)). The clock is CLOCK_BOOTTIME, which no one sets and which goes on in sleep.
  *
- * It takes the lock for its undo, and waits LOCK_MS for it. Who holds it longer is a confirmation
- * or a rollback that hangs or was stopped: a rollback writes the same former values, a confirmation
- * reads the journal again behind its line. So the undo goes on without the lock then.
+ * For its undo it takes the lock, and waits for it as long as the undo of another transaction may
+ * take. Who holds it longer is a confirmation or a rollback that hangs or was stopped: a rollback
+ * writes the same former values, a confirmation reads the journal again behind its line. So the
+ * undo goes on without the lock then. Under the lock it reads once more and decides again.
+ *
+ * Storage that hangs is waited for DISK_MS at most: see deadman_disk.h.
  */
 #include "dcb/deadman.h"
 
@@ -28,13 +31,19 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include "dcb/deadman_disk.h"
 #include "dcb/journal_in.h"
 #include "dcb/oom.h"
 
 #define LOOK_MS	 1000
 #define READY_MS 10000
 #define ASK_MS	 2000
-#define LOCK_MS	 10000
+#define READ_MS	 500   /* for the journal of a look; the tool waits ASK_MS for two of them */
+#define DISK_MS	 5000  /* for the journal and its lock before the undo */
+#define END_MS	 60000 /* for the record of the undo behind it: nothing waits for that */
+#define LOG_MS	 2000
+#define LOCK_MS	 10000 /* besides JOURNAL_WAIT_S for each port */
+#define STEP_MS	 100
 #define TRIES	 20 /* a port that is just away comes back */
 #define PAUSE_MS 3000
 #define DIE_MS	 10000 /* what sleeps in the kernel for longer does not see SIGKILL */
@@ -62,26 +71,34 @@ struct answer {
 struct watcher {
 	const struct deadman *d;
 	struct state state;
+	struct disk *disk;
 	struct tx known;
-	int tool, talk; /* -1: the kernel has no pidfd; the tool has left */
+	struct tx guess; /* room for what was planned; see assume_planned() */
+	int tool, talk;	 /* -1: the kernel has no pidfd; the tool has left */
 	pid_t tool_pid;
 	bool tool_gone, unreadable;
+	bool hangs; /* the storage did not answer in time */
 	bool whole; /* all steps are in known: the journal said that it is done */
+	bool begun; /* the undo: it is brought to its end */
 	uint64_t hung_at_ms;
 };
 
 enum deadman_act deadman_next(const struct tx *tx, const struct deadman_view *view)
 {
-	if (tx->confirmed || tx->state == TX_UNDONE || tx->state == TX_LOST)
+	if (tx->confirmed || tx->state == TX_UNDONE)
 		return DEADMAN_END;
 	if (tx->state == TX_DONE)
 		return view->now_ms < tx->confirm_by_ms ? DEADMAN_WAIT : DEADMAN_UNDO;
+	/* It was done, and somebody did not come to the end of its undo. */
+	if (tx->confirm_by_ms && view->now_ms >= tx->confirm_by_ms)
+		return DEADMAN_UNDO;
 	if (!view->tool_gone && view->now_ms > view->hung_at_ms + DIE_MS)
 		return DEADMAN_UNDO;
 	if (!view->tool_gone)
 		return view->now_ms > view->hung_at_ms ? DEADMAN_KILL : DEADMAN_WAIT;
 	/* Of a journal that cannot be read nobody knows what was announced since. */
-	return tx->state == TX_RUNNING || view->unreadable ? DEADMAN_UNDO : DEADMAN_END;
+	return tx->state == TX_RUNNING || tx->state == TX_LOST || view->unreadable ? DEADMAN_UNDO
+										   : DEADMAN_END;
 }
 
 /* Writes one line to a file of the cgroup tree. */
@@ -208,27 +225,30 @@ static int detach(struct watcher *w)
 	return err ? err : keep_open(w);
 }
 
-/* Whether a journal goes on where the known one is: what was announced is never taken back. */
+/* Whether a journal goes on where the known one is: what was announced is never taken back. Only an
+ * undo that was begun follows the end, and leaves its time. */
 static bool continues(const struct tx *known, const struct tx *fresh)
 {
 	if (fresh->port_count != known->port_count || fresh->step_count < known->step_count)
 		return false;
-	return known->state != TX_DONE || fresh->state >= TX_DONE;
+	return known->state != TX_DONE || fresh->state >= TX_DONE ||
+	       fresh->confirm_by_ms == known->confirm_by_ms;
 }
 
-static void read_journal(struct watcher *w)
+static void read_journal(struct watcher *w, unsigned int wait_ms)
 {
-	struct tx fresh;
+	struct tx fresh = {0};
+	int err = disk_read(w->disk, wait_ms, &fresh);
 
-	w->unreadable = journal_read(&w->state, w->known.id, &fresh, NULL) ||
-			!continues(&w->known, &fresh);
+	w->hangs = err == -ETIMEDOUT;
+	w->unreadable = err || !continues(&w->known, &fresh);
 	if (w->unreadable) {
 		tx_clear(&fresh);
 		return;
 	}
 	tx_clear(&w->known);
 	w->known = fresh;
-	w->whole = fresh.state >= TX_DONE;
+	w->whole |= fresh.state >= TX_DONE;
 }
 
 static bool is_ready(int fd, short events, int wait_ms)
@@ -250,17 +270,22 @@ static void look_for_tool(struct watcher *w)
 		w->tool_gone |= w->talk < 0;
 }
 
+static enum deadman_act decide(const struct watcher *w)
+{
+	const struct deadman_view view = {.tool_gone = w->tool_gone,
+					  .unreadable = w->unreadable,
+					  .now_ms = journal_clock_ms(),
+					  .hung_at_ms = w->hung_at_ms};
+
+	return deadman_next(&w->known, &view);
+}
+
 /* The tool first: one that ends in between has written its end by then. */
 static enum deadman_act look(struct watcher *w)
 {
-	struct deadman_view view = {.hung_at_ms = w->hung_at_ms};
-
 	look_for_tool(w);
-	read_journal(w);
-	view.tool_gone = w->tool_gone;
-	view.unreadable = w->unreadable;
-	view.now_ms = journal_clock_ms();
-	return deadman_next(&w->known, &view);
+	read_journal(w, READ_MS);
+	return decide(w);
 }
 
 static void answer_tool(struct watcher *w)
@@ -273,7 +298,7 @@ static void answer_tool(struct watcher *w)
 		w->talk = -1;
 		return;
 	}
-	read_journal(w);
+	read_journal(w, READ_MS);
 	if (q.confirm_by_ms && w->known.state < TX_DONE) {
 		w->known.state = TX_DONE;
 		w->known.confirm_by_ms = q.confirm_by_ms;
@@ -293,86 +318,132 @@ static void wait_for_news(struct watcher *w)
 }
 
 /* What was announced since nobody knows: all that was planned. Of what has no former value the
- * judgement says so. */
-static void assume_planned(struct watcher *w)
+ * judgement says so. Not in what is known: a journal that can be read again is compared with that.
+ */
+static struct tx *assume_planned(struct watcher *w)
 {
-	struct tx *tx = &w->known;
+	const struct tx *known = &w->known;
+	struct tx *tx = &w->guess;
 
+	memcpy(tx->port, known->port, known->port_count * sizeof(*tx->port));
+	memcpy(tx->step, known->step, known->step_count * sizeof(*tx->step));
+	tx->step_count = known->step_count;
 	for (unsigned int i = 0; i < tx->port_count; i++) {
 		uint64_t fields = w->d->planned[i];
 
 		if (fields && tx->step_count < JOURNAL_STEPS_MAX)
 			tx->step[tx->step_count++] = (struct tx_step){i, fields};
 	}
-	w->whole = true;
+	return tx;
 }
 
-static int record_end(struct watcher *w, enum tx_state end, struct err *e)
+static void say(struct watcher *w, int priority, const char *what, const char *why)
 {
-	struct journal *j;
-	int err = journal_append_to(&w->state, w->known.id, &j, e);
+	char text[ERR_TEXT_MAX];
 
-	if (err)
-		return err;
-	err = journal_end(j, end, NULL, 0, e);
-	journal_close(j);
-	return err;
+	snprintf(text, sizeof(text), "transaction %s %s%.900s", w->known.id, what, why);
+	disk_log(w->disk, LOG_MS, priority, text);
+}
+
+/* From here on it is neither done nor to be confirmed, also when this process is killed. Storage
+ * that hangs does not hold up the undo. */
+static void record_begin(struct watcher *w)
+{
+	if (!w->hangs && !disk_record(w->disk, DISK_MS, TX_RUNNING, NULL) && !w->unreadable)
+		w->known.state = TX_RUNNING;
+	w->begun = true;
+}
+
+/* The machine counts, not the record of it. */
+static void record_end(struct watcher *w, enum tx_state end)
+{
+	struct err e = {0};
+
+	if (disk_record(w->disk, end == TX_UNDONE ? END_MS : DISK_MS, end, &e))
+		say(w, LOG_ERR, "has an end that is not recorded: ", e.text);
 }
 
 static int restore(struct watcher *w, struct err *e)
 {
-	struct err record = {0};
+	struct tx *tx = &w->known;
 	struct dcb *dcb;
 	int err = w->d->open(&dcb, e);
 
 	if (err)
 		return err;
+	record_begin(w);
 	if (w->unreadable && !w->whole)
-		assume_planned(w);
-	err = tx_restore(dcb, &w->known, JOURNAL_WAIT_S, e);
+		tx = assume_planned(w);
+	err = tx_restore(dcb, tx, JOURNAL_WAIT_S, e);
 	dcb_close(dcb);
-	/* The machine counts, not the record of it. */
-	if (record_end(w, err ? TX_LOST : TX_UNDONE, &record))
-		syslog(LOG_ERR, "transaction %s: its end is not recorded: %s", w->known.id,
-		       record.text);
+	record_end(w, err ? TX_LOST : TX_UNDONE);
 	return err;
 }
 
-static bool is_settled(const struct tx *tx)
+/* A tool that hangs in its midst does not give its lock back. */
+static void await_lock(struct watcher *w)
 {
-	return tx->confirmed || tx->state == TX_UNDONE;
+	bool held_by_tool = !w->tool_gone && !w->known.confirm_by_ms;
+	uint64_t ports = held_by_tool ? 0 : w->known.port_count;
+	uint64_t end = journal_clock_ms() + ports * JOURNAL_WAIT_S * 1000 + LOCK_MS;
+
+	while (disk_lock(w->disk, DISK_MS) == -EBUSY && journal_clock_ms() < end)
+		(void)poll(NULL, 0, STEP_MS);
 }
 
-/* *done: somebody else has undone or confirmed it by now. */
-static int undo_once(struct watcher *w, bool *done, struct err *e)
+/* Somebody has changed the same port since: what was before ours is of no use any more. */
+static bool is_overtaken(struct watcher *w)
 {
-	int lock = -1, err = 0;
+	char newer[JOURNAL_ID_MAX];
 
-	(void)state_lock(&w->state.dir, LOCK_MS, &lock, NULL); /* see above */
-	read_journal(w);
-	*done = is_settled(&w->known);
-	if (!*done)
+	if (w->hangs || disk_find_newer(w->disk, DISK_MS, newer))
+		return false;
+	say(w, LOG_ERR, "is not undone, its ports were changed since by transaction ", newer);
+	return true;
+}
+
+/* By now somebody else may have undone or confirmed it, or the tool may have come to its end. */
+static enum deadman_act decide_again(struct watcher *w)
+{
+	enum deadman_act act = decide(w);
+
+	if (w->begun && act != DEADMAN_END)
+		act = DEADMAN_UNDO;
+	return act == DEADMAN_UNDO && is_overtaken(w) ? DEADMAN_END : act;
+}
+
+/* *act: DEADMAN_UNDO when it was tried. */
+static int undo_once(struct watcher *w, enum deadman_act *act, struct err *e)
+{
+	int err = 0;
+
+	await_lock(w);
+	read_journal(w, DISK_MS);
+	*act = decide_again(w);
+	if (*act == DEADMAN_UNDO)
 		err = restore(w, e);
-	if (lock >= 0)
-		close(lock);
+	disk_unlock(w->disk, LOG_MS);
 	return err;
 }
 
-static void undo(struct watcher *w)
+/* What to do now. */
+static enum deadman_act undo(struct watcher *w)
 {
+	enum deadman_act act;
 	struct err e = {0};
-	bool done = false;
-	int err = undo_once(w, &done, &e);
+	int err = undo_once(w, &act, &e);
 
 	for (unsigned int i = 1; err && i < TRIES; i++) {
 		(void)poll(NULL, 0, PAUSE_MS);
-		err = undo_once(w, &done, &e);
+		err = undo_once(w, &act, &e);
 	}
+	if (act != DEADMAN_UNDO)
+		return act;
 	if (err)
-		syslog(LOG_ERR, "transaction %s was not confirmed and is not undone: %s",
-		       w->known.id, e.text);
-	else if (!done)
-		syslog(LOG_WARNING, "transaction %s was not confirmed: undone", w->known.id);
+		say(w, LOG_ERR, "was not confirmed and is not undone: ", e.text);
+	else
+		say(w, LOG_WARNING, "was not confirmed: undone", "");
+	return DEADMAN_END;
 }
 
 static void kill_by(int pidfd)
@@ -394,13 +465,16 @@ static void watch(struct watcher *w)
 {
 	enum deadman_act act;
 
-	while ((act = look(w)) == DEADMAN_WAIT || act == DEADMAN_KILL) {
+	for (;;) {
+		act = look(w);
+		if (act == DEADMAN_UNDO)
+			act = undo(w);
+		if (act == DEADMAN_END)
+			break;
 		if (act == DEADMAN_KILL)
 			kill_tool(w);
 		wait_for_news(w);
 	}
-	if (act == DEADMAN_UNDO)
-		undo(w);
 }
 
 /* What cannot be opened now could not be undone then. */
@@ -412,8 +486,15 @@ static int prepare(struct watcher *w, struct err *e)
 	if (err)
 		return err_sys(e, err, "leaving what the tool has open");
 	err = tx_copy(w->d->tx, &w->known);
+	if (!err)
+		err = tx_copy(w->d->tx, &w->guess);
 	if (err)
 		return err_sys(e, err, "transaction");
+	openlog("rocecheck", LOG_PID, LOG_DAEMON);
+	/* Before memory is locked: its stack may be more than a user may lock. */
+	err = disk_start(&w->state, w->d->tx, &w->disk, e);
+	if (err)
+		return err;
 	/* Without the right to lock memory it waits all the same. */
 	(void)mlockall(MCL_CURRENT | MCL_FUTURE);
 	(void)oom_set(OOM_NEVER);
@@ -433,7 +514,6 @@ static _Noreturn void live(const struct deadman *d, int talk, int tool, pid_t to
 
 	w.hung_at_ms = journal_clock_ms() + d->hung_ms;
 	ready.err = prepare(&w, &e);
-	openlog("rocecheck", LOG_PID, LOG_DAEMON);
 	snprintf(cgroup, sizeof(cgroup), "rocecheck-%s", d->tx->id);
 	ready.own_cgroup = leave_cgroups(cgroup);
 	snprintf(ready.text, sizeof(ready.text), "%s", e.text);

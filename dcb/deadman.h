@@ -4,8 +4,8 @@
  * somebody confirms in time. It is there before the first write, and it stays when the tool that
  * armed it is killed, when the login ends, and when the very port that carries the login is broken:
  * another session, no terminal, and a cgroup outside that of the login where the system has cgroup
- * v2 and lets us (cgroups(7)). It has the transaction in locked memory: a disk that is gone does
- * not stop the undo.
+ * v2 and lets us (cgroups(7)). It has the transaction in locked memory: a disk that is gone or
+ * hangs does not stop the undo.
  */
 #ifndef DCB_DEADMAN_H
 #define DCB_DEADMAN_H

@@ -25,9 +25,7 @@
 
 #include "dcb/deadman.h"
 #include "dcb/guard.h"
-#include "fake_machine.h"
-
-#define PATIENCE_MS 30000
+#include "deadman_world.h"
 
 struct act_case {
 	const char *name;
@@ -35,30 +33,43 @@ struct act_case {
 	bool confirmed, tool_gone, unreadable;
 	uint64_t now_ms;
 	enum deadman_act act;
+	uint64_t confirm_by_ms; /* 0: the tool did not come to its end */
 };
 
-/* Hung after 71000; to be confirmed by 20000 once it is done. */
+/* Hung after 71000. */
 static const struct act_case acts[] = {
-	{"just armed", TX_PREPARED, false, false, false, 1000, DEADMAN_WAIT},
-	{"given up before the first write", TX_PREPARED, false, true, false, 1000, DEADMAN_END},
-	{"in the middle", TX_RUNNING, false, false, false, 15000, DEADMAN_WAIT},
-	{"died in the middle", TX_RUNNING, false, true, false, 2000, DEADMAN_UNDO},
-	{"slow", TX_RUNNING, false, false, false, 71000, DEADMAN_WAIT},
-	{"hung", TX_RUNNING, false, false, false, 71001, DEADMAN_KILL},
-	{"hung before the first write", TX_PREPARED, false, false, false, 71001, DEADMAN_KILL},
-	{"killed, and not dead yet", TX_RUNNING, false, false, false, 81000, DEADMAN_KILL},
-	{"killed, and does not die", TX_RUNNING, false, false, false, 81001, DEADMAN_UNDO},
-	{"done", TX_DONE, false, true, false, 19999, DEADMAN_WAIT},
-	{"nobody came", TX_DONE, false, true, false, 20000, DEADMAN_UNDO},
+	{"just armed", TX_PREPARED, false, false, false, 1000, DEADMAN_WAIT, 0},
+	{"given up before the first write", TX_PREPARED, false, true, false, 1000, DEADMAN_END, 0},
+	{"in the middle", TX_RUNNING, false, false, false, 15000, DEADMAN_WAIT, 0},
+	{"died in the middle", TX_RUNNING, false, true, false, 2000, DEADMAN_UNDO, 0},
+	{"slow", TX_RUNNING, false, false, false, 71000, DEADMAN_WAIT, 0},
+	{"hung", TX_RUNNING, false, false, false, 71001, DEADMAN_KILL, 0},
+	{"hung before the first write", TX_PREPARED, false, false, false, 71001, DEADMAN_KILL, 0},
+	{"killed, and not dead yet", TX_RUNNING, false, false, false, 81000, DEADMAN_KILL, 0},
+	{"killed, and does not die", TX_RUNNING, false, false, false, 81001, DEADMAN_UNDO, 0},
+	{"done", TX_DONE, false, true, false, 19999, DEADMAN_WAIT, 20000},
+	{"nobody came", TX_DONE, false, true, false, 20000, DEADMAN_UNDO, 20000},
 	{"nobody came, and the tool is still there", TX_DONE, false, false, false, 20000,
-	 DEADMAN_UNDO},
-	{"confirmed", TX_DONE, true, true, false, 20000, DEADMAN_END},
-	{"undone by the tool", TX_UNDONE, false, false, false, 2000, DEADMAN_END},
-	{"lost", TX_LOST, false, true, false, 90000, DEADMAN_END},
-	{"unreadable in the middle", TX_RUNNING, false, false, true, 15000, DEADMAN_WAIT},
-	{"unreadable, and the tool died", TX_PREPARED, false, true, true, 2000, DEADMAN_UNDO},
-	{"unreadable before its time is up", TX_DONE, false, true, true, 19999, DEADMAN_WAIT},
-	{"unreadable when its time is up", TX_DONE, false, true, true, 20000, DEADMAN_UNDO},
+	 DEADMAN_UNDO, 20000},
+	{"confirmed", TX_DONE, true, true, false, 20000, DEADMAN_END, 20000},
+	{"undone by the tool", TX_UNDONE, false, false, false, 2000, DEADMAN_END, 0},
+	{"not undone by the tool, which is still there", TX_LOST, false, false, false, 60000,
+	 DEADMAN_WAIT, 0},
+	{"not undone by the tool, which has gone", TX_LOST, false, true, false, 2000, DEADMAN_UNDO,
+	 0},
+	{"not undone by the tool, which hangs", TX_LOST, false, false, false, 71001, DEADMAN_KILL,
+	 0},
+	{"not undone by somebody, and the tool is still there", TX_LOST, false, false, false, 19999,
+	 DEADMAN_WAIT, 20000},
+	{"not undone by somebody, and nobody came", TX_LOST, false, false, false, 20000,
+	 DEADMAN_UNDO, 20000},
+	{"an undo was interrupted, and the tool is still there", TX_RUNNING, false, false, false,
+	 20000, DEADMAN_UNDO, 20000},
+	{"unreadable in the middle", TX_RUNNING, false, false, true, 15000, DEADMAN_WAIT, 0},
+	{"unreadable, and the tool died", TX_PREPARED, false, true, true, 2000, DEADMAN_UNDO, 0},
+	{"unreadable before its time is up", TX_DONE, false, true, true, 19999, DEADMAN_WAIT,
+	 20000},
+	{"unreadable when its time is up", TX_DONE, false, true, true, 20000, DEADMAN_UNDO, 20000},
 };
 
 static void test_acts(void **state)
@@ -73,123 +84,17 @@ static void test_acts(void **state)
 		struct tx tx = {.state = c->state,
 				.confirmed = c->confirmed,
 				.confirm_within_s = 10,
-				.confirm_by_ms = 20000};
+				.confirm_by_ms = c->confirm_by_ms};
 
 		if (deadman_next(&tx, &view) != c->act)
 			fail_msg("%s: wrong", c->name);
 	}
 }
 
-/* The one machine of this process and of the dead-men it starts. */
-static struct fake_machine *machine;
-static char dir[32];
-
-static int open_fake(struct dcb **dcb, struct err *e)
-{
-	static const struct dcb fake = {.backend = &fake_backend,
-					.ethtool_family = -ENOENT,
-					.ioctl_fd = -1,
-					.sysfs_fd = -1,
-					.configfs_fd = -1,
-					.debugfs_fd = -1};
-	struct dcb *d = malloc(sizeof(*d));
-
-	if (!d)
-		return err_sys(e, -ENOMEM, "fake");
-	*d = fake;
-	d->machine = machine;
-	*dcb = d;
-	return 0;
-}
-
 static int open_nothing(struct dcb **dcb, struct err *e)
 {
 	(void)dcb;
 	return err_set(e, -EACCES, "no machine here");
-}
-
-static struct plan make_plan(void)
-{
-	struct qos have = machine->port[0].qos, want = have;
-	int line[QOS_FIELD_COUNT] = {0};
-	struct plan p;
-
-	want.pfc_enabled = 8;
-	want.mtu = 9000;
-	plan_make(&want, line, &have, "fake", &p);
-	strcpy(p.ifname, "p0");
-	return p;
-}
-
-static int set_up(void **state)
-{
-	struct qos *q;
-
-	(void)state;
-	strcpy(dir, "/tmp/test_deadman.XXXXXX");
-	machine = fake_map();
-	if (!machine || !mkdtemp(dir))
-		return -1;
-	q = &machine->port[0].qos;
-	q->has = QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_MTU);
-	q->mtu = 1500;
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	char command[64];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	munmap(machine, sizeof(*machine));
-	return system(command);
-}
-
-/* guard: NULL, or for the one that asks the dead-man later. */
-static int apply_guarded(unsigned int seconds, char id[JOURNAL_ID_MAX],
-			 int (*open)(struct dcb **dcb, struct err *e), struct guard **guard,
-			 struct err *e)
-{
-	struct plan_run how = {
-		.state_dir = dir, .confirm_within_s = seconds, .guard = guard, .open = open};
-	struct plan plan = make_plan();
-	enum apply_outcome outcome;
-	struct dcb *dcb;
-	int err;
-
-	assert_int_equal(open_fake(&dcb, e), 0);
-	err = plan_apply(dcb, &plan, 1, &how, id, &outcome, e);
-	free(dcb);
-	return err;
-}
-
-static int apply(unsigned int seconds, char id[JOURNAL_ID_MAX],
-		 int (*open)(struct dcb **dcb, struct err *e), struct err *e)
-{
-	return apply_guarded(seconds, id, open, NULL, e);
-}
-
-static enum tx_state state_of(const char *id)
-{
-	enum tx_state now = TX_EMPTY;
-	struct tx tx;
-
-	if (!journal_load(dir, id, &tx, NULL))
-		now = tx.state;
-	tx_clear(&tx);
-	return now;
-}
-
-/* The journal says so, within what is patience on a busy machine. */
-static bool becomes(const char *id, enum tx_state state)
-{
-	for (int waited = 0; waited < PATIENCE_MS; waited += 20) {
-		if (state_of(id) == state)
-			return true;
-		(void)poll(NULL, 0, 20);
-	}
-	return false;
 }
 
 /* What a confirmation is answered once nobody else has the lock: the one who undid it says so in
@@ -283,24 +188,6 @@ static void test_cannot_start(void **state)
 	assert_string_equal(id, "");
 }
 
-/* The machine is as before, whatever the journal says. */
-static bool comes_back(void)
-{
-	for (int waited = 0; waited < PATIENCE_MS; waited += 20) {
-		const volatile struct fake_port *port = &machine->port[0];
-
-		if (port->qos.mtu == 1500 && port->qos.pfc_enabled == 0 && machine->writes >= 4)
-			return true;
-		(void)poll(NULL, 0, 20);
-	}
-	return false;
-}
-
-static void journal_of(const char *id, char path[160])
-{
-	snprintf(path, 160, "%s/tx/%s/journal", dir, id);
-}
-
 /* As a bad disk or a foreign hand leaves it before its time is up. */
 static void test_unreadable(void **state)
 {
@@ -369,26 +256,6 @@ static void test_tool_and_journal_gone(void **state)
 		(void)poll(NULL, 0, 20);
 	assert_int_equal(machine->port[0].qos.mtu, 1500);
 	assert_int_equal(machine->port[0].qos.pfc_enabled, 0);
-}
-
-/* The dead-men of this test: they have its folder open. */
-static unsigned int signal_deadmen(int number)
-{
-	FILE *f = popen("pgrep -x test_deadman", "r");
-	unsigned int n = 0;
-	int pid;
-
-	assert_non_null(f);
-	while (fscanf(f, "%d", &pid) == 1) {
-		char path[64], link[64] = "";
-
-		snprintf(path, sizeof(path), "/proc/%d/fd/4", pid);
-		if (pid != getpid() && readlink(path, link, sizeof(link) - 1) > 0 &&
-		    !strcmp(link, dir))
-			n += !kill(pid, number);
-	}
-	pclose(f);
-	return n;
 }
 
 static void replaced_after(int number)
@@ -469,21 +336,6 @@ static void test_confirmed_after_restart(void **state)
 	tx_clear(&tx);
 }
 
-/* Somebody has the lock and does not let go. */
-static void test_lock_held(void **state)
-{
-	char id[JOURNAL_ID_MAX];
-	struct err e = {0};
-	int lock;
-
-	(void)state;
-	assert_int_equal(apply(1, id, open_fake, &e), 0);
-	assert_int_equal(journal_lock(dir, &lock, &e), 0);
-	assert_true(becomes(id, TX_UNDONE));
-	assert_int_equal(machine->port[0].qos.mtu, 1500);
-	close(lock);
-}
-
 /* As an old kernel, or the filter of a container. */
 static int refuse_close_range(void)
 {
@@ -542,7 +394,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_deadman_killed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_deadman_stopped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_not_replaced, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_lock_held, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_close_range, set_up, tear_down),
 	};
 
