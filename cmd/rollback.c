@@ -50,7 +50,8 @@ static void print_waiting(const struct tx *tx)
 		printf("  waits for confirmation, %llu s left",
 		       (unsigned long long)(tx->confirm_by_ms - now + 999) / 1000);
 	else
-		printf("  waits for confirmation, its time is up");
+		printf("  waits for confirmation, its time is up%s",
+		       tx_overdue(tx, now) ? ", its dead-man has gone" : "");
 }
 
 static void print_tx(const struct tx *tx)

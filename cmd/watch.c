@@ -49,6 +49,7 @@ struct loop {
 	struct schedule at;
 	struct nl *nl;
 	int signals;
+	char overdue[JOURNAL_ID_MAX]; /* the transaction that was told last */
 };
 
 static uint64_t earlier(uint64_t a, uint64_t b)
@@ -105,6 +106,23 @@ static int take_notices(struct loop *l, struct err *e)
 	return 0;
 }
 
+/* A dead-man that was killed leaves a transaction that nobody undoes in this boot. */
+static void tell_overdue(struct loop *l)
+{
+	char text[ERR_TEXT_MAX];
+	struct err e = {0};
+	struct tx tx;
+
+	if (!journal_newest(state_dir, &tx, NULL) && tx_overdue(&tx, journal_clock_ms()) &&
+	    strcmp(l->overdue, tx.id)) {
+		(void)journal_overdue(&tx, &e);
+		snprintf(text, sizeof(text), "%.480s: %.480s", e.text, e.hint);
+		(void)watch_tell(&(struct watch_told){.event = WATCH_OVERDUE, .text = text});
+		memcpy(l->overdue, tx.id, sizeof(tx.id));
+	}
+	tx_clear(&tx);
+}
+
 static void poll_ports(struct loop *l)
 {
 	struct err e = {0};
@@ -116,6 +134,7 @@ static void poll_ports(struct loop *l)
 		suspects_add(NULL, &l->w.suspects);
 	if (watch_refresh(&l->w, false, &e))
 		(void)cmd_fail(0, &e); /* the next poll tries again */
+	tell_overdue(l);
 }
 
 static bool is_due(uint64_t when, uint64_t now)
@@ -239,6 +258,7 @@ static int watch(struct loop *l)
 		err = watch_refresh(&l->w, true, &e);
 	if (err)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	tell_overdue(l);
 	if (once)
 		return compare_once(l);
 	l->signals = open_signals(&e);

@@ -69,6 +69,7 @@ enum watch_event {
 	WATCH_REPAIRED, /* text: the transaction */
 	WATCH_FAILED,	/* a repair failed; text: why */
 	WATCH_HELD,	/* no repair is tried; text: why */
+	WATCH_OVERDUE,	/* of no port: a transaction waits in vain; text: which */
 };
 
 struct watch_told {

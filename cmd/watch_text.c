@@ -22,6 +22,7 @@ static const char *const event_words[] = {
 	[WATCH_REPAIRED] = "repaired",
 	[WATCH_FAILED] = "repair-failed",
 	[WATCH_HELD] = "repair-held",
+	[WATCH_OVERDUE] = "unconfirmed",
 };
 
 static void time_text(time_t when, char *buf, size_t size)

@@ -42,7 +42,6 @@
 #define DISK_MS	 5000  /* for the journal and its lock before the undo */
 #define END_MS	 60000 /* for the record of the undo behind it: nothing waits for that */
 #define LOG_MS	 2000
-#define LOCK_MS	 10000 /* besides JOURNAL_WAIT_S for each port */
 #define STEP_MS	 100
 #define TRIES	 20 /* a port that is just away comes back */
 #define PAUSE_MS 3000
@@ -384,8 +383,7 @@ static int restore(struct watcher *w, struct err *e)
 static void await_lock(struct watcher *w)
 {
 	bool held_by_tool = !w->tool_gone && !w->known.confirm_by_ms;
-	uint64_t ports = held_by_tool ? 0 : w->known.port_count;
-	uint64_t end = journal_clock_ms() + ports * JOURNAL_WAIT_S * 1000 + LOCK_MS;
+	uint64_t end = journal_clock_ms() + (held_by_tool ? STATE_LOCK_MS : tx_lock_ms(&w->known));
 
 	while (disk_lock(w->disk, DISK_MS) == -EBUSY && journal_clock_ms() < end)
 		(void)poll(NULL, 0, STEP_MS);

@@ -98,6 +98,16 @@ int journal_tidy(const char *state_dir, journal_report *report, void *arg, struc
 /* Whether it is done and somebody has to confirm it, or it is undone. */
 bool tx_waits(const struct tx *tx);
 
+/* So long its dead-man waits for the lock: as long as an undo of its ports may take, and 10 s. */
+uint64_t tx_lock_ms(const struct tx *tx);
+
+/* Whether it waits in vain at now_ms (CLOCK_BOOTTIME): its dead-man would have the lock and would
+ * have begun by now. It has gone, and in this boot nobody undoes the transaction by himself. */
+bool tx_overdue(const struct tx *tx, uint64_t now_ms);
+
+/* The error of such a transaction: -EBUSY with its id and the next step. */
+int journal_overdue(const struct tx *tx, struct err *e);
+
 /* Of this boot (random(4), boot_id), "" when it is not known. */
 void journal_boot_id(char boot[JOURNAL_BOOT_MAX]);
 

@@ -16,8 +16,9 @@
 
 #include "dcb/journal_in.h"
 
-#define PORTS_MAX 256
-#define BYTES_MAX (16 << 20) /* 256 ports with all they can have are 2 MiB */
+#define PORTS_MAX  256
+#define OVERDUE_MS 60000      /* for a busy host, besides all that a dead-man waits for */
+#define BYTES_MAX  (16 << 20) /* 256 ports with all they can have are 2 MiB */
 
 static const char *const state_words[] = {
 	[TX_EMPTY] = "empty", [TX_PREPARED] = "prepared", [TX_RUNNING] = "interrupted",
@@ -199,6 +200,24 @@ static int take_step(const json_t *line, const json_t *value, struct tx *tx)
 bool tx_waits(const struct tx *tx)
 {
 	return tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && !tx->other_boot;
+}
+
+uint64_t tx_lock_ms(const struct tx *tx)
+{
+	return (uint64_t)tx->port_count * JOURNAL_WAIT_S * 1000 + STATE_LOCK_MS;
+}
+
+bool tx_overdue(const struct tx *tx, uint64_t now_ms)
+{
+	return tx_waits(tx) && now_ms > tx->confirm_by_ms + tx_lock_ms(tx) + OVERDUE_MS;
+}
+
+int journal_overdue(const struct tx *tx, struct err *e)
+{
+	err_set(e, -EBUSY, "transaction %s was not confirmed in time, and its dead-man has gone",
+		tx->id);
+	err_hint(e, "run 'rocecheck rollback %s'", tx->id);
+	return -EBUSY;
 }
 
 static int take_guard(const json_t *line, const json_t *value, struct tx *tx)

@@ -92,6 +92,8 @@ static int check_last(const struct state *s, struct err *e)
 	if (!err && last.state == TX_RUNNING) {
 		err = err_set(e, -EBUSY, "transaction %s was interrupted", last.id);
 		err_hint(e, "run 'rocecheck rollback' first");
+	} else if (!err && tx_overdue(&last, journal_clock_ms())) {
+		err = journal_overdue(&last, e);
 	} else if (!err && tx_waits(&last)) {
 		err = err_set(e, -EBUSY, "transaction %s waits for confirmation", last.id);
 		err_hint(e, "run 'rocecheck confirm' or 'rocecheck rollback' first");

@@ -262,6 +262,31 @@ transaction "*", which the last boot interrupted, is undone
 	[[ $output == *done* ]]
 }
 
+@test "a dead-man that is killed behind the promise: its transaction is named where it is looked for" {
+	profile 3000 >"$tmp/old.yaml"
+	host 'exec 2>&1
+		apply mtu.yaml -i v0 --confirm-within 600s --state-dir "$PWD/state" >/dev/null
+		id=$(ls state/tx)
+		kill -KILL $(deadman)
+		"$rc" watch mtu.yaml --once -i v0 --state-dir "$PWD/state"
+		echo "--- late"
+		# Its time was up more than a minute ago.
+		sed -i "s/\"confirm_by\":[0-9]*/\"confirm_by\":1/" state/tx/*/journal
+		"$rc" watch mtu.yaml --once -i v0 --state-dir "$PWD/state"
+		"$rc" rollback --list --state-dir "$PWD/state"
+		code=0; apply old.yaml -i v0 --state-dir "$PWD/state" || code=$?
+		echo "apply $code $(mtu) id $id"
+		"$rc" rollback $id --state-dir "$PWD/state"
+		mtu'
+	[ "$status" = 0 ]
+	id=$(grep -o "id .*" <<<"$output"); id=${id#id }
+	[[ ${output%%--- late*} != *unconfirmed* ]]
+	[[ $output == *" - unconfirmed: transaction $id was not confirmed in time, and its dead-man has gone: run 'rocecheck rollback $id'"* ]]
+	[[ $output == *"waits for confirmation, its time is up, its dead-man has gone"* ]]
+	[[ $output == *"transaction $id was not confirmed in time, and its dead-man has gone"*"apply 3 4200"* ]]
+	[[ $(tail -n1 <<<"$output") == 1500 ]]
+}
+
 @test "a journal that cannot be read any more does not stop the undo" {
 	host 'apply mtu.yaml -i v0 --confirm-within 2s --state-dir "$PWD/state"
 		printf "\0\0\0\0\n" >>$(echo state/tx/*/journal)

@@ -266,6 +266,44 @@ static void test_clock_set_back(void **state)
 	world_close(&w);
 }
 
+/* To be confirmed by 1000000; one port: 70 s for the lock, and a minute. */
+static void test_overdue(void **state)
+{
+	static const struct {
+		const char *name;
+		enum tx_state state;
+		unsigned int ports, within_s;
+		bool confirmed, other_boot;
+		uint64_t now_ms;
+		bool overdue;
+	} cases[] = {
+		{"waits", TX_DONE, 1, 60, false, false, 999999, false},
+		{"its dead-man may wait for the lock", TX_DONE, 1, 60, false, false, 1130000,
+		 false},
+		{"nobody has begun", TX_DONE, 1, 60, false, false, 1130001, true},
+		{"more ports", TX_DONE, 2, 60, false, false, 1190000, false},
+		{"more ports, nobody has begun", TX_DONE, 2, 60, false, false, 1190001, true},
+		{"confirmed", TX_DONE, 1, 60, true, false, 2000000, false},
+		{"stands without confirmation", TX_DONE, 1, 0, false, false, 2000000, false},
+		{"of another boot", TX_DONE, 1, 60, false, true, 2000000, false},
+		{"its undo was begun", TX_RUNNING, 1, 60, false, false, 2000000, false},
+		{"undone", TX_UNDONE, 1, 60, false, false, 2000000, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct tx tx = {.state = cases[i].state,
+				      .port_count = cases[i].ports,
+				      .confirm_within_s = cases[i].within_s,
+				      .confirm_by_ms = 1000000,
+				      .confirmed = cases[i].confirmed,
+				      .other_boot = cases[i].other_boot};
+
+		if (tx_overdue(&tx, cases[i].now_ms) != cases[i].overdue)
+			fail_msg("%s: wrong", cases[i].name);
+	}
+}
+
 static unsigned int reports;
 static char reported[ERR_TEXT_MAX];
 
@@ -467,6 +505,7 @@ int main(void)
 		cmocka_unit_test(test_names),	       cmocka_unit_test(test_full_anywhere),
 		cmocka_unit_test(test_clock_set_back), cmocka_unit_test(test_set_aside),
 		cmocka_unit_test(test_boot),	       cmocka_unit_test(test_flush_fails),
+		cmocka_unit_test(test_overdue),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
