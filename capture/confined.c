@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,7 @@
 #define READY_MS 30000 /* a ring of 64 MB is made */
 #define END_MS	 3000
 #define LOOK_MS	 5
+#define SEND_S	 10 /* messages are small: only one that reads nothing keeps them waiting */
 #define TEXT_MIN 4096U
 
 /* Above what is put in place below, and low enough for a small RLIMIT_NOFILE. */
@@ -79,7 +81,7 @@ int confined_write(int fd, const void *bytes, size_t size)
 		ssize_t n = send(fd, at, size, MSG_NOSIGNAL);
 
 		if (n < 0 && errno != EINTR)
-			return -EPIPE;
+			return errno == EAGAIN ? -ETIMEDOUT : -EPIPE;
 		if (n > 0) {
 			at += n;
 			size -= (size_t)n;
@@ -204,9 +206,20 @@ static void close_others(void)
 		close(fd);
 }
 
+/* What a sanitizer finds is told there. */
+static bool keeps_stderr(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+	return fcntl(STDERR_FILENO, F_GETFD) >= 0;
+#else
+	return false;
+#endif
+}
+
 /*
- * 0 and 1 lead nowhere, 2 stays, then the socket and the file. The numbers up to SANDBOX_WRITE_END
- * are taken, so that what is opened now, packet sockets, gets others.
+ * 0, 1 and 2 lead nowhere: a terminal could be read, and be written to past what cleans texts. Then
+ * the socket and the file. The numbers up to SANDBOX_WRITE_END are taken, so that what is opened
+ * now, packet sockets, gets others.
  */
 static int place_descriptors(const struct confined_job *job, int socket)
 {
@@ -221,7 +234,7 @@ static int place_descriptors(const struct confined_job *job, int socket)
 			   : fd == CONFINED_FILE_FD && file >= 0 ? file
 								 : spare;
 
-		if (fd == STDERR_FILENO && fcntl(fd, F_GETFD) >= 0)
+		if (fd == STDERR_FILENO && keeps_stderr())
 			continue;
 		if (dup2(from, fd) < 0)
 			return -errno;
@@ -251,6 +264,9 @@ static _Noreturn void child(const struct confined_job *job, int socket)
 	struct err e = {0};
 
 	quiet_signals();
+	/* Another process of the same user may stop it, and the parent may have no right to end it:
+	 * the kernel lets a stopped process of this group go on when the parent has ended. */
+	(void)setpgid(0, 0);
 	ready.code = prepare(job, socket, &e);
 	memcpy(ready.text, e.text, sizeof(ready.text));
 	memcpy(ready.hint, e.hint, sizeof(ready.hint));
@@ -280,6 +296,7 @@ static int await_ready(struct confined *c, struct err *e)
 
 int confined_start(const struct confined_job *job, struct confined *c, struct err *e)
 {
+	const struct timeval patience = {.tv_sec = SEND_S};
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
@@ -289,6 +306,7 @@ int confined_start(const struct confined_job *job, struct confined *c, struct er
 		child(job, pair[1]);
 	close(pair[1]);
 	c->fd = pair[0];
+	(void)setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (c->pid > 0)
 		return await_ready(c, e);
 	close(pair[0]);

@@ -30,8 +30,9 @@ struct confined {
 	int fd; /* to the child */
 };
 
-/* Starts it, and waits until it is confined. The child has no other descriptor than standard error,
- * the socket, file_fd and what it opens. -errno and e, of open() and the confinement too. */
+/* Starts it, and waits until it is confined. The child has no other descriptor than
+ * the socket, file_fd and what it opens, and is a process group of its own. -errno and e, of open()
+ * and the confinement too. */
 int confined_start(const struct confined_job *job, struct confined *c, struct err *e);
 
 /* Asks it to come to its end: the child reads the end of the stream. It can still answer. */

@@ -49,6 +49,18 @@ static int become(uid_t uid, gid_t gid, struct err *e)
 		       status);
 }
 
+/* The new user, or the owner of a folder, could else look into this process and use what it has
+ * open, where fs.suid_dumpable is not 0 (proc(5)). */
+static int undumpable(struct err *e)
+{
+#ifdef __SANITIZE_ADDRESS__
+	(void)e; /* its search for leaks could not look into it either */
+	return 0;
+#else
+	return prctl(PR_SET_DUMPABLE, 0) ? err_sys(e, -errno, "privileges") : 0;
+#endif
+}
+
 /* uid 0: stay who we are. */
 static int give_up(uid_t uid, gid_t gid, bool lock_memory, struct err *e)
 {
@@ -64,7 +76,7 @@ static int give_up(uid_t uid, gid_t gid, bool lock_memory, struct err *e)
 	if (lock_memory && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_IPC_LOCK))
 		return err_set(e, -EPERM, "privileges: cannot be chosen");
 	if (change)
-		return become(uid, gid, e);
+		return become(uid, gid, e) ? e->code : undumpable(e);
 	if (capng_apply(CAPNG_SELECT_CAPS))
 		return err_set(e, -EPERM, "privileges: cannot be given up");
 	return 0;

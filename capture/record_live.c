@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +21,7 @@
 #define DRAIN_MS     250 /* until the kernel has handed over what came before the end, at least */
 #define DRAIN_MAX_MS 30000
 #define RESULT_MS    10000
+#define PATIENCE_MS  (DRAIN_MAX_MS + RESULT_MS)
 #define NS_PER_MS    UINT64_C(1000000)
 
 enum message {
@@ -46,6 +48,15 @@ struct recording {
 	uint64_t frames, roce, last_ns, next_look_ms;
 	int parent;
 	bool stop, alone; /* alone: the parent is gone */
+};
+
+/* In the parent. */
+struct serving {
+	const struct record_live *live;
+	struct confined *c;
+	struct record_live_result *result;
+	struct err no_file; /* a file that cannot be made ends the recording, and is its error */
+	int last;	    /* the file before, -1: none */
 };
 
 static int recording_open(void *arg, struct err *e)
@@ -214,69 +225,109 @@ static int result_take(struct outcome *o, struct record_live_result *result, str
 	return o->code < 0 ? o->code : -EIO;
 }
 
-static int serve_next(const struct record_live *live, struct confined *c,
-		      struct record_live_result *result, struct err *e)
+/* A decoder has written into its file before it asks for another one. Files are made as fast as
+ * they are asked for. */
+static bool last_is_empty(const struct serving *s)
 {
-	uint8_t refused = MSG_REFUSED;
-	int fd = recorder_file(&live->plan, result->files + 1, e), err;
+	struct stat st;
 
-	if (fd < 0) {
-		(void)confined_write(c->fd, &refused, 1);
-		return fd;
-	}
-	result->files++;
-	err = confined_send_fd(c->fd, MSG_FILE, fd);
-	close(fd);
-	return err ? err_sys(e, err, "the process that decodes packets is gone") : 0;
+	return s->last >= 0 && !fstat(s->last, &st) && S_ISREG(st.st_mode) && !st.st_size;
 }
 
-/* 1: it was the last message. A file that cannot be made ends the recording, and is its error. */
-static int serve_message(const struct record_live *live, struct confined *c, struct err *no_file,
-			 struct record_live_result *result, struct err *e)
+static int file_for(struct serving *s, struct err *e)
+{
+	if (last_is_empty(s))
+		return err_set(e, -EPROTO,
+			       "the process that decodes packets asks for files and fills none");
+	return recorder_file(&s->live->plan, s->result->files + 1, e);
+}
+
+static void serve_next(struct serving *s)
+{
+	uint8_t refused = MSG_REFUSED;
+	int fd = file_for(s, &s->no_file), err;
+
+	if (fd < 0) {
+		(void)confined_write(s->c->fd, &refused, 1);
+		return;
+	}
+	s->result->files++;
+	err = confined_send_fd(s->c->fd, MSG_FILE, fd);
+	if (err)
+		err_sys(&s->no_file, err, "the process that decodes packets is gone");
+	if (s->last >= 0)
+		close(s->last);
+	s->last = fd;
+}
+
+/* 1: it was the last message. */
+static int serve_message(struct serving *s, struct err *e)
 {
 	struct outcome o;
 	uint8_t message;
-	int err = confined_read(c->fd, &message, 1, RESULT_MS);
+	int err = confined_read(s->c->fd, &message, 1, RESULT_MS);
 
 	if (!err && message == MSG_NEXT) {
-		if (!no_file->code)
-			(void)serve_next(live, c, result, no_file);
+		if (!s->no_file.code)
+			serve_next(s);
 		return 0;
 	}
 	if (!err && message == MSG_RESULT)
-		err = confined_read(c->fd, &o, sizeof(o), RESULT_MS);
+		err = confined_read(s->c->fd, &o, sizeof(o), RESULT_MS);
 	else if (!err)
 		err = -EPROTO;
 	if (err)
 		return err_sys(e, err, "the process that decodes packets is gone");
-	err = result_take(&o, result, e);
+	err = result_take(&o, s->result, e);
 	return err ? err : 1;
+}
+
+/* Until the result is there, or the time for it is over. */
+static int serve(struct serving *s, const atomic_int *stop, struct err *e)
+{
+	const struct record_live *live = s->live;
+	uint64_t patience = live->patience_ms ? live->patience_ms : PATIENCE_MS;
+	uint64_t now = monotonic_ms();
+	uint64_t until = live->duration_ms ? now + live->duration_ms + patience : UINT64_MAX;
+	uint8_t message = MSG_STOP;
+	bool told = false;
+	int err = 0;
+
+	for (; !err && now < until; now = monotonic_ms()) {
+		struct pollfd p = {.fd = s->c->fd, .events = POLLIN};
+
+		if (*stop && !told) {
+			(void)confined_write(s->c->fd, &message, 1);
+			told = true;
+			if (now + patience < until)
+				until = now + patience;
+		}
+		if (poll(&p, 1, STEP_MS) > 0)
+			err = serve_message(s, e);
+	}
+	if (err)
+		return err;
+	err_set(e, -ETIMEDOUT, "the process that decodes packets does not come to its end");
+	err_hint(e, "what it wrote until now may break off");
+	return -ETIMEDOUT;
 }
 
 int record_live_run(const struct record_live *live, struct confined *c, const atomic_int *stop,
 		    struct record_live_result *result, struct err *e)
 {
-	struct err no_file = {0}, ended = {0};
-	uint8_t message = MSG_STOP;
-	bool told = false;
-	int err = 0;
+	struct serving s = {.live = live, .c = c, .result = result, .last = -1};
+	struct err ended = {0};
+	int err;
 
 	memset(result, 0, sizeof(*result));
-	while (!err) {
-		struct pollfd p = {.fd = c->fd, .events = POLLIN};
-
-		if (*stop && !told) {
-			(void)confined_write(c->fd, &message, 1);
-			told = true;
-		}
-		if (poll(&p, 1, STEP_MS) > 0)
-			err = serve_message(live, c, &no_file, result, e);
-	}
-	if (confined_end(c, &ended) && err < 0)
+	err = serve(&s, stop, e);
+	if (s.last >= 0)
+		close(s.last);
+	if (confined_end(c, &ended) && err == -EPIPE)
 		*e = ended; /* says more than that it is gone */
-	if (no_file.code) {
-		*e = no_file;
-		return no_file.code;
+	if (s.no_file.code) {
+		*e = s.no_file;
+		return s.no_file.code;
 	}
 	return err < 0 ? err : 0;
 }

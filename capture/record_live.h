@@ -17,6 +17,7 @@ struct record_live {
 	unsigned int duration_ms;	/* 0: until it is stopped */
 	unsigned int limit;		/* frames, 0: any number */
 	bool unfiltered;		/* see sandbox_confine() */
+	unsigned int patience_ms;	/* how long the end may take, 0: 40 s */
 };
 
 struct record_live_result {
@@ -30,7 +31,9 @@ struct record_live_result {
 int record_live_start(const struct record_live *live, struct confined *c, struct err *e);
 
 /* Makes the files that the recording asks for, until it is over or *stop is not 0; then what was
- * captured before that is written. *result is of what there is, also on failure. Ends c. */
+ * captured before that is written. *result is of what there is, also on failure. Ends c. -ETIMEDOUT
+ * when the confined process does not come to its end: whoever took it over would hold the caller,
+ * too. */
 int record_live_run(const struct record_live *live, struct confined *c, const atomic_int *stop,
 		    struct record_live_result *result, struct err *e);
 

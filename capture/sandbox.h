@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Confinement of a process that decodes packets: whoever takes it over by a crafted packet or file
- * can compute, read and write what is open, and no more.
+ * can compute, read and write what is open, and see by stat(2) what is there under a name and when
+ * it changed, as a user without rights can: a filter does not look behind a pointer. No more.
  */
 #ifndef CAPTURE_SANDBOX_H
 #define CAPTURE_SANDBOX_H

@@ -388,13 +388,16 @@ static int next_live(struct source *s, int timeout_ms, struct pcap_pkthdr **h, c
 		int64_t left;
 		int got = pcap_next_ex(s->pcap, h, data);
 
-		if (got == 1 && is_own_lldp(s, *h, *data))
-			continue;
-		if (got)
+		bool own = got == 1 && is_own_lldp(s, *h, *data);
+
+		if (got && !own)
 			return got;
+		/* A neighbour with our address may send without a pause. */
 		left = until - (int64_t)monotonic_ms();
 		if (left <= 0)
 			return 0;
+		if (own)
+			continue;
 		if (poll(&p, 1, (int)left) < 0 && errno == EINTR)
 			return 0; /* a signal: the caller looks at its flag */
 	}

@@ -5,6 +5,9 @@
  */
 #include "cmd/capture_file.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "capture/sandbox.h"
 #include "cmd/cmd.h"
 
@@ -16,6 +19,18 @@ const struct opt capture_file_opts[] = {
 	CAPTURE_SANDBOX_OPT,   {.name = NULL},
 };
 
+/* The input has a descriptor of its own by now. What somebody types is not for a process that a
+ * file may have taken over. */
+static void leave_terminal(void)
+{
+	int null = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+
+	if (null >= 0) {
+		(void)dup2(null, STDIN_FILENO);
+		close(null);
+	}
+}
+
 int capture_file_open(const char *path, struct reader *r)
 {
 	struct err e = {0};
@@ -24,6 +39,7 @@ int capture_file_open(const char *path, struct reader *r)
 
 	if (fd < 0)
 		return cmd_fail(EXIT_USAGE, &e);
+	leave_terminal();
 	if (sandbox_confine(SANDBOX_FILE, capture_no_sandbox, &e)) {
 		err_prefix(&e, "%s", path);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);

@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "capture/privileges.h"
 #include "capture/record_live.h"
@@ -212,6 +213,10 @@ static int run_record(int argc, char **argv)
 		return cmd_usage(&cmd_capture_record,
 				 "--write - is one file on standard output: expected neither "
 				 "--json nor --file-size, --file-time or --file-frames");
+	if (is_stdout() && isatty(STDOUT_FILENO))
+		return cmd_usage(
+			&cmd_capture_record,
+			"--write - on a terminal: expected a pipe or a file, packets are not text");
 	if (keep && !file_mib && !file_ms && !file_frames)
 		return cmd_usage(&cmd_capture_record,
 				 "--files needs --file-size, --file-time or --file-frames");

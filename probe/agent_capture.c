@@ -21,15 +21,15 @@
 #include "profiles/file.h"
 #include "profiles/text.h"
 
-#define RECORDING	 "capture.pcap"
-#define FLOWS_MAX	 512u /* their summary fits into one line */
-#define FRAME_MAX	 16384u
-#define READ_BYTES	 (512u << 10)
-#define POLL_MS		 50
-#define LOOK_FRAMES	 64	    /* so many frames later a stop is noticed, at most */
-#define DRAIN_FRAMES	 (1u << 20) /* after the stop, at most */
-#define SUMMARY_MAX	 (1u << 20) /* bytes: a line of the agent */
-#define SUMMARY_MS	 60000	    /* until it is there: what waits is decoded first */
+#define RECORDING    "capture.pcap"
+#define FLOWS_MAX    512u /* their summary fits into one line */
+#define FRAME_MAX    16384u
+#define READ_BYTES   (512u << 10)
+#define POLL_MS	     50
+#define LOOK_FRAMES  64		/* so many frames later a stop is noticed, at most */
+#define DRAIN_FRAMES (1u << 20) /* after the stop, at most */
+#define SUMMARY_MAX  (1u << 20) /* bytes: a line of the agent */
+#define SUMMARY_MS   20000	/* what waits is decoded first; the coordinator waits 30 s */
 #define RECORD_MAX_BYTES (UINT64_C(1) << 40)
 
 struct agent_capture {

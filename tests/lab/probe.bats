@@ -80,10 +80,17 @@ moves()
 		serve
 		probe_behind -D 15 --verb send "$how"
 		for host in h1 h2; do
-			sh_on "$host" 'pid=$(pgrep -f "[a]gent --traffic" | tail -1) && grep -E "^(Uid|Cap|NoNew)" /proc/$pid/status &&
-				grep -q "^Uid:.65534.65534.65534.65534" /proc/$pid/status &&
-				[ "$(grep -cE "^Cap(Inh|Prm|Eff|Bnd|Amb):.0000000000000000" /proc/$pid/status)" = 5 ] &&
-				grep -q "^NoNewPrivs:.1" /proc/$pid/status && grep -qx 500 /proc/$pid/oom_score_adj'
+			# One that is starting is not it: its name is that of whoever starts it.
+			on "$host" bash -c 'for i in {1..25}; do
+					pid=$(pgrep -f "[a]gent --traffic" | tail -1) && grep -qx 500 /proc/$pid/oom_score_adj &&
+						status=$(cat /proc/$pid/status) &&
+						grep -q "^Uid:.65534.65534.65534.65534" <<<"$status" && break
+					sleep 0.2
+				done
+				grep -E "^(Uid|Cap|NoNew)" <<<"$status"
+				((i < 25)) &&
+					[ "$(grep -cE "^Cap(Inh|Prm|Eff|Bnd|Amb):.0000000000000000" <<<"$status")" = 5 ] &&
+					grep -q "^NoNewPrivs:.1" <<<"$status"'
 		done
 		behind 0 40
 		is '[.ends[].report.cause] == ["none", "none"]'

@@ -19,6 +19,8 @@
 
 #include "capture/confined.h"
 #include "capture/privileges.h"
+#include "capture/record_live.h"
+#include "profiles/file.h"
 #include "capture/sandbox.h"
 
 #define WAIT_MS 20000
@@ -316,13 +318,141 @@ static void endless(void **state)
 	assert_int_equal(confined_end(&c, &e), 0);
 }
 
+/* 1: a terminal would answer with what it is, and be read. */
+static void look_at_terminal(void *arg, int parent)
+{
+	uint8_t terminals = 0;
+
+	(void)arg;
+	for (int fd = 0; fd <= STDERR_FILENO; fd++)
+		terminals += (uint8_t)(isatty(fd) != 0);
+	(void)confined_write(parent, &terminals, 1);
+}
+
+static void no_terminal(void **state)
+{
+	const struct confined_job job = {
+		.open = open_nothing, .run = look_at_terminal, .file_fd = -1};
+	int master = posix_openpt(O_RDWR | O_NOCTTY), kept = dup(STDERR_FILENO), input = dup(0);
+	int slave = master < 0 || grantpt(master) || unlockpt(master)
+			    ? -1
+			    : open(ptsname(master), O_RDWR | O_NOCTTY);
+	struct confined c;
+	struct err e = {0};
+	uint8_t terminals = 9;
+	int err;
+
+	(void)state;
+	if (slave < 0 || input < 0)
+		skip();
+	assert_int_equal(dup2(slave, 0), 0);
+	assert_int_equal(dup2(slave, STDERR_FILENO), STDERR_FILENO);
+	err = confined_start(&job, &c, &e);
+	(void)dup2(kept, STDERR_FILENO);
+	(void)dup2(input, 0);
+	assert_int_equal(err, 0);
+	assert_int_equal(confined_read(c.fd, &terminals, 1, WAIT_MS), 0);
+	assert_int_equal(confined_end(&c, &e), 0);
+#ifdef __SANITIZE_ADDRESS__
+	assert_int_equal(terminals, 1); /* for what it finds */
+#else
+	assert_int_equal(terminals, 0);
+#endif
+	close(slave), close(master), close(kept), close(input);
+}
+
+/* A decoder that somebody has stopped, or who took it over: each says nothing any more. */
+static void silent_recording(void **state)
+{
+	char dir[] = "/tmp/rocecheck-silent.XXXXXX", path[64];
+	atomic_int never = 0, at_once = 1;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/a.pcap", dir);
+	for (unsigned int i = 0; i < 2; i++) {
+		struct folder folder;
+		struct record_live live = {.plan = {.path = path, .folder = &folder},
+					   .interface = "lo",
+					   .filter = "roce",
+					   .duration_ms = i ? 0 : 100,
+					   .patience_ms = 300};
+		struct record_live_result got;
+		struct confined c;
+		struct err e = {0};
+		uint64_t begin = monotonic_ms();
+
+		assert_int_equal(folder_of_file(path, &folder, &e), 0);
+		if (record_live_start(&live, &c, &e))
+			fail_msg("%s", e.text);
+		assert_int_equal(getpgid(c.pid), c.pid);
+		assert_int_equal(kill(c.pid, SIGSTOP), 0);
+		assert_int_equal(record_live_run(&live, &c, i ? &at_once : &never, &got, &e),
+				 -ETIMEDOUT);
+		assert_non_null(strstr(e.text, "does not come to its end"));
+		assert_true(monotonic_ms() - begin < WAIT_MS);
+		folder_close(&folder);
+	}
+	(void)remove(path);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+/* Files for ever, none of which has a byte; and one that asks and does not listen. */
+static void ask_for_files(void *arg, int parent)
+{
+	uint8_t byte = 'n';
+	bool deaf = *(bool *)arg;
+	int fd;
+
+	while (!confined_write(parent, &byte, 1))
+		if (!deaf && confined_receive_fd(parent, &byte, &fd))
+			break;
+		else
+			byte = 'n';
+}
+
+static void files_without_end(void **state)
+{
+	char dir[] = "/tmp/rocecheck-files.XXXXXX", path[64], name[80];
+	atomic_int stop = 1;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/a.pcap", dir);
+	for (unsigned int i = 0; i < 2; i++) {
+		bool deaf = i;
+		const struct confined_job job = {
+			.open = open_nothing, .run = ask_for_files, .arg = &deaf, .file_fd = -1};
+		struct folder folder;
+		struct record_live live = {
+			.plan = {.path = path, .folder = &folder, .max_frames = 1},
+			.patience_ms = 500};
+		struct record_live_result got;
+		struct confined c;
+		struct err e = {0};
+
+		assert_int_equal(folder_of_file(path, &folder, &e), 0);
+		assert_int_equal(confined_start(&job, &c, &e), 0);
+		assert_int_equal(record_live_run(&live, &c, &stop, &got, &e), -EPROTO);
+		assert_non_null(strstr(e.text, "fills none"));
+		assert_int_equal(got.files, 1);
+		folder_close(&folder);
+		snprintf(name, sizeof(name), "%s/a-00001.pcap", dir);
+		assert_int_equal(remove(name), 0);
+	}
+	assert_int_equal(rmdir(dir), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(no_privilege), cmocka_unit_test(own_descriptors),
-		cmocka_unit_test(given_file),	cmocka_unit_test(attacks_end_it),
-		cmocka_unit_test(open_error),	cmocka_unit_test(stop),
-		cmocka_unit_test(endless),
+		cmocka_unit_test(no_privilege),	    cmocka_unit_test(own_descriptors),
+		cmocka_unit_test(given_file),	    cmocka_unit_test(attacks_end_it),
+		cmocka_unit_test(open_error),	    cmocka_unit_test(stop),
+		cmocka_unit_test(endless),	    cmocka_unit_test(no_terminal),
+		cmocka_unit_test(silent_recording), cmocka_unit_test(files_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
