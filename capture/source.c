@@ -134,7 +134,8 @@ static int check_link(const struct source *s, struct err *e)
 		return 0;
 	err_set(e, -ENOTSUP, "%s: link type %s (%d) is not understood", s->name,
 		name ? name : "unknown", dlt);
-	return err_hint(e, "Ethernet, Linux cooked and raw IP captures are");
+	err_hint(e, "Ethernet, Linux cooked and raw IP captures are");
+	return -ENOTSUP;
 }
 
 /* Standard input is duplicated, because closing what libpcap got must not close ours. */

@@ -60,7 +60,8 @@ int capture_filter_opcodes(struct capture_filter *f, const struct opt_list *word
 				"--opcode '%s': a number up to 255 or a name such as RC_ACK is "
 				"needed",
 				words->item[i]);
-			return err_hint(e, "'capture stats --by opcode' names those of a file");
+			err_hint(e, "'capture stats --by opcode' names those of a file");
+			return -EINVAL;
 		}
 		f->opcode[opcode] = true;
 		f->by_opcode = true;
@@ -84,8 +85,9 @@ int capture_filter_addresses(struct capture_filter *f, const struct opt_list *wo
 		if (!address_of(words->item[i], f->address[f->address_count++])) {
 			err_set(e, -EINVAL, "--address '%s': not an IPv4 or IPv6 address",
 				words->item[i]);
-			return err_hint(e, "names are not looked up; 'capture stats --by host' has "
-					   "the addresses of a file");
+			err_hint(e, "names are not looked up; 'capture stats --by host' has "
+				    "the addresses of a file");
+			return -EINVAL;
 		}
 	}
 	return 0;

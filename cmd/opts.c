@@ -96,7 +96,7 @@ static int parse_duration(const struct opt *o, const char *text, unsigned int *m
 		       text);
 }
 
-static int hint_words(const struct opt *o, struct err *e)
+static void hint_words(const struct opt *o, struct err *e)
 {
 	char all[200] = "";
 	size_t used = 0;
@@ -104,7 +104,7 @@ static int hint_words(const struct opt *o, struct err *e)
 	for (const char *const *w = o->words; *w && used < sizeof(all); w++)
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "",
 					 *w);
-	return err_hint(e, "it is one of %s", all);
+	err_hint(e, "it is one of %s", all);
 }
 
 static int check_word(const struct opt *o, const char *value, struct err *e)
@@ -118,8 +118,10 @@ static int check_word(const struct opt *o, const char *value, struct err *e)
 	near = diag_nearest(value, o->words);
 	err_set(e, -EINVAL, "--%s: '%s' is not accepted", o->name, value);
 	if (near)
-		return err_hint(e, "did you mean '%s'?", near);
-	return hint_words(o, e);
+		err_hint(e, "did you mean '%s'?", near);
+	else
+		hint_words(o, e);
+	return -EINVAL;
 }
 
 static int store(const struct opt *o, const char *value, struct err *e)

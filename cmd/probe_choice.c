@@ -101,8 +101,12 @@ static int take_time(const char *option, const char *text, uint32_t *ms, struct 
 	uint64_t value;
 
 	if (text[strspn(text, "0123456789")]) {
-		if (units_duration(text, 0, TRAFFIC_DURATION_MAX_MS, &value, e))
-			return err_prefix(e, "%s", option);
+		int err = units_duration(text, 0, TRAFFIC_DURATION_MAX_MS, &value, e);
+
+		if (err) {
+			err_prefix(e, "%s", option);
+			return err;
+		}
 	} else {
 		if (probe_take_number(option, text, 0, TRAFFIC_DURATION_MAX_MS / 1000, &value, e))
 			return e->code;
@@ -249,15 +253,21 @@ static int take_sizes(const char *text, uint32_t least, uint32_t most, struct tw
 	const char *dash = strchr(text, '-');
 	char from[32];
 	uint64_t a = 0, b = 0;
+	int err;
 
 	if (!dash ||
 	    snprintf(from, sizeof(from), "%.*s", (int)(dash - text), text) >= (int)sizeof(from)) {
 		err_set(e, -EINVAL, "--sizes: '%s' is no range", text);
-		return err_hint(e, "write it as 64-1MiB");
+		err_hint(e, "write it as 64-1MiB");
+		return -EINVAL;
 	}
-	if (units_bytes(from, least, most, &a, e) ||
-	    units_bytes(dash + 1, a, TRAFFIC_MESSAGE_MAX, &b, e))
-		return err_prefix(e, "--sizes");
+	err = units_bytes(from, least, most, &a, e);
+	if (!err)
+		err = units_bytes(dash + 1, a, TRAFFIC_MESSAGE_MAX, &b, e);
+	if (err) {
+		err_prefix(e, "--sizes");
+		return err;
+	}
 	b = b < most ? b : most; /* as UD ends at what a packet carries */
 	w->size_from = (uint32_t)a;
 	w->size_to = (uint32_t)b;
@@ -304,7 +314,8 @@ static int check_incast_class(const struct traffic_class *class, unsigned int i,
 	if (class->verb == TRAFFIC_READ || class->verb == TRAFFIC_ATOMIC) {
 		err_set(e, -EINVAL, "--incast: class %u is %s, which sends this host no load", i,
 			class->verb == TRAFFIC_READ ? "READ" : "ATOMIC");
-		return err_hint(e, "use write, write_imm, send or send_imm");
+		err_hint(e, "use write, write_imm, send or send_imm");
+		return -EINVAL;
 	}
 	if (class->direction != TRAFFIC_BACKWARD)
 		return err_set(e, -EINVAL,
@@ -333,8 +344,9 @@ static int check_incast(const struct probe_choice *c, const struct two_ended_wis
 		if (rows[i].given) {
 			err_set(e, -EINVAL, "%s: not with --incast: %s", rows[i].option,
 				rows[i].why);
-			return err_hint(e, "probe each server by itself with %s, without --incast",
-					rows[i].option);
+			err_hint(e, "probe each server by itself with %s, without --incast",
+				 rows[i].option);
+			return -EINVAL;
 		}
 	for (unsigned int i = 0; c->incast && !err && i < w->spec.class_count; i++)
 		err = check_incast_class(&w->spec.class[i], i, e);

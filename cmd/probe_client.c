@@ -61,8 +61,8 @@ static int ask_token(const char *host, struct token_list *tokens, struct err *e)
 
 	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &shown)) {
 		err_set(e, -EINVAL, "the token of the server %s is needed", host);
-		return err_hint(e, "--token-file FILE, or %s in the environment",
-				PROBE_TOKEN_VARIABLE);
+		err_hint(e, "--token-file FILE, or %s in the environment", PROBE_TOKEN_VARIABLE);
+		return -EINVAL;
 	}
 	fprintf(stderr, "token of the server %s: ", host);
 	quiet = shown;
@@ -223,7 +223,8 @@ static int find_tokens(struct key_ring *ring, char **host, int count, struct err
 		if (ring->given.count) {
 			err_set(e, -EINVAL, "%s: no token for %s", probe_choice.token_file,
 				host[i]);
-			return err_hint(e, "add a line '%.200s TOKEN'", host[i]);
+			err_hint(e, "add a line '%.200s TOKEN'", host[i]);
+			return -EINVAL;
 		}
 		err = ask_token(host[i], &ring->asked[i], e);
 		if (!err)

@@ -36,7 +36,8 @@ int probe_take_word(const char *option, const char *text, enum traffic_enum whic
 						 k ? ", " : "", words->word[k]);
 	}
 	err_set(e, -EINVAL, "%s: '%s' is not accepted", option, text);
-	return err_hint(e, "write one of %s", list);
+	err_hint(e, "write one of %s", list);
+	return -EINVAL;
 }
 
 int probe_take_size(const char *option, const char *text, uint32_t *size, struct err *e)
@@ -44,8 +45,10 @@ int probe_take_size(const char *option, const char *text, uint32_t *size, struct
 	uint64_t bytes;
 	int err = units_bytes(text, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX, &bytes, e);
 
-	if (err)
-		return err_prefix(e, "%s", option);
+	if (err) {
+		err_prefix(e, "%s", option);
+		return err;
+	}
 	*size = (uint32_t)bytes;
 	return 0;
 }
@@ -53,9 +56,12 @@ int probe_take_size(const char *option, const char *text, uint32_t *size, struct
 int probe_take_rate(const char *option, const char *text, uint64_t *rate, struct err *e)
 {
 	uint64_t kbps;
+	int err = units_rate(text, 1, RATE_MAX_KBPS, &kbps, e);
 
-	if (units_rate(text, 1, RATE_MAX_KBPS, &kbps, e))
-		return err_prefix(e, "%s", option);
+	if (err) {
+		err_prefix(e, "%s", option);
+		return err;
+	}
 	*rate = kbps * 125;
 	return 0;
 }
@@ -63,7 +69,11 @@ int probe_take_rate(const char *option, const char *text, uint64_t *rate, struct
 int probe_take_number(const char *option, const char *text, uint64_t min, uint64_t max,
 		      uint64_t *value, struct err *e)
 {
-	return units_number(text, min, max, value, e) ? err_prefix(e, "%s", option) : 0;
+	int err = units_number(text, min, max, value, e);
+
+	if (err)
+		err_prefix(e, "%s", option);
+	return err;
 }
 
 enum key_kind {
@@ -136,7 +146,11 @@ static int unknown_key(const struct keys *keys, const char *key, struct err *e)
 	names[keys->count] = NULL;
 	near = diag_nearest(key, names);
 	err_set(e, -EINVAL, "%s: unknown key '%s'", keys->option, key);
-	return near ? err_hint(e, "did you mean '%s'?", near) : err_hint(e, "keys:%s", list);
+	if (near)
+		err_hint(e, "did you mean '%s'?", near);
+	else
+		err_hint(e, "keys:%s", list);
+	return -EINVAL;
 }
 
 static int store_key(const struct keys *keys, const struct key *k, const char *value, void *made,

@@ -106,7 +106,9 @@ static int tell_running(pid_t pid, const char *ifname, const struct qos *now, co
 		return err;
 	err = tell(l, ifname, now, to, mask, e);
 	lldpad_close(l);
-	return err ? err_prefix(e, "%s", ifname) : 0;
+	if (err)
+		err_prefix(e, "%s", ifname);
+	return err;
 }
 
 int agent_write(const char *ifname, const struct qos *q, uint64_t mask, struct err *e)

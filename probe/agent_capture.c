@@ -183,8 +183,10 @@ static int open_capture(struct agent_capture *c, struct err *e)
 	/* Without a name: it is gone when the last descriptor closes. */
 	int err = c->max_bytes ? file_unnamed(&c->fd, e) : 0;
 
-	if (err)
-		return err_prefix(e, "capture");
+	if (err) {
+		err_prefix(e, "capture");
+		return err;
+	}
 	d = calloc(1, sizeof(*d));
 	if (!d)
 		return err_sys(e, -ENOMEM, "capture");

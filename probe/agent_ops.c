@@ -71,14 +71,16 @@ static int choose_op(const struct agent *a, const json_t *request, const struct 
 
 	if (!op) {
 		err_set(e, -EOPNOTSUPP, "agent: unknown op '%.32s'", name ? name : "");
-		return err_hint(e, "coordinator and agent must be of one build");
+		err_hint(e, "coordinator and agent must be of one build");
+		return -EOPNOTSUPP;
 	}
 	if (a->config->probe_only && op->allowed != OP_FOR_PEER)
 		return err_set(e, -EPERM, "agent: op '%s' is not for a peer of 'probe server'",
 			       op->name);
 	if (a->config->read_only && op->allowed == OP_FOR_CHANGES) {
 		err_set(e, -EPERM, "agent: --read-only: '%s' is refused", op->name);
-		return err_hint(e, "use a key that authorized_keys of this host does not restrict");
+		err_hint(e, "use a key that authorized_keys of this host does not restrict");
+		return -EPERM;
 	}
 	*out = op;
 	return 0;

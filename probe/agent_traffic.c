@@ -371,10 +371,11 @@ static int check_destination(const struct agent *a, const struct traffic_peer *p
 		"refusing to send to %s: traffic goes to the address of the control connection "
 		"alone, %s",
 		text, config->peer);
-	return err_hint(e,
-			"connect between the RDMA addresses of both hosts, or start the server "
-			"with --peer-address %s",
-			text);
+	err_hint(e,
+		 "connect between the RDMA addresses of both hosts, or start the server "
+		 "with --peer-address %s",
+		 text);
+	return -EPERM;
 }
 
 int agent_traffic_connect(struct agent *a, uint64_t id, const json_t *request, json_t **reply,

@@ -144,8 +144,9 @@ int dial(const char *host, unsigned int port, unsigned int timeout_ms, const ato
 	rc = getaddrinfo(host, service, &wish, &list);
 	if (rc) {
 		err_set(e, -EHOSTUNREACH, "%s: %s", host, gai_strerror(rc));
-		return err_hint(e, "give the address of the host that runs 'rocecheck probe "
-				   "server'");
+		err_hint(e, "give the address of the host that runs 'rocecheck probe "
+			    "server'");
+		return -EHOSTUNREACH;
 	}
 	for (const struct addrinfo *at = list; at && err && err != -EINTR; at = at->ai_next)
 		err = try_address(at, deadline_ms, stop, fd);

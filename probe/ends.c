@@ -168,16 +168,17 @@ static int no_device(const struct snapshot *s, const struct ends_wish *w, struct
 	list_devices(s, have, sizeof(have));
 	if (!have[0]) {
 		err_set(e, -ENODEV, "%s: no RDMA device", w->name);
-		return err_hint(e,
-				"'rocecheck doctor' there says why; Soft-RoCE: rdma link add rxe0 "
-				"type rxe netdev IFACE");
+		err_hint(e, "'rocecheck doctor' there says why; Soft-RoCE: rdma link add rxe0 "
+			    "type rxe netdev IFACE");
+		return -ENODEV;
 	}
 	if (w->ib_port != ENDS_ANY)
 		err_set(e, -ENODEV, "%s: no port %d of RDMA device %s", w->name, w->ib_port,
 			w->device ? w->device : "any");
 	else
 		err_set(e, -ENODEV, "%s: no RDMA device %s", w->name, w->device ? w->device : "");
-	return err_hint(e, "it has %.200s", have);
+	err_hint(e, "it has %.200s", have);
+	return -ENODEV;
 }
 
 /* One that is active, if there is one. */
@@ -216,8 +217,9 @@ static int explain_end(const struct snapshot *s, const struct ends_wish *w, stru
 	if (!last->ib_active) {
 		err_set(e, -ENETDOWN, "%s: %s port %u is not active", w->name, last->ibdev,
 			last->ib_port);
-		return err_hint(e, "bring up %s (ip link set %s up), and look at cable and switch",
-				last->netdev, last->netdev);
+		err_hint(e, "bring up %s (ip link set %s up), and look at cable and switch",
+			 last->netdev, last->netdev);
+		return -ENETDOWN;
 	}
 	list_gids(last, have, sizeof(have));
 	if (w->gid_index != ENDS_ANY)
@@ -226,7 +228,8 @@ static int explain_end(const struct snapshot *s, const struct ends_wish *w, stru
 	else
 		err_set(e, -ENOENT, "%s: %s port %u: no RoCE v2 GID that is not link-local",
 			w->name, last->ibdev, last->ib_port);
-	return err_hint(e, "give %s an IP address; its GIDs: %s", last->netdev, have);
+	err_hint(e, "give %s an IP address; its GIDs: %s", last->netdev, have);
+	return -ENOENT;
 }
 
 static int explain_pair(const struct snapshot *snapshot[2], const struct ends_wish wish[2],
@@ -240,7 +243,8 @@ static int explain_pair(const struct snapshot *snapshot[2], const struct ends_wi
 			return explain_end(snapshot[i], &wish[i], e);
 	}
 	err_set(e, -ENOENT, "no GID of %s and %s is of one family", wish[0].name, wish[1].name);
-	return err_hint(e, "give both an IPv4 or both an IPv6 address of one subnet");
+	err_hint(e, "give both an IPv4 or both an IPv6 address of one subnet");
+	return -ENOENT;
 }
 
 static bool same_ports(const struct ends *ends, const struct place *a, const struct place *b)
@@ -280,7 +284,8 @@ int ends_choose(const struct snapshot *snapshot[2], const struct ends_wish wish[
 		err_set(e, -ENOTUNIQ,
 			"%s and %s have several RDMA ports and no subnet in common: which two?",
 			wish[0].name, wish[1].name);
-		return err_hint(e, "name them with -d and --peer-dev");
+		err_hint(e, "name them with -d and --peer-dev");
+		return -ENOTUNIQ;
 	}
 	*out = best;
 	return 0;
@@ -297,15 +302,16 @@ int ends_check(const struct ends *ends, const struct ends_wish wish[2], uint32_t
 		if (p->active_mtu && p->active_mtu < mtu_bytes) {
 			err_set(e, -EMSGSIZE, "%s: %s: RDMA MTU %u is smaller than %u",
 				wish[i].name, p->ibdev, p->active_mtu, mtu_bytes);
-			return err_hint(e, "raise the MTU of %s, or choose a smaller one with -m",
-					p->netdev);
+			err_hint(e, "raise the MTU of %s, or choose a smaller one with -m",
+				 p->netdev);
+			return -EMSGSIZE;
 		}
 	}
 	if (mtu_bytes || !a->active_mtu || !b->active_mtu || a->active_mtu == b->active_mtu)
 		return 0;
 	err_set(e, -EMSGSIZE, "unequal RDMA MTUs: %s %s has %u, %s %s has %u", wish[0].name,
 		a->ibdev, a->active_mtu, wish[1].name, b->ibdev, b->active_mtu);
-	return err_hint(e, "set one MTU on %s and %s, or take the smaller one with -m %u",
-			a->netdev, b->netdev,
-			a->active_mtu < b->active_mtu ? a->active_mtu : b->active_mtu);
+	err_hint(e, "set one MTU on %s and %s, or take the smaller one with -m %u", a->netdev,
+		 b->netdev, a->active_mtu < b->active_mtu ? a->active_mtu : b->active_mtu);
+	return -EMSGSIZE;
 }

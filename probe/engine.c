@@ -37,7 +37,8 @@ static int check_target(const char *target, struct err *e)
 		return 0;
 	err_set(e, -EINVAL, "invalid host '%s' for ssh: expected user@host, an address or a name",
 		target);
-	return err_hint(e, "letters, digits and ._-+:%%@[]/ are allowed; no part begins with '-'");
+	err_hint(e, "letters, digits and ._-+:%%@[]/ are allowed; no part begins with '-'");
+	return -EINVAL;
 }
 
 /* sshd gives the words to the user's shell: a path with anything special in it is quoted. */

@@ -134,7 +134,8 @@ static int gate_not_ours(enum gate_role other, struct err *e)
 	if (other == GATE_CLIENT)
 		return err_set(e, -EPROTO, "this is no client of %s", GATE_PROTOCOL);
 	err_set(e, -EPROTO, "what answers is no probe server of %s", GATE_PROTOCOL);
-	return err_hint(e, "is it 'rocecheck probe server' that listens there?");
+	err_hint(e, "is it 'rocecheck probe server' that listens there?");
+	return -EPROTO;
 }
 
 /* A text of these letters alone: it goes into an error. */
@@ -165,7 +166,8 @@ static int gate_protocol_check(const json_t *doc, enum gate_role other, struct e
 	err_set(e, -EPROTO, "the %s (build: %s) speaks %s, build %s here speaks %s",
 		other == GATE_CLIENT ? "client" : "server", build, protocol, ROCECHECK_VERSION,
 		GATE_PROTOCOL);
-	return err_hint(e, "install one version of rocecheck at both ends");
+	err_hint(e, "install one version of rocecheck at both ends");
+	return -EPROTO;
 }
 
 /* As the client sees them. Behind a translation of addresses no proof could be right. */
@@ -183,8 +185,9 @@ static int gate_addresses_check(const json_t *doc, const struct gate_talk *talk,
 		return 0;
 	err_set(e, -EPROTO, "addresses differ: the client sees %s to %s, the server %s to %s",
 		client, server, seen_client, seen_server);
-	return err_hint(e, "address translation (NAT) between the hosts: RoCE does not pass it "
-			   "either, name an address of the host itself");
+	err_hint(e, "address translation (NAT) between the hosts: RoCE does not pass it "
+		    "either, name an address of the host itself");
+	return -EPROTO;
 }
 
 int gate_greeting_take(const char *line, size_t length, enum gate_role other,

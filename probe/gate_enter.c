@@ -78,7 +78,8 @@ static int entry_line(const struct entry *n, char line[GATE_LINE_MAX * 2], size_
 		}
 		if (used == most) {
 			err_set(e, -EPROTO, "it sent too long a line");
-			return err_hint(e, "is it 'rocecheck probe server' that listens there?");
+			err_hint(e, "is it 'rocecheck probe server' that listens there?");
+			return -EPROTO;
 		}
 	}
 }

@@ -107,5 +107,6 @@ int memory_limit_check(const char *root, const struct memory_demand *d, struct e
 		"together may take half, %.1f GiB%s",
 		(double)d->wanted_bytes / GIB, (double)available / GIB, (double)limit / GIB,
 		others);
-	return err_hint(e, "take fewer queue pairs, a smaller window or smaller messages");
+	err_hint(e, "take fewer queue pairs, a smaller window or smaller messages");
+	return -ENOMEM;
 }

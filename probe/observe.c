@@ -157,11 +157,15 @@ static int take_readings(const json_t *json, struct observation *o, struct err *
 {
 	for (unsigned int r = 0; r < READ_COUNT; r++) {
 		const json_t *one = json_object_get(json, reading_keys[r]);
+		int err;
 
 		if (!one)
 			continue;
-		if (counters_from_json(one, &o->reading[r], e))
-			return err_prefix(e, "%s", reading_keys[r]);
+		err = counters_from_json(one, &o->reading[r], e);
+		if (err) {
+			err_prefix(e, "%s", reading_keys[r]);
+			return err;
+		}
 		o->has |= 1u << r;
 	}
 	return 0;

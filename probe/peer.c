@@ -106,8 +106,10 @@ static int listen_once(const struct snapshot *s, struct listener *l, bool *waiti
 		if (!l[i].source || l[i].peer.seen)
 			continue;
 		err = listen_slice(&s->port[i], &l[i], e);
-		if (err < 0)
-			return err_prefix(e, "%s", s->port[i].netdev);
+		if (err < 0) {
+			err_prefix(e, "%s", s->port[i].netdev);
+			return err;
+		}
 		*waiting |= !l[i].peer.seen;
 	}
 	return 0;

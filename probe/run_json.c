@@ -175,7 +175,9 @@ static int take_snapshot(const json_t *json, const char *key, struct snapshot *s
 	int err = one ? snapshot_from_json(one, s, e) : 0;
 
 	*has = one && !err;
-	return err ? err_prefix(e, "%s", key) : 0;
+	if (err)
+		err_prefix(e, "%s", key);
+	return err;
 }
 
 static int take_ports(const json_t *json, struct run_host *h, struct err *e)
@@ -242,7 +244,9 @@ static int take_end(const struct run_index *index, const json_t *json, const cha
 	if (!err)
 		err = traffic_result_from_json(json_object_get(end, "result"), result, e);
 	*tos = (uint8_t)value;
-	return err ? err_prefix(e, "%s", key) : 0;
+	if (err)
+		err_prefix(e, "%s", key);
+	return err;
 }
 
 static int take_pair(const struct run_index *index, const json_t *json, struct run_pair *p,

@@ -101,11 +101,13 @@ static int load_one(struct run *r, const char *dir, const char *file, struct err
 	else
 		err = snapshot_from_json(doc, &s, e);
 	json_decref(doc);
+	if (!err) {
+		err = add_host(r, &s, e);
+		snapshot_clear(&s);
+	}
 	if (err)
-		return err_prefix(e, "%s", path);
-	err = add_host(r, &s, e);
-	snapshot_clear(&s);
-	return err ? err_prefix(e, "%s", path) : 0;
+		err_prefix(e, "%s", path);
+	return err;
 }
 
 static int is_json(const struct dirent *d)
@@ -158,7 +160,9 @@ static int load_run(const char *path, struct run *r, struct err *e)
 		return err;
 	err = run_from_json(doc, r, e);
 	json_decref(doc);
-	return err ? err_prefix(e, "%s", path) : 0;
+	if (err)
+		err_prefix(e, "%s", path);
+	return err;
 }
 
 /* Moves what `from` knows of a host into the host of the inventory. */

@@ -138,14 +138,20 @@ static int take_asked(const json_t *list, struct run_pair *p, struct err *e)
 	struct traffic_tcp asked[TRAFFIC_TCP_MAX];
 	unsigned int count = (unsigned int)json_array_size(list);
 
-	for (unsigned int i = 0; i < count; i++)
-		if (traffic_tcp_from_json(json_array_get(list, i), &asked[i], e))
-			return err_prefix(e, "'tcp' %u", i);
+	for (unsigned int i = 0; i < count; i++) {
+		int err = traffic_tcp_from_json(json_array_get(list, i), &asked[i], e);
+
+		if (err) {
+			err_prefix(e, "'tcp' %u", i);
+			return err;
+		}
+	}
 	return run_tcp_begin(p, asked, count) ? err_sys(e, -ENOMEM, "pairs") : 0;
 }
 
 int run_tcp_from_json(const json_t *pair, struct run_pair *p, struct err *e)
 {
+	static const char *const ends[] = {"client", "server"};
 	const json_t *list;
 	int err;
 
@@ -154,9 +160,10 @@ int run_tcp_from_json(const json_t *pair, struct run_pair *p, struct err *e)
 	err = json_take_array(pair, "tcp", TRAFFIC_TCP_MAX, &list, e);
 	if (!err)
 		err = take_asked(list, p, e);
-	if (!err && run_tcp_take(p, true, json_object_get(pair, "client"), e))
-		err = err_prefix(e, "client");
-	if (!err && run_tcp_take(p, false, json_object_get(pair, "server"), e))
-		err = err_prefix(e, "server");
+	for (unsigned int side = 0; !err && side < ARRAY_SIZE(ends); side++) {
+		err = run_tcp_take(p, side == 0, json_object_get(pair, ends[side]), e);
+		if (err)
+			err_prefix(e, "%s", ends[side]);
+	}
 	return err;
 }

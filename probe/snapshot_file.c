@@ -14,7 +14,9 @@ int snapshot_load(const char *path, struct snapshot *s, struct err *e)
 		return err;
 	err = snapshot_from_json(json, s, e);
 	json_decref(json);
-	return err ? err_prefix(e, "%s", path) : 0;
+	if (err)
+		err_prefix(e, "%s", path);
+	return err;
 }
 
 int snapshot_save(const struct snapshot *s, const char *path, struct err *e)

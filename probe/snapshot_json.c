@@ -301,9 +301,11 @@ static json_t *peer_to_json(const struct port *p)
 
 static int qos_member_from_json(const json_t *json, struct qos *q, struct err *e)
 {
-	if (json && qos_from_json(json, q, e))
-		return err_prefix(e, "qos");
-	return 0;
+	int err = json ? qos_from_json(json, q, e) : 0;
+
+	if (err)
+		err_prefix(e, "qos");
+	return err;
 }
 
 static int peer_from_json(const json_t *json, struct port *p, struct err *e)
@@ -354,10 +356,14 @@ static int kind_from_json(const json_t *json, struct port *p, struct err *e)
 
 static int counters_member_from_json(const json_t *json, struct counters *c, struct err *e)
 {
+	int err = 0;
+
 	counters_clear(c);
-	if (json && !json_is_null(json) && counters_from_json(json, c, e))
-		return err_prefix(e, "counters");
-	return 0;
+	if (json && !json_is_null(json))
+		err = counters_from_json(json, c, e);
+	if (err)
+		err_prefix(e, "counters");
+	return err;
 }
 
 static int port_from_json(const json_t *json, struct port *p, struct err *e)
@@ -379,8 +385,11 @@ static int port_from_json(const json_t *json, struct port *p, struct err *e)
 		err = peer_from_json(json_object_get(json, "peer"), p, e);
 	if (!err)
 		err = counters_member_from_json(json_object_get(json, "counters"), &p->counters, e);
-	if (!err && seat_from_json(json_object_get(json, "seat"), &p->seat, e))
-		err = err_prefix(e, "seat");
+	if (err)
+		return err;
+	err = seat_from_json(json_object_get(json, "seat"), &p->seat, e);
+	if (err)
+		err_prefix(e, "seat");
 	return err;
 }
 
@@ -433,8 +442,11 @@ int snapshot_from_json(const json_t *json, struct snapshot *s, struct err *e)
 	if (!schema || strcmp(schema, SNAPSHOT_SCHEMA))
 		return err_set(e, -EINVAL, "schema: want %s", SNAPSHOT_SCHEMA);
 	err = members_from_json(snapshot_members, ARRAY_SIZE(snapshot_members), json, &read, e);
-	if (!err && machine_from_json(json_object_get(json, "machine"), &read.machine, e))
-		err = err_prefix(e, "machine");
+	if (!err) {
+		err = machine_from_json(json_object_get(json, "machine"), &read.machine, e);
+		if (err)
+			err_prefix(e, "machine");
+	}
 	if (!err)
 		err = ports_from_json(json_object_get(json, "ports"), &read, e);
 	if (!err && !read.host[0])

@@ -34,7 +34,8 @@ int token_check(const char *token, const char *where, struct err *e)
 	if (length < TOKEN_MIN || length > TOKEN_MAX) {
 		err_set(e, -EINVAL, "%s: a token has %d to %d characters", where, TOKEN_MIN,
 			TOKEN_MAX);
-		return err_hint(e, "'rocecheck probe server' makes one and prints it");
+		err_hint(e, "'rocecheck probe server' makes one and prints it");
+		return -EINVAL;
 	}
 	for (size_t i = 0; i < length; i++)
 		if (token[i] <= ' ' || token[i] > '~' || token[i] == '"' || token[i] == '\\')
@@ -55,16 +56,19 @@ static int token_file_check(int fd, const char *path, struct err *e)
 		return err_sys(e, -errno, "%s", path);
 	if (!S_ISREG(st.st_mode)) {
 		err_set(e, -EINVAL, "%s: not a regular file", path);
-		return err_hint(e, "--token-file - reads the token from standard input");
+		err_hint(e, "--token-file - reads the token from standard input");
+		return -EINVAL;
 	}
 	if (st.st_uid && st.st_uid != own) {
 		err_set(e, -EPERM, "%s: the token file belongs to uid %u, not to %s%u or root",
 			path, st.st_uid, own ? "uid " : "", own);
-		return err_hint(e, "chown %u %.200s", own, path);
+		err_hint(e, "chown %u %.200s", own, path);
+		return -EPERM;
 	}
 	if (st.st_mode & 077) {
 		err_set(e, -EPERM, "%s: others may read the token", path);
-		return err_hint(e, "chmod 600 %.200s", path);
+		err_hint(e, "chmod 600 %.200s", path);
+		return -EPERM;
 	}
 	return 0;
 }
@@ -75,7 +79,8 @@ static int token_file_open(const char *path, int *out, struct err *e)
 
 	if (fd < 0 && errno == ELOOP) {
 		err_set(e, -ELOOP, "%s: a symbolic link is not accepted as token file", path);
-		return err_hint(e, "name the file that the link points to");
+		err_hint(e, "name the file that the link points to");
+		return -ELOOP;
 	}
 	if (fd < 0)
 		return err_sys(e, -errno, "%s", path);

@@ -88,10 +88,11 @@ static int check_flight(const struct traffic_spec *spec, unsigned int i, struct 
 		"traffic class %u: messages of %u bytes at a rate: at most %u bytes may be under "
 		"way",
 		i, bytes, most);
-	return err_hint(e,
-			"use messages of %u bytes or less: a receiver gets at most %u bytes at "
-			"once over all senders and paced classes; without a rate there is no bound",
-			most, TRAFFIC_FLIGHT_BYTES);
+	err_hint(e,
+		 "use messages of %u bytes or less: a receiver gets at most %u bytes at "
+		 "once over all senders and paced classes; without a rate there is no bound",
+		 most, TRAFFIC_FLIGHT_BYTES);
+	return -EINVAL;
 }
 
 /* What is wrong with a class in this mode, NULL when nothing is. */

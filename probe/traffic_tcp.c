@@ -251,8 +251,9 @@ static int connect_stream(struct tcp_load *l, unsigned int n, const struct socka
 	address_text((const struct sockaddr *)to, there, sizeof(there));
 	fail(l, -error, "connect", e);
 	err_prefix(e, "to %s", there);
-	return err_hint(e, "let TCP pass between the two addresses, or leave --tcp or "
-			   "thresholds.tcp out");
+	err_hint(e, "let TCP pass between the two addresses, or leave --tcp or "
+		    "thresholds.tcp out");
+	return -error;
 }
 
 static int connect_all(struct tcp_load *l, const uint8_t gid[16], const uint16_t port[],

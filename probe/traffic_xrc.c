@@ -27,7 +27,8 @@ int traffic_check_xrc(const struct traffic *t, struct err *e)
 		return 0;
 	err_set(e, -EOPNOTSUPP, "%s has no XRC: its capabilities lack IBV_DEVICE_XRC",
 		t->spec.ibdev);
-	return err_hint(e, "take RC");
+	err_hint(e, "take RC");
+	return -EOPNOTSUPP;
 }
 
 /* Of this end alone: no file that others could open it by. */

@@ -149,13 +149,15 @@ static int greet(struct duo *d, struct err *e)
 			*e = k->err;
 			if (!e->code)
 				err_set(e, -EINTR, "stopped before it answered");
-			return err_prefix(e, "%s", h->name);
+			err_prefix(e, "%s", h->name);
+			return e->code;
 		}
 		snprintf(h->agent_version, sizeof(h->agent_version), "%s", k->build);
 		if (strcmp(k->build, ROCECHECK_VERSION)) {
 			err_set(e, -EPROTO, "%s runs rocecheck %s, this is %s", h->name, k->build,
 				ROCECHECK_VERSION);
-			return err_hint(e, "install one version at both ends");
+			err_hint(e, "install one version at both ends");
+			return -EPROTO;
 		}
 		h->reached = true;
 	}
@@ -205,8 +207,10 @@ static int collect(struct duo *d, struct err *e)
 
 		if (!reply)
 			return e->code;
-		if (snapshot_from_json(json_object_get(reply, "snapshot"), &h->before, e))
-			return err_prefix(e, "%s: snapshot", h->name);
+		if (snapshot_from_json(json_object_get(reply, "snapshot"), &h->before, e)) {
+			err_prefix(e, "%s: snapshot", h->name);
+			return e->code;
+		}
 		h->has_before = true;
 	}
 	return 0;
@@ -283,7 +287,8 @@ int duo_check_ends(struct duo *d, struct err *e)
 			continue;
 		*e = d->c.link[i].err;
 		e->code = -EPIPE;
-		return err_prefix(e, "%s", d->t->run.host[i].name);
+		err_prefix(e, "%s", d->t->run.host[i].name);
+		return -EPIPE;
 	}
 	if (phase_stopped(&d->c))
 		return err_set(e, -EINTR, "stopped");

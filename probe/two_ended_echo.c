@@ -129,7 +129,8 @@ static int take(struct duo *d, struct two_ended_echo *x, enum two_ended_side sid
 	detail = json_string_value(json_object_get(result, "detail"));
 	if (detail && *detail)
 		err_set(e, -EIO, "%.160s", detail);
-	return err_prefix(e, "%s", d->t->run.host[side].name);
+	err_prefix(e, "%s", d->t->run.host[side].name);
+	return e->code;
 }
 
 static int do_echo(struct duo *d, struct two_ended_echo *x, struct err *e)

@@ -67,7 +67,8 @@ int duo_one_port(struct duo *d, struct err *e)
 		return 0;
 	err_set(e, -ENOTUNIQ, "it sends to %s of this host, another server to %s: they do not meet",
 		own, theirs);
-	return err_hint(e, "choose one port with --ib-dev, or name servers of one network");
+	err_hint(e, "choose one port with --ib-dev, or name servers of one network");
+	return -ENOTUNIQ;
 }
 
 /* Now by the server's clock and by ours, and how long the question took. */
@@ -83,8 +84,10 @@ static int ask_clock(struct duo *d, int64_t *ahead_ns, uint64_t *round_trip_ns, 
 	reply = duo_reply(d, SIDE_SERVER, e);
 	if (!reply)
 		return e->code;
-	if (json_take_uint(reply, "now_ns", 0, JSON_UINT_MAX, &theirs_ns, e))
-		return err_prefix(e, "%s", d->t->run.host[SIDE_SERVER].name);
+	if (json_take_uint(reply, "now_ns", 0, JSON_UINT_MAX, &theirs_ns, e)) {
+		err_prefix(e, "%s", d->t->run.host[SIDE_SERVER].name);
+		return e->code;
+	}
 	*round_trip_ns = after_ns - before_ns;
 	*ahead_ns = (int64_t)(theirs_ns - before_ns - *round_trip_ns / 2);
 	return 0;

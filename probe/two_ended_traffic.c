@@ -34,8 +34,10 @@ int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
 		if (!reply)
 			return e->code;
 		if (json_take_uint(reply, "handle", 0, INT32_MAX, &d->handle[side], e) ||
-		    traffic_peer_from_json(json_object_get(reply, "peer"), &self[side], e))
-			return err_prefix(e, "%s", d->t->run.host[side].name);
+		    traffic_peer_from_json(json_object_get(reply, "peer"), &self[side], e)) {
+			err_prefix(e, "%s", d->t->run.host[side].name);
+			return e->code;
+		}
 		d->open[side] = true;
 	}
 	return 0;

@@ -55,14 +55,14 @@ int err_sys(struct err *e, int code, const char *fmt, ...)
 	return code;
 }
 
-int err_prefix(struct err *e, const char *fmt, ...)
+void err_prefix(struct err *e, const char *fmt, ...)
 {
 	char old[ERR_TEXT_MAX];
 	va_list ap;
 	size_t used;
 
 	if (!e)
-		return 0;
+		return;
 	memcpy(old, e->text, sizeof(old));
 	va_start(ap, fmt);
 	vsnprintf(e->text, sizeof(e->text), fmt, ap);
@@ -70,20 +70,18 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	used = strlen(e->text);
 	snprintf(e->text + used, sizeof(e->text) - used, ": %s", old);
 	text_clean(e->text, TEXT_FIELD);
-	return e->code;
 }
 
-int err_hint(struct err *e, const char *fmt, ...)
+void err_hint(struct err *e, const char *fmt, ...)
 {
 	va_list ap;
 
 	if (!e)
-		return 0;
+		return;
 	va_start(ap, fmt);
 	vsnprintf(e->hint, sizeof(e->hint), fmt, ap);
 	va_end(ap);
 	text_clean(e->hint, TEXT_FIELD);
-	return e->code;
 }
 
 uint64_t fnv1a(uint64_t hash, const void *data, size_t size)

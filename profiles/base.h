@@ -37,11 +37,15 @@ int err_set(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* As err_set(), and appends ": " and the text of errno -code. */
 int err_sys(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Puts "where: " before the text. Returns e->code (0 when e is NULL). */
-int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Both add to an error that has its code already, and do nothing when e is NULL. They return
+ * nothing: a caller that returned what they knew would report success where nobody wants the text.
+ */
 
-/* Sets the next step, e.g. "run 'rocecheck doctor'". Returns e->code (0 when e is NULL). */
-int err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* Puts "where: " before the text. */
+void err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Sets the next step, e.g. "run 'rocecheck doctor'". */
+void err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* FNV-1a, 64 bits: goes on from hash, which is FNV1A_START at first. A fingerprint, not a secret.
  */

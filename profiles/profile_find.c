@@ -122,8 +122,10 @@ static int not_found(const char *name, char (*dirs)[256], unsigned int count, st
 		append_names(dirs[i], names, sizeof(names));
 	err_set(e, -ENOENT, "%s: no shipped profile of this name", name);
 	if (!access(name, F_OK))
-		return err_hint(e, "if the file in this folder is meant, write ./%.200s", name);
-	return err_hint(e, "shipped profiles: %s", names[0] ? names : "none found");
+		err_hint(e, "if the file in this folder is meant, write ./%.200s", name);
+	else
+		err_hint(e, "shipped profiles: %s", names[0] ? names : "none found");
+	return -ENOENT;
 }
 
 int profile_locate(const char *name, struct profile_place *place, struct err *e)

@@ -40,9 +40,10 @@ static void test_prefix_and_hint(void **state)
 
 	(void)state;
 	err_set(&e, -ENOENT, "no such port");
-	assert_int_equal(err_hint(&e, "run '%s'", "rocecheck doctor"), -ENOENT);
-	assert_int_equal(err_prefix(&e, "host %s", "h1"), -ENOENT);
-	assert_int_equal(err_prefix(&e, "run"), -ENOENT);
+	err_hint(&e, "run '%s'", "rocecheck doctor");
+	err_prefix(&e, "host %s", "h1");
+	err_prefix(&e, "run");
+	assert_int_equal(e.code, -ENOENT);
 	assert_string_equal(e.text, "run: host h1: no such port");
 	assert_string_equal(e.hint, "run 'rocecheck doctor'");
 }
@@ -52,9 +53,15 @@ static void test_null(void **state)
 	(void)state;
 	assert_int_equal(err_set(NULL, -EIO, "x"), -EIO);
 	assert_int_equal(err_sys(NULL, -EIO, "x"), -EIO);
-	assert_int_equal(err_prefix(NULL, "x"), 0);
-	assert_int_equal(err_hint(NULL, "x"), 0);
+	err_prefix(NULL, "x");
+	err_hint(NULL, "x");
 }
+
+/* "return err_hint(...)" must not compile: where no text is wanted it would report success. */
+#define ADDS_TO_AN_ERROR(f)                                                                        \
+	_Generic(&(f), void (*)(struct err *, const char *, ...) : 1, default : 0)
+_Static_assert(ADDS_TO_AN_ERROR(err_prefix), "err_prefix() knows no code to return");
+_Static_assert(ADDS_TO_AN_ERROR(err_hint), "err_hint() knows no code to return");
 
 static void test_long_texts_are_cut(void **state)
 {

@@ -252,7 +252,8 @@ static int fail_to_open(void *arg, struct err *e)
 {
 	(void)arg;
 	err_set(e, -ENODEV, "nonesuch0: capture: no such device");
-	return err_hint(e, "'ip link' lists the interfaces");
+	err_hint(e, "'ip link' lists the interfaces");
+	return -ENODEV;
 }
 
 static void open_error(void **state)

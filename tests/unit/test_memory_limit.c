@@ -150,6 +150,7 @@ static void test_share(void **state)
 		if (err != (cases[i].text ? -ENOMEM : 0) ||
 		    (err && (!strstr(e.text, cases[i].text) || !*e.hint)))
 			fail_msg("case %zu: %d %s", i, err, e.text);
+		assert_int_equal(memory_limit_check(top, &d, NULL), err);
 	}
 }
 

@@ -34,6 +34,20 @@ static void test_made(void **state)
 	assert_int_equal(token_check(a, "made", &e), 0);
 }
 
+/* A refusal is one, for a caller without interest in its text too. */
+static void test_no_text_wanted(void **state)
+{
+	char path[] = "/tmp/test-token-XXXXXX";
+	struct token_list list;
+
+	(void)state;
+	assert_int_equal(token_check("short", "typed", NULL), -EINVAL);
+	close(mkstemp(path));
+	assert_int_equal(chmod(path, 0644), 0);
+	assert_int_equal(token_list_load(path, &list, NULL), -EPERM);
+	unlink(path);
+}
+
 /* A file with this text in a folder of its own. */
 static void write_file(const char *path, const char *text, mode_t mode)
 {
@@ -172,7 +186,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_made),	 cmocka_unit_test(test_one_for_all),
 		cmocka_unit_test(test_one_each), cmocka_unit_test(test_too_many),
-		cmocka_unit_test(test_whose),
+		cmocka_unit_test(test_whose),	 cmocka_unit_test(test_no_text_wanted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,8 @@ static int set_switch(struct lab *lab, const char *path, const json_t *value, st
 			return config_set_switch(c, path + n + 1, value, e);
 	}
 	err_set(e, -ENOENT, "%s: no such port or switch", path);
-	return err_hint(e, "port.NAME.KEY, SWITCH.port.NAME.KEY or SWITCH.KEY");
+	err_hint(e, "port.NAME.KEY, SWITCH.port.NAME.KEY or SWITCH.KEY");
+	return -ENOENT;
 }
 
 static json_t *set(struct lab *lab, const json_t *request)
