@@ -11,6 +11,7 @@
 
 #include "cmd/probe.h"
 #include "cmd/probe_keys.h"
+#include "probe/destination.h"
 #include "probe/incast.h"
 #include "profiles/units.h"
 
@@ -41,6 +42,8 @@ const struct opt probe_client_opts[] = {
 	{"ib-port", 'i', OPT_UINT, &C.ib_port, 1, 255, "N", "port of this host's device", NULL},
 	{"gid-index", 'x', OPT_UINT, &C.gid_index, 0, 255, "N", "GID of this host", NULL},
 	{"peer-gid-index", 0, OPT_UINT, &C.peer_gid_index, 0, 255, "N", "GID of the server", NULL},
+	{"peer-address", 0, OPT_STRING, &C.peer_address, 0, 0, "ADDRESS[/LENGTH],..",
+	 "send traffic to these too, not to the server's address alone", NULL},
 	{"mtu", 'm', OPT_UINT, &C.mtu, 256, 4096, "BYTES", "RDMA MTU, which both must reach", NULL},
 	{"mode", 0, OPT_STRING, &C.mode, 0, 0, "MODE", "observe (default), strict or count", NULL},
 	{"connection", 'c', OPT_STRING, &C.transport, 0, 0, "TYPE",
@@ -355,8 +358,11 @@ static int check_incast(const struct probe_choice *c, const struct two_ended_wis
 
 int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, struct err *e)
 {
+	struct destinations checked;
 	int err = make_spec(c, &w->spec, e);
 
+	if (!err)
+		err = destinations_make(DESTINATION_OF_CLIENT, "::", c->peer_address, &checked, e);
 	if (!err)
 		err = make_sizes(c, w, e);
 	if (!err)
@@ -372,6 +378,7 @@ int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, st
 	w->ib_port[SIDE_SERVER] = ENDS_ANY;
 	w->gid_index[SIDE_CLIENT] = index_or_any(c->gid_index);
 	w->gid_index[SIDE_SERVER] = index_or_any(c->peer_gid_index);
+	w->peer_address = c->peer_address;
 	w->mtu_bytes = w->spec.mtu_bytes = (uint16_t)c->mtu;
 	w->port = c->port;
 	w->marking = c->marking;

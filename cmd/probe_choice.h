@@ -14,7 +14,7 @@ struct probe_choice {
 	const char *device, *peer_device;
 	unsigned int ib_port, gid_index, peer_gid_index; /* PROBE_UNSET */
 	unsigned int port;
-	const char *token_file, *out_dir;
+	const char *token_file, *out_dir, *peer_address;
 	const char *mode, *transport, *verb, *direction, *check, *size, *sizes, *rate, *duration,
 		*count;
 	unsigned int qps, depth, tos, sl, mtu, timeout, threads, sweep;

@@ -15,8 +15,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/probe.h"
-#include "probe/address_range.h"
 #include "probe/agent.h"
+#include "probe/destination.h"
 
 #define WAIT_MS 600000u /* for the client */
 
@@ -217,19 +217,9 @@ static int tell_end(enum agent_end end, const struct tale *t)
 	return ends[end].code;
 }
 
-/* The address of the control connection, and those of --peer-address. */
-static int find_destinations(struct address_ranges *destinations, struct err *e)
-{
-	char text[1024];
-
-	snprintf(text, sizeof(text), "%s%s%s", client, peer_address ? "," : "",
-		 peer_address ? peer_address : "");
-	return address_ranges_parse(text, destinations, e);
-}
-
 static int serve(int fd)
 {
-	struct address_ranges destinations;
+	struct destinations destinations;
 	enum agent_end end = AGENT_INPUT_ENDED;
 	struct tale tale = {0};
 	char self[4096];
@@ -240,7 +230,6 @@ static int serve(int fd)
 		.out_fd = fd,
 		.probe_only = true,
 		.destinations = &destinations,
-		.peer = client,
 		.lease_ms = PROBE_LEASE_MS,
 		.starved_ms = PROBE_STARVED_MS,
 		.alive_ms = PROBE_ALIVE_MS,
@@ -251,7 +240,7 @@ static int serve(int fd)
 	};
 	struct err e = {0};
 
-	if (find_destinations(&destinations, &e))
+	if (destinations_make(DESTINATION_OF_SERVER, client, peer_address, &destinations, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	probe_self(self, sizeof(self));
 	if (!globals->quiet)
@@ -302,7 +291,7 @@ static int find_token(char token[TOKEN_MAX + 1], bool *made, struct err *e)
 
 static int run_server(int argc, char **argv)
 {
-	struct address_ranges checked;
+	struct destinations checked;
 	char token[TOKEN_MAX + 1];
 	struct gate_key key;
 	struct err e = {0};
@@ -312,7 +301,7 @@ static int run_server(int argc, char **argv)
 
 	if (argc)
 		return cmd_usage(&cmd_probe_server, "unexpected argument '%s'", argv[0]);
-	if (peer_address && address_ranges_parse(peer_address, &checked, &e))
+	if (destinations_make(DESTINATION_OF_SERVER, "::", peer_address, &checked, &e))
 		return cmd_fail(EXIT_USAGE, &e);
 	if (find_token(token, &made, &e))
 		return cmd_fail(made && e.code == -EIO ? EXIT_ENVIRONMENT : EXIT_USAGE, &e);

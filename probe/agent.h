@@ -19,7 +19,7 @@
 
 #define AGENT_HELLO "rocecheck.agent/1"
 
-struct address_ranges;
+struct destinations;
 
 /* How it ended. */
 enum agent_end {
@@ -38,10 +38,8 @@ struct agent_config {
 	int in_fd, out_fd;
 	bool probe_only; /* only what `probe` needs: the peer came by a token */
 	bool read_only;	 /* no operation that changes settings of this host */
-	/* Traffic goes to these addresses alone; NULL = to any, as the coordinator says. peer: of
-	 * the coordinator's connection, for errors. */
-	const struct address_ranges *destinations;
-	const char *peer;
+	/* Traffic goes to these addresses alone; NULL = to any, as the coordinator says. */
+	const struct destinations *destinations;
 	unsigned int lease_ms; /* from the start on, 0 = only when a ping sets one */
 	/* After the lease, with traffic to tell of, for a host that acknowledges what its program
 	 * does not answer; 0 = none. alive_ms is needed for it. */

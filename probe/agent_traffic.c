@@ -8,11 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
-#include "probe/address_range.h"
 #include "probe/agent_ops.h"
-#include "probe/dial.h"
+#include "probe/destination.h"
 #include "probe/echo.h"
 #include "probe/json_take.h"
 #include "probe/loop.h"
@@ -355,29 +353,6 @@ static int find(struct agent *a, const json_t *request, enum traffic_step step,
 	return 0;
 }
 
-/* Who knows the token does not make this host send to third ones. All traffic of an end goes to the
- * address of the GID. */
-static int check_destination(const struct agent *a, const struct traffic_peer *peer, struct err *e)
-{
-	const struct agent_config *config = a->config;
-	struct sockaddr_storage address;
-	char text[64];
-
-	if (!config->destinations || address_ranges_have(config->destinations, peer->gid))
-		return 0;
-	address_of_gid(peer->gid, 0, &address);
-	address_text((struct sockaddr *)&address, text, sizeof(text));
-	err_set(e, -EPERM,
-		"refusing to send to %s: traffic goes to the address of the control connection "
-		"alone, %s",
-		text, config->peer);
-	err_hint(e,
-		 "connect between the RDMA addresses of both hosts, or start the server "
-		 "with --peer-address %s",
-		 text);
-	return -EPERM;
-}
-
 int agent_traffic_connect(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 			  struct err *e)
 {
@@ -391,8 +366,8 @@ int agent_traffic_connect(struct agent *a, uint64_t id, const json_t *request, j
 		err = json_take_object(request, "peer", &json, e);
 	if (!err)
 		err = traffic_peer_from_json(json, &peer, e);
-	if (!err)
-		err = check_destination(a, &peer, e);
+	if (!err && a->config->destinations)
+		err = destinations_check(a->config->destinations, peer.gid, e);
 	return err ? err : ask(t, id, json, STEP_CONNECTING, ANSWER_MS, e);
 }
 

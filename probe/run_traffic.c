@@ -12,6 +12,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "probe/destination.h"
 #include "probe/json_take.h"
 #include "probe/run_phases.h"
 #include "probe/run_tcp.h"
@@ -32,6 +33,7 @@ enum end_role {
 struct end {
 	unsigned int host, port;
 	struct traffic_spec spec;
+	struct destinations place; /* of the port, as inventory and snapshot have it */
 	bool open;
 	uint64_t handle;
 	struct traffic_peer self;
@@ -107,7 +109,7 @@ static int prepare_end(struct coordinator *c, struct end *end, enum traffic_verb
 	end->spec.class[0].tos = tos_of(c, p);
 	end->spec.class[0].sl = prio > 0 ? (uint8_t)prio : 0;
 	run_tcp_wish(c->f, &end->spec);
-	return 0;
+	return destinations_of_gid(DESTINATION_OF_FABRIC, gid->raw, &end->place, e);
 }
 
 static void prepare(struct coordinator *c, struct duel *d)
@@ -188,6 +190,8 @@ static void take_open(struct coordinator *c, struct duel *d, struct end *end)
 		fail_pair(c, d, end->host, e.text);
 	else
 		end->open = true;
+	if (end->open && destinations_check(&end->place, end->self.gid, &e))
+		fail_pair(c, d, end->host, e.text);
 }
 
 static void connect_end(struct coordinator *c, struct duel *d, struct end *end)

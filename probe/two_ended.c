@@ -172,6 +172,12 @@ static int connect_both(struct duo *d, struct err *e)
 	err = enter_server(d, &fd, e);
 	if (err)
 		return err;
+	err = destinations_make(DESTINATION_OF_CLIENT, d->address[SIDE_SERVER], d->w->peer_address,
+				&d->destinations, e);
+	if (err) {
+		close(fd);
+		return err;
+	}
 	open_links(d, fd);
 	on_heartbeat(d); /* our own agent may take longer to start than the server waits */
 	phase_wait(&d->c);

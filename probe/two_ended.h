@@ -33,8 +33,9 @@ struct two_ended_wish {
 	const char *host; /* of the server */
 	unsigned int port;
 	const char *token;
-	const char *self;		      /* path of this binary, for the agent of this host */
-	const char *device[SIDES];	      /* NULL = any */
+	const char *peer_address;  /* traffic may go there too; NULL = the server's alone */
+	const char *self;	   /* path of this binary, for the agent of this host */
+	const char *device[SIDES]; /* NULL = any */
 	int ib_port[SIDES], gid_index[SIDES]; /* ENDS_ANY */
 	uint32_t mtu_bytes;		      /* 0 = the one both have */
 	uint32_t idle_ms;		      /* quiet baseline, 0 = none */

@@ -5,15 +5,17 @@
 #ifndef PROBE_TWO_ENDED_INSIDE_H
 #define PROBE_TWO_ENDED_INSIDE_H
 
+#include "probe/destination.h"
 #include "probe/run_phases.h"
 #include "probe/two_ended.h"
 
 struct duo {
 	const struct two_ended_wish *w;
 	struct two_ended *t;
-	struct coordinator c;	 /* its hosts are the sides */
-	char address[SIDES][64]; /* of the control connection */
-	uint64_t handle[SIDES];	 /* of the traffic there */
+	struct coordinator c;		  /* its hosts are the sides */
+	char address[SIDES][64];	  /* of the control connection */
+	struct destinations destinations; /* where the server may have us send */
+	uint64_t handle[SIDES];		  /* of the traffic there */
 	bool open[SIDES];
 	struct two_ended_live live;
 	int64_t ahead_ns; /* the server's clock, of ours */
@@ -30,7 +32,7 @@ void duo_forget_load(struct duo *d);
 uint64_t duo_settle_ms(const struct duo *d);
 
 /* Opens traffic of both sides by this operation, with specs that it takes; self: what each tells
- * of itself. Then connects them. */
+ * of itself. Then connects them: -EPERM, and nothing is, when the server is elsewhere. */
 int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
 	     struct traffic_peer self[SIDES], struct err *e);
 int duo_connect(struct duo *d, const struct traffic_peer self[SIDES], struct err *e);

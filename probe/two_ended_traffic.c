@@ -54,6 +54,12 @@ static int open_both(struct duo *d, struct traffic_peer self[SIDES], struct err 
 
 int duo_connect(struct duo *d, const struct traffic_peer self[SIDES], struct err *e)
 {
+	int err = destinations_check(&d->destinations, self[SIDE_SERVER].gid, e);
+
+	if (err) {
+		err_prefix(e, "%s", d->t->run.host[SIDE_CLIENT].name);
+		return err;
+	}
 	for (unsigned int i = 0; i < SIDES; i++) {
 		enum two_ended_side side = order[i];
 

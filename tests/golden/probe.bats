@@ -189,8 +189,10 @@ ended() {
 	[[ $output == *"unexpected argument"* ]]
 	run -2 "$rc" probe server --listen h2
 	[[ $output == *"numeric address"* ]]
-	run -2 "$rc" probe server --peer-address 198.18.0.1,h2
-	[[ $output == *"invalid address 'h2': expected ADDRESS or ADDRESS/LENGTH"* ]]
+	for end in server "client h2"; do
+		run -2 "$rc" probe $end --peer-address 198.18.0.1,h2
+		[[ $output == *"invalid address 'h2': expected ADDRESS or ADDRESS/LENGTH"* ]]
+	done
 }
 
 @test "token files: short, readable by others, missing" {

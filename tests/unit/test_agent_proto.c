@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 
 #include "dcb/dcb.h"
-#include "probe/address_range.h"
+#include "probe/destination.h"
 #include "probe/agent_ops.h"
 #include "probe/loop.h"
 #include "probe/traffic.h"
@@ -333,11 +333,13 @@ static void test_destinations(void **state)
 		{"20010db8000000000000000000000001", true},
 		{"fe80000000000000505400fffe123456", false},
 	};
-	struct address_ranges ranges;
+	struct destinations allowed;
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(address_ranges_parse("198.18.0.1,2001:db8::/64", &ranges, &e), 0);
+	assert_int_equal(destinations_make(DESTINATION_OF_SERVER, "198.18.0.1", "2001:db8::/64",
+					   &allowed, &e),
+			 0);
 	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
 		const char *gid = cases[i / 2].gid;
 		struct fixture f;
@@ -346,8 +348,7 @@ static void test_destinations(void **state)
 		make_agent(&f);
 		play(&f,
 		     "read x; echo '{\"peer\":{}}'; read x; echo '{\"connected\":true}'; cat\n");
-		f.config.destinations = i % 2 ? &ranges : NULL;
-		f.config.peer = "198.18.0.1";
+		f.config.destinations = i % 2 ? &allowed : NULL;
 		agent_line(&f.agent, spec_line, strlen(spec_line));
 		loop_run_until(f.agent.loop, has_answer, &f);
 		assert_non_null(strstr(f.answer, "\"peer\""));

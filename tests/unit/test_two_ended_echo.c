@@ -41,6 +41,9 @@ static void open_scene(struct scene *s, const char *ibdev)
 	s->t.run.host = s->host;
 	s->t.run.host_count = SIDES;
 	s->duo = (struct duo){.w = &s->wish, .t = &s->t, .c = {.link = s->link, .r = &s->t.run}};
+	assert_int_equal(
+		destinations_make(DESTINATION_OF_CLIENT, "::", "::/0", &s->duo.destinations, NULL),
+		0);
 	assert_int_equal(loop_open(&s->duo.c.loop, &e), 0);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct traffic_spec *spec = &s->t.spec[i];

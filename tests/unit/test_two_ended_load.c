@@ -2,8 +2,10 @@
 /*
  * The load of a probe that starts together with others, its agents shell scripts: one that fails
  * once the counters are read, and before the start, takes the others with it; one that is lost in
- * mid-run is told when that happens, not when the others are through.
+ * mid-run is told when that happens, not when the others are through; one that is elsewhere gets no
+ * traffic.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 
 #include "probe/two_ended_inside.h"
@@ -21,7 +23,8 @@
 	"n=0; while read -r x; do case $x in "                                                     \
 	"*traffic_stop*) echo \"{\\\"id\\\":$n,\\\"error\\\":{\\\"code\\\":-4}}\"; continue;; "    \
 	"*'\"id\":0'*) continue;; esac; n=$((n + 1)); "                                            \
-	"case $x in *traffic_run*) $END;; "                                                        \
+	"case $x in *traffic_run*) $END;; *traffic_connect*) $MEET; esac; "                        \
+	"case $x in *traffic_run*) ;; "                                                            \
 	"*) echo \"{\\\"id\\\":$n,\\\"handle\\\":1,\\\"now_ns\\\":1,\\\"peer\\\":$PEER}\";; "      \
 	"esac; done"
 #define LATE_MS 20000
@@ -40,6 +43,9 @@ static void open_load(struct duo *d, struct two_ended_wish *w, struct scene *s, 
 	*w = (struct two_ended_wish){.member = FAILS};
 	assert_int_equal(meeting_open(MEMBERS, &w->meeting), 0);
 	*d = (struct duo){.w = w, .t = &s->t, .c.r = &s->t.run};
+	assert_int_equal(
+		destinations_make(DESTINATION_OF_CLIENT, "198.18.0.2", NULL, &d->destinations, &e),
+		0);
 	assert_int_equal(loop_open(&d->c.loop, &e), 0);
 	d->c.link = calloc(SIDES, sizeof(*d->c.link));
 	for (unsigned int i = 0; i < SIDES; i++) {
@@ -137,16 +143,20 @@ static void is_late(void *arg)
 	meeting_come(o->m, OTHER, MEET_LEFT);
 }
 
-static char *serve(const char *end)
+/* An agent that is at this address, and does so when it is to connect and to run. */
+static char *serve(const char *address, const char *meet, const char *end)
 {
 	struct traffic_peer *peer = calloc(1, sizeof(*peer));
 	json_t *doc;
 	char *text, *script;
 
 	peer->mtu = 4096;
+	if (inet_pton(AF_INET6, address, peer->gid) != 1)
+		fail_msg("%s", address);
 	doc = traffic_peer_to_json(peer);
 	text = json_dumps(doc, JSON_COMPACT);
-	assert_true(asprintf(&script, HELLO "PEER='%s'; END='%s'; " SERVE, text, end) > 0);
+	assert_true(asprintf(&script, HELLO "PEER='%s'; MEET='%s'; END='%s'; " SERVE, text, meet,
+			     end) > 0);
 	free(text);
 	json_decref(doc);
 	free(peer);
@@ -156,7 +166,8 @@ static char *serve(const char *end)
 static void test_lost_in_mid_run(void **state)
 {
 	struct scene *s = malloc(sizeof(*s));
-	char *server = serve("exit 7"), *client = serve(":");
+	char *server = serve("::ffff:198.18.0.2", ":", "exit 7");
+	char *client = serve("::ffff:198.18.0.1", ":", ":");
 	struct two_ended_wish w;
 	struct loop_timer *timer;
 	struct others o = {0};
@@ -184,12 +195,59 @@ static void test_lost_in_mid_run(void **state)
 	free(s);
 }
 
+/* A server that knows the token does not make this host send to a third one: neither end is even
+ * asked to connect. */
+static void test_server_elsewhere(void **state)
+{
+	static const struct {
+		const char *server, *control, *allowed;
+		bool want;
+	} cases[] = {
+		{"::ffff:198.18.0.2", "198.18.0.2", NULL, true},
+		{"2001:db8::2", "2001:db8::2", NULL, true},
+		{"::ffff:198.18.0.3", "198.18.0.2", NULL, false},
+		{"2001:db8::2", "198.18.0.2", NULL, false},
+		{"fe80::2", "2001:db8::2", NULL, false},
+		{"::ffff:198.18.0.3", "198.18.0.2", "198.18.0.3", true},
+		{"::ffff:198.18.1.3", "198.18.0.2", "2001:db8::/64,198.18.0.0/24", false},
+	};
+	struct scene *s = malloc(sizeof(*s));
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *server = serve(cases[i].server, "exit 9", ":");
+		char *client = serve("::ffff:198.18.0.1", "exit 9", ":");
+		struct two_ended_wish w;
+		struct err e = {0};
+		struct duo d;
+		int err;
+
+		open_load(&d, &w, s, client, server);
+		meeting_come(w.meeting, OTHER, MEET_READ);
+		assert_int_equal(destinations_make(DESTINATION_OF_CLIENT, cases[i].control,
+						   cases[i].allowed, &d.destinations, &e),
+				 0);
+		err = duo_load(&d, &e);
+		if (err != (cases[i].want ? -EPIPE : -EPERM))
+			fail_msg("%zu: %d: %s", i, err, e.text);
+		if (!cases[i].want && (!strstr(e.text, "h1: refusing to send to ") ||
+				       !strstr(e.text, cases[i].control) ||
+				       !strstr(e.hint, "give the client --peer-address ")))
+			fail_msg("%zu: %s (%s)", i, e.text, e.hint);
+		close_load(&d, &w);
+		free(server);
+		free(client);
+	}
+	free(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_port),
 		cmocka_unit_test(test_fails_before_the_start),
 		cmocka_unit_test(test_lost_in_mid_run),
+		cmocka_unit_test(test_server_elsewhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

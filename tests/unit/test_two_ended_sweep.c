@@ -146,6 +146,9 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 	s->wish = (struct two_ended_wish){
 		.spec = t->spec[SIDE_CLIENT], .size_from = 64, .size_to = 128, .stop = &never};
 	s->duo = (struct duo){.w = &s->wish, .t = t, .c = {.link = s->link, .r = &t->run}};
+	assert_int_equal(
+		destinations_make(DESTINATION_OF_CLIENT, "::", NULL, &s->duo.destinations, NULL),
+		0);
 	assert_int_equal(loop_open(&s->duo.c.loop, &e), 0);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		const char *argv[] = {self, "agent", i ? "1" : "0", NULL, NULL};
