@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * MemAvailable (linux Documentation/filesystems/proc.rst), and memory.max of the control groups
- * from ours to the top (linux Documentation/admin-guide/cgroup-v2.rst). The inactive file cache of
- * a group counts as free: the kernel takes it back first.
+ * MemAvailable (linux Documentation/filesystems/proc.rst), and the limits of the control groups
+ * from ours to the top (linux Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst). The
+ * inactive file cache of a group counts as free: the kernel takes it back first.
  */
 #include "probe/memory_limit.h"
 
@@ -29,8 +29,34 @@ static bool read_field(const char *path, const char *name, uint64_t *value)
 	return found;
 }
 
-/* The v2 group of this process, "/" at least; false: there are no such groups. */
-static bool group_of_self(const char *root, char *group, size_t size)
+/* One kind of control groups: where it is mounted, and its files of a group. */
+static const struct hierarchy {
+	const char *controller; /* as in /proc/self/cgroup; "" = v2 */
+	const char *mount, *most, *used, *cache;
+} hierarchies[] = {
+	{"", "", "memory.max", "memory.current", "inactive_file "},
+	{"memory", "/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+	 "total_inactive_file "},
+};
+
+/* "4:cpu,memory:/a/b" of a hierarchy: its "/a/b", NULL when the line is of another one. */
+static const char *group_in_line(char *line, const char *controller)
+{
+	char *rest = line, *list;
+
+	line[strcspn(line, "\n")] = '\0';
+	(void)strsep(&rest, ":");
+	list = strsep(&rest, ":");
+	if (!rest || rest[0] != '/' || strstr(rest, "/.."))
+		return NULL;
+	for (char *one = strsep(&list, ","); one; one = strsep(&list, ","))
+		if (!strcmp(one, controller))
+			return rest;
+	return NULL;
+}
+
+/* The group of this process, "/" at least; false: it has none there. */
+static bool group_of_self(const char *root, const struct hierarchy *h, char *group, size_t size)
 {
 	char path[PATH_MAX], line[PATH_MAX];
 	bool found = false;
@@ -39,50 +65,69 @@ static bool group_of_self(const char *root, char *group, size_t size)
 	snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
 	f = fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f)) {
-		line[strcspn(line, "\n")] = '\0';
-		found = !strncmp(line, "0::/", 4) && !strstr(line, "/..") &&
-			snprintf(group, size, "%s", line + 3) < (int)size;
+		const char *own = group_in_line(line, h->controller);
+
+		found = own && snprintf(group, size, "%s", own) < (int)size;
 	}
 	if (f)
 		fclose(f);
 	return found;
 }
 
-/* What one group leaves; UINT64_MAX where it has no limit ("max", or no such file). */
-static uint64_t group_left(const char *root, const char *group)
+static bool read_of_group(const char *root, const struct hierarchy *h, const char *group,
+			  const char *file, const char *name, uint64_t *value)
 {
-	uint64_t most, used, cache = 0;
 	char path[PATH_MAX + 64];
 
-	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s/memory.max", root, group);
-	if (!read_field(path, "", &most))
+	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s/%s", root, h->mount, group, file);
+	return read_field(path, name, value);
+}
+
+/* What one group leaves; UINT64_MAX where it has no limit ("max", or no such file). */
+static uint64_t group_left(const char *root, const struct hierarchy *h, const char *group)
+{
+	uint64_t most, used, cache = 0;
+
+	if (!read_of_group(root, h, group, h->most, "", &most) ||
+	    !read_of_group(root, h, group, h->used, "", &used))
 		return UINT64_MAX;
-	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s/memory.current", root, group);
-	if (!read_field(path, "", &used))
-		return UINT64_MAX;
-	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s/memory.stat", root, group);
-	(void)read_field(path, "inactive_file ", &cache);
+	(void)read_of_group(root, h, group, "memory.stat", h->cache, &cache);
 	used -= cache < used ? cache : used;
 	return most > used ? most - used : 0;
 }
 
+/* The least that the groups from ours to the top leave. The top is also that of a container, whose
+ * /proc has names that its own tree lacks. */
+static uint64_t groups_left(const char *root, const struct hierarchy *h)
+{
+	uint64_t least = UINT64_MAX;
+	char group[PATH_MAX];
+
+	if (!group_of_self(root, h, group, sizeof(group)))
+		return least;
+	for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+		uint64_t left;
+
+		*end = '\0';
+		left = group_left(root, h, group);
+		least = left < least ? left : least;
+	}
+	return least;
+}
+
 int memory_available(const char *root, uint64_t *bytes, struct err *e)
 {
-	char path[PATH_MAX], group[PATH_MAX];
+	char path[PATH_MAX];
 	uint64_t kib, least;
 
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
 	if (!read_field(path, "MemAvailable:", &kib) || kib > UINT64_MAX >> 10)
 		return err_set(e, -EIO, "%s: no MemAvailable", path);
 	least = kib << 10;
-	if (group_of_self(root, group, sizeof(group))) {
-		for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
-			uint64_t left;
+	for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++) {
+		uint64_t left = groups_left(root, &hierarchies[i]);
 
-			*end = '\0';
-			left = group_left(root, group);
-			least = left < least ? left : least;
-		}
+		least = left < least ? left : least;
 	}
 	*bytes = least;
 	return 0;

@@ -12,7 +12,7 @@
 #define MEMORY_LIMIT_SHARE 2 /* a half */
 
 /* What can be had without swapping: MemAvailable of /proc/meminfo, or what the control groups of
- * this process (cgroup v2) leave where that is less. root: "" = this host. -errno when meminfo
+ * this process (v1 and v2) leave where that is less. root: "" = this host. -errno when meminfo
  * cannot be read. */
 int memory_available(const char *root, uint64_t *bytes, struct err *e);
 

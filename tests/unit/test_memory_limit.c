@@ -47,7 +47,9 @@ static int make_tree(void **state)
 					      "sys/fs",
 					      "sys/fs/cgroup",
 					      "sys/fs/cgroup/a",
-					      "sys/fs/cgroup/a/b"};
+					      "sys/fs/cgroup/a/b",
+					      "sys/fs/cgroup/memory",
+					      "sys/fs/cgroup/memory/a"};
 	char path[256];
 
 	(void)state;
@@ -119,6 +121,43 @@ static void test_available(void **state)
 	}
 }
 
+/* Control groups v1: limits of the group and of the top, which is all that a container sees. */
+static void test_available_v1(void **state)
+{
+	static const char none[] = "9223372036854771712\n";
+	static const struct {
+		const char *name, *cgroup, *most, *most_of_top, *stat;
+		uint64_t want;
+	} cases[] = {
+		{"group", "4:memory:/a\n", "8192\n", none, NULL, 4096},
+		{"cache counts as free", "4:memory:/a\n", "8192\n", none,
+		 "inactive_file 1\ntotal_inactive_file 4000\n", 8096},
+		{"among others", "9:pids:/\n4:cpu,memory:/a\n0::/\n", "8192\n", none, NULL, 4096},
+		{"top", "4:memory:/a\n", none, "6096\n", NULL, 2000},
+		{"container", "4:memory:/docker/0123\n", "1\n", "6096\n", NULL, 2000},
+		{"no limit", "4:memory:/a\n", none, none, NULL, 1 << 20},
+		{"another controller", "4:memory2,cpu:/a\n", "8192\n", "1\n", NULL, 1 << 20},
+		{"outside", "4:memory:/../a\n", "1\n", "1\n", NULL, 1 << 20},
+		{"short", "4:memory\n", "1\n", "1\n", NULL, 1 << 20},
+	};
+
+	(void)state;
+	write_file("proc/meminfo", MEMINFO("1024"));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct err e = {0};
+		uint64_t got = 7;
+
+		write_file("proc/self/cgroup", cases[i].cgroup);
+		write_file("sys/fs/cgroup/memory/a/memory.limit_in_bytes", cases[i].most);
+		write_file("sys/fs/cgroup/memory/memory.limit_in_bytes", cases[i].most_of_top);
+		write_file("sys/fs/cgroup/memory/a/memory.usage_in_bytes", "4096\n");
+		write_file("sys/fs/cgroup/memory/memory.usage_in_bytes", "4096\n");
+		write_file("sys/fs/cgroup/memory/a/memory.stat", cases[i].stat);
+		if (memory_available(top, &got, &e) || got != cases[i].want)
+			fail_msg("%s: %llu %s", cases[i].name, (unsigned long long)got, e.text);
+	}
+}
+
 /* 24 GiB are available. */
 static void test_share(void **state)
 {
@@ -183,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_available),
+		cmocka_unit_test(test_available_v1),
 		cmocka_unit_test(test_share),
 		cmocka_unit_test(test_spec_bytes),
 	};
