@@ -5,6 +5,7 @@
 #include "probe/gate.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <nettle/hmac.h>
@@ -15,9 +16,11 @@
 #include <sys/socket.h>
 
 #include "probe/json_take.h"
+#include "profiles/text.h"
 
 #define KEY_ROUNDS 100000 /* 50 ms */
 #define END_TEXT   96
+#define QUOTE_MAX  40
 
 static const char salt[] = GATE_PROTOCOL " key";
 static const char *const role_label[] = {
@@ -129,11 +132,19 @@ void gate_proof(const struct gate_talk *talk, enum gate_role own, const struct g
 	snprintf(buf, size, "{\"proof\":\"%s\"}\n", text);
 }
 
-static int gate_not_ours(enum gate_role other, struct err *e)
+/* A server is named by the beginning of what it says, which goes to whoever asked for it. Nothing
+ * that a client sends goes anywhere. */
+static int gate_not_ours(const char *line, size_t length, enum gate_role other, struct err *e)
 {
+	char begin[QUOTE_MAX + 1];
+	size_t size = length < QUOTE_MAX ? length : QUOTE_MAX;
+
 	if (other == GATE_CLIENT)
 		return err_set(e, -EPROTO, "this is no client of %s", GATE_PROTOCOL);
-	err_set(e, -EPROTO, "what answers is no probe server of %s", GATE_PROTOCOL);
+	while (size && isspace((unsigned char)line[size - 1]))
+		size--;
+	begin[text_clean_bytes(begin, line, size, TEXT_FIELD)] = '\0';
+	err_set(e, -EPROTO, "what answers is no probe server of %s: '%s'", GATE_PROTOCOL, begin);
 	err_hint(e, "is it 'rocecheck probe server' that listens there?");
 	return -EPROTO;
 }
@@ -149,6 +160,7 @@ static int gate_text_take(const json_t *doc, const char *key, const char *letter
 	return err ? err_set(e, -EPROTO, "%s", e->text) : 0;
 }
 
+/* 1: no family of ours. */
 static int gate_protocol_check(const json_t *doc, enum gate_role other, struct err *e)
 {
 	static const char family[] = "rocecheck.probe/";
@@ -157,7 +169,7 @@ static int gate_protocol_check(const json_t *doc, enum gate_role other, struct e
 
 	if (json_take_text(doc, "probe", protocol, sizeof(protocol), &ignored) ||
 	    strncmp(protocol, family, sizeof(family) - 1))
-		return gate_not_ours(other, e);
+		return 1;
 	if (!strcmp(protocol, GATE_PROTOCOL))
 		return 0;
 	if (gate_text_take(doc, "build", "0123456789abcdefghijklmnopqrstuvwxyz.-+~", build,
@@ -197,6 +209,8 @@ int gate_greeting_take(const char *line, size_t length, enum gate_role other,
 	uint8_t nonce[GATE_NONCE_BYTES];
 	int err = gate_protocol_check(doc, other, e);
 
+	if (err == 1)
+		err = gate_not_ours(line, length, other, e);
 	if (!err && json_take_hex(doc, "nonce", nonce, sizeof(nonce), e)) {
 		e->code = -EPROTO;
 		err = e->code;
@@ -220,7 +234,7 @@ int gate_proof_check(const char *line, size_t length, enum gate_role other,
 
 	gate_mac(talk, other, key, right);
 	if (json_take_hex(doc, "proof", shown, sizeof(shown), &ignored)) {
-		err = gate_not_ours(other, e);
+		err = gate_not_ours(line, length, other, e);
 	} else if (!memeql_sec(shown, right, sizeof(right))) {
 		err = err_set(e, -EACCES,
 			      other == GATE_CLIENT

@@ -447,7 +447,7 @@ def serve(s, text):
     c.recv(4096)
 
 codes = set()
-for text, want in ((b"SSH-2.0-OpenSSH_9.2\r\n", "probe server"),
+for text, want in ((b"SSH-2.0-\x1b[2JOpenSSH_9.2\r\n", "no probe server of rocecheck.probe/2: 'SSH-2.0-?[2JOpenSSH_9.2'"),
                    (b'{"hello":"rocecheck.agent/1","build":"9.9.9"}\n', "9.9.9")):
     s = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=serve, args=(s, text), daemon=True).start()
