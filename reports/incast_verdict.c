@@ -43,6 +43,8 @@ static unsigned int add_flow(const struct prio_flow *more, struct prio_flow flow
 	}
 	flow[i].packets += more->packets;
 	flow[i].bytes += more->bytes;
+	flow[i].beside_packets += more->beside_packets;
+	flow[i].beside_bytes += more->beside_bytes;
 	return count;
 }
 

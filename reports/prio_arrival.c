@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Each priority's traffic is looked for where it belongs, the largest first, and where that counted
- * too little among the others: what fits there closest is where it went. Two priorities that moved
- * as much as each other could have changed places unseen: that is said, not passed over.
+ * too little among the others: what fits there closest is where it went. What comes beside it went
+ * there, too: a small class is not to be found in the acknowledgements of a large one. Two
+ * priorities that moved as much as each other could have changed places unseen: that is said, not
+ * passed over.
  */
 #include "reports/prio_arrival.h"
 
@@ -83,7 +85,7 @@ static int find(const uint64_t left[QOS_PRIOS], uint64_t whole, unsigned int pri
 }
 
 /* Where each priority's traffic is: its own number, another, or -1. */
-static void place(const struct prio_arrival *a, int at[QOS_PRIOS])
+static void place(const struct prio_arrival *a, const uint64_t beside[QOS_PRIOS], int at[QOS_PRIOS])
 {
 	uint64_t left[QOS_PRIOS], whole[QOS_PRIOS];
 	uint8_t placed = 0;
@@ -96,8 +98,8 @@ static void place(const struct prio_arrival *a, int at[QOS_PRIOS])
 		at[prio] = find(left, whole[prio], (unsigned int)prio, a->wanted[prio]);
 		if (at[prio] < 0)
 			continue;
-		take_from(left, (unsigned int)at[prio], a->wanted[prio]);
-		take_from(whole, (unsigned int)at[prio], a->wanted[prio]);
+		take_from(left, (unsigned int)at[prio], a->wanted[prio] + beside[prio]);
+		take_from(whole, (unsigned int)at[prio], a->wanted[prio] + beside[prio]);
 	}
 }
 
@@ -192,6 +194,7 @@ void prio_arrival_check(const struct counters *growth, const struct counters *wh
 			const struct prio_flow *flow, unsigned int count, struct prio_arrival *a)
 {
 	int at[QOS_PRIOS] = {-1, -1, -1, -1, -1, -1, -1, -1}, pair[2];
+	uint64_t beside[QOS_PRIOS] = {0};
 	enum metric m;
 
 	memset(a, 0, sizeof(*a));
@@ -210,12 +213,13 @@ void prio_arrival_check(const struct counters *growth, const struct counters *wh
 			continue;
 		a->known = true;
 		a->wanted[flow[i].prio] += a->packets ? flow[i].packets : flow[i].bytes;
+		beside[flow[i].prio] += a->packets ? flow[i].beside_packets : flow[i].beside_bytes;
 	}
 	if (blind(a)) {
 		a->known = false;
 		memset(a->wanted, 0, sizeof(a->wanted));
 	}
-	place(a, at);
+	place(a, beside, at);
 	find_swap(a, at, a->swapped);
 	judge_classes(flow, at, a);
 	say_wrong(flow, a);

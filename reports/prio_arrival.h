@@ -20,6 +20,8 @@ struct prio_flow {
 	uint64_t bytes;	    /* payload */
 	uint64_t packets;   /* at least: messages by MTU */
 	unsigned int class; /* its number */
+	/* What may come beside it with its marking, at most: acknowledgements and credits. */
+	uint64_t beside_bytes, beside_packets;
 };
 
 enum arrival {

@@ -9,6 +9,8 @@
 
 #include "reports/background.h"
 
+#define HEADERS_MAX 98u /* of a packet: Ethernet, a tag, IPv6, UDP, BTH, RETH or AETH, ICRC */
+
 static int prio_by(const struct qos *q, const struct traffic_class *class)
 {
 	if (qos_has(q, QOS_TRUST) && q->trust == QOS_TRUST_PCP)
@@ -24,6 +26,40 @@ static int prio_at(const struct two_ended *t, unsigned int side, unsigned int i)
 	int sent = prio_by(&t->ends.port[!side]->qos, class);
 
 	return sent >= 0 ? sent : prio_by(&t->ends.port[side]->qos, class);
+}
+
+/* The class whose marking credits have (traffic_control_class() of the first worker). */
+static unsigned int control_class(const struct traffic_spec *spec)
+{
+	for (unsigned int i = 0; spec->bringup == TRAFFIC_CM && i < spec->class_count; i++)
+		if (spec->class[i].tos)
+			return i;
+	return 0;
+}
+
+/* Each message of this end may be acknowledged by a packet, credits as well; those of the other end
+ * come themselves. */
+static void add_beside(const struct two_ended *t, unsigned int side, unsigned int i,
+		       struct prio_flow *flow)
+{
+	const struct traffic_report *own = &t->report[side], *other = &t->report[!side];
+
+	if (t->spec[side].class[i].verb != TRAFFIC_READ)
+		flow->beside_packets = own->class[i].messages;
+	if (i == control_class(&t->spec[side])) {
+		flow->beside_packets += own->total.control_messages;
+		if (t->has_report[!side]) {
+			flow->beside_packets +=
+				prio_packets(other->total.control_messages,
+					     other->total.control_messages
+						     ? (uint32_t)(other->total.control_bytes /
+								  other->total.control_messages)
+						     : 0,
+					     own->total.mtu);
+			flow->beside_bytes = other->total.control_bytes;
+		}
+	}
+	flow->beside_bytes += flow->beside_packets * HEADERS_MAX;
 }
 
 void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
@@ -44,6 +80,7 @@ void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned in
 		flow->bytes = r->class[i].bytes;
 	}
 	flow->packets = prio_packets(messages, class->message_bytes, r->total.mtu);
+	add_beside(t, side, i, flow);
 }
 
 uint8_t two_ended_prios(const struct two_ended *t)

@@ -13,10 +13,10 @@
 
 /* Priorities 0, 3, 4 and 6, each with a volume of its own. */
 static const struct prio_flow four[] = {
-	{0, 0, 10000000, 2442, 0},
-	{3, 26, 40000000, 9766, 1},
-	{4, 34, 20000000, 4883, 2},
-	{6, 48, 1000000, 1000, 3},
+	{0, 0, 10000000, 2442, 0, 0, 0},
+	{3, 26, 40000000, 9766, 1, 0, 0},
+	{4, 34, 20000000, 4883, 2, 0, 0},
+	{6, 48, 1000000, 1000, 3, 0, 0},
 };
 
 static void fill(struct counters *c, enum metric m, const uint64_t there[QOS_PRIOS])
@@ -130,7 +130,8 @@ static void test_bytes_and_tx(void **state)
 /* Equal volumes would hide a swap: that is said. Found elsewhere they are wrong all the same. */
 static void test_alike(void **state)
 {
-	static const struct prio_flow two[] = {{3, 26, 0, 5000, 0}, {4, 34, 0, 5100, 1}};
+	static const struct prio_flow two[] = {{3, 26, 0, 5000, 0, 0, 0},
+					       {4, 34, 0, 5100, 1, 0, 0}};
 	static const uint64_t there[QOS_PRIOS] = {0, 0, 0, 5000, 5100};
 	static const uint64_t elsewhere[QOS_PRIOS] = {0, 0, 0, 5000, 0, 5100};
 	struct prio_arrival a;
@@ -150,11 +151,11 @@ static void test_alike(void **state)
 /* Classes of one priority are judged together; one whose priority is not known is not. */
 static void test_together(void **state)
 {
-	static const struct prio_flow flows[] = {{3, 26, 0, 1000, 0},
-						 {3, 27, 0, 3000, 1},
-						 {-1, 8, 0, 500, 2},
-						 {8, 8, 0, 500, 3},
-						 {5, 40, 0, 0, 4}};
+	static const struct prio_flow flows[] = {{3, 26, 0, 1000, 0, 0, 0},
+						 {3, 27, 0, 3000, 1, 0, 0},
+						 {-1, 8, 0, 500, 2, 0, 0},
+						 {8, 8, 0, 500, 3, 0, 0},
+						 {5, 40, 0, 0, 4, 0, 0}};
 	static const uint64_t there[QOS_PRIOS] = {500, 0, 0, 4000};
 	static const uint64_t half[QOS_PRIOS] = {1500, 0, 0, 3000};
 	struct prio_arrival a;
@@ -170,6 +171,33 @@ static void test_together(void **state)
 	fill(&c, METRIC_PRIO_RX_PACKETS, half);
 	prio_arrival_check(&c, &c, true, flows, ARRAY_SIZE(flows), &a);
 	assert_int_equal(a.class[0].arrival, ARRIVAL_WRONG);
+}
+
+/* A small class fits into the acknowledgements and credits of a large one, which has its place. */
+static void test_beside(void **state)
+{
+	static const struct prio_flow flows[] = {{3, 26, 3014656, 736, 0, 50000, 221},
+						 {0, 0, 1507328, 368, 1, 0, 0},
+						 {6, 48, 786432, 192, 2, 0, 0},
+						 {4, 34, 2293760, 560, 3, 0, 0}};
+	static const uint64_t swapped[QOS_PRIOS] = {394, 0, 0, 192, 560, 0, 957};
+	static const uint64_t right[QOS_PRIOS] = {394, 0, 0, 957, 560, 0, 192};
+	/* Fewer of them than there may be: nothing is missed for it. */
+	static const uint64_t few[QOS_PRIOS] = {394, 0, 0, 740, 560, 0, 192};
+	struct prio_arrival a;
+	struct counters c;
+
+	(void)state;
+	fill(&c, METRIC_PRIO_RX_PACKETS, swapped);
+	prio_arrival_check(&c, &c, true, flows, ARRAY_SIZE(flows), &a);
+	assert_string_equal(a.text,
+			    "priorities 3 and 6 are swapped: each counts the other's traffic");
+	fill(&c, METRIC_PRIO_RX_PACKETS, right);
+	prio_arrival_check(&c, &c, true, flows, ARRAY_SIZE(flows), &a);
+	assert_string_equal(a.text, "");
+	fill(&c, METRIC_PRIO_RX_PACKETS, few);
+	prio_arrival_check(&c, &c, true, flows, ARRAY_SIZE(flows), &a);
+	assert_string_equal(a.text, "");
 }
 
 /* Priorities 0 and 3 with what the baseline makes expect taken out, and with it. */
@@ -190,7 +218,7 @@ static const struct {
 
 static void test_estimates(void **state)
 {
-	static const struct prio_flow flow = {0, 0, 0, 479, 0};
+	static const struct prio_flow flow = {0, 0, 0, 479, 0, 0, 0};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(estimates); i++) {
@@ -221,9 +249,10 @@ static void test_count_of_packets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_packets),	  cmocka_unit_test(test_bytes_and_tx),
-		cmocka_unit_test(test_alike),	  cmocka_unit_test(test_together),
-		cmocka_unit_test(test_estimates), cmocka_unit_test(test_count_of_packets),
+		cmocka_unit_test(test_packets),		 cmocka_unit_test(test_bytes_and_tx),
+		cmocka_unit_test(test_beside),		 cmocka_unit_test(test_alike),
+		cmocka_unit_test(test_together),	 cmocka_unit_test(test_estimates),
+		cmocka_unit_test(test_count_of_packets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

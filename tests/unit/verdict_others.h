@@ -381,7 +381,8 @@ static void wrong_priority(struct scene *s)
 	counters_clear(&c);
 	c.has[METRIC_PRIO_RX_PACKETS] = 0xff;
 	c.value[METRIC_PRIO_RX_PACKETS][5] = 24416;
-	prio_arrival_check(&c, &c, true, &(struct prio_flow){3, 26, 100 * MB, 24416, 0}, 1, &s->arrival);
+	prio_arrival_check(&c, &c, true, &(struct prio_flow){3, 26, 100 * MB, 24416, 0, 0, 0}, 1,
+			   &s->arrival);
 	s->arrivals[1] = &s->arrival;
 	s->in.arrival = s->arrivals;
 }
@@ -400,7 +401,8 @@ static void symbols(struct scene *s)
 
 static void classes_alike(struct scene *s)
 {
-	const struct prio_flow flow[] = {{3, 26, 50 * MB, 12208, 0}, {4, 34, 50 * MB, 12208, 1}};
+	const struct prio_flow flow[] = {{3, 26, 50 * MB, 12208, 0, 0, 0},
+					 {4, 34, 50 * MB, 12208, 1, 0, 0}};
 	struct counters c;
 
 	counters_clear(&c);
