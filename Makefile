@@ -40,6 +40,8 @@ FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture
                   probe probe-faults probe-incast probe-marking probe-verdict shell switch topologies)
 # The labs of `make check`; all others are those of `make lab-check`.
 CHECK_TESTS := tests/lab/smoke.bats tests/lab/demo.bats
+# Goldens that mostly wait: behind the labs, where there is time for them.
+WAITING := tests/golden/deadman.bats
 # Labs in which nothing is measured: they run beside the others.
 BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply-faults apply_hosts boot confirm doctor \
                   offline scenario setup traps traps-ice trust use watch)
@@ -94,8 +96,8 @@ unit: $(UNITS) ; @tests/run.sh $(BUILD)/check $(UNITS)
 # The tests of every change, without hardware or KVM; ends in "N passed, N failed, N skipped".
 check: setup
 	@$(ALL)
-	@tests/run.sh build/check $(CHECK_TESTS) --beside tests/sanitize.sh $(UNITS:$(BUILD)/%=build/san/%) \
-	        --beside tests/layers.sh $(sort $(wildcard tests/golden/*.bats)) tests/units.sh $(UNITS:$(BUILD)/%=build/%)
+	@tests/run.sh build/check $(CHECK_TESTS) $(WAITING) --beside tests/sanitize.sh $(UNITS:$(BUILD)/%=build/san/%) \
+	        --beside tests/layers.sh $(filter-out $(WAITING),$(sort $(wildcard tests/golden/*.bats))) tests/units.sh $(UNITS:$(BUILD)/%=build/%)
 $(BUILD)/units: $(UNITS)
 
 # The lab itself: its faults, its NIC and switch under load, DCBX; it wants a machine of its own.

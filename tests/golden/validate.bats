@@ -122,10 +122,13 @@ refused()
 }
 
 @test "a user who stops the run early is not told that hosts are missing" {
-	printf '#!/bin/sh\nexec sleep 20\n' >"$dir/slow"
+	printf '#!/bin/sh\n: >"%s"\nexec sleep 20\n' "$dir/began" >"$dir/slow"
 	chmod +x "$dir/slow"
 	sed -i "s#^agent: .*#agent: $dir/slow#" "$dir/here.yaml"
-	run --separate-stderr timeout -s INT 1 "$rocecheck" validate "$dir/here.yaml" --out "$dir/run"
+	# shellcheck disable=SC2016
+	run --separate-stderr env --default-signal=INT bash -c '"$@" & pid=$!
+		for ((i = 0; i < 100; i++)); do [ ! -e "$0" ] || break; sleep 0.1; done
+		kill -INT $pid; wait $pid' "$dir/began" env --default-signal=INT "$rocecheck" validate "$dir/here.yaml" --out "$dir/run"
 	echo "$stderr"
 	jq -e 'all(.hosts[]; .error | contains("stopped before"))' "$dir/run/run.json"
 	run ! grep -q 'no answer' <<<"$output"
