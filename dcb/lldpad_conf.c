@@ -283,16 +283,45 @@ static bool put_port(config_t *config, const char *ifname, const struct qos *q, 
 	return good;
 }
 
+/* As it would be in the file. libconfig writes what it cannot read, infinity for one: lldpad would
+ * then begin without its file. */
+static int written(const char *path, config_t *config, char **text, struct err *e)
+{
+	config_t again;
+	size_t size;
+	FILE *f = open_memstream(text, &size);
+	int err = 0;
+
+	if (!f)
+		return err_sys(e, -ENOMEM, "%s", path);
+	config_write(config, f);
+	if (fclose(f))
+		return err_sys(e, -ENOMEM, "%s", path);
+	config_init(&again);
+	if (config_read_string(&again, *text) != CONFIG_TRUE) {
+		err = err_set(e, -EINVAL, "%s: what is in it cannot be written again: line %d: %s",
+			      path, config_error_line(&again), config_error_text(&again));
+		err_hint(e, "look for a number that is too large");
+	}
+	config_destroy(&again);
+	return err;
+}
+
 static int store(const char *path, config_t *config, struct err *e)
 {
+	char *text = NULL;
 	struct stat st;
 	struct file f;
-	int err = file_open(path, stat(path, &st) ? FILE_PRIVATE : 0, &f, e);
+	int err = written(path, config, &text, e);
 
-	if (err)
-		return err;
-	config_write(config, f.stream);
-	return file_close(&f, true, e);
+	if (!err)
+		err = file_open(path, stat(path, &st) ? FILE_PRIVATE : 0, &f, e);
+	if (!err) {
+		fputs(text, f.stream); /* file_close() looks for its error */
+		err = file_close(&f, true, e);
+	}
+	free(text);
+	return err;
 }
 
 int lldpad_conf_write(const char *path, const char *ifname, const struct qos *q, uint64_t mask,
