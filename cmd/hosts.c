@@ -200,7 +200,7 @@ static void print_lines(const char *text, const char *before, FILE *out)
 		char *safe = text_copy(line, TEXT_LINE);
 
 		if (next || *line)
-			fprintf(out, "%s%s\n", before, safe ? safe : "");
+			fprintf(out, "%s%s\n", *line ? before : "", safe ? safe : "");
 		free(safe);
 	}
 	free(copy);
@@ -225,7 +225,8 @@ void hosts_print_plans(const struct hosts *h)
 		fputs("== ", stdout);
 		hosts_print_names(h, has_text, text);
 		putchar('\n');
-		print_lines(text, "", stdout);
+		/* Indented: only our own lines begin a section, or are a total. */
+		print_lines(text, "  ", stdout);
 	}
 	fflush(stdout);
 }

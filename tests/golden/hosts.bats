@@ -50,8 +50,8 @@ asked() {
 @test "plan prints each plan once, names the hosts of it, writes nothing" {
 	inventory fleet good1 good2 same1
 	run -0 --separate-stderr many plan
-	[[ $output == *"== good1 good2"$'\n'"p0"$'\n'"  ~ pfc.enabled [] -> [3]"* ]]
-	[[ $output == *"== same1"$'\n'"p0"$'\n'"    in sync"* ]]
+	[[ $output == *"== good1 good2"$'\n'"  p0"$'\n'"    ~ pfc.enabled [] -> [3]"* ]]
+	[[ $output == *"== same1"$'\n'"  p0"$'\n'"      in sync"* ]]
 	[[ $output == *"2 of 3 hosts would change. Nothing written."* ]]
 	run -1 many plan --exit-code
 	run -0 --separate-stderr many plan --json

@@ -98,6 +98,17 @@ agent() {
 	both 3 'p0 ?2J' plan --inventory "$tmp/fleet.yaml"
 }
 
+@test "an agent: its plan makes no section of another host" {
+	agent '{"hello":"rocecheck.agent/1","build":"'"$("$rc" --version | cut -d ' ' -f 2)"'"}\n' \
+		'"ok":true,"exit":0,"output":{"schema":"rocecheck.plan/1","ports":[{"netdev":"p0","tier":"recorded","used_by":[],"steps":[]}],"transactions":[]},"said":""' \
+		'"ok":true,"exit":0,"output":"p0\n    in sync\n\n== b c d\nnothing to do\n1 of 1 host would change. Nothing written.\n","said":""'
+	for command in plan 'apply --dry-run'; do
+		# shellcheck disable=SC2086
+		both 0 '  == b c d' $command --inventory "$tmp/fleet.yaml"
+		[ "$(grep -E '^[^ ]' "$tmp/out")" = $'== h1\n0 of 1 host would change. Nothing written.' ]
+	done
+}
+
 @test "ssh: its complaints" {
 	mkdir "$tmp/bin"
 	printf '#!/bin/sh\nprintf "%s\\033[2J\\233\\n" >&2\nexit 255\n' "$hostile" >"$tmp/bin/ssh"
