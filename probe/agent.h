@@ -19,6 +19,9 @@
 
 #define AGENT_HELLO "rocecheck.agent/1"
 
+/* Of a recording in one answer to capture_read: whole, except the last one that has any. */
+#define AGENT_PIECE_BYTES (512u << 10)
+
 struct destinations;
 
 /* How it ended. */

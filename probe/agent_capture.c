@@ -21,15 +21,14 @@
 #include "profiles/file.h"
 #include "profiles/text.h"
 
-#define RECORDING    "capture.pcap"
-#define FLOWS_MAX    512u /* their summary fits into one line */
-#define FRAME_MAX    16384u
-#define READ_BYTES   (512u << 10)
-#define POLL_MS	     50
-#define LOOK_FRAMES  64		/* so many frames later a stop is noticed, at most */
-#define DRAIN_FRAMES (1u << 20) /* after the stop, at most */
-#define SUMMARY_MAX  (1u << 20) /* bytes: a line of the agent */
-#define SUMMARY_MS   20000	/* what waits is decoded first; the coordinator waits 30 s */
+#define RECORDING	 "capture.pcap"
+#define FLOWS_MAX	 512u /* their summary fits into one line */
+#define FRAME_MAX	 16384u
+#define POLL_MS		 50
+#define LOOK_FRAMES	 64	    /* so many frames later a stop is noticed, at most */
+#define DRAIN_FRAMES	 (1u << 20) /* after the stop, at most */
+#define SUMMARY_MAX	 (1u << 20) /* bytes: a line of the agent */
+#define SUMMARY_MS	 20000	    /* what waits is decoded first; the coordinator waits 30 s */
 #define RECORD_MAX_BYTES (UINT64_C(1) << 40)
 
 struct agent_capture {
@@ -296,6 +295,20 @@ int agent_capture_stop(struct agent *a, uint64_t id, const json_t *request, json
 		       : 0;
 }
 
+/* A whole piece of the recording, except at its end; its bytes, or -errno. */
+static ssize_t read_piece(int fd, uint8_t *data, uint64_t offset)
+{
+	size_t size = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && size < AGENT_PIECE_BYTES) {
+		n = pread(fd, data + size, AGENT_PIECE_BYTES - size, (off_t)(offset + size));
+		if (n > 0)
+			size += (size_t)n;
+	}
+	return n < 0 ? -errno : (ssize_t)size;
+}
+
 /* Reading to the end frees the capture: {"data":"...","eof":true}. */
 int agent_capture_read(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		       struct err *e)
@@ -315,11 +328,11 @@ int agent_capture_read(struct agent *a, uint64_t id, const json_t *request, json
 	c = a->capture[handle];
 	if (c->process.pid)
 		return err_set(e, -EBUSY, "the capture was not stopped");
-	data = malloc(READ_BYTES);
-	text = malloc(BASE64_SIZE(READ_BYTES));
-	n = !data || !text ? -1 : c->fd < 0 ? 0 : pread(c->fd, data, READ_BYTES, (off_t)offset);
+	data = malloc(AGENT_PIECE_BYTES);
+	text = malloc(BASE64_SIZE(AGENT_PIECE_BYTES));
+	n = !data || !text ? -ENOMEM : c->fd < 0 ? 0 : read_piece(c->fd, data, offset);
 	if (n < 0) {
-		err = err_sys(e, data && text ? -errno : -ENOMEM, "reading the recording");
+		err = err_sys(e, (int)n, "reading the recording");
 	} else {
 		(void)base64_encode(data, (size_t)n, text);
 		*reply = json_pack("{s:s, s:b}", "data", text, "eof", n == 0);

@@ -4,21 +4,22 @@
  * captures/HOST-PORT.pcap of its folder, fetched in pieces so that no line gets too long.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/agent.h"
 #include "probe/base64.h"
 #include "probe/json_take.h"
 #include "probe/run_phases.h"
 
 #define PORTS_MAX	   64u
 #define RECORDING_NAME_MAX 112
-#define PIECE_BYTES	   (512u << 10)
 #define HEADERS_MAX_BYTES  (UINT64_C(64) << 20)
 #define FULL_MAX_BYTES	   (UINT64_C(256) << 20)
-#define FETCH_MAX_BYTES	   (2 * FULL_MAX_BYTES) /* with file headers; an agent may lie */
+#define FETCH_PIECE_MS	   1000 /* a piece may take, besides the grace of the whole recording */
 
 static void note(struct run_port *p, const struct err *e)
 {
@@ -51,14 +52,18 @@ static void capture_off(struct coordinator *c)
 	}
 }
 
+static uint64_t recording_max(const struct coordinator *c)
+{
+	return c->f->capture == CAPTURE_FULL ? FULL_MAX_BYTES : HEADERS_MAX_BYTES;
+}
+
 static void start_one(struct coordinator *c, unsigned int host, unsigned int p)
 {
 	bool full = c->f->capture == CAPTURE_FULL;
-	uint64_t max_bytes = full ? FULL_MAX_BYTES : HEADERS_MAX_BYTES;
 
 	link_ask(&c->link[host], "capture_start",
 		 json_pack("{s:s, s:b, s:I}", "netdev", c->r->host[host].port[p].netdev, "full",
-			   full, "max_bytes", (json_int_t)(c->dir ? max_bytes : 0)),
+			   full, "max_bytes", (json_int_t)(c->dir ? recording_max(c) : 0)),
 		 PHASE_ANSWER_MS);
 }
 
@@ -127,6 +132,9 @@ static void take_summary(struct coordinator *c, unsigned int host, unsigned int 
 struct fetch {
 	struct file file; /* no stream: nothing to fetch */
 	uint64_t offset;
+	uint64_t waited_ms; /* for this host alone, not for others */
+	bool asked;	    /* and not answered */
+	size_t odd_bytes;   /* of a piece that was not whole, which has to be the last; 0: none */
 };
 
 /* The name of a recording below captures/. */
@@ -186,11 +194,30 @@ static void end_fetch(struct coordinator *c, unsigned int host, unsigned int p, 
 		snprintf(port->capture_file, sizeof(port->capture_file), "captures/%s", name);
 }
 
-static int fetch_write(struct fetch *f, const uint8_t *data, size_t size)
+/* Judges a piece that was decoded, and writes it. A hostile agent could keep the run busy without
+ * end by small pieces and by slow ones. */
+static int fetch_piece(struct coordinator *c, unsigned int host, struct fetch *f,
+		       const uint8_t *data, size_t size, struct err *e)
 {
+	const char *name = c->r->host[host].name;
+
+	if (size && f->odd_bytes)
+		return err_set(e, -EPROTO,
+			       "%.63s sent a piece of %zu bytes before the end of its recording",
+			       name, f->odd_bytes);
+	f->odd_bytes = size < AGENT_PIECE_BYTES ? size : 0;
+	f->offset += size;
+	/* With file headers; an agent may lie. */
+	if (f->offset > 2 * recording_max(c))
+		return err_sys(e, -EFBIG, "%s", f->file.path);
+	if (f->waited_ms > c->fetch_grace_ms + f->offset / AGENT_PIECE_BYTES * FETCH_PIECE_MS)
+		return err_set(e, -ETIMEDOUT,
+			       "%.63s sent its recording too slowly: %" PRIu64 " bytes in %" PRIu64
+			       " s",
+			       name, f->offset, f->waited_ms / 1000);
 	errno = 0;
 	if (size && fwrite(data, size, 1, f->file.stream) != 1)
-		return errno ? -errno : -EIO;
+		return err_sys(e, errno ? -errno : -EIO, "%s", f->file.path);
 	return 0;
 }
 
@@ -201,29 +228,49 @@ static void take_piece(struct coordinator *c, unsigned int host, unsigned int p,
 	const json_t *data = json_object_get(reply, "data");
 	struct err e = c->link[host].err;
 	size_t size = 0;
-	int err;
 
 	if (!json_is_string(data) ||
-	    base64_decode(json_string_value(data), json_string_length(data), buf, PIECE_BYTES,
+	    base64_decode(json_string_value(data), json_string_length(data), buf, AGENT_PIECE_BYTES,
 			  &size)) {
 		if (!e.code)
 			err_set(&e, -EPROTO, "the recording came broken");
 		end_fetch(c, host, p, f, &e);
 		return;
 	}
-	f->offset += size;
-	err = f->offset > FETCH_MAX_BYTES ? -EFBIG : fetch_write(f, buf, size);
-	if (err) {
-		err_sys(&e, err, "%s", f->file.path);
+	if (fetch_piece(c, host, f, buf, size, &e))
 		end_fetch(c, host, p, f, &e);
-	} else if (!size || json_is_true(json_object_get(reply, "eof"))) {
+	else if (!size || json_is_true(json_object_get(reply, "eof")))
 		end_fetch(c, host, p, f, NULL);
+}
+
+struct round {
+	struct coordinator *c;
+	struct fetch *list;
+	uint64_t begin_ms;
+};
+
+/* A host answers for its own time: a slow one does not make the others late. */
+static bool pieces_came(void *arg)
+{
+	const struct round *r = arg;
+	bool all = true;
+
+	for (unsigned int i = 0; i < r->c->r->host_count; i++) {
+		struct fetch *f = &r->list[i];
+
+		if (f->asked && !link_busy(&r->c->link[i])) {
+			f->asked = false;
+			f->waited_ms += loop_awake_ms(r->c->loop) - r->begin_ms;
+		}
+		all = all && !f->asked;
 	}
+	return all || phase_stopped(r->c);
 }
 
 /* One piece from each host that has more. False when none has. */
 static bool fetch_round(struct coordinator *c, unsigned int p, struct fetch *list, uint8_t *buf)
 {
+	struct round r = {c, list, loop_awake_ms(c->loop)};
 	bool more = false;
 
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
@@ -235,8 +282,10 @@ static bool fetch_round(struct coordinator *c, unsigned int p, struct fetch *lis
 		(void)json_object_set_new(fields, "offset",
 					  json_integer((json_int_t)list[i].offset));
 		link_ask(&c->link[i], "capture_read", fields, PHASE_ANSWER_MS);
+		list[i].asked = true;
 	}
-	phase_wait(c);
+	loop_run_until(c->loop, pieces_came, &r);
+	phase_mark_lost(c);
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		if (!list[i].file.stream)
 			continue;
@@ -264,7 +313,7 @@ static void fetch_port(struct coordinator *c, unsigned int p, struct fetch *list
 static void fetch_all(struct coordinator *c)
 {
 	struct fetch *list = calloc(c->r->host_count + 1, sizeof(*list));
-	uint8_t *buf = malloc(PIECE_BYTES);
+	uint8_t *buf = malloc(AGENT_PIECE_BYTES);
 	struct err e = {0};
 
 	if (!list || !buf)

@@ -389,6 +389,7 @@ int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_in
 		.progress = progress,
 		.arg = arg,
 		.r = r,
+		.fetch_grace_ms = PHASE_FETCH_GRACE_MS,
 	};
 	int err = run_init(r, f);
 

@@ -12,7 +12,8 @@
 #include "probe/run.h"
 #include "profiles/file.h"
 
-#define PHASE_ANSWER_MS 30000 /* for what should take a second */
+#define PHASE_ANSWER_MS	     30000 /* for what should take a second */
+#define PHASE_FETCH_GRACE_MS 60000
 
 struct coordinator {
 	const struct fabric *f;
@@ -26,6 +27,7 @@ struct coordinator {
 	struct loop_timer *heartbeat;
 	struct agent_link *link; /* of each host */
 	int (*capture)[64];	 /* handle of each host's port, -1 = none */
+	uint64_t fetch_grace_ms; /* a host's recording of a port may take so long, and its pieces */
 };
 
 /* One line of progress. */
