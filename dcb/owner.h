@@ -22,7 +22,7 @@ pid_t owner_lldpad(const char *proc);
 bool owner_lldpad_waits(const char *proc);
 
 /* Whether a user who is not root has the name of lldpad's socket, and which process; pid 0: not
- * found. No lldpad can start meanwhile. */
+ * found; uid -1: not known. No lldpad can start meanwhile. */
 bool owner_lldpad_stranger(const char *proc, pid_t *pid, uid_t *uid);
 
 /* How an lldpad was started. */
@@ -49,7 +49,7 @@ struct owner {
 	enum owner_kind kind;
 	pid_t pid;	/* 0: does not run */
 	char path[256]; /* of the file that says so; "" = none */
-	char name[64];	/* of the connection, the tool, or "uid N" of a stranger */
+	char name[64];	/* of the connection, the tool, or "uid N", "uid unknown" of a stranger */
 	char via[256];	/* see struct reapply */
 };
 

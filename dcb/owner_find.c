@@ -306,7 +306,10 @@ static unsigned int find_stranger(const struct search *s, struct owner *found, u
 
 	if (!max || !owner_lldpad_stranger(s->proc, &found->pid, &uid))
 		return 0;
-	snprintf(found->name, sizeof(found->name), "uid %u", (unsigned int)uid);
+	if (uid == (uid_t)-1)
+		snprintf(found->name, sizeof(found->name), "uid unknown");
+	else
+		snprintf(found->name, sizeof(found->name), "uid %u", (unsigned int)uid);
 	return 1;
 }
 
@@ -376,7 +379,7 @@ static void tell_stranger(const struct owner *o, struct err *e)
 			(int)o->pid, o->name);
 	else
 		err_set(e, -EBUSY,
-			"a process of %s has the name of lldpad's socket and is not lldpad: lldpad "
+			"a process (%s) has the name of lldpad's socket and is not lldpad: lldpad "
 			"cannot start",
 			o->name);
 	if (o->pid)

@@ -3,8 +3,10 @@
  * A name that /proc/net/unix does not have is free. Of one that it has the kernel is asked by
  * NETLINK_SOCK_DIAG (linux unix_diag.h): it names the user that made a socket, which passing the
  * descriptor on does not change, and is not deceived by a name with a newline, which makes a line
- * of its own in /proc/net/unix. Where it has no unix_diag, that line counts, and the user is that
- * of a process that has the socket open.
+ * of its own in /proc/net/unix. Where it has no unix_diag, such lines are claims: the socket of a
+ * process that has one of their inodes is asked for its name itself, by pidfd_getfd(2), and the
+ * user is that of the process. Where nobody is found, the name is a stranger's: a user hides the
+ * holder by a descriptor that is in flight.
  */
 #include "dcb/unix_name.h"
 
@@ -12,23 +14,36 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
 #include <linux/unix_diag.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "dcb/daemon.h"
 #include "dcb/nl.h"
 
+/* Of Linux 5.6, for older headers; on all architectures. */
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
+#define LINES_MAX 1024 /* of /proc/net/unix with the name, most of them a user's */
+
 struct search {
 	const char *name;
 	bool held, uid_known;
+	bool claimed; /* by lines: the socket is asked */
 	uid_t uid;
-	unsigned int inode;
+	unsigned int inode[LINES_MAX], inode_count;
 };
 
 static bool is_name(const struct nl_attr *a, const char *name)
@@ -56,7 +71,8 @@ static int take_socket(uint16_t type, const uint8_t *payload, size_t size, void 
 			one.uid_known = true;
 		}
 	}
-	one.inode = m.udiag_ino;
+	one.inode[0] = m.udiag_ino;
+	one.inode_count = 1;
 	/* A name is one's of each type: a stream socket may have it as well. */
 	if (one.held && m.udiag_type == SOCK_DGRAM)
 		*s = one;
@@ -91,37 +107,74 @@ static void read_sockets(const char *proc, struct search *s)
 
 	snprintf(path, sizeof(path), "%s/net/unix", proc);
 	f = fopen(path, "re");
-	while (f && !s->held && fgets(line, sizeof(line), f)) {
+	while (f && s->inode_count < LINES_MAX && fgets(line, sizeof(line), f)) {
 		unsigned int type, inode;
 		int end = 0;
 
 		line[strcspn(line, "\n")] = '\0';
 		if (sscanf(line, "%*[^:]: %*s %*s %*s %x %*s %u %n", &type, &inode, &end) != 2 ||
-		    !end || type != SOCK_DGRAM || line[end] != '@')
+		    !end || type != SOCK_DGRAM || line[end] != '@' ||
+		    strcmp(line + end + 1, s->name))
 			continue;
-		s->held = !strcmp(line + end + 1, s->name);
-		s->inode = inode;
+		s->held = true;
+		s->inode[s->inode_count++] = inode;
 	}
 	if (f)
 		fclose(f);
 }
 
-/* Whether a process has the socket open. */
-static bool has_socket(const char *proc, const char *pid, unsigned int inode)
+/* Asks a socket of another process for its name. */
+static bool socket_has_name(pid_t pid, int fd, const char *name)
 {
-	char path[PATH_MAX], want[32], link[32];
+	struct sockaddr_un a = {.sun_family = AF_UNSPEC};
+	socklen_t size = sizeof(a), type_size = sizeof(int);
+	int process = (int)syscall(SYS_pidfd_open, pid, 0), type = 0;
+	int copy = process < 0 ? -1 : (int)syscall(SYS_pidfd_getfd, process, fd, 0);
+	const size_t length = strlen(name);
+	bool has;
+
+	has = copy >= 0 && !getsockopt(copy, SOL_SOCKET, SO_TYPE, &type, &type_size) &&
+	      type == SOCK_DGRAM && !getsockname(copy, (struct sockaddr *)&a, &size) &&
+	      a.sun_family == AF_UNIX &&
+	      size == offsetof(struct sockaddr_un, sun_path) + 1 + length && !a.sun_path[0] &&
+	      !memcmp(a.sun_path + 1, name, length);
+	if (copy >= 0)
+		close(copy);
+	if (process >= 0)
+		close(process);
+	return has;
+}
+
+static bool is_searched(const struct search *s, const char *link)
+{
+	unsigned int inode;
+
+	if (sscanf(link, "socket:[%u]", &inode) != 1)
+		return false;
+	for (unsigned int i = 0; i < s->inode_count; i++)
+		if (s->inode[i] == inode)
+			return true;
+	return false;
+}
+
+/* Whether a process has the socket open. */
+static bool has_socket(const char *proc, const char *pid, const struct search *s)
+{
+	char path[PATH_MAX], link[32];
 	struct dirent *d;
 	bool has = false;
 	DIR *dir;
 
-	snprintf(want, sizeof(want), "socket:[%u]", inode);
 	snprintf(path, sizeof(path), "%s/%.20s/fd", proc, pid);
 	dir = opendir(path);
 	while (dir && !has && (d = readdir(dir))) {
 		ssize_t n = readlinkat(dirfd(dir), d->d_name, link, sizeof(link) - 1);
 
 		link[n < 0 ? 0 : n] = '\0';
-		has = !strcmp(link, want);
+		has = is_searched(s, link) &&
+		      (!s->claimed || (daemon_same_net(proc, pid) &&
+				       socket_has_name((pid_t)strtol(pid, NULL, 10),
+						       (int)strtol(d->d_name, NULL, 10), s->name)));
 	}
 	if (dir)
 		closedir(dir);
@@ -141,15 +194,23 @@ static pid_t find_holder(const char *proc, struct search *s)
 
 		if (!isdigit((unsigned char)d->d_name[0]) ||
 		    !daemon_uid(proc, d->d_name, &uid, &all_root) ||
-		    (s->uid_known && uid != s->uid) || !has_socket(proc, d->d_name, s->inode))
+		    (s->uid_known && uid != s->uid) || !has_socket(proc, d->d_name, s))
 			continue;
-		pid = strtol(d->d_name, NULL, 10);
+		pid = (pid_t)strtol(d->d_name, NULL, 10);
 		s->uid = uid;
 		s->uid_known = true;
 	}
 	if (dir)
 		closedir(dir);
 	return pid;
+}
+
+/* A test's /proc is a folder. */
+static bool is_kernels(const char *proc)
+{
+	struct statfs st;
+
+	return !statfs(proc, &st) && st.f_type == PROC_SUPER_MAGIC;
 }
 
 void unix_name_find(const char *proc, const char *name, struct unix_name *found)
@@ -162,6 +223,7 @@ void unix_name_find(const char *proc, const char *name, struct unix_name *found)
 	read_sockets(proc, &s);
 	if (!s.held)
 		return;
+	s.claimed = !geteuid() && is_kernels(proc);
 	/* The question makes the kernel load its module unix_diag, so it is asked only when
 	 * somebody has the name, or pretends to. A /proc of a test's has sockets of its own. */
 	if (!strcmp(proc, "/proc")) {
@@ -174,6 +236,10 @@ void unix_name_find(const char *proc, const char *name, struct unix_name *found)
 		return;
 	if (!s.uid_known || s.uid)
 		found->pid = find_holder(proc, &s);
-	found->holder = s.uid_known && s.uid ? UNIX_NAME_STRANGER : UNIX_NAME_ROOT;
-	found->uid = s.uid;
+	found->uid = s.uid_known ? s.uid : UNIX_NAME_NOBODY;
+	/* Root sees what every process has open; nobody else does. */
+	if (s.uid_known ? s.uid != 0 : !geteuid())
+		found->holder = UNIX_NAME_STRANGER;
+	else
+		found->holder = UNIX_NAME_ROOT;
 }

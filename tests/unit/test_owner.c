@@ -8,10 +8,13 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "dcb/daemon.h"
@@ -132,6 +135,7 @@ static void test_lldpad(void **state)
 		put_dir(dir, "net");
 		put(dir, "net/unix", cases[i].sockets);
 		put_process(dir, cases[i].comm, ROOTS, "lldpad", 0755);
+		put_socket(dir, "socket:[1234]");
 		put_dir(dir, "self");
 		if (cases[i].net) {
 			put_link(dir, "42", cases[i].net);
@@ -180,6 +184,7 @@ static void test_impostors(void **state)
 		put_dir(dir, "net");
 		put(dir, "net/unix", UNIX LINE "@/com/intel/lldpad\n");
 		put_process(dir, cases[i].comm, cases[i].uids, cases[i].exe, cases[i].mode);
+		put_socket(dir, "socket:[1234]");
 		if (owner_lldpad(dir) != cases[i].want)
 			fail_msg("%s: %d", cases[i].name, (int)owner_lldpad(dir));
 		if (daemon_find(dir, "lldpad") != cases[i].want)
@@ -230,8 +235,6 @@ static void test_stranger(void **state)
 		 true, false, 0},
 		{"with root's effective uid", "lldpad\n", "65534\t0\t0\t0", "socket:[1234]", true,
 		 false, 0},
-		{"with another socket", "perl\n", "65534\t65534\t65534\t65534", "socket:[123]",
-		 false, true, 0},
 		{"systemd", "systemd\n", ROOTS, "socket:[1234]", false, true, 0},
 		{"lldpad", "lldpad\n", ROOTS, "socket:[1234]", false, false, 42},
 	};
@@ -255,6 +258,112 @@ static void test_stranger(void **state)
 			fail_msg("%s: %d", cases[i].name, (int)owner_lldpad(dir));
 		remove_all(dir);
 	}
+}
+
+/* Nobody has the socket open: root knows that it is a stranger's, others cannot know. */
+static void test_nobody(void **state)
+{
+	char dir[] = "/tmp/test_owner.XXXXXX";
+	pid_t pid = -1;
+	uid_t uid = 1;
+
+	(void)state;
+	assert_non_null(mkdtemp(dir));
+	put_dir(dir, "net");
+	put(dir, "net/unix", UNIX LINE "@/com/intel/lldpad\n");
+	put_process(dir, "lldpad\n", ROOTS, "lldpad", 0755);
+	put_socket(dir, "socket:[123]");
+	assert_int_equal(owner_lldpad_stranger(dir, &pid, &uid), !geteuid());
+	assert_int_equal(owner_lldpad(dir), geteuid() ? 42 : 0);
+	assert_false(owner_lldpad_waits(dir));
+	if (!geteuid()) {
+		assert_int_equal(pid, 0);
+		assert_int_equal(uid, (uid_t)-1);
+	}
+	remove_all(dir);
+}
+
+#define NAME "/com/intel/lldpad"
+
+static int bound(const char *name)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	memcpy(a.sun_path + 1, name, strlen(name));
+	assert_true(fd >= 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&a,
+			      offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name)),
+			 0);
+	return fd;
+}
+
+/* A name whose second line says that a socket has lldpad's. */
+static int forged(int of)
+{
+	char name[100];
+	struct stat st;
+
+	assert_int_equal(fstat(of, &st), 0);
+	snprintf(name, sizeof(name), "x\n0: 00000002 00000000 00000000 0002 01 %lu @" NAME,
+		 (unsigned long)st.st_ino);
+	return bound(name);
+}
+
+/* In flight between two sockets, and in no process's table of descriptors. */
+static int hidden(int fd, int pair[2])
+{
+	char room[CMSG_SPACE(sizeof(int))] = "", byte = 0;
+	struct iovec io = {&byte, 1};
+	struct msghdr m = {.msg_iov = &io,
+			   .msg_iovlen = 1,
+			   .msg_control = room,
+			   .msg_controllen = sizeof(room)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+
+	*c = (struct cmsghdr){
+		.cmsg_len = CMSG_LEN(sizeof(int)),
+		.cmsg_level = SOL_SOCKET,
+		.cmsg_type = SCM_RIGHTS,
+	};
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) || sendmsg(pair[0], &m, 0) != 1)
+		return -1;
+	return close(fd);
+}
+
+/* The kernel's /proc by another name: it is not asked, as one without unix_diag cannot be. */
+static void test_lines(void **state)
+{
+	static const char proc[] = "/proc/.";
+	int name, other, line, pair[2];
+	pid_t pid = -1;
+	uid_t uid = 1;
+
+	(void)state;
+	if (geteuid() || unshare(CLONE_NEWNET))
+		skip();
+	assert_false(owner_lldpad_stranger(proc, &pid, &uid));
+	name = bound(NAME);
+	assert_true(owner_lldpad_waits(proc)); /* a process of root has it */
+	other = bound("other");
+	line = forged(other);
+	assert_true(owner_lldpad_waits(proc));
+	/* Its line alone, of a socket that root has. */
+	close(name);
+	assert_false(owner_lldpad_waits(proc));
+	assert_true(owner_lldpad_stranger(proc, &pid, &uid));
+	assert_int_equal(pid, 0);
+	assert_int_equal(uid, (uid_t)-1);
+	close(line);
+	assert_false(owner_lldpad_stranger(proc, &pid, &uid));
+	assert_int_equal(hidden(bound(NAME), pair), 0);
+	assert_false(owner_lldpad_waits(proc));
+	assert_true(owner_lldpad_stranger(proc, &pid, &uid));
+	assert_int_equal(uid, (uid_t)-1);
+	close(pair[0]);
+	close(pair[1]);
+	close(other);
 }
 
 /* getopt(3) lets options stand together, and a value behind its letter. */
@@ -314,6 +423,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_lldpad),	   cmocka_unit_test(test_impostors),
 		cmocka_unit_test(test_executable), cmocka_unit_test(test_stranger),
+		cmocka_unit_test(test_nobody),	   cmocka_unit_test(test_lines),
 		cmocka_unit_test(test_options),
 	};
 

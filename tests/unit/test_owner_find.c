@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dcb/owner.h"
 
@@ -38,11 +39,11 @@ static const struct owner_case {
 	const char *text, *hint; /* of the first one found; NULL: nobody */
 } cases[] = {
 	{"nobody", "runs 7 sh", NULL, NULL},
-	{"lldpad runs", "runs 42 lldpad; socket",
+	{"lldpad runs", "runs 42 lldpad 0 'socket:[1]'; socket",
 	 "lldpad (pid 42) is running: it writes its own ETS and PFC with every LLDPDU",
 	 "systemctl disable --now lldpad.socket lldpad.service, or let it do it: 'dcbx.agent: "
 	 "lldpad'"},
-	{"lldpad waits behind its socket", "socket",
+	{"lldpad waits behind its socket", "runs 1 systemd 0 'socket:[1]'; socket",
 	 "lldpad starts at the first use of its socket, and then writes its own ETS and PFC",
 	 "systemctl disable --now lldpad.socket, or let it do it: 'dcbx.agent: lldpad'"},
 	{"a stranger has the name of its socket", "runs 812 perl 65534 'socket:[1]'; socket",
@@ -173,7 +174,7 @@ static void test_cases(void **state)
 static void test_several(void **state)
 {
 	static const char make[] =
-		"runs 42 lldpad; socket; runs 9 lldpd; file lldpd.conf '" PFC_TLV
+		"runs 42 lldpad 0 'socket:[1]'; socket; runs 9 lldpd; file lldpd.conf '" PFC_TLV
 		"'; runs 5 NetworkManager; nm a '" DCB_CONNECTION "'; nm b '" DCB_CONNECTION
 		"'; mkdir etc/cron.d; "
 		"file cron.d/x 'dcb\\n'; unit lldpad.service; want lldpad.service";
@@ -191,11 +192,30 @@ static void test_several(void **state)
 	assert_int_equal(owner_find(&none, NULL, 0, found, ARRAY_SIZE(found)), 0);
 }
 
+/* Root finds nobody who has the name. */
+static void test_unknown(void **state)
+{
+	struct owner found[4];
+	struct err e = {0};
+
+	(void)state;
+	if (geteuid())
+		skip();
+	assert_int_equal(find("socket", found, ARRAY_SIZE(found)), 1);
+	assert_int_equal(found[0].kind, OWNER_STRANGER);
+	assert_false(owner_blocks(&found[0]));
+	assert_int_equal(owner_tell(&found[0], &e), -EBUSY);
+	assert_string_equal(e.text, "a process (uid unknown) has the name of lldpad's socket and "
+				    "is not lldpad: lldpad cannot start");
+	assert_string_equal(e.hint, "find it: ss -xlp | grep com/intel/lldpad");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_several),
+		cmocka_unit_test(test_unknown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
