@@ -253,7 +253,8 @@ static void test_no_former_value(void **state)
 	assert_int_equal(kill(pid, SIGKILL), 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	signal_deadman(SIGCONT);
-	for (int waited = 0; !journal_says(ids[0], "\"state\"") && waited < PATIENCE_MS;
+	for (int waited = 0;
+	     !journal_says(ids[0], "\"state\":\"\\(lost\\|undone\\)") && waited < PATIENCE_MS;
 	     waited += 50)
 		(void)poll(NULL, 0, 50);
 	assert_true(journal_says(ids[0], "\"state\":\"lost\""));
