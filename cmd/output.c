@@ -8,6 +8,7 @@
 #include "cmd/output.h"
 
 #include <langinfo.h>
+#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,24 +65,53 @@ static int output_step(struct output *o, const char *text, size_t size)
 	return output_add(o, clean, style ? length : size) ? -1 : (int)length;
 }
 
+#define EACH_BYTE UINT64_C(0x0101010101010101)
+
+/* Whether all eight bytes are printable ASCII: none below ' ', none DEL, no upper bit. */
+static bool output_word_is_plain(const char *text)
+{
+	uint64_t word, del;
+
+	memcpy(&word, text, sizeof(word));
+	del = word ^ 0x7f * EACH_BYTE;
+	return !(((word - ' ' * EACH_BYTE) | word | (del - EACH_BYTE)) & 0x80 * EACH_BYTE);
+}
+
+static bool output_is_plain(uint8_t byte)
+{
+	return (byte >= ' ' && byte < 0x7f) || byte == '\n' || byte == '\t';
+}
+
+/* Bytes at the beginning of a text that need no look: nearly all of what is printed. */
+static size_t output_plain(const char *text, size_t size)
+{
+	size_t at = 0;
+
+	for (;;) {
+		while (at + sizeof(uint64_t) <= size && output_word_is_plain(text + at))
+			at += sizeof(uint64_t);
+		if (at == size)
+			return at;
+		if (!output_is_plain((uint8_t)text[at]))
+			return at;
+		at++;
+	}
+}
+
 /* Cleans what is whole. Returns how many bytes of `size` that were, or -1. */
 static ssize_t output_take(struct output *o, const char *text, size_t size)
 {
 	size_t at = 0;
 
 	while (at < size) {
+		size_t left = size - at, most = left < OUTPUT_CHUNK ? left : OUTPUT_CHUNK;
+		size_t plain = output_plain(text + at, most);
 		int n;
 
-		if (text[at] >= ' ' && text[at] < 0x7f) {
-			size_t end = at + 1;
-
-			while (end < size && end - at < OUTPUT_CHUNK / 2 && text[end] >= ' ' &&
-			       text[end] < 0x7f)
-				end++;
-			n = output_add(o, text + at, end - at) ? -1 : (int)(end - at);
-		} else {
+		if (plain)
+			n = output_add(o, text + at, plain) ? -1 : (int)plain;
+		else
 			n = output_step(o, text + at, size - at);
-		}
 		if (n < 0)
 			return -1;
 		if (!n)

@@ -81,6 +81,25 @@ static void test_cases(void **state)
 			}
 }
 
+/* Plain text is passed over eight bytes at a time: one bad byte among them is found, wherever it
+ * is. */
+static void test_words(void **state)
+{
+	(void)state;
+	for (unsigned int byte = 0; byte < 256; byte++)
+		for (size_t at = 0; at < 17; at++) {
+			char in[25] = "abcdefgh ~}|{zyx 0123456", want[25], got[64];
+			size_t n, clean;
+
+			in[at] = (char)byte;
+			in[24] = '\n'; /* nothing is left waiting */
+			clean = text_clean_bytes(want, in, sizeof(in), TEXT_BLOCK);
+			n = pass(in, sizeof(in), sizeof(in), false, got, sizeof(got));
+			assert_int_equal(n, clean);
+			assert_memory_equal(got, want, n);
+		}
+}
+
 /* However a long text is cut, the same arrives, and it is clean. */
 static void test_pieces(void **state)
 {
@@ -158,9 +177,8 @@ static void test_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cases),
-		cmocka_unit_test(test_pieces),
-		cmocka_unit_test(test_full),
+		cmocka_unit_test(test_cases),	 cmocka_unit_test(test_words),
+		cmocka_unit_test(test_pieces),	 cmocka_unit_test(test_full),
 		cmocka_unit_test(test_terminal),
 	};
 
