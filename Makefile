@@ -28,7 +28,7 @@ HARDEN_LINK = -pie -Wl,-z,relro,-z,now,-z,noexecstack
 PKG_CFLAGS = $(eval PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(PKGS)))$(PKG_CFLAGS)
 PKG_LIBS   = $(eval PKG_LIBS := $(shell $(PKG_CONFIG) --libs $(PKGS)))$(PKG_LIBS)
 
-SRCS  := $(foreach d,$(LAYERS),$(sort $(wildcard $(d)/*.c)))
+SRCS  := $(foreach d,$(LAYERS),$(sort $(wildcard $(d)/*.c $(d)/*/*.c)))
 OBJS  := $(SRCS:%.c=$(BUILD)/%.o)
 LIB   := $(BUILD)/librocecheck.a
 FUZZ  := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))

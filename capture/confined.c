@@ -18,7 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "capture/sandbox.h"
+#include "profiles/base/sandbox.h"
 
 #define READY_MS 30000 /* a ring of 64 MB is made */
 #define END_MS	 3000

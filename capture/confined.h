@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process beside this one that decodes packets of the wire: a child that opens packet sockets,
- * then gives up every privilege and confines itself (capture/sandbox.h), and only then looks at the
+ * then gives up every privilege and confines itself (profiles/base/sandbox.h), and only then looks at the
  * first frame. What it finds comes over a stream socket, and is as hostile as the packets are.
  */
 #ifndef CAPTURE_CONFINED_H
@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "profiles/base.h"
+#include "profiles/base/base.h"
 
 #define CONFINED_FILE_FD 4 /* where the child finds job->file_fd */
 

@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/bth.h"
-#include "capture/crew.h"
-#include "capture/lldp.h"
-#include "capture/skim.h"
+#include "capture/decode/bth.h"
+#include "capture/decode/lldp.h"
+#include "capture/file/crew.h"
+#include "capture/flow/skim.h"
 
 int reader_init(struct reader *r, struct source *s, unsigned int max_flows, struct err *e)
 {

@@ -6,7 +6,7 @@
 #ifndef CAPTURE_READER_H
 #define CAPTURE_READER_H
 
-#include "capture/source.h"
+#include "capture/file/source.h"
 
 struct crew;	   /* opaque */
 struct skim_batch; /* opaque */

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "probe/agent.h"
-#include "probe/traffic_child.h"
+#include "probe/agent/agent.h"
+#include "probe/traffic/traffic_child.h"
 
 static bool traffic, read_only;
 

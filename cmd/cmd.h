@@ -10,8 +10,8 @@
 #include <jansson.h>
 
 #include "cmd/opts.h"
-#include "profiles/base.h"
-#include "profiles/diag.h"
+#include "profiles/base/base.h"
+#include "profiles/yaml/diag.h"
 
 /* What the process answers; every command's. Worst wins in the order 6, 5, 2, 3, 1, 4. */
 enum exit_code {

@@ -6,9 +6,9 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
-#include "dcb/dcb.h"
-#include "probe/peer.h"
-#include "probe/snapshot.h"
+#include "dcb/kernel/dcb.h"
+#include "probe/host/peer.h"
+#include "probe/host/snapshot.h"
 
 static struct opt_list ifaces;
 static const char *out_path;

@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/ports.h"
 #include "cmd/verdict.h"
-#include "dcb/dcb.h"
-#include "probe/peer.h"
-#include "reports/app_env.h"
+#include "dcb/kernel/dcb.h"
+#include "probe/host/peer.h"
+#include "probe/host/ports.h"
+#include "reports/rules/app_env.h"
 
 static struct verdict_options options = VERDICT_DEFAULTS;
 static struct opt_list ifaces;

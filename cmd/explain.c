@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/probe_text.h"
-#include "reports/rules.h"
+#include "cmd/probe/probe_text.h"
+#include "reports/engine/rules.h"
 
 static const struct {
 	char letter;

@@ -13,9 +13,9 @@
 
 #include "cmd/cmd.h"
 #include "cmd/output.h"
+#include "profiles/base/text.h"
 #include "profiles/fabric.h"
 #include "profiles/profile.h"
-#include "profiles/text.h"
 
 #define DESCRIPTORS_MIN 64
 

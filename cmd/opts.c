@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiles/diag.h"
+#include "profiles/yaml/diag.h"
 
 #define OPTS_MAX 64
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "profiles/base.h"
+#include "profiles/base/base.h"
 
 #define OPT_LIST_MAX 32
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiles/text.h"
+#include "profiles/base/text.h"
 
 static int output_flush(struct output *o)
 {

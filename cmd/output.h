@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * stdout and stderr of the process. All that is printed leaves through a stream that cleans it by
- * profiles/text.h, so that no name, error or line of somebody else drives the terminal, whichever
+ * profiles/base/text.h, so that no name, error or line of somebody else drives the terminal, whichever
  * command forgot to clean it. Our own colours pass, where colour is on.
  */
 #ifndef CMD_OUTPUT_H
@@ -17,7 +17,7 @@
 /* Storage is the caller's and outlives the stream. */
 struct output {
 	int fd;
-	bool colour; /* styles of profiles/text.h pass; may be set later */
+	bool colour; /* styles of profiles/base/text.h pass; may be set later */
 	bool ascii;  /* the terminal's locale has no UTF-8: other characters become '?' */
 	size_t held; /* bytes in `tail`: the beginning of a character or of a style */
 	size_t used; /* bytes in `chunk` */

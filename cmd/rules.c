@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
-#include "reports/rules.h"
+#include "reports/engine/rules.h"
 
 static json_t *causes_json(const struct rule *rule)
 {

@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
-#include "cmd/ports.h"
 #include "cmd/show_yaml.h"
-#include "dcb/agent.h"
-#include "dcb/platform.h"
+#include "dcb/lldpad/agent.h"
+#include "dcb/plan/platform.h"
+#include "probe/host/ports.h"
 
 static const char *interface, *device;
 static bool yaml;

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "probe/snapshot.h"
+#include "probe/host/snapshot.h"
 
 /*
  * Prints one profile for all ports of s. What could not be read is a comment and no wish, and so is

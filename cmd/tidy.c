@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "cmd/cmd.h"
-#include "dcb/journal.h"
+#include "dcb/apply/journal.h"
 
 #define UNIT "rocecheck-apply.service"
 

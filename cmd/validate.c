@@ -12,14 +12,14 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/stop.h"
 #include "cmd/verdict.h"
-#include "probe/run.h"
-#include "profiles/diag.h"
+#include "probe/record/run.h"
+#include "profiles/base/file.h"
+#include "profiles/base/stop.h"
+#include "profiles/base/text.h"
 #include "profiles/fabric.h"
-#include "profiles/file.h"
-#include "profiles/text.h"
-#include "reports/writer.h"
+#include "profiles/yaml/diag.h"
+#include "reports/write/writer.h"
 
 static struct verdict_options options = VERDICT_DEFAULTS;
 static const char *from, *profile_name, *out_dir;

@@ -7,7 +7,7 @@
 #define CMD_VERDICT_H
 
 #include "cmd/opts.h"
-#include "reports/writer.h"
+#include "reports/write/writer.h"
 
 struct command;
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/base/nodeset.h"
 #include "profiles/fabric_keys.h"
-#include "profiles/nodeset.h"
 
 #define PORTS_MAX 64 /* of one host */
 

@@ -6,8 +6,8 @@
 #ifndef PROFILES_FABRIC_H
 #define PROFILES_FABRIC_H
 
-#include "profiles/diag.h"
 #include "profiles/profile.h"
+#include "profiles/yaml/diag.h"
 
 #define FABRIC_SCHEMA	"rocecheck.fabric/1"
 #define FABRIC_NAME_MAX 64

@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profiles/nodeset.h"
-#include "profiles/units.h"
+#include "profiles/base/nodeset.h"
+#include "profiles/base/units.h"
 
 #define TCP_RATE_MAX 4000000000u /* kbit/s */
 

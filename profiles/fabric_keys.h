@@ -6,7 +6,7 @@
 #define PROFILES_FABRIC_KEYS_H
 
 #include "profiles/fabric.h"
-#include "profiles/schema.h"
+#include "profiles/yaml/schema.h"
 
 extern const struct schema fabric_keys;
 

@@ -6,8 +6,8 @@
 #ifndef PROFILES_PROFILE_H
 #define PROFILES_PROFILE_H
 
-#include "profiles/diag.h"
 #include "profiles/qos.h"
+#include "profiles/yaml/diag.h"
 
 #define PROFILE_SCHEMA	    "rocecheck.profile/1"
 #define PROFILE_PATTERN_MAX 64 /* as many as an inventory has ports of one host */

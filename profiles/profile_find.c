@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiles/schema.h"
+#include "profiles/yaml/schema.h"
 
 #define DIRS_MAX   4
 #define LEVELS_MAX 5 /* folders above build/tests/unit/NAME */

@@ -6,7 +6,7 @@
 #define PROFILES_PROFILE_KEYS_H
 
 #include "profiles/profile.h"
-#include "profiles/schema.h"
+#include "profiles/yaml/schema.h"
 
 extern const struct schema profile_keys;
 

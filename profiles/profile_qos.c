@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiles/units.h"
+#include "profiles/base/units.h"
 
 static int read_number(struct schema_load *l, const struct qos_field *f,
 		       const struct yaml_node *node, void *member)

@@ -12,7 +12,7 @@
 
 #include <jansson.h>
 
-#include "profiles/base.h"
+#include "profiles/base/base.h"
 
 #define QOS_PRIOS	8
 #define QOS_TCS		8

@@ -1,39 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Fails when a folder includes a header of a folder it may not see, or a library that lives elsewhere,
-# and when a file or folder is made, renamed or removed other than by profiles/file.c.
+# Reads the rules of layers.txt, then the files of the house. Fails on an include of a room below, of a
+# foreign _priv.h or of a library that lives elsewhere, and where a file or folder is made, renamed or
+# removed other than by profiles/base/file.c.
 BEGIN {
-	may["profiles"] = "profiles"
-	may["dcb"]      = "profiles dcb"
-	may["capture"]  = "profiles capture"
-	may["probe"]    = "profiles dcb capture probe"
-	may["reports"]  = "profiles dcb capture probe reports"
-	may["cmd"]      = "profiles dcb capture probe reports cmd"
-	owner["yaml.h"] = "profiles"
-	owner["netlink/"] = "dcb"
-	owner["libconfig.h"] = "dcb"
-	owner["pcap"] = "capture"
-	owner["libdeflate.h"] = "capture"
-	owner["isa-l"] = "capture"
-	owner["zlib.h"] = "capture"
-	owner["zstd.h"] = "capture"
-	owner["seccomp.h"] = "capture"
-	owner["infiniband/"] = "probe"
-	owner["rdma/rdma_cma.h"] = "probe"
-	owner["uv.h"] = "probe"
-	owner["nettle/"] = "probe"
-	owner["pmix.h"] = "probe"
-	owner["libxml/"] = "reports"
-	owner["ncurses"] = "cmd"
-	owner["curses.h"] = "cmd"
-	owner["cap-ng.h"] = "capture"
-	# Trees of the kernel, where a name is a setting.
-	kernel["dcb/configfs.c"] = "mkdirat unlinkat"
-	kernel["dcb/deadman.c"]  = "mkdir rmdir"
 	writing = "(creat|mkstemp|mkostemp|mkdtemp|mkdir|mkdirat|mknod|mkfifo|rename|renameat|renameat2|" \
 		"unlink|unlinkat|rmdir|chmod|fchmod|fchmodat|symlink|symlinkat|linkat|truncate|freopen)"
 }
-FNR == 1 { call = "" }
-FILENAME != "profiles/file.c" && FILENAME ~ /\.c$/ {
+FILENAME ~ /layers\.txt$/ {
+	if ($1 == "room") {
+		floors++
+		for (i = 2; i <= NF; i++)
+			floor[$i] = floors
+	} else if ($1 == "apart") {
+		apart[$2, $3] = apart[$3, $2] = 1
+	} else if ($1 == "library") {
+		owner[$2] = " " substr($0, index($0, $3)) " "
+	} else if ($1 == "debt") {
+		debt[$2, $3] = FNR
+	} else if ($1 == "kernel") {
+		kernel[$2] = " " substr($0, index($0, $3)) " "
+	} else if (/^[^#]/) {
+		bad("no rule of this file begins so")
+	}
+	next
+}
+FNR == 1 {
+	call = ""
+	seen[FILENAME] = 1
+	room = room_of(FILENAME)
+	if (!(room in floor))
+		bad(room "/ is no room of tests/layers.txt")
+}
+FILENAME != "profiles/base/file.c" && FILENAME ~ /\.c$/ {
 	line = $0
 	if (line ~ /^[ \t]*(\/\*|\*)/)
 		line = ""
@@ -53,21 +51,38 @@ FILENAME != "profiles/file.c" && FILENAME ~ /\.c$/ {
 	if (line ~ /[;{}]/)
 		call = ""
 }
-function writes(name) {
-	if (index(" " kernel[FILENAME] " ", " " name " ") == 0)
-		bad("only profiles/file.c calls " name "() for files of ours: use profiles/file.h")
+/^#[ \t]*include[ \t]*"/ {
+	match($0, /"[^"]+"/)
+	header = substr($0, RSTART + 1, RLENGTH - 2)
+	to = room_of(header)
+	if ((FILENAME, header) in debt)
+		owed[FILENAME, header] = 1
+	else if (!(to in floor))
+		bad(to "/ is no room of tests/layers.txt")
+	else if (to != room && (floor[to] >= floor[room] || (folder_of(to), folder_of(room)) in apart))
+		bad("a file of " room "/ may not include " to "/")
+	else if (to != room && header ~ /_priv\.h$/)
+		bad(header " is for " to "/ and tests alone")
 }
-/^#[ \t]*include/ {
-	split(FILENAME, from, "/")
-	if (match($0, /"[^"]+"/)) {
-		split(substr($0, RSTART + 1), to, "/")
-		if (index(" " may[from[1]] " ", " " to[1] " ") == 0)
-			bad("a " from[1] "/ file may not include " to[1] "/")
-	} else {
-		for (lib in owner)
-			if (index($0, "<" lib) && from[1] != owner[lib])
-				bad(lib " belongs to " owner[lib] "/")
+/^#[ \t]*include[ \t]*</ {
+	for (lib in owner)
+		if (index($0, "<" lib) && index(owner[lib], " " room " ") == 0)
+			bad(lib " belongs to" substr(owner[lib], 1, length(owner[lib]) - 1))
+}
+END {
+	for (key in debt) {
+		split(key, pair, SUBSEP)
+		if (seen[pair[1]] && !(key in owed)) {
+			printf "tests/layers.txt:%d: %s does not include %s any more: remove the debt\n", debt[key], pair[1], pair[2]
+			n++
+		}
 	}
+	exit n > 0
+}
+function room_of(path) { sub(/\/[^\/]*$/, "", path); return path }
+function folder_of(path) { sub(/\/.*/, "", path); return path }
+function writes(name) {
+	if (index(kernel[FILENAME], " " name " ") == 0)
+		bad("only profiles/base/file.c calls " name "() for files of ours: use profiles/base/file.h")
 }
 function bad(why) { printf "%s:%d: %s: %s\n", FILENAME, FNR, $0, why; n++ }
-END { exit n > 0 }

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dcb/journal.h"
+#include "dcb/apply/journal.h"
 #include "tests/bench/apply_kernel.h"
 
 #define RUNS	5

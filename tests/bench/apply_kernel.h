@@ -25,7 +25,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "dcb/nl.h"
+#include "dcb/kernel/nl.h"
 
 #define PORTS	  16
 #define FAMILY	  0x20 /* of ethtool */

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profiles/base.h"
+#include "profiles/base/base.h"
 #include "tests/tools/capgen.h"
 
 #define RUNS	   9

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "probe/traffic_pattern.h"
+#include "probe/traffic/traffic_pattern.h"
 
 #define PAIRS	      9
 #define MESSAGE_BYTES 65536u

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#include "probe/traffic_end.h"
+#include "probe/traffic/traffic_end.h"
 #include "tests/unit/fake_objects.h"
 
 #define LAB	     "tests/bench/probe-lab.sh"

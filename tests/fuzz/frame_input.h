@@ -12,8 +12,8 @@
 #include <endian.h>
 #include <pcap/dlt.h>
 
-#include "capture/bth.h"
-#include "capture/icrc.h"
+#include "capture/decode/bth.h"
+#include "capture/decode/icrc.h"
 #include "tests/fuzz/fuzz.h"
 
 struct frame_input {

@@ -15,10 +15,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dcb/dcb.h"
-#include "probe/agent_ops.h"
-#include "probe/lines.h"
-#include "probe/loop.h"
+#include "dcb/kernel/dcb.h"
+#include "probe/agent/agent_ops.h"
+#include "probe/io/lines.h"
+#include "probe/io/loop.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/tree.h"
 

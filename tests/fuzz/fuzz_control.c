@@ -12,10 +12,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "probe/agent_link.h"
-#include "probe/gate.h"
-#include "probe/lines.h"
-#include "reports/two_ended_verdict.h"
+#include "probe/coord/agent_link.h"
+#include "probe/io/gate.h"
+#include "probe/io/lines.h"
+#include "reports/traffic/two_ended_verdict.h"
 #include "tests/fuzz/mutate.h"
 
 #define TOKEN	  "0123456789abcdef"

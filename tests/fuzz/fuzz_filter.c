@@ -3,7 +3,7 @@
  * The words that choose packets for `capture decode`. An input is lines; the first character of
  * each says which option it is a word of: q QP, o opcode, a address, v verdict.
  */
-#include "cmd/capture_filter.h"
+#include "cmd/capture/capture_filter.h"
 #include "tests/fuzz/fuzz.h"
 
 typedef int take_words(struct capture_filter *f, const struct opt_list *words, struct err *e);

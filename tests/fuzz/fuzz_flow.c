@@ -3,8 +3,8 @@
  * The short way for ordinary packets against the long one: over the same frames both make the same
  * summary, whatever the batches. Inputs are those of frame_input.h, all of Ethernet.
  */
-#include "capture/skim.h"
-#include "capture/summary.h"
+#include "capture/flow/skim.h"
+#include "capture/flow/summary.h"
 #include "tests/fuzz/frame_input.h"
 
 #define MAX_FLOWS  8 /* few, so that flows are put out */

@@ -4,15 +4,15 @@
  * flows, judged by the rules; at the end the summary goes through JSON and back. Inputs are those
  * of frame_input.h, whose spare byte says how long a shorter capture of the frame is.
  */
-#include "capture/lldp.h"
-#include "capture/opcode.h"
-#include "capture/source.h"
-#include "capture/view_hosts.h"
-#include "capture/views.h"
-#include "capture/witness.h"
-#include "reports/check_capture.h"
-#include "reports/findings.h"
-#include "reports/flow_verdict.h"
+#include "capture/decode/lldp.h"
+#include "capture/decode/opcode.h"
+#include "capture/file/source.h"
+#include "capture/flow/view_hosts.h"
+#include "capture/flow/views.h"
+#include "capture/flow/witness.h"
+#include "reports/engine/findings.h"
+#include "reports/rules/check_capture.h"
+#include "reports/rules/flow_verdict.h"
 #include "tests/fuzz/frame_input.h"
 
 #define MAX_FLOWS 8 /* few, so that flows are put out */

@@ -5,9 +5,9 @@
  */
 #include <errno.h>
 
-#include "probe/run.h"
-#include "probe/schedule.h"
-#include "profiles/schema.h"
+#include "probe/coord/schedule.h"
+#include "probe/record/run.h"
+#include "profiles/yaml/schema.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/yaml_file.h"
 

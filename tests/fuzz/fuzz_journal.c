@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "dcb/journal.h"
+#include "dcb/apply/journal.h"
 #include "tests/fuzz/mutate.h"
 
 #define ID "20260101-000000-1"

@@ -10,10 +10,10 @@
 #include <libconfig.h>
 #include <unistd.h>
 
-#include "capture/lldp.h"
-#include "dcb/lldpad.h"
-#include "dcb/lldpad_conf.h"
-#include "dcb/lldpad_qos.h"
+#include "capture/decode/lldp.h"
+#include "dcb/lldpad/lldpad.h"
+#include "dcb/lldpad/lldpad_conf.h"
+#include "dcb/lldpad/lldpad_qos.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/tree.h"
 

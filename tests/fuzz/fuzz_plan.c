@@ -4,9 +4,9 @@
  * was read, a plan of this host is compared with it, and a rollout looks for what it disrupts. An
  * input is the text.
  */
-#include "cmd/plan_file.h"
-#include "cmd/profile_doc.h"
-#include "probe/rollout_inside.h"
+#include "cmd/apply/plan_file.h"
+#include "probe/rollout/rollout_inside.h"
+#include "profiles/profile_doc.h"
 #include "tests/fuzz/mutate.h"
 
 FUZZ_MUTATE(json)

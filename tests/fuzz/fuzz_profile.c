@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "cmd/profile_doc.h"
+#include "profiles/profile_doc.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/yaml_file.h"
 

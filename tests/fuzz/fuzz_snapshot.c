@@ -3,7 +3,7 @@
  * A snapshot, which anybody may have made: what is taken is written as it was read, is read again
  * as the same, and can be judged. An input is the text.
  */
-#include "probe/snapshot.h"
+#include "probe/host/snapshot.h"
 #include "tests/fuzz/judge.h"
 #include "tests/fuzz/mutate.h"
 

@@ -3,9 +3,9 @@
  * A capture's summary as JSON, which comes from other hosts and from files: what is taken can be
  * judged, is written as it was read, and is read again as the same. An input is the text.
  */
-#include "capture/summary.h"
-#include "reports/check_capture.h"
-#include "reports/findings.h"
+#include "capture/flow/summary.h"
+#include "reports/engine/findings.h"
+#include "reports/rules/check_capture.h"
 #include "tests/fuzz/mutate.h"
 
 FUZZ_MUTATE(json)

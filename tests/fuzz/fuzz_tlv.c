@@ -7,7 +7,7 @@
  */
 #include <sanitizer/asan_interface.h>
 
-#include "capture/lldp.h"
+#include "capture/decode/lldp.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/lab/switch/switch.h"
 

@@ -4,8 +4,8 @@
  */
 #include "tests/fuzz/judge.h"
 
-#include "reports/rules.h"
-#include "reports/writer.h"
+#include "reports/engine/rules.h"
+#include "reports/write/writer.h"
 #include "tests/fuzz/fuzz.h"
 
 #define PROFILE "lab"

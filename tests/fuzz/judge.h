@@ -5,7 +5,7 @@
 #ifndef TESTS_FUZZ_JUDGE_H
 #define TESTS_FUZZ_JUDGE_H
 
-#include "probe/run.h"
+#include "probe/record/run.h"
 
 /* Every rule has an answer, and every writer a report. */
 void fuzz_judge(const struct run *r);

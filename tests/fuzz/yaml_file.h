@@ -5,7 +5,7 @@
 #ifndef TESTS_FUZZ_YAML_FILE_H
 #define TESTS_FUZZ_YAML_FILE_H
 
-#include "profiles/yaml.h"
+#include "profiles/yaml/yaml.h"
 #include "tests/fuzz/fuzz.h"
 
 /* Counts the input, and whether it is YAML of the kind that is read. */

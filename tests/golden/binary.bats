@@ -48,13 +48,13 @@ setup() {
 
 @test "flags of the user's do not take the place of those that protect" {
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	env -u MAKEFLAGS make -n -B V=1 CFLAGS=-Os build/profiles/base.o >"$BATS_TEST_TMPDIR/os"
+	env -u MAKEFLAGS make -n -B V=1 CFLAGS=-Os build/profiles/base/base.o >"$BATS_TEST_TMPDIR/os"
 	for flag in -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=3; do
 		grep -e " $flag " "$BATS_TEST_TMPDIR/os"
 	done
 	# Without an optimizer, and beside the sanitizers, FORTIFY is a warning or in the way.
-	env -u MAKEFLAGS make -n -B V=1 CFLAGS='-O2 -O0' build/profiles/base.o >"$BATS_TEST_TMPDIR/o0"
-	env -u MAKEFLAGS make -n -B V=1 SAN=1 BUILD=build/san build/san/profiles/base.o >"$BATS_TEST_TMPDIR/san"
+	env -u MAKEFLAGS make -n -B V=1 CFLAGS='-O2 -O0' build/profiles/base/base.o >"$BATS_TEST_TMPDIR/o0"
+	env -u MAKEFLAGS make -n -B V=1 SAN=1 BUILD=build/san build/san/profiles/base/base.o >"$BATS_TEST_TMPDIR/san"
 	! grep -e FORTIFY "$BATS_TEST_TMPDIR/o0" "$BATS_TEST_TMPDIR/san"
 	grep -e ' -fstack-protector-strong ' "$BATS_TEST_TMPDIR/san"
 }

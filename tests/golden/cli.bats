@@ -131,27 +131,46 @@ commands() {
 	cp -r Makefile profiles dcb capture probe reports cmd tests "$tmp/tree/"
 	run tests/layers.sh "$tmp/tree"
 	[ "$status" -eq 0 ]
-	printf '#include "reports/rules.h"\n' >>"$tmp/tree/dcb/plan.c"
+	printf '#include "reports/engine/rules.h"\n' >>"$tmp/tree/dcb/plan/plan.c"
 	run tests/layers.sh "$tmp/tree"
 	[ "$status" -eq 1 ]
-	[[ $output == *"dcb/plan.c"*"may not include reports/"* ]]
-	cp dcb/plan.c "$tmp/tree/dcb/plan.c"
-	printf '#include <yaml.h>\n' >>"$tmp/tree/cmd/main.c"
-	run tests/layers.sh "$tmp/tree"
-	[ "$status" -eq 1 ]
-	[[ $output == *"yaml.h belongs to profiles/"* ]]
+	[[ $output == *"dcb/plan/plan.c"*"a file of dcb/plan/ may not include reports/engine/"* ]]
+	mkdir "$tmp/planted" && cp -r tests "$tmp/planted/"
+	while IFS='|' read -r file line error; do
+		mkdir -p "$tmp/planted/${file%/*}"
+		cat "$file" - <<<"$line" >"$tmp/planted/$file"
+		run env -C "$tmp/planted" awk -f tests/layers.awk tests/layers.txt "$file"
+		echo "$file: $line: $output"
+		[ "$status" -eq "$([ "$error" ] && echo 1 || echo 0)" ]
+		[ -z "$error" ] || [[ $output == "$file:"*": $line: $error" ]]
+	done <<-'END'
+		cmd/main.c|#include <yaml.h>|yaml.h belongs to profiles/yaml
+		dcb/apply/guard.c|#include <netlink/msg.h>|netlink/ belongs to dcb/kernel
+		dcb/apply/guard.c|#include "dcb/drift/watch.h"|a file of dcb/apply/ may not include dcb/drift/
+		dcb/apply/guard.c|#include "dcb/plan/plan.h"|
+		dcb/apply/guard.c|#include "dcb/plan/plan_priv.h"|dcb/plan/plan_priv.h is for dcb/plan/ and tests alone
+		dcb/apply/guard.c|#include "dcb/apply/plan_priv.h"|
+		dcb/apply/guard.c|#include "dcb/new/new.h"|dcb/new/ is no room of tests/layers.txt
+		capture/reader.c|#include "dcb/kernel/dcb.h"|a file of capture/ may not include dcb/kernel/
+		cmd/apply/apply.c|#include "cmd/probe/probe.h"|a file of cmd/apply/ may not include cmd/probe/
+		probe/agent/agent.c|#include "cmd/cmd.h"|a file of probe/agent/ may not include cmd/
+	END
+	printf 'room a b\ndebt a/x.c b/y.h\ndebt a/z.c b/y.h\n' >"$tmp/layers.txt"
+	mkdir -p "$tmp/a" && echo '#include "b/y.h"' >"$tmp/a/x.c" && echo >"$tmp/a/z.c"
+	run -1 env -C "$tmp" awk -f "$PWD/tests/layers.awk" layers.txt a/x.c a/z.c
+	[ "$output" = "tests/layers.txt:3: a/z.c does not include b/y.h any more: remove the debt" ]
 }
 
-@test "layers: a file that is made without profiles/file.h is rejected" {
+@test "layers: a file that is made without profiles/base/file.h is rejected" {
 	mkdir -p "$tmp/tree"
 	cp -r Makefile profiles dcb capture probe reports cmd tests "$tmp/tree/"
 	while IFS='|' read -r call code; do
-		cp probe/run.c "$tmp/tree/probe/run.c"
-		printf 'static int planted(void)\n{\n%b\n}\n' "$code" >>"$tmp/tree/probe/run.c"
-		run env -C "$tmp/tree" awk -f tests/layers.awk probe/run.c
+		cp probe/record/run.c "$tmp/tree/probe/record/run.c"
+		printf 'static int planted(void)\n{\n%b\n}\n' "$code" >>"$tmp/tree/probe/record/run.c"
+		run env -C "$tmp/tree" awk -f tests/layers.awk tests/layers.txt probe/record/run.c
 		echo "$code: $output"
 		[ "$status" -eq "$([ "$call" ] && echo 1 || echo 0)" ]
-		[ -z "$call" ] || [[ $output == *"only profiles/file.c calls $call()"* ]]
+		[ -z "$call" ] || [[ $output == *"only profiles/base/file.c calls $call()"* ]]
 	done <<-'END'
 		mkdir|	if (!mkdir(path, 0700))\n\t\treturn 0;
 		rename|	return rename(a, b);

@@ -22,8 +22,8 @@
 
 #include <cmocka.h>
 
-#include "probe/agent.h"
-#include "probe/traffic.h"
+#include "probe/agent/agent.h"
+#include "probe/traffic/traffic.h"
 
 static void open_tcp(int pair[2])
 {

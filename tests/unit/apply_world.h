@@ -18,7 +18,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "dcb/journal.h"
+#include "dcb/apply/journal.h"
 #include "fake_machine.h"
 
 struct world {

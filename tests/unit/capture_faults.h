@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "capture/opcode.h"
-#include "reports/check_capture.h"
+#include "capture/decode/opcode.h"
+#include "reports/rules/check_capture.h"
 
 /* What a change works on: two hosts, a flow each way, nothing wrong. */
 struct setting {

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/guard.h"
-#include "dcb/journal.h"
+#include "dcb/apply/guard.h"
+#include "dcb/apply/journal.h"
 #include "fake_machine.h"
 
 #define PATIENCE_MS 30000

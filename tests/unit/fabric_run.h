@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/rules.h"
+#include "reports/engine/rules.h"
 
 struct fabric_run {
 	struct fabric fabric;

@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dcb/backend.h"
-#include "dcb/plan.h"
+#include "dcb/kernel/backend.h"
+#include "dcb/plan/plan.h"
 
 struct fake_port {
 	struct qos qos; /* rdma_cm values included */

@@ -5,7 +5,7 @@
 #ifndef TESTS_UNIT_GOOD_PACKET_H
 #define TESTS_UNIT_GOOD_PACKET_H
 
-#include "capture/opcode.h"
+#include "capture/decode/opcode.h"
 
 /* From ::1 to ::2. */
 static inline struct packet good_packet(uint8_t opcode, uint32_t qpn, uint32_t psn)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "capture/packet.h"
+#include "capture/decode/packet.h"
 
 static inline void check_headers(const struct packet *p, const char *letters)
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/snapshot.h"
+#include "probe/host/snapshot.h"
 
 static inline void make_soft_port(struct port *p)
 {

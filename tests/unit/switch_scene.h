@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "capture/lldp.h"
+#include "capture/decode/lldp.h"
 #include "tests/lab/switch/switch.h"
 
 #define HOSTS	  4

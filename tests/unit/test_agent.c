@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/agent.h"
-#include "dcb/journal.h"
-#include "dcb/lldpad_qos.h"
+#include "dcb/apply/journal.h"
+#include "dcb/lldpad/agent.h"
+#include "dcb/lldpad/lldpad_qos.h"
 #include "fake_machine.h"
 
 /* What the agent was told about p0; what the kernel has is the fake machine's. */

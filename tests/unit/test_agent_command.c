@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probe/agent_ops.h"
-#include "probe/loop.h"
+#include "probe/agent/agent_ops.h"
+#include "probe/io/loop.h"
 
 #define PLAN "{\"ports\":[],\"profile\":{\"name\":\"a\"}}"
 

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "probe/agent_link.h"
-#include "profiles/text.h"
+#include "probe/coord/agent_link.h"
+#include "profiles/base/text.h"
 
 #define HELLO "echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
 

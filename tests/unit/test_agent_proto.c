@@ -20,11 +20,11 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "dcb/dcb.h"
-#include "probe/destination.h"
-#include "probe/agent_ops.h"
-#include "probe/loop.h"
-#include "probe/traffic.h"
+#include "dcb/kernel/dcb.h"
+#include "probe/agent/agent_ops.h"
+#include "probe/io/destination.h"
+#include "probe/io/loop.h"
+#include "probe/traffic/traffic.h"
 
 struct fixture {
 	struct agent_config config;

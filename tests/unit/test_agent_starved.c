@@ -3,7 +3,7 @@
  * An agent whose coordinator is silent behind a kernel that acknowledges: what runs ends in time,
  * and what was seen is kept for a while.
  */
-#include "probe/echo.h"
+#include "probe/marking/echo.h"
 #include "tests/unit/agent_scene.h"
 
 static void run_echo(int fd)

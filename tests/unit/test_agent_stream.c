@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "probe/agent_link.h"
+#include "probe/coord/agent_link.h"
 #include "tests/unit/agent_scene.h"
 
 #define HELLO "echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "

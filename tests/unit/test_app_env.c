@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "fabric_run.h"
-#include "reports/app_env.h"
+#include "reports/rules/app_env.h"
 
 static const char *value_of(const struct app_env *env, const char *name)
 {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "cmd/apply_settle.h"
+#include "cmd/apply/apply_settle.h"
 
 /* Two ports in sync; cases change them. */
 struct scene {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profiles/base.c: errors keep their code, grow to the front, and are cut rather than overrun.
+ * profiles/base/base.c: errors keep their code, grow to the front, and are cut rather than overrun.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "profiles/base.h"
+#include "profiles/base/base.h"
 
 static void test_set(void **state)
 {

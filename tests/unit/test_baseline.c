@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/baseline.h"
+#include "dcb/apply/baseline.h"
 
 static char dir[32];
 

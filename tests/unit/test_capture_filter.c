@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "capture/opcode.h"
-#include "cmd/capture_filter.h"
+#include "capture/decode/opcode.h"
+#include "cmd/capture/capture_filter.h"
 
 typedef int (*take)(struct capture_filter *f, const struct opt_list *words, struct err *e);
 

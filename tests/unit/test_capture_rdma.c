@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/capture_rdma.h"
+#include "cmd/capture/capture_rdma.h"
 
 static void test_bypassed(void **state)
 {

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/cc_files.h"
+#include "dcb/kernel/cc_files.h"
 
 static char root[32];
 static struct cc_roots roots;

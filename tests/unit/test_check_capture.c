@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "reports/check_capture.h"
+#include "reports/rules/check_capture.h"
 #include "tests/unit/capture_faults.h"
 #include "tests/unit/congestion_faults.h"
 

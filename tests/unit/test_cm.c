@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <pcap/dlt.h>
 
-#include "capture/packet.h"
+#include "capture/decode/packet.h"
 #include "tests/unit/cm_frames.h"
 
 static const struct cm_field *field_of(uint16_t message, const char *key)

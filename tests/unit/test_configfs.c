@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/configfs.h"
-#include "dcb/dcb.h"
+#include "dcb/kernel/configfs.h"
+#include "dcb/kernel/dcb.h"
 
 struct root {
 	char path[64];

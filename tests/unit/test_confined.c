@@ -18,10 +18,10 @@
 #include <cmocka.h>
 
 #include "capture/confined.h"
-#include "capture/privileges.h"
-#include "capture/record_live.h"
-#include "profiles/file.h"
-#include "capture/sandbox.h"
+#include "capture/file/record_live.h"
+#include "profiles/base/file.h"
+#include "profiles/base/privileges.h"
+#include "profiles/base/sandbox.h"
 
 #define WAIT_MS 20000
 

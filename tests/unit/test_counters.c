@@ -14,9 +14,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "dcb/dcb.h"
-#include "probe/counters.h"
-#include "probe/counters_index.h"
+#include "dcb/kernel/dcb.h"
+#include "probe/host/counters.h"
+#include "probe/host/counters_index.h"
 
 static void test_metrics(void **state)
 {

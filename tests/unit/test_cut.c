@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "capture/lldp.h"
-#include "capture/source.h"
+#include "capture/decode/lldp.h"
+#include "capture/file/source.h"
 
 #define FOLDER "tests/golden/capture"
 

@@ -15,9 +15,9 @@
 
 #include <cmocka.h>
 
-#include "capture/lldp.h"
-#include "capture/opcode.h"
-#include "capture/skim.h"
+#include "capture/decode/lldp.h"
+#include "capture/decode/opcode.h"
+#include "capture/flow/skim.h"
 #include "tests/tools/capgen.h"
 
 #define LINK_ETHERNET 1

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/dcbnl.h"
+#include "dcb/kernel/dcbnl.h"
 
 static void test_trust(void **state)
 {

@@ -23,8 +23,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dcb/deadman.h"
-#include "dcb/guard.h"
+#include "dcb/apply/deadman.h"
+#include "dcb/apply/guard.h"
 #include "deadman_world.h"
 
 struct act_case {

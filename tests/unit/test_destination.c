@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "probe/destination.h"
+#include "probe/io/destination.h"
 
 static void gid_of(const char *text, uint8_t gid[16])
 {

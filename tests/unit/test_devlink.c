@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/devlink.h"
+#include "dcb/kernel/devlink.h"
 
 #define NONE 0xff /* a value without a mode, or a list that ends */
 

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "profiles/diag.h"
+#include "profiles/yaml/diag.h"
 
 static const struct diag unknown_key = {
 	.level = DIAG_ERROR,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/echo_judge.h"
+#include "probe/marking/echo_judge.h"
 
 #define PATHS 4
 #define COUNT 8

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <pcap/dlt.h>
 
-#include "capture/encap.h"
+#include "capture/decode/encap.h"
 #include "tests/unit/tunnel_frames.h"
 
 static void decode(const struct frame *f, uint32_t cap, struct packet *p)

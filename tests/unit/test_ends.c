@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "probe/ends.h"
+#include "probe/coord/ends.h"
 
 struct host {
 	struct snapshot snapshot;

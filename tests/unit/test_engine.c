@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "probe/engine.h"
+#include "probe/coord/engine.h"
 #include "profiles/fabric.h"
 
 struct sample {

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "profiles/base/nodeset.h"
 #include "profiles/fabric.h"
-#include "profiles/nodeset.h"
 #include "tests/unit/folder.h"
 
 #define HEAD "schema: rocecheck.fabric/1\nname: lab\nprofile: ./p.yaml\n"

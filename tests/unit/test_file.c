@@ -21,7 +21,7 @@
 
 #include <cmocka.h>
 
-#include "profiles/file.h"
+#include "profiles/base/file.h"
 #include "tests/unit/folder.h"
 
 #define NOBODY 65534

@@ -10,8 +10,8 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "reports/findings.h"
-#include "reports/order.h"
+#include "reports/engine/findings.h"
+#include "reports/engine/order.h"
 
 /* One finding as a test states it. */
 struct given {

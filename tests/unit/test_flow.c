@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "capture/flow.h"
+#include "capture/flow/flow.h"
 #include "tests/unit/good_packet.h"
 
 static struct packet request(uint8_t opcode, uint32_t qpn, uint32_t psn)

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "capture/flow_pool.h"
+#include "capture/flow/flow_pool.h"
 
 #define BLOCKS 1000
 

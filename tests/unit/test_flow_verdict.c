@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "reports/flow_verdict.h"
+#include "reports/rules/flow_verdict.h"
 
 static void set(struct flow *f, const struct flow_sign *sign, uint64_t value)
 {

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/folder.h"
-#include "profiles/base.h"
+#include "profiles/base/base.h"
+#include "profiles/base/folder.h"
 
 static const struct {
 	const char *path;

@@ -14,11 +14,11 @@
 
 #include <cmocka.h>
 
-#include "probe/json_take.h"
-#include "probe/two_ended.h"
-#include "probe/two_ended_echo.h"
-#include "profiles/text.h"
-#include "reports/traffic_verdict.h"
+#include "probe/coord/two_ended.h"
+#include "probe/coord/two_ended_echo.h"
+#include "profiles/base/json_take.h"
+#include "profiles/base/text.h"
+#include "reports/traffic/traffic_verdict.h"
 
 static const struct {
 	const char *text, *want;

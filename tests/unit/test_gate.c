@@ -23,8 +23,8 @@
 
 #include <cmocka.h>
 
-#include "probe/dial.h"
-#include "probe/gate.h"
+#include "probe/io/dial.h"
+#include "probe/io/gate.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 

@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dcb/guard.h"
+#include "dcb/apply/guard.h"
 #include "fake_machine.h"
 
 #define PATIENCE_MS 30000

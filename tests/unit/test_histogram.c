@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "probe/histogram.h"
+#include "probe/traffic/histogram.h"
 
 #define VALUES 20000u
 

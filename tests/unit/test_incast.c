@@ -16,7 +16,7 @@
 
 #include <cmocka.h>
 
-#include "probe/incast.h"
+#include "probe/coord/incast.h"
 
 struct heard {
 	unsigned int lines;

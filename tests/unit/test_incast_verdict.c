@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/incast_verdict.h"
+#include "reports/traffic/incast_verdict.h"
 #include "tests/unit/soft_port.h"
 
 #define S	 UINT64_C(1000000000)

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "probe/intervals.h"
+#include "probe/traffic/intervals.h"
 
 #define MS    UINT64_C(1000000)
 #define START (UINT64_C(77) * MS)

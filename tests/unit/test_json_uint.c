@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profiles/json_uint.h: integers of JSON end where 63 bits do.
+ * profiles/base/json_uint.h: integers of JSON end where 63 bits do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
-#include "profiles/base.h"
-#include "profiles/json_uint.h"
+#include "profiles/base/base.h"
+#include "profiles/base/json_uint.h"
 
 static void test_cut(void **state)
 {

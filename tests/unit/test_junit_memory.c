@@ -12,8 +12,8 @@
 #include <libxml/parser.h>
 
 #include "fabric_run.h"
-#include "reports/findings.h"
-#include "reports/writer.h"
+#include "reports/engine/findings.h"
+#include "reports/write/writer.h"
 
 /* Memory that fails once. What libxml2 leaves behind then is freed between the rounds. */
 static struct {

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cmd/last.h"
-#include "dcb/journal.h"
+#include "dcb/apply/journal.h"
+#include "dcb/apply/last.h"
 #include "qos_samples.h"
 
 static char dir[32];

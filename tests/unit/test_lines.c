@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "probe/base64.h"
-#include "probe/lines.h"
+#include "probe/io/lines.h"
+#include "profiles/base/base64.h"
 
 struct seen {
 	char text[256];

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "capture/lldp.h"
+#include "capture/decode/lldp.h"
 
 /* clang-format off */
 static const uint8_t leaf[] = {

@@ -18,9 +18,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "dcb/lldpad.h"
-#include "dcb/lldpad_conf.h"
-#include "dcb/lldpad_qos.h"
+#include "dcb/lldpad/lldpad.h"
+#include "dcb/lldpad/lldpad_conf.h"
+#include "dcb/lldpad/lldpad_qos.h"
 
 static struct lldpad_arg text_arg(const char *name, const char *text)
 {

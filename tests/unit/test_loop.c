@@ -17,7 +17,7 @@
 
 #include <signal.h>
 
-#include "probe/loop.h"
+#include "probe/io/loop.h"
 
 struct seen {
 	char text[512], complaint[512];

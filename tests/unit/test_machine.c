@@ -17,9 +17,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/owner.h"
-#include "probe/machine.h"
-#include "probe/snapshot.h"
+#include "dcb/lldpad/owner.h"
+#include "probe/host/machine.h"
+#include "probe/host/snapshot.h"
 
 static char top[] = "/tmp/test_machine.XXXXXX";
 static char sys[64], proc[64];

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <pthread.h>
 
-#include "probe/meeting.h"
+#include "probe/coord/meeting.h"
 
 static void test_steps(void **state)
 {

@@ -16,8 +16,8 @@
 
 #include <cmocka.h>
 
-#include "probe/memory_limit.h"
-#include "probe/traffic.h"
+#include "probe/traffic/traffic.h"
+#include "profiles/base/memory_limit.h"
 
 #define GIB (UINT64_C(1) << 30)
 

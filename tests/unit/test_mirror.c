@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "capture/flow.h"
+#include "capture/flow/flow.h"
 
 static bool take(struct mirror_track *t, struct mirror_totals *sum, uint32_t sequence, uint8_t from,
 		 uint16_t session)

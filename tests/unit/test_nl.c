@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/nl.h"
+#include "dcb/kernel/nl.h"
 
 static void test_attributes(void **state)
 {

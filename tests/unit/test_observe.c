@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "probe/observe.h"
+#include "probe/record/observe.h"
 
 static uint16_t row_named(enum metric m, const char *name)
 {

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "dcb/oom.h"
+#include "profiles/base/oom.h"
 
 static int score(void)
 {

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "capture/opcode.h"
+#include "capture/decode/opcode.h"
 #include "tests/unit/opcode_vectors.h"
 #include "tests/unit/packet_headers.h"
 #include "tests/unit/roce_frames.h"

@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "cmd/output.h"
-#include "profiles/base.h"
-#include "profiles/text.h"
+#include "profiles/base/base.h"
+#include "profiles/base/text.h"
 
 static const struct {
 	const char *in, *plain, *coloured;

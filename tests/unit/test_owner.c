@@ -17,9 +17,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "dcb/daemon.h"
-#include "dcb/owner.h"
-#include "profiles/base.h"
+#include "dcb/lldpad/owner.h"
+#include "profiles/base/base.h"
+#include "profiles/base/daemon.h"
 
 #define UNIX "Num       RefCount Protocol Flags    Type St Inode Path\n"
 #define LINE "0000000000000000: 00000002 00000000 00000000 0002 01  1234 "

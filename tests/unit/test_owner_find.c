@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/owner.h"
+#include "dcb/lldpad/owner.h"
 
 /* Shell functions that make a tree: a process, a unit that is installed, its link, a file. */
 #define TREE                                                                                       \

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <pcap/dlt.h>
 
-#include "capture/packet.h"
+#include "capture/decode/packet.h"
 #include "tests/unit/packet_headers.h"
 #include "tests/unit/roce_frames.h"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <pcap/dlt.h>
 
-#include "capture/packet.h"
+#include "capture/decode/packet.h"
 #include "tests/unit/roce_frames.h"
 
 static void decode(const struct frame *f, struct packet *p)

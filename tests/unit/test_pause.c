@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "capture/flow.h"
-#include "capture/opcode.h"
+#include "capture/decode/opcode.h"
+#include "capture/flow/flow.h"
 
 #define US UINT64_C(1000)
 

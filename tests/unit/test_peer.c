@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "capture/summary.h"
-#include "probe/peer.h"
+#include "capture/flow/summary.h"
+#include "probe/host/peer.h"
 
 static void test_join(void **state)
 {

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/backend.h"
-#include "dcb/plan.h"
+#include "dcb/kernel/backend.h"
+#include "dcb/plan/plan.h"
 
 static struct qos from_text(const char *json)
 {

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cmd/plan_file.h"
+#include "cmd/apply/plan_file.h"
 
 static char path[40];
 

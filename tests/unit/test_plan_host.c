@@ -15,8 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dcb/backend.h"
-#include "dcb/plan.h"
+#include "dcb/kernel/backend.h"
+#include "dcb/plan/plan.h"
 
 static struct qos from_text(const char *json)
 {

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/backend.h"
-#include "dcb/platform.h"
+#include "dcb/kernel/backend.h"
+#include "dcb/plan/platform.h"
 
 #define TREES "tests/platforms"
 

@@ -17,8 +17,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "dcb/journal.h"
-#include "dcb/presence.h"
+#include "dcb/apply/journal.h"
+#include "dcb/apply/presence.h"
 #include "fake_machine.h"
 
 static char root[40];

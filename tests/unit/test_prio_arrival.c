@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "reports/prio_arrival.h"
+#include "reports/rules/prio_arrival.h"
 
 /* Priorities 0, 3, 4 and 6, each with a volume of its own. */
 static const struct prio_flow four[] = {

@@ -13,11 +13,11 @@
 
 #include <cmocka.h>
 
-#include "cmd/probe.h"
-#include "cmd/probe_choice.h"
-#include "cmd/probe_keys.h"
-#include "cmd/probe_text.h"
-#include "probe/traffic_text.h"
+#include "cmd/probe/probe.h"
+#include "cmd/probe/probe_choice.h"
+#include "cmd/probe/probe_keys.h"
+#include "cmd/probe/probe_text.h"
+#include "probe/traffic/traffic_text.h"
 
 static const struct probe_choice none = {
 	.ib_port = PROBE_UNSET,

@@ -2,7 +2,7 @@
 /*
  * The line of progress of a probe, with one server and with many.
  */
-#include "cmd/probe_live.h"
+#include "cmd/probe/probe_live.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "capture/psn.h"
+#include "capture/flow/psn.h"
 
 #define READ(len) .read = true, .read_known = true, .read_len = (len)
 #define MS	  UINT64_C(1000000)

@@ -15,8 +15,8 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "dcb/reapply.h"
-#include "profiles/base.h"
+#include "dcb/drift/reapply.h"
+#include "profiles/base/base.h"
 
 static void test_texts(void **state)
 {

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "capture/record_file.h"
-#include "capture/source.h"
+#include "capture/file/record_file.h"
+#include "capture/file/source.h"
 #include "tests/tools/capgen.h"
 
 #define FILE_MAX 8192

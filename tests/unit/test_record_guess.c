@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-#include "capture/record_file.h"
-#include "capture/record_guess.h"
+#include "capture/file/record_file.h"
+#include "capture/file/record_guess.h"
 #include "tests/tools/capgen.h"
 
 #define FRAMES	 1000

@@ -14,9 +14,9 @@
 #include <cmocka.h>
 #include <pcap/dlt.h>
 
+#include "capture/file/recorder.h"
 #include "capture/reader.h"
-#include "capture/recorder.h"
-#include "profiles/file.h"
+#include "profiles/base/file.h"
 #include "tests/unit/roce_frames.h"
 
 #define FRAMES	 10U

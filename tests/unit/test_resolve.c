@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/resolve.h"
-#include "profiles/base.h"
+#include "dcb/kernel/resolve.h"
+#include "profiles/base/base.h"
 
 static const char tree[] =
 	"cd %s && mkdir -p class/net && cd class/net && "

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/journal.h"
+#include "dcb/apply/journal.h"
 #include "fake_machine.h"
 
 static struct dcb_backend backend;

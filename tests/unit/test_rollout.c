@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probe/rollout.h"
+#include "probe/rollout/rollout.h"
 #include "tests/unit/folder.h"
 
 #define HOSTS 3

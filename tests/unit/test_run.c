@@ -20,9 +20,9 @@
 #include <sys/stat.h>
 
 #include "fabric_run.h"
-#include "probe/json_file.h"
-#include "probe/run_index.h"
-#include "profiles/file.h"
+#include "probe/record/run_index.h"
+#include "profiles/base/file.h"
+#include "profiles/base/json_file.h"
 #include "tests/unit/folder.h"
 
 static const char *in_dir(const char *name)

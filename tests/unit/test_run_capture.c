@@ -17,9 +17,9 @@
 
 #include <sys/stat.h>
 
-#include "probe/agent.h"
-#include "probe/base64.h"
-#include "probe/run_phases.h"
+#include "probe/agent/agent.h"
+#include "probe/coord/run_phases.h"
+#include "profiles/base/base64.h"
 #include "tests/unit/folder.h"
 
 /* Answers line by line: the summary first, then what `case` in the script says. */

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "probe/run_phases.h"
-#include "probe/run_tcp.h"
+#include "probe/coord/run_phases.h"
+#include "probe/record/run_tcp.h"
 #include "tests/unit/fabric_run.h"
 
 #define HOSTS 2

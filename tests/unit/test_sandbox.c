@@ -26,7 +26,7 @@
 #endif
 
 #include "capture/reader.h"
-#include "capture/sandbox.h"
+#include "profiles/base/sandbox.h"
 
 #define UNCONFINED 77
 

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "probe/schedule.h"
+#include "probe/coord/schedule.h"
 
 static void check_schedule(unsigned int n)
 {

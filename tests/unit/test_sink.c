@@ -16,7 +16,7 @@
 #include <pcap/dlt.h>
 
 #include "capture/reader.h"
-#include "profiles/file.h"
+#include "profiles/base/file.h"
 #include "tests/unit/folder.h"
 #include "tests/unit/roce_frames.h"
 

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/dcb.h"
-#include "probe/facts.h"
-#include "probe/snapshot.h"
+#include "dcb/kernel/dcb.h"
+#include "probe/host/facts.h"
+#include "probe/host/snapshot.h"
 
 static const uint8_t mapped[16] = {[10] = 0xff, [11] = 0xff, [12] = 198, [13] = 18, [15] = 1};
 static const uint8_t local[16] = {[0] = 0xfe, [1] = 0x80, [15] = 1};

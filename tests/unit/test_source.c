@@ -15,7 +15,7 @@
 #include <cmocka.h>
 #include <pcap/pcap.h>
 
-#include "capture/pcapng.h"
+#include "capture/file/pcapng.h"
 #include "capture/reader.h"
 #include "tests/unit/capture_out.h"
 #include "tests/unit/folder.h"

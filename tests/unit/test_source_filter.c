@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <pcap/pcap.h>
 
-#include "capture/source.h"
+#include "capture/file/source.h"
 #include "tests/unit/tunnel_frames.h"
 
 static void filters_compile(void **state)

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "capture/opcode.h"
-#include "capture/summary.h"
+#include "capture/decode/opcode.h"
+#include "capture/flow/summary.h"
 
 static void fill(struct flow_table *t)
 {

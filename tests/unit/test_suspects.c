@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/suspects.h"
+#include "dcb/drift/suspects.h"
 #include "profiles/qos.h"
 
 #define BIT(id) QOS_BIT(QOS_##id)

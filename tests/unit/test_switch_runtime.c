@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "capture/pcapng.h"
+#include "capture/file/pcapng.h"
 #include "tests/unit/switch_scene.h"
 
 static void test_switch_settings(void **state)

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "capture/lldp.h"
-#include "capture/pcapng.h"
+#include "capture/decode/lldp.h"
+#include "capture/file/pcapng.h"
 #include "tests/unit/switch_scene.h"
 
 static void test_lldp(void **state)

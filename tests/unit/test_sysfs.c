@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/sysfs.h"
-#include "profiles/base.h"
+#include "dcb/kernel/sysfs.h"
+#include "profiles/base/base.h"
 
 static void test_elements(void **state)
 {

@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiles/base.h"
-#include "profiles/text.h"
+#include "profiles/base/base.h"
+#include "profiles/base/text.h"
 
 static const struct {
 	const char *in, *want;

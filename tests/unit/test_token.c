@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "probe/token.h"
+#include "probe/io/token.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 #define OTHER "fedcba9876543210"

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/top_rows.h"
+#include "cmd/top/top_rows.h"
 
 static struct top_sample sample;
 static struct top_row rows[TOP_ROWS_MAX];

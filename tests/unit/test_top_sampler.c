@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * cmd/top_sampler.c without a machine: a sample without ports needs none. What is tested is the
+ * cmd/top/top_sampler.c without a machine: a sample without ports needs none. What is tested is the
  * thread: turns, a change of the interval while it waits, and its end.
  */
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "cmd/top_sampler.h"
+#include "cmd/top/top_sampler.h"
 
 static struct top_sample sample;
 

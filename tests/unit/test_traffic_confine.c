@@ -17,10 +17,10 @@
 
 #include <cmocka.h>
 
-#include "capture/privileges.h"
-#include "probe/confine.h"
-#include "probe/traffic.h"
-#include "probe/traffic_child.h"
+#include "probe/traffic/traffic.h"
+#include "probe/traffic/traffic_child.h"
+#include "profiles/base/confine.h"
+#include "profiles/base/privileges.h"
 #include "tests/unit/fake_objects.h"
 
 struct child {

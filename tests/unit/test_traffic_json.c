@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "probe/traffic_words.h"
+#include "probe/traffic/traffic_words.h"
 
 static const struct traffic_spec spec = {
 	.role = TRAFFIC_SERVER,

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "probe/traffic_end.h"
+#include "probe/traffic/traffic_end.h"
 
 /* Slots that are looked at are as many as the window has, else one is enough. Of RC the window
  * holds as much again as what is under way, so that the next need not wait for the look, unless

@@ -3,7 +3,7 @@
  * Both ends of traffic in one process: what is lost, spoilt, repeated and swapped on the way, in
  * each mode.
  */
-#include "probe/traffic_end.h"
+#include "probe/traffic/traffic_end.h"
 #include "tests/unit/traffic_pair.h"
 
 /* A stall ends after 1.5 s; its clock may have begun a moment before what is lost was posted. */

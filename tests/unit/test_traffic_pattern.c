@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "probe/traffic_pattern.h"
+#include "probe/traffic/traffic_pattern.h"
 
 static const struct pattern_id base_id = {
 	.seed = UINT64_C(0x1234567890abcdef),

@@ -3,7 +3,7 @@
  * Both ends of traffic in one process: every verb, transport, direction and check, paced, counted
  * and until stopped.
  */
-#include "probe/traffic_end.h"
+#include "probe/traffic/traffic_end.h"
 #include "tests/unit/traffic_pair.h"
 
 /* Every verb that a transport has, each way, with each check. */

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "probe/traffic_words.h"
+#include "probe/traffic/traffic_words.h"
 
 /* What no generator does, by class and mode. */
 static void test_sense(void **state)

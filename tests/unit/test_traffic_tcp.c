@@ -19,8 +19,8 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include "probe/traffic_tcp.h"
-#include "probe/traffic_tcp_end.h"
+#include "probe/traffic/traffic_tcp.h"
+#include "probe/traffic/traffic_tcp_end.h"
 
 #define MS UINT64_C(1000000)
 

@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "probe/traffic_end.h"
+#include "probe/traffic/traffic_end.h"
 #include "tests/unit/traffic_pair.h"
 
 #define WINDOW_NS   UINT64_C(1000000)

@@ -5,7 +5,7 @@
  * verb moves its data, and that a loss is found, is with the other transports (test_traffic_run,
  * test_traffic_loss).
  */
-#include "probe/traffic_end.h"
+#include "probe/traffic/traffic_end.h"
 #include "tests/unit/traffic_pair.h"
 
 static struct traffic_class xrc_of(enum traffic_verb verb, enum traffic_direction direction)

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "capture/flow.h"
+#include "capture/flow/flow.h"
 #include "tests/unit/good_packet.h"
 
 #define WRITE_FIRST 0x06

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "capture/skim.h"
+#include "capture/flow/skim.h"
 #include "tests/unit/truth_compare.h"
 
 #define SEEDS	   20

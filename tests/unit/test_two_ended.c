@@ -5,8 +5,8 @@
  */
 #include <errno.h>
 
-#include "cmd/probe_text.h"
-#include "profiles/json_uint.h"
+#include "cmd/probe/probe_text.h"
+#include "profiles/base/json_uint.h"
 #include "tests/unit/two_ended_scene.h"
 
 static enum verdict judge(struct scene *s)

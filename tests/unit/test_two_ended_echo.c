@@ -14,9 +14,9 @@
 
 #include <cmocka.h>
 
-#include "probe/agent.h"
-#include "probe/traffic_child.h"
-#include "probe/two_ended_inside.h"
+#include "probe/agent/agent.h"
+#include "probe/coord/two_ended_inside.h"
+#include "probe/traffic/traffic_child.h"
 #include "tests/unit/fake_objects.h"
 
 static char self[4096];

@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 
-#include "probe/two_ended_inside.h"
+#include "probe/coord/two_ended_inside.h"
 #include "tests/unit/two_ended_scene.h"
 
 #define HELLO "echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "

@@ -2,9 +2,9 @@
 /*
  * A sweep of message sizes: which ones, the verdict of each and of all, its document and its text.
  */
-#include "cmd/probe_text.h"
-#include "profiles/json_uint.h"
-#include "reports/size_verdict.h"
+#include "cmd/probe/probe_text.h"
+#include "profiles/base/json_uint.h"
+#include "reports/traffic/size_verdict.h"
 #include "tests/unit/two_ended_scene.h"
 
 static void test_size_list(void **state)

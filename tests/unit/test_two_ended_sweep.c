@@ -9,9 +9,9 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "probe/agent.h"
-#include "probe/two_ended_inside.h"
-#include "reports/size_verdict.h"
+#include "probe/agent/agent.h"
+#include "probe/coord/two_ended_inside.h"
+#include "reports/traffic/size_verdict.h"
 
 /* The idle baseline is that of all sizes. And where no reading came, the settling time is that of
  * the slowest device. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profiles/units.c: what is a value and what is not, at and beyond every limit.
+ * profiles/base/units.c: what is a value and what is not, at and beyond every limit.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "profiles/units.h"
+#include "profiles/base/units.h"
 
 struct value_case {
 	const char *in;

@@ -16,8 +16,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "capture/file/unpack.h"
 #include "capture/reader.h"
-#include "capture/unpack.h"
 #include "tests/unit/roce_frames.h"
 
 #define FRAMES	     3

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/nl.h"
-#include "probe/use.h"
+#include "dcb/kernel/nl.h"
+#include "probe/host/use.h"
 
 static char root[32];
 

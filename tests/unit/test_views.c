@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "capture/view_hosts.h"
+#include "capture/flow/view_hosts.h"
 
 static void test_timeline(void **state)
 {

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/watch.h"
+#include "dcb/drift/watch.h"
 
 #define BIT(id) QOS_BIT(QOS_##id)
 

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "capture/window.h"
+#include "capture/file/window.h"
 
 #define FILE_BYTES 100003U
 #define WANT	   30000

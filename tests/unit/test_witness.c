@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "capture/witness.h"
+#include "capture/flow/witness.h"
 
 /* The first frames of the first flows are kept, and all are counted. */
 static void test_witness(void **state)

@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "fabric_run.h"
-#include "profiles/text.h"
-#include "reports/findings.h"
-#include "reports/writer.h"
+#include "profiles/base/text.h"
+#include "reports/engine/findings.h"
+#include "reports/write/writer.h"
 
 /* Markup, quotes, a CDATA end, a terminal escape, a NUL-like control, broken UTF-8, U+FFFF. */
 #define HOSTILE "<a b=\"c'&amp;]]>\033[31m\001\x80\xc3\xff\xef\xbf\xbf\r\n\tend"

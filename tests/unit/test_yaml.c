@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profiles/yaml.c and yaml_text.c: places of values, advice for each usual mistake, and input that
+ * profiles/yaml/yaml.c and yaml_text.c: places of values, advice for each usual mistake, and input that
  * is made to cost more than it weighs.
  */
 #include <errno.h>
@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "profiles/yaml.h"
+#include "profiles/yaml/yaml.h"
 
 static int parse(const char *text, size_t size, struct yaml_file *f, struct diags *d)
 {

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "probe/traffic.h"
+#include "probe/traffic/traffic.h"
 #include "tests/unit/fake_objects.h"
 
 struct end {

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "reports/two_ended_verdict.h"
+#include "reports/traffic/two_ended_verdict.h"
 #include "tests/unit/soft_port.h"
 
 #define S  UINT64_C(1000000000)

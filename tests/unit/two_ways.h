@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "capture/flow.h"
+#include "capture/flow/flow.h"
 #include "tests/unit/good_packet.h"
 
 #define US	  UINT64_C(1000)

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "reports/traffic_verdict.h"
+#include "reports/traffic/traffic_verdict.h"
 
 #define S  UINT64_C(1000000000)
 #define MB UINT64_C(1000000)

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "capture/bytes.h"
+#include "capture/decode/bytes.h"
 
 #define ETHERTYPE_VLAN 0x8100
 #define ETHERTYPE_IPV4 0x0800

@@ -9,8 +9,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "profiles/diag.h"
 #include "profiles/qos.h"
+#include "profiles/yaml/diag.h"
 #include "tests/lab/switch/ecn.h"
 
 #define LAB_SCHEMA   "rocecheck.switch/1"

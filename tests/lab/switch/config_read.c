@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiles/units.h"
+#include "profiles/base/units.h"
 #include "tests/lab/switch/config_keys.h"
 
 /* clang-format off */

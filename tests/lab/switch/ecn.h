@@ -6,7 +6,7 @@
 #ifndef TESTS_LAB_SWITCH_ECN_H
 #define TESTS_LAB_SWITCH_ECN_H
 
-#include "profiles/base.h"
+#include "profiles/base/base.h"
 
 #define PPM 1000000u
 

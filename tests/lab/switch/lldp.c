@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "capture/bytes.h"
-#include "capture/lldp.h"
+#include "capture/decode/bytes.h"
+#include "capture/decode/lldp.h"
 
 #define OUI_8021    0x0080c2
 #define OUI_8023    0x00120f

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "capture/bytes.h"
+#include "capture/decode/bytes.h"
 
 #define QUANTUM_BYTES 64 /* 512 bits */
 #define TYPE	      0x8808

@@ -11,7 +11,7 @@
 #include <jansson.h>
 #include <sys/socket.h>
 
-#include "capture/summary.h"
+#include "capture/flow/summary.h"
 #include "tests/lab/switch/config.h"
 #include "tests/lab/switch/queue.h"
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The transport half of packet_decode(): BTH, extension headers, payload length and ICRC verdict.
+ */
+#ifndef CAPTURE_BTH_H
+#define CAPTURE_BTH_H
+
+#include "capture/decode/packet.h"
+
+#define BTH_LEN	 12
+#define ICRC_LEN 4
+/* Of the second byte. */
+#define BTH_PAD	    0x30
+#define BTH_VERSION 0x0f
+
+/*
+ * Decodes the BTH at p->bth_offset. end is the offset behind the ICRC as the network header states
+ * it, which may lie beyond cap_len. verifiable: nothing is known that makes the ICRC meaningless.
+ */
+void bth_decode(const uint8_t *data, uint32_t end, bool verifiable, struct packet *p);
+
+/* Sets fault and note, unless a fault stands there already: the first one is the cause. */
+void packet_fault(struct packet *p, enum packet_fault fault, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+
+/* True when bytes up to `need` were captured. Else says in p whether capture or frame was too
+ * short. */
+bool packet_reaches(struct packet *p, uint32_t need, const char *what);
+
+#endif

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * LLDP (802.1AB clause 8) and the DCBX TLVs of 802.1Q annex D. Two tables: one of basic TLVs by
+ * type, one of organisational TLVs by OUI and subtype. Text of the wire is kept printable, numbers
+ * in their range. CEE (DCBX 1.01) and CIN carry settings too: of CEE the PFC priorities are taken
+ * when the peer speaks no IEEE, of CIN the name alone.
+ */
+#include "capture/decode/lldp.h"
+
+#include <errno.h>
+#include <pcap/dlt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/decode/bytes.h"
+
+#define TLV_END		 0
+#define TLV_ORGANISATION 127
+#define OUI_8021	 0x0080c2
+#define OUI_8023	 0x00120f
+#define OUI_CEE		 0x001b21
+
+#define CEE_PFC 3 /* sub-TLV */
+
+#define ID_MAC_OF_CHASSIS 4
+#define ID_MAC_OF_PORT	  3
+
+/* Where the content of TLVs goes, and whose it is. */
+struct reading {
+	struct lldp_peer *peer;
+	uint32_t chassis_hash; /* 0 = no chassis id was there */
+};
+
+/* FNV-1a; never 0. */
+static uint32_t hash_of(const uint8_t *v, uint32_t len)
+{
+	uint32_t h = 2166136261U;
+
+	while (len--)
+		h = (h ^ *v++) * 16777619U;
+	return h ? h : 1;
+}
+
+static void put_text(char *buf, size_t size, const uint8_t *v, uint32_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len && i + 1 < size; i++)
+		buf[i] = v[i] >= 0x20 && v[i] < 0x7f ? (char)v[i] : '?';
+	buf[i] = '\0';
+}
+
+/* | subtype 8 | id |: an id is a MAC address or text, by its subtype. */
+static void put_id(char *buf, size_t size, const uint8_t *v, uint32_t len, uint8_t mac_subtype)
+{
+	if (v[0] == mac_subtype && len == 7)
+		snprintf(buf, size, "%02x:%02x:%02x:%02x:%02x:%02x", v[1], v[2], v[3], v[4], v[5],
+			 v[6]);
+	else
+		put_text(buf, size, v + 1, len - 1);
+}
+
+static void read_chassis(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	put_id(r->peer->chassis, sizeof(r->peer->chassis), v, len, ID_MAC_OF_CHASSIS);
+	r->chassis_hash = hash_of(v, len);
+}
+
+static void read_port(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	put_id(r->peer->port, sizeof(r->peer->port), v, len, ID_MAC_OF_PORT);
+}
+
+static void read_ttl(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	(void)len;
+	r->peer->ttl_s = be16_at(v);
+}
+
+static void read_system(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	put_text(r->peer->system, sizeof(r->peer->system), v, len);
+}
+
+/* IEEE wins over the older dialects when a peer speaks both: what CEE said of PFC is forgotten. */
+static void set_dialect(struct lldp_peer *p, const char *name)
+{
+	if (!strcmp(p->dialect, "ieee"))
+		return;
+	p->qos.has &= ~(QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PFC_WILLING));
+	snprintf(p->dialect, sizeof(p->dialect), "%s", name);
+}
+
+/* One number; unknown when it is out of the field's range. */
+static void set_value(struct qos *q, enum qos_field_id id, uint8_t value)
+{
+	const struct qos_field *f = &qos_fields[id];
+
+	if (f->kind != QOS_KIND_BOOL && f->kind != QOS_KIND_PRIO_SET &&
+	    (value < f->min || value > f->max))
+		return;
+	memcpy(qos_slot(q, f), &value, sizeof(value));
+	q->has |= QOS_BIT(id);
+}
+
+/* Eight numbers or words, one a priority or traffic class. */
+static void set_eight(struct qos *q, enum qos_field_id id, const uint8_t v[8])
+{
+	const struct qos_field *f = &qos_fields[id];
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		if (f->words ? !qos_word_text(f->words, v[i]) : v[i] < f->min || v[i] > f->max)
+			return;
+	memcpy(qos_slot(q, f), v, 8);
+	q->has |= QOS_BIT(id);
+}
+
+/*
+ * ETS tables: | prio 0 tc, prio 1 tc, ... 4 bits each | percent of tc 0 to 7 | TSA of tc 0 to 7 |
+ */
+static void read_ets_tables(struct qos *q, const uint8_t *v)
+{
+	uint8_t tc[8];
+	unsigned int i;
+
+	for (i = 0; i < 8; i++)
+		tc[i] = i & 1 ? v[i / 2] & 0xf : v[i / 2] >> 4;
+	set_eight(q, QOS_PRIO_TC, tc);
+	set_eight(q, QOS_TC_TX_BW, v + 4);
+	set_eight(q, QOS_TC_TSA, v + 12);
+}
+
+/* | willing 1 | CBS 1 | reserved 3 | max TCs 3 (0 = 8) | tables | */
+static void read_ets_config(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	struct qos *q = &r->peer->qos;
+
+	(void)len;
+	set_dialect(r->peer, "ieee");
+	set_value(q, QOS_ETS_WILLING, v[0] >> 7);
+	set_value(q, QOS_ETS_CAP, v[0] & 7 ? v[0] & 7 : 8);
+	read_ets_tables(q, v + 1);
+}
+
+static void read_ets_recommendation(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	(void)len;
+	set_dialect(r->peer, "ieee");
+	read_ets_tables(&r->peer->recommended, v + 1);
+}
+
+/* | willing 1 | MBC 1 | reserved 2 | capability 4 | enable bitmap, bit n = prio n | */
+static void read_pfc(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	struct qos *q = &r->peer->qos;
+
+	(void)len;
+	set_dialect(r->peer, "ieee");
+	set_value(q, QOS_PFC_WILLING, v[0] >> 7);
+	set_value(q, QOS_PFC_CAP, v[0] & 0xf);
+	set_value(q, QOS_PFC_ENABLED, v[1]);
+}
+
+static void read_app_entry(struct qos *q, const uint8_t *v)
+{
+	struct qos_app app = {
+		.prio = v[0] >> 5,
+		.selector = v[0] & 7,
+		.protocol = be16_at(v + 1),
+	};
+
+	if (app.selector != QOS_APP_DSCP) {
+		/* Twice the same, no room or a reserved selector: nothing a peer could be held to.
+		 */
+		(void)qos_app_add(q, app);
+		return;
+	}
+	if (app.protocol >= QOS_DSCPS)
+		return;
+	if (!qos_has(q, QOS_DSCP_PRIO))
+		memset(q->dscp_prio, QOS_UNMAPPED, sizeof(q->dscp_prio));
+	q->dscp_prio[app.protocol] = app.prio;
+	q->has |= QOS_BIT(QOS_DSCP_PRIO);
+}
+
+/* | reserved 8 | n x (prio 3, reserved 2, selector 3, protocol 16) | */
+static void read_app(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	set_dialect(r->peer, "ieee");
+	for (v++, len--; len >= 3; v += 3, len -= 3)
+		read_app_entry(&r->peer->qos, v);
+}
+
+static void read_cin(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	(void)v;
+	(void)len;
+	set_dialect(r->peer, "cin");
+}
+
+/* | versions 16 | enabled 1, willing 1, error 1, reserved 5 | subtype 8 | bitmap 8, bit n = prio n
+ * | number of TCs 8 | */
+static void read_cee_pfc(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	if (len < 6 || strcmp(r->peer->dialect, "cee") != 0)
+		return;
+	set_value(&r->peer->qos, QOS_PFC_WILLING, v[2] >> 6 & 1);
+	set_value(&r->peer->qos, QOS_PFC_ENABLED, v[2] & 0x80 ? v[4] : 0);
+}
+
+/* Sub-TLVs, built like TLVs. What breaks off ends them. */
+static void read_cee(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	set_dialect(r->peer, "cee");
+	while (len >= 2) {
+		uint32_t size = be16_at(v) & 0x1ff;
+
+		if (size > len - 2)
+			return;
+		if (v[0] >> 1 == CEE_PFC)
+			read_cee_pfc(r, v + 2, size);
+		v += 2 + size;
+		len -= 2 + size;
+	}
+}
+
+static void read_max_frame(struct reading *r, const uint8_t *v, uint32_t len)
+{
+	(void)len;
+	r->peer->max_frame = be16_at(v);
+}
+
+struct tlv_row {
+	const char *name;
+	uint32_t oui;		   /* of organisational TLVs */
+	uint8_t type;		   /* or the subtype of an organisation */
+	uint32_t len_min, len_max; /* of the content, behind OUI and subtype */
+	void (*read)(struct reading *r, const uint8_t *v, uint32_t len);
+};
+
+static const struct tlv_row basic_tlvs[] = {
+	{"chassis id", 0, 1, 2, 256, read_chassis},
+	{"port id", 0, 2, 2, 256, read_port},
+	{"time to live", 0, 3, 2, 511, read_ttl},
+	{"system name", 0, 5, 0, 255, read_system},
+};
+
+static const struct tlv_row organisation_tlvs[] = {
+	{"ETS configuration", OUI_8021, 9, 21, 21, read_ets_config},
+	{"ETS recommendation", OUI_8021, 10, 21, 21, read_ets_recommendation},
+	{"PFC", OUI_8021, 11, 2, 2, read_pfc},
+	{"APP", OUI_8021, 12, 1, 507, read_app},
+	{"maximum frame size", OUI_8023, 4, 2, 2, read_max_frame},
+	{"CIN", OUI_CEE, 1, 0, 507, read_cin},
+	{"CEE", OUI_CEE, 2, 0, 507, read_cee},
+};
+
+static int read_row(const struct tlv_row *row, struct reading *r, const uint8_t *v, uint32_t len,
+		    struct err *e)
+{
+	if (len < row->len_min || len > row->len_max)
+		return err_set(e, -EINVAL, "LLDP: %s TLV of %u bytes", row->name, len);
+	row->read(r, v, len);
+	return 0;
+}
+
+static int read_organisation(struct reading *r, const uint8_t *v, uint32_t len, struct err *e)
+{
+	unsigned int i;
+
+	if (len < 4)
+		return err_set(e, -EINVAL, "LLDP: organisational TLV of %u bytes", len);
+	for (i = 0; i < ARRAY_SIZE(organisation_tlvs); i++)
+		if (organisation_tlvs[i].oui == be24_at(v) && organisation_tlvs[i].type == v[3])
+			return read_row(&organisation_tlvs[i], r, v + 4, len - 4, e);
+	return 0;
+}
+
+static int read_tlv(uint8_t type, struct reading *r, const uint8_t *v, uint32_t len, struct err *e)
+{
+	unsigned int i;
+
+	if (type == TLV_ORGANISATION)
+		return read_organisation(r, v, len, e);
+	for (i = 0; i < ARRAY_SIZE(basic_tlvs); i++)
+		if (basic_tlvs[i].type == type)
+			return read_row(&basic_tlvs[i], r, v, len, e);
+	return 0;
+}
+
+/* | type 7 | length 9 | value |, up to the end TLV or the end of the bytes. */
+static int read_tlvs(struct reading *r, const uint8_t *tlvs, uint32_t len, struct err *e)
+{
+	uint32_t at = 0;
+	int err;
+
+	while (at < len) {
+		uint32_t size;
+		uint8_t type;
+
+		if (len - at < 2)
+			return err_set(e, -EINVAL, "LLDP: breaks off inside a TLV at byte %u", at);
+		type = tlvs[at] >> 1;
+		size = be16_at(tlvs + at) & 0x1ff;
+		at += 2;
+		if (type == TLV_END)
+			return 0;
+		if (size > len - at)
+			return err_set(e, -EINVAL, "LLDP: TLV type %u of %u bytes, %u are left",
+				       type, size, len - at);
+		err = read_tlv(type, r, tlvs + at, size, e);
+		if (err)
+			return err;
+		at += size;
+	}
+	return 0;
+}
+
+/* Counts a chassis once. The first one stands at heard[0]: *peer is about it. */
+static void count_neighbour(struct lldp_peer *p, uint32_t hash)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(p->heard) && p->heard[i]; i++)
+		if (p->heard[i] == hash)
+			return;
+	if (i < ARRAY_SIZE(p->heard)) {
+		p->heard[i] = hash;
+		p->neighbours++;
+	}
+}
+
+/* A whole advertisement, of the neighbour that *peer is about, of a new one or of another one. */
+static void take_advertisement(struct lldp_peer *peer, const struct lldp_peer *fresh, uint32_t hash)
+{
+	struct lldp_peer before;
+
+	count_neighbour(peer, hash);
+	if (peer->heard[0] != hash)
+		return;
+	if (peer->seen && !fresh->ttl_s) { /* a farewell says nothing else */
+		peer->ttl_s = 0;
+		return;
+	}
+	before = *peer;
+	*peer = *fresh;
+	peer->seen = true;
+	peer->neighbours = before.neighbours;
+	memcpy(peer->heard, before.heard, sizeof(peer->heard));
+}
+
+int lldp_decode_tlvs(const uint8_t *tlvs, uint32_t len, struct lldp_peer *peer, struct err *e)
+{
+	struct lldp_peer fresh = {0}, added = *peer;
+	struct reading r = {.peer = &fresh};
+	int err = read_tlvs(&r, tlvs, len, e);
+
+	if (err)
+		return err;
+	if (r.chassis_hash) {
+		take_advertisement(peer, &fresh, r.chassis_hash);
+		return 0;
+	}
+	r.peer = &added;
+	err = read_tlvs(&r, tlvs, len, e);
+	if (err)
+		return err;
+	added.seen = true;
+	*peer = added;
+	return 0;
+}
+
+int lldp_decode_packet(const struct packet *p, const uint8_t *data, struct lldp_peer *peer,
+		       struct err *e)
+{
+	struct lldp_peer fresh = {0};
+	struct reading r = {.peer = &fresh};
+	int err;
+
+	if (p->kind != PACKET_LLDP)
+		return err_set(e, -EINVAL, "no LLDP frame");
+	err = read_tlvs(&r, data + p->l3_offset, p->cap_end - p->l3_offset, e);
+	if (err)
+		return err;
+	if (!r.chassis_hash)
+		return err_set(e, -EINVAL, "LLDP: no chassis id");
+	take_advertisement(peer, &fresh, r.chassis_hash);
+	return 0;
+}
+
+int lldp_decode(const uint8_t *frame, uint32_t len, struct lldp_peer *peer, struct err *e)
+{
+	struct packet p;
+
+	packet_decode(DLT_EN10MB, frame, len, len, 0, 0, &p);
+	return lldp_decode_packet(&p, frame, peer, e);
+}

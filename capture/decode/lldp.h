@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * LLDP with IEEE DCBX TLVs (802.1Q annex D: OUI 00-80-C2, subtypes 9 to 12) into struct lldp_peer.
+ * CEE and CIN (OUI 00-1B-21) are recognised by name so that a wrong dialect can be told.
+ */
+#ifndef CAPTURE_LLDP_H
+#define CAPTURE_LLDP_H
+
+#include "capture/flow/summary.h"
+
+/* Parses an LLDP frame from its Ethernet header on (VLAN tags allowed). A newer frame of the same
+ * chassis replaces what an older one said. A second chassis id raises peer->neighbours, and what it
+ * says is left out: one port has one neighbour. A value outside its range leaves its field unknown.
+ * -EINVAL with the broken TLV in e: *peer is untouched. */
+int lldp_decode(const uint8_t *frame, uint32_t len, struct lldp_peer *peer, struct err *e);
+
+/* The same for a decoded packet of kind PACKET_LLDP and its frame, whatever its link type. */
+int lldp_decode_packet(const struct packet *p, const uint8_t *data, struct lldp_peer *peer,
+		       struct err *e);
+
+/* The same for raw TLVs without Ethernet header, as lldpad returns them: the end TLV may be
+ * missing, and without a chassis id the TLVs add to what *peer says. */
+int lldp_decode_tlvs(const uint8_t *tlvs, uint32_t len, struct lldp_peer *peer, struct err *e);
+
+#endif

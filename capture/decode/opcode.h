@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * BTH opcodes: name, extension headers and role, one table row each. IBTA vol 1, 9.2.1 (operation
+ * code) and annexes A14 (XRC), A17 (CNP), A19 (FLUSH, ATOMIC WRITE).
+ *
+ * Adding an opcode is a row in opcode.c. Classes 2 and 7 stay unknown on purpose: 0x40 to 0x5f is
+ * RD in the specification and a vendor's transport with longer headers (DC) in the field, and no
+ * bit of the packet tells one from the other. They are named as what they may be.
+ */
+#ifndef CAPTURE_OPCODE_H
+#define CAPTURE_OPCODE_H
+
+#include "capture/decode/packet.h"
+
+#define OPCODE_CNP 0x81
+
+enum opcode_class {
+	OPCODE_CLASS_RC = 0,
+	OPCODE_CLASS_UC = 1,
+	OPCODE_CLASS_RD = 2, /* or a vendor's dynamically connected transport */
+	OPCODE_CLASS_UD = 3,
+	OPCODE_CLASS_CNP = 4,
+	OPCODE_CLASS_XRC = 5,
+	OPCODE_CLASS_VENDOR = 7,
+};
+
+enum opcode_flag {
+	OP_REQUEST = 1 << 0,
+	OP_RESPONSE = 1 << 1,
+	OP_PAYLOAD = 1 << 2, /* may carry payload */
+	OP_FULL = 1 << 3,    /* first or middle: the payload is exactly the path MTU */
+	OP_READ = 1 << 4,    /* a READ request: takes as many PSNs as its responses */
+	OP_ACK = 1 << 5,     /* ACK or ATOMIC ACK */
+};
+
+struct opcode_info {
+	const char *name; /* NULL = unknown opcode */
+	uint16_t headers; /* enum roce_header */
+	uint8_t flags;	  /* enum opcode_flag */
+};
+
+/* Never NULL; an unknown opcode gives a row without name, headers and flags. */
+const struct opcode_info *opcode_info(uint8_t opcode);
+
+static inline enum opcode_class opcode_class(uint8_t opcode)
+{
+	return (enum opcode_class)(opcode >> 5);
+}
+
+/* Bytes of all extension headers in the set; the CNP's reserved bytes count as one of them. */
+uint32_t roce_headers_len(uint16_t headers);
+
+/* Bytes of one extension header; 0 when bit is not exactly one of them. */
+uint32_t roce_header_len(enum roce_header bit);
+
+#endif

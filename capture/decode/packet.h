@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * struct packet: one decoded frame, by value, no pointer into the buffer. RoCEv2 over IPv4 and
+ * IPv6, RoCEv1, and beside them the frames that explain RoCE: PFC, global pause, LLDP. IBTA vol
+ * 1, 9.2 (BTH) and Annex A17 (RoCEv2); 802.1Q clause 36 (PFC).
+ */
+#ifndef CAPTURE_PACKET_H
+#define CAPTURE_PACKET_H
+
+#include <jansson.h>
+
+#include "capture/decode/cm.h"
+#include "profiles/base/base.h"
+
+enum packet_kind {
+	PACKET_OTHER,
+	PACKET_ROCE,
+	PACKET_PFC,
+	PACKET_PAUSE, /* 802.3x */
+	PACKET_LLDP,
+};
+
+enum packet_encap {
+	ENCAP_NONE,
+	ENCAP_ROCE_V1,
+	ENCAP_ROCE_V2_IPV4,
+	ENCAP_ROCE_V2_IPV6,
+};
+
+/* What a switch mirror or an overlay put around the frame. */
+enum packet_tunnel {
+	TUNNEL_NONE,
+	TUNNEL_GRE,
+	TUNNEL_ERSPAN_I,
+	TUNNEL_ERSPAN_II,
+	TUNNEL_ERSPAN_III,
+	TUNNEL_VXLAN,
+};
+
+enum icrc_verdict {
+	ICRC_UNVERIFIABLE, /* cut by the snap length, a fragment */
+	ICRC_GOOD,
+	ICRC_BAD,
+};
+
+enum packet_fault {
+	PACKET_OK,
+	PACKET_TRUNCATED, /* by the capture: fewer bytes than the headers need */
+	PACKET_MALFORMED, /* on the wire: lengths that contradict each other */
+};
+
+/* Extension headers of an opcode, in wire order when read from bit 0. */
+enum roce_header {
+	HDR_DETH = 1 << 0,
+	HDR_XRCETH = 1 << 1,
+	HDR_FETH = 1 << 2,
+	HDR_RETH = 1 << 3,
+	HDR_ATOMICETH = 1 << 4,
+	HDR_AETH = 1 << 5,
+	HDR_ATOMICACKETH = 1 << 6,
+	HDR_IMMDT = 1 << 7,
+	HDR_IETH = 1 << 8,
+	HDR_CNP = 1 << 9, /* 16 reserved bytes */
+};
+
+struct packet {
+	uint64_t frame;	  /* from 1 */
+	uint64_t time_ns; /* since the epoch, as the source states it */
+	uint32_t wire_len, cap_len;
+	/* Where the decoded frame ends, captured and on the wire: the two lengths, or less within a
+	 * tunnel. A mirror may cut frames: then wire_end is UINT32_MAX. */
+	uint32_t wire_end, cap_end;
+	uint8_t kind, encap, fault, icrc;
+	uint8_t dmac[6], smac[6];
+	uint8_t vlan_count;
+	uint16_t vid; /* innermost, when vlan_count > 0 */
+	uint8_t pcp;
+	uint8_t src[16], dst[16]; /* GID form: IPv4 as ::ffff:a.b.c.d */
+	uint8_t dscp, ecn, ttl;
+	uint16_t sport;
+	/* Where the parts lie in the captured frame; 0 = not reached. l3: after the link header and
+	 * its VLAN tags; data: the payload, after the last extension header. */
+	uint32_t l3_offset, bth_offset, data_offset;
+	bool fragment; /* of an IP packet: the ICRC cannot be verified */
+	/* BTH */
+	bool bth; /* was decoded: what follows means something */
+	uint8_t opcode, tver, pad;
+	bool se, migreq, fecn, becn, ackreq;
+	uint16_t pkey;
+	uint32_t dest_qpn, psn;
+	/* Without pad and ICRC; of an unknown opcode with its extension headers. */
+	uint32_t payload_len;
+	uint16_t headers; /* enum roce_header bits that were decoded */
+	struct {
+		uint64_t va;
+		uint32_t rkey, dma_len;
+	} reth;
+	struct {
+		uint8_t syndrome;
+		uint32_t msn;
+	} aeth;
+	struct {
+		uint64_t va, swap_add, compare;
+		uint32_t rkey;
+	} atomiceth;
+	uint64_t atomic_ack;
+	uint32_t immdt, ieth_rkey, feth, xrc_srq;
+	struct {
+		uint32_t qkey, src_qpn;
+	} deth;
+	/* PFC and pause: 802.1Q clause 36 */
+	uint8_t pfc_enable;
+	uint16_t pfc_quanta[8]; /* [0] alone for 802.3x */
+	char note[64];		/* why malformed or truncated; empty else */
+	/* What follows is only written when it is there: for most packets its first member says
+	 * that it is not, and the rest is whatever it was. */
+	/* The outer frame, when kind says that a tunnel was taken off: everything else is the inner
+	 * frame's. */
+	struct {
+		uint8_t kind; /* enum packet_tunnel */
+		uint8_t src[16], dst[16];
+		uint8_t dscp, ecn;
+		bool sequenced;	   /* GRE numbers its packets: a gap is a loss of the mirror */
+		uint32_t sequence; /* when sequenced */
+		/* ERSPAN II and III */
+		uint16_t session;
+		uint16_t vid; /* and cos: of the mirrored frame, as the switch saw it */
+		uint8_t cos;
+		bool cut;     /* the switch says that it cut the frame */
+		bool egress;  /* ERSPAN III */
+		uint32_t vni; /* VXLAN */
+	} tunnel;
+	struct cm cm; /* of a management datagram; CM_NONE = none */
+};
+
+/* Link types of libpcap that are understood, by their DLT number. */
+bool packet_link_supported(int dlt);
+
+/*
+ * Decodes one frame. Never reads beyond cap_len; every frame gives a packet: what could not be
+ * decoded is in fault and note. frame and time_ns are copied in.
+ */
+void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
+		   uint64_t frame, uint64_t time_ns, struct packet *p);
+
+/* AETH syndrome classes, IBTA vol 1, 9.7.5.2. */
+enum aeth_kind {
+	AETH_ACK,
+	AETH_RNR,
+	AETH_RESERVED,
+	AETH_NAK,
+};
+
+/* One without an AETH, of the middle of a READ, is as good as an ACK. */
+enum aeth_kind packet_answer_kind(const struct packet *p);
+
+/* What an RNR NAK asks the sender to wait, IBTA vol 1, 9.7.5.2.8; of its value. */
+uint32_t packet_rnr_us(const struct packet *p);
+
+/* The messages that an ACK allows, IBTA vol 1, 9.7.7.2.5; -1 = credits are not used. */
+int packet_credits(const struct packet *p);
+
+/* "RC_RDMA_WRITE_FIRST", "RD or DC 0x47", "vendor 0xe3", "unknown 0x80". Static strings or buf. */
+const char *opcode_name(uint8_t opcode, char *buf, size_t size);
+
+/* The object of `capture decode --json`; keys as documented in rocecheck-capture(1), without
+ * "events", which flow_events_to_json() makes. NULL on -ENOMEM. */
+json_t *packet_to_json(const struct packet *p);
+
+/* "good", "bad", "unverifiable". */
+const char *packet_icrc_text(const struct packet *p);
+
+/* IPv4 in dots when the GID is ::ffff:a.b.c.d, else IPv6 form. size >= INET6_ADDRSTRLEN. Returns
+ * its length. */
+size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size);
+
+/* One line of `capture decode` without newline, and the line above the columns. Always terminated;
+ * returns what snprintf would. time_ns is printed as it stands: make it relative in a copy. */
+#define PACKET_TEXT_MAX 1024 /* holds every line */
+int packet_text_header(char *buf, size_t size);
+int packet_text(const struct packet *p, char *buf, size_t size);
+
+#endif

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A packet for people: one line of `capture decode`. Fixed columns first, the free text last, so
+ * that the output sorts and cuts. The columns are no, time, addresses, dscp, ecn, op, qp, psn,
+ * note.
+ */
+#include <arpa/inet.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/decode/bytes.h"
+#include "capture/decode/encap.h"
+#include "capture/decode/opcode.h"
+#include "capture/decode/packet.h"
+
+/* Text so far; a full buffer swallows the rest but goes on counting, as snprintf does. */
+struct line {
+	char *buf;
+	size_t size, used;
+};
+
+static void line_add(struct line *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+static void line_add(struct line *l, const char *fmt, ...)
+{
+	bool room = l->used < l->size;
+	va_list ap;
+	int n;
+
+	va_start(ap, fmt);
+	n = vsnprintf(room ? l->buf + l->used : NULL, room ? l->size - l->used : 0, fmt, ap);
+	va_end(ap);
+	if (n > 0)
+		l->used += (size_t)n;
+}
+
+/* inet_ntop() writes this by sprintf(), and what follows. */
+static size_t ipv4_text(const uint8_t a[4], char *buf)
+{
+	const char *begin = buf;
+
+	for (unsigned int i = 0; i < 4; i++) {
+		if (a[i] >= 100)
+			*buf++ = (char)('0' + a[i] / 100);
+		if (a[i] >= 10)
+			*buf++ = (char)('0' + a[i] / 10 % 10);
+		*buf++ = (char)('0' + a[i] % 10);
+		*buf++ = i < 3 ? '.' : '\0';
+	}
+	return (size_t)(buf - begin) - 1;
+}
+
+/* The longest row of zeros in 8 words, the first of those, of two at least: it is left out. */
+static unsigned int zeros_of(const uint16_t word[8], unsigned int *len)
+{
+	unsigned int at = 8;
+
+	*len = 1;
+	for (unsigned int i = 0, n; i < 8; i += n + 1) {
+		for (n = 0; i + n < 8 && !word[i + n]; n++)
+			;
+		if (n > *len) {
+			at = i;
+			*len = n;
+		}
+	}
+	return at;
+}
+
+static size_t ipv6_text(const uint16_t word[8], char *buf)
+{
+	unsigned int len, zeros = zeros_of(word, &len);
+	const char *begin = buf;
+
+	for (unsigned int i = 0; i < 8; i++) {
+		if (i == zeros) {
+			*buf++ = ':';
+			i += len - 1;
+			if (i == 7)
+				*buf++ = ':';
+			continue;
+		}
+		if (i)
+			*buf++ = ':';
+		for (int shift = word[i] > 0xfff  ? 12
+				 : word[i] > 0xff ? 8
+				 : word[i] > 0xf  ? 4
+						  : 0;
+		     shift >= 0; shift -= 4)
+			*buf++ = "0123456789abcdef"[word[i] >> shift & 0xf];
+	}
+	*buf = '\0';
+	return (size_t)(buf - begin);
+}
+
+size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size)
+{
+	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+	uint16_t word[8];
+
+	if (size >= INET_ADDRSTRLEN && memcmp(gid, mapped, sizeof(mapped)) == 0)
+		return ipv4_text(gid + 12, buf);
+	for (unsigned int i = 0; i < 8; i++)
+		word[i] = be16_at(gid + 2 * i);
+	/* Others that begin with zeros may hold an IPv4 address, too. */
+	if (size >= INET6_ADDRSTRLEN && word[0])
+		return ipv6_text(word, buf);
+	if (inet_ntop(AF_INET6, gid, buf, (socklen_t)size))
+		return strlen(buf);
+	if (size)
+		buf[0] = '\0';
+	return 0;
+}
+
+const char *packet_icrc_text(const struct packet *p)
+{
+	static const char *const words[] = {
+		[ICRC_UNVERIFIABLE] = "unverifiable",
+		[ICRC_GOOD] = "good",
+		[ICRC_BAD] = "bad",
+	};
+
+	return p->icrc < ARRAY_SIZE(words) ? words[p->icrc] : "unverifiable";
+}
+
+static void add_mac(struct line *l, const uint8_t mac[6], int width)
+{
+	line_add(l, "%02x:%02x:%02x:%02x:%02x:%02x%*s", mac[0], mac[1], mac[2], mac[3], mac[4],
+		 mac[5], width > 17 ? width - 17 : 0, "");
+}
+
+static void add_op(struct line *l, const struct packet *p)
+{
+	static const char *const nak[] = {"PSN sequence", "invalid request", "remote access",
+					  "remote operational", "invalid RD request"};
+	unsigned int value = p->aeth.syndrome & 0x1f;
+	char name[32], op[64];
+
+	snprintf(op, sizeof(op), "%s", opcode_name(p->opcode, name, sizeof(name)));
+	if (packet_answer_kind(p) == AETH_NAK)
+		snprintf(op, sizeof(op), "NAK(%s)",
+			 value < ARRAY_SIZE(nak) ? nak[value] : "reserved");
+	else if (packet_answer_kind(p) == AETH_RNR)
+		snprintf(op, sizeof(op), "RNR NAK(%.2f ms)", packet_rnr_us(p) / 1000.0);
+	else if (packet_answer_kind(p) == AETH_RESERVED)
+		snprintf(op, sizeof(op), "reserved answer 0x%02x", p->aeth.syndrome);
+	line_add(l, " %-34s", op);
+}
+
+static void add_deth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", from qp 0x%06x", p->deth.src_qpn);
+}
+
+static void add_xrceth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", srq 0x%06x", p->xrc_srq);
+}
+
+static void add_feth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", flush 0x%08x", p->feth);
+}
+
+/* Keys are told in JSON alone: a line is pasted into mails, and who has an R_Key may use the
+ * memory. */
+static void add_reth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", va 0x%016" PRIx64 " length %u", p->reth.va, p->reth.dma_len);
+}
+
+static void add_atomiceth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", va 0x%016" PRIx64 " swap or add 0x%016" PRIx64 " compare 0x%016" PRIx64,
+		 p->atomiceth.va, p->atomiceth.swap_add, p->atomiceth.compare);
+}
+
+static void add_aeth(struct line *l, const struct packet *p)
+{
+	line_add(l, ", msn %u", p->aeth.msn);
+	if (packet_answer_kind(p) == AETH_ACK && packet_credits(p) >= 0)
+		line_add(l, ", credits %d", packet_credits(p));
+}
+
+static void add_atomicacketh(struct line *l, const struct packet *p)
+{
+	line_add(l, ", was 0x%016" PRIx64, p->atomic_ack);
+}
+
+static void add_immdt(struct line *l, const struct packet *p)
+{
+	line_add(l, ", immediate 0x%08x", p->immdt);
+}
+
+static void add_ieth(struct line *l, const struct packet *p)
+{
+	(void)p;
+	line_add(l, ", invalidates a key");
+}
+
+static void add_headers(struct line *l, const struct packet *p)
+{
+	static const struct {
+		uint16_t header;
+		void (*add)(struct line *l, const struct packet *p);
+	} rows[] = {
+		{HDR_DETH, add_deth},
+		{HDR_XRCETH, add_xrceth},
+		{HDR_FETH, add_feth},
+		{HDR_RETH, add_reth},
+		{HDR_ATOMICETH, add_atomiceth},
+		{HDR_AETH, add_aeth},
+		{HDR_ATOMICACKETH, add_atomicacketh},
+		{HDR_IMMDT, add_immdt},
+		{HDR_IETH, add_ieth},
+	};
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (p->headers & rows[i].header)
+			rows[i].add(l, p);
+}
+
+static void add_roce(struct line *l, const struct packet *p)
+{
+	static const char *const ecn[] = {"-", "ECT1", "ECT0", "CE"};
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
+
+	packet_addr_text(p->src, src, sizeof(src));
+	packet_addr_text(p->dst, dst, sizeof(dst));
+	line_add(l, "%-15s -> %-15s %4u %-4s", src, dst, p->dscp, ecn[p->ecn & 3]);
+	if (!p->bth) {
+		line_add(l, " %-34s %-8s %-8s icrc unverifiable", "?", "-", "-");
+		return;
+	}
+	add_op(l, p);
+	line_add(l, " 0x%06x", p->dest_qpn);
+	if (p->opcode == OPCODE_CNP)
+		line_add(l, " %-8s", "-");
+	else
+		line_add(l, " 0x%06x", p->psn);
+	line_add(l, " icrc %s", p->icrc == ICRC_GOOD ? "ok" : packet_icrc_text(p));
+	if (p->payload_len)
+		line_add(l, ", %u bytes%s", p->payload_len,
+			 opcode_info(p->opcode)->name ? "" : " of headers and data");
+	add_headers(l, p);
+	if (p->vlan_count)
+		line_add(l, ", vlan %u pcp %u", p->vid, p->pcp);
+	if (p->becn)
+		line_add(l, ", BECN");
+	else if (p->opcode == OPCODE_CNP)
+		line_add(l, ", without BECN");
+	if (p->fecn)
+		line_add(l, ", FECN");
+	if (p->fragment)
+		line_add(l, ", IP fragment");
+}
+
+static void add_mac_control(struct line *l, const struct packet *p)
+{
+	unsigned int i;
+
+	add_mac(l, p->smac, 0);
+	line_add(l, " -> ");
+	add_mac(l, p->dmac, 0);
+	if (p->kind == PACKET_PAUSE) {
+		line_add(l, " PAUSE quanta %u", p->pfc_quanta[0]);
+		return;
+	}
+	line_add(l, " PFC%s", p->pfc_enable ? "" : " no priority");
+	for (i = 0; i < ARRAY_SIZE(p->pfc_quanta); i++)
+		if (p->pfc_enable & (1U << i))
+			line_add(l, " prio %u quanta %u", i, p->pfc_quanta[i]);
+}
+
+/* What a reader looks for first: the QP and PSN that belong together, and where to. */
+static void add_cm(struct line *l, const struct cm *c)
+{
+	static const struct {
+		const char *key, *text;
+		int digits; /* of a hexadecimal number; 0 = decimal */
+	} shown[] = {
+		{"local_id", "id", 8},
+		{"remote_id", "to", 8},
+		{"qpn", "qp", 6},
+		{"starting_psn", "peer's first psn", 6},
+		{"reason", "reason", 0},
+		{"status", "status", 0},
+		{"path_mtu", "mtu", 0},
+		{"ack_timeout", "ack timeout", 0},
+		{"service_id", "service", 16},
+	};
+	char dst[INET6_ADDRSTRLEN];
+	unsigned int i;
+	uint64_t v;
+
+	if (c->message == CM_NONE)
+		return;
+	line_add(l, ", CM %s", cm_message_text(c));
+	for (i = 0; i < ARRAY_SIZE(shown); i++) {
+		if (!cm_find(c, shown[i].key, &v))
+			continue;
+		if (shown[i].digits)
+			line_add(l, " %s 0x%0*" PRIx64, shown[i].text, shown[i].digits, v);
+		else
+			line_add(l, " %s %" PRIu64, shown[i].text, v);
+	}
+	if (!c->ip)
+		return;
+	packet_addr_text(c->ip_dst, dst, sizeof(dst));
+	line_add(l, " to %s port %u", dst, c->ip_port);
+}
+
+static void add_tunnel(struct line *l, const struct packet *p)
+{
+	char src[INET6_ADDRSTRLEN];
+
+	if (p->tunnel.kind == TUNNEL_NONE)
+		return;
+	packet_addr_text(p->tunnel.src, src, sizeof(src));
+	line_add(l, ", %s from %s", encap_tunnel_text(p), src);
+	if (encap_tunnel_named(p))
+		line_add(l, " session %u", p->tunnel.session);
+	if (p->tunnel.kind == TUNNEL_VXLAN)
+		line_add(l, " vni %u", p->tunnel.vni);
+	if (p->tunnel.sequenced)
+		line_add(l, " no %u", p->tunnel.sequence);
+	if (p->tunnel.cut)
+		line_add(l, " cut by the mirror");
+}
+
+int packet_text_header(char *buf, size_t size)
+{
+	return snprintf(buf, size, "%7s %13s %-15s    %-15s %4s %-4s %-34s %-8s %-8s %s", "no",
+			"time", "src", "dst", "dscp", "ecn", "op", "qp", "psn", "note");
+}
+
+int packet_text(const struct packet *p, char *buf, size_t size)
+{
+	int64_t ns = (int64_t)p->time_ns;
+	uint64_t abs_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+	struct line l = {buf, size, 0};
+	char time[40];
+
+	if (size)
+		buf[0] = '\0';
+	snprintf(time, sizeof(time), "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "",
+		 abs_ns / 1000000000, abs_ns % 1000000000);
+	line_add(&l, "%7" PRIu64 " %13s ", p->frame, time);
+	if (p->kind == PACKET_ROCE) {
+		add_roce(&l, p);
+	} else if (p->kind == PACKET_PFC || p->kind == PACKET_PAUSE) {
+		add_mac_control(&l, p);
+	} else {
+		add_mac(&l, p->smac, 0);
+		line_add(&l, " -> ");
+		add_mac(&l, p->dmac, 0);
+		line_add(&l, p->kind == PACKET_LLDP ? " LLDP" : " not RoCE");
+	}
+	add_cm(&l, &p->cm);
+	add_tunnel(&l, p);
+	if (p->fault != PACKET_OK)
+		line_add(&l, ", %s: %s", p->fault == PACKET_TRUNCATED ? "truncated" : "malformed",
+			 p->note);
+	return (int)l.used;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The live filters by name, as expressions of libpcap that the kernel runs. They see one frame at a
+ * time: no filter can know a retransmission, and one for the anomalies alone leaves the PSNs around
+ * them out.
+ */
+#include <string.h>
+
+#include "capture/file/source.h"
+
+/* udp[] works for IPv4 alone: for IPv6 the offsets are from the fixed header on (40 + UDP 8 + BTH
+ * 12). "nak": ACK opcodes of RC and XRC whose AETH syndrome is not ACK. "vlan" shifts the offsets
+ * of all that follows in an expression, so it stands last. */
+#define F_ROCE "udp dst port 4791 or ether proto 0x8915"
+#define F_CNP                                                                                      \
+	"(udp dst port 4791 and udp[8] = 0x81) or "                                                \
+	"(ip6 proto 17 and ip6[42:2] = 4791 and ip6[48] = 0x81) or "                               \
+	"(ether proto 0x8915 and ether[54] = 0x81)"
+#define F_NAK                                                                                      \
+	"(udp dst port 4791 and (udp[8] = 0x11 or udp[8] = 0xb1) and udp[20] & 0x60 != 0) or "     \
+	"(ip6 proto 17 and ip6[42:2] = 4791 and (ip6[48] = 0x11 or ip6[48] = 0xb1)"                \
+	" and ip6[60] & 0x60 != 0) or "                                                            \
+	"(ether proto 0x8915 and (ether[54] = 0x11 or ether[54] = 0xb1) and ether[66] & 0x60 != "  \
+	"0)"
+#define TAGGED_OR_NOT(f)  "(" f ") or (vlan and (" f "))"
+#define UP_TO_TWO_TAGS(f) "(" f ") or (vlan and ((" f ") or (vlan and (" f "))))"
+/* What is in a tunnel no offset tells: its headers have many lengths. */
+#define F_TUNNEL "ip proto 47 or ip6 proto 47 or udp dst port 4789"
+#define F_LLDP	 "ether proto 0x88cc"
+#define F_PFC	 "ether proto 0x8808"
+
+static const struct {
+	const char *name, *filter;
+} filters[] = {
+	{"roce", F_LLDP " or " F_PFC " or " UP_TO_TWO_TAGS(F_ROCE)},
+	{"lldp", F_LLDP},
+	{"pfc", F_PFC},
+	{"nak", TAGGED_OR_NOT(F_NAK)},
+	{"cnp", TAGGED_OR_NOT(F_CNP)},
+	{"mirror", TAGGED_OR_NOT(F_TUNNEL)},
+};
+
+const char *source_filter(const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(filters); i++)
+		if (!strcmp(filters[i].name, name))
+			return filters[i].filter;
+	return NULL;
+}

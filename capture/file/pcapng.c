@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A walker over pcapng blocks that looks at interfaces and their statistics only
+ * (draft-ietf-opsawg-pcapng, sections 4.2 and 4.6). Every block is
+ *
+ *   | type 32 | total length 32 | body, padded to 4 | total length 32 |
+ *
+ * in the byte order of its section header. The walker is fed, so that it can stand beside a stream
+ * that nobody reads twice.
+ */
+#include "capture/file/pcapng.h"
+
+#include <byteswap.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCK_SECTION	 0x0a0d0d0aU
+#define BLOCK_INTERFACE	 1U
+#define BLOCK_STATISTICS 5U
+#define PCAP_MICRO	 0xa1b2c3d4U
+#define PCAP_NANO	 0xa1b23c4dU
+#define BYTE_ORDER_MAGIC 0x1a2b3c4dU
+#define BLOCK_MIN	 12U
+#define ISB_FIXED	 12U /* interface id, timestamp */
+#define INTERFACE_FIXED	 8U  /* link type, reserved, snap length */
+#define OPTION_SPEED	 8
+#define OPTION_TSRESOL	 9
+#define OPTION_IFDROP	 5
+#define OPTION_OSDROP	 7
+#define HEAD_BYTES	 8U
+#define PIECE_BYTES	 65536U
+
+static uint32_t u32_of(const struct pcapng_section *s, uint32_t v)
+{
+	return s->swapped ? bswap_32(v) : v;
+}
+
+static uint16_t u16_at(const struct pcapng_section *s, const uint8_t *p)
+{
+	uint16_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return s->swapped ? bswap_16(v) : v;
+}
+
+static uint64_t u64_at(const struct pcapng_section *s, const uint8_t *p)
+{
+	uint64_t v;
+
+	memcpy(&v, p, sizeof(v));
+	return s->swapped ? bswap_64(v) : v;
+}
+
+static void read_statistics(struct pcapng_section *s, const uint8_t *body, size_t len)
+{
+	uint64_t drops = 0;
+	bool told = false;
+	uint32_t id;
+
+	if (len < ISB_FIXED)
+		return;
+	memcpy(&id, body, sizeof(id));
+	id = u32_of(s, id);
+	if (id >= PCAPNG_INTERFACES)
+		return;
+	body += ISB_FIXED;
+	len -= ISB_FIXED;
+	while (len >= 4) {
+		uint16_t code = u16_at(s, body), size = u16_at(s, body + 2);
+		size_t padded = 4 + ((size + 3U) & ~3U);
+
+		if (!code || padded > len)
+			break;
+		if (size == 8 && (code == OPTION_IFDROP || code == OPTION_OSDROP)) {
+			drops += u64_at(s, body + 4);
+			told = true;
+		}
+		body += padded;
+		len -= padded;
+	}
+	if (told) {
+		s->told[id] = true;
+		s->dropped[id] = drops;
+	}
+}
+
+/* In negative powers of 10, or of 2 with the first bit; a microsecond without it. */
+static uint32_t step_of(uint8_t resolution)
+{
+	bool fine = resolution & 0x80 ? (resolution & 0x7f) > 19 : resolution > 6;
+
+	return fine ? 1 : 1000;
+}
+
+/* Bits per second, from 10 Mbit/s to 10 Tbit/s: what is beyond says nothing. */
+static void read_speed(struct pcapng_tap *t, const uint8_t *value)
+{
+	uint64_t mbps = u64_at(&t->section, value) / 1000000;
+
+	if (mbps >= 10 && mbps <= 10000000 && (!t->link_mbps || mbps < t->link_mbps))
+		t->link_mbps = (uint32_t)mbps;
+}
+
+static void read_interface(struct pcapng_tap *t, const uint8_t *body, size_t len)
+{
+	uint32_t step_ns = 1000;
+
+	if (len < INTERFACE_FIXED)
+		return;
+	body += INTERFACE_FIXED;
+	len -= INTERFACE_FIXED;
+	while (len >= 4) {
+		uint16_t code = u16_at(&t->section, body), size = u16_at(&t->section, body + 2);
+		size_t padded = 4 + ((size + 3U) & ~3U);
+
+		if (!code || padded > len)
+			break;
+		if (size && code == OPTION_TSRESOL)
+			step_ns = step_of(body[4]);
+		if (size == 8 && code == OPTION_SPEED)
+			read_speed(t, body + 4);
+		body += padded;
+		len -= padded;
+	}
+	if (!t->step_ns || step_ns < t->step_ns)
+		t->step_ns = step_ns;
+}
+
+/* Of a pcap, which has its clock in its first word. */
+static uint32_t pcap_step(uint32_t magic)
+{
+	if (magic == PCAP_NANO || magic == bswap_32(PCAP_NANO))
+		return 1;
+	return magic == PCAP_MICRO || magic == bswap_32(PCAP_MICRO) ? 1000 : 0;
+}
+
+static void section_end(struct pcapng_tap *t)
+{
+	for (unsigned int i = 0; i < PCAPNG_INTERFACES; i++) {
+		t->told |= t->section.told[i];
+		t->dropped += t->section.dropped[i];
+	}
+	memset(&t->section, 0, sizeof(t->section));
+}
+
+void pcapng_tap_init(struct pcapng_tap *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->need = HEAD_BYTES;
+}
+
+/* The magic behind the length tells the byte order of the whole section, its own length included.
+ */
+static bool section_begin(struct pcapng_tap *t)
+{
+	uint32_t magic;
+
+	section_end(t);
+	memcpy(&magic, t->buf + HEAD_BYTES, sizeof(magic));
+	t->section.swapped = magic == bswap_32(BYTE_ORDER_MAGIC);
+	t->begun = true;
+	return t->section.swapped || magic == BYTE_ORDER_MAGIC;
+}
+
+/* buf holds `need` bytes: what to do with them, and what is needed next. False where the file makes
+ * no sense. */
+static bool tap_step(struct pcapng_tap *t)
+{
+	uint32_t type, len;
+
+	memcpy(&type, t->buf, sizeof(type));
+	memcpy(&len, t->buf + 4, sizeof(len));
+	if (type == BLOCK_SECTION) { /* a palindrome in either byte order */
+		if (t->need == HEAD_BYTES) {
+			t->need = BLOCK_MIN;
+			return true;
+		}
+		if (!section_begin(t))
+			return false;
+	}
+	if (!t->begun)
+		t->step_ns = pcap_step(type);
+	len = u32_of(&t->section, len);
+	if (!t->begun || len < BLOCK_MIN || len % 4 || len < t->need)
+		return false;
+	type = u32_of(&t->section, type);
+	if ((type == BLOCK_STATISTICS || type == BLOCK_INTERFACE) &&
+	    len - BLOCK_MIN <= PCAPNG_STATISTICS_MAX) {
+		if (t->need == HEAD_BYTES && len > BLOCK_MIN) {
+			t->need = len - 4;
+			return true;
+		}
+		if (type == BLOCK_STATISTICS)
+			read_statistics(&t->section, t->buf + HEAD_BYTES, len - BLOCK_MIN);
+		else
+			read_interface(t, t->buf + HEAD_BYTES, len - BLOCK_MIN);
+	}
+	t->skip = len - t->need;
+	t->have = 0;
+	t->need = HEAD_BYTES;
+	return true;
+}
+
+void pcapng_tap_feed(struct pcapng_tap *t, const uint8_t *bytes, size_t len)
+{
+	while (len && !t->odd) {
+		size_t part = t->skip ? t->skip : t->need - t->have;
+
+		if (part > len)
+			part = len;
+		if (t->skip) {
+			t->skip -= (uint32_t)part;
+		} else {
+			memcpy(t->buf + t->have, bytes, part);
+			t->have += part;
+			t->odd = t->have == t->need && !tap_step(t);
+		}
+		bytes += part;
+		len -= part;
+	}
+}
+
+enum capture_drops pcapng_tap_drops(const struct pcapng_tap *t, uint64_t *dropped)
+{
+	struct pcapng_tap sum = *t;
+
+	section_end(&sum);
+	if (!sum.told)
+		return DROPS_UNKNOWN;
+	*dropped = sum.dropped;
+	return sum.dropped ? DROPS_SOME : DROPS_ZERO;
+}
+
+enum capture_drops pcapng_drops(int fd, uint64_t *dropped)
+{
+	uint8_t buf[PIECE_BYTES];
+	struct pcapng_tap t;
+	off_t at = 0;
+	ssize_t n;
+
+	pcapng_tap_init(&t);
+	while (!t.odd && (n = pread(fd, buf, sizeof(buf), at)) > 0) {
+		pcapng_tap_feed(&t, buf, (size_t)n);
+		at += n + t.skip;
+		t.skip = 0;
+	}
+	return pcapng_tap_drops(&t, dropped);
+}
+
+/* The first blocks. */
+void pcapng_begin(int fd, uint32_t *step_ns, uint32_t *link_mbps)
+{
+	uint8_t buf[PIECE_BYTES];
+	struct pcapng_tap t;
+	ssize_t n = pread(fd, buf, sizeof(buf), 0);
+
+	pcapng_tap_init(&t);
+	if (n > 0)
+		pcapng_tap_feed(&t, buf, (size_t)n);
+	*step_ns = t.step_ns;
+	*link_mbps = t.link_mbps;
+}

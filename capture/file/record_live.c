@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The two ends of a live recording. One byte is a message:
+ *
+ *   to the parent    MSG_NEXT     the next file, please
+ *                    MSG_RESULT   and a struct outcome: the recording is over
+ *   to the child     MSG_FILE     and a descriptor
+ *                    MSG_REFUSED  there is no file: the parent knows why
+ *                    MSG_STOP     write what came until now, and end
+ */
+#include "capture/file/record_live.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STEP_MS	     100 /* how late a signal or the end of the time is noticed */
+#define DRAIN_MS     250 /* until the kernel has handed over what came before the end, at least */
+#define DRAIN_MAX_MS 30000
+#define RESULT_MS    10000
+#define PATIENCE_MS  (DRAIN_MAX_MS + RESULT_MS)
+#define NS_PER_MS    UINT64_C(1000000)
+
+enum message {
+	MSG_NEXT = 'n',
+	MSG_RESULT = 'r',
+	MSG_FILE = 'f',
+	MSG_REFUSED = 'x',
+	MSG_STOP = 's',
+};
+
+/* What the child knows at the end. */
+struct outcome {
+	uint64_t frames, roce, dropped;
+	int drops; /* enum capture_drops */
+	int code;
+	char text[ERR_TEXT_MAX], hint[ERR_HINT_MAX];
+};
+
+/* In the child. */
+struct recording {
+	const struct record_live *live;
+	struct source *source;
+	struct recorder *recorder;
+	uint64_t frames, roce, last_ns, next_look_ms;
+	int parent;
+	bool stop, alone; /* alone: the parent is gone */
+};
+
+/* In the parent. */
+struct serving {
+	const struct record_live *live;
+	struct confined *c;
+	struct record_live_result *result;
+	struct err no_file; /* a file that cannot be made ends the recording, and is its error */
+	int last;	    /* the file before, -1: none */
+};
+
+static int recording_open(void *arg, struct err *e)
+{
+	struct recording *r = arg;
+
+	return source_open_live(r->live->interface, source_filter(r->live->filter),
+				r->live->plan.snaplen, &r->source, e);
+}
+
+/* One message of the parent; *fd is -1 but with MSG_FILE. */
+static int recording_hear(struct recording *r, uint8_t *message, int *fd)
+{
+	int err = confined_receive_fd(r->parent, message, fd);
+
+	r->alone |= err != 0;
+	r->stop |= r->alone || *message == MSG_STOP;
+	return err;
+}
+
+static int recording_next(void *arg, unsigned int n, struct err *e)
+{
+	struct recording *r = arg;
+	uint8_t message = MSG_NEXT;
+	int fd = -1, err = confined_write(r->parent, &message, 1);
+
+	(void)n; /* the parent counts itself */
+	do
+		err = err ? err : recording_hear(r, &message, &fd);
+	while (!err && message == MSG_STOP);
+	if (!err && (message != MSG_FILE || fd < 0))
+		err = -EIO;
+	return err ? err_sys(e, err, "%s: no file to record into", r->live->plan.path) : fd;
+}
+
+/* Whether the parent wants the end; asked each STEP_MS at most. */
+static bool recording_stopped(struct recording *r, uint64_t now_ms)
+{
+	uint8_t message;
+	int fd;
+
+	if (now_ms >= r->next_look_ms) {
+		r->next_look_ms = now_ms + STEP_MS;
+		while (!r->stop && confined_stopped(r->parent))
+			(void)recording_hear(r, &message, &fd);
+	}
+	return r->stop;
+}
+
+/* 1 and one frame more, 0 and none within the step, or -errno. */
+static int recording_step(struct recording *r, struct err *e)
+{
+	uint32_t cap_len, wire_len;
+	const uint8_t *data;
+	struct packet p;
+	uint64_t ns;
+	int got = source_next(r->source, STEP_MS, &data, &cap_len, &wire_len, &ns, e);
+
+	if (got <= 0)
+		return got;
+	packet_decode(source_link(r->source), data, cap_len, wire_len, ++r->frames, ns, &p);
+	r->roce += p.kind == PACKET_ROCE;
+	r->last_ns = ns;
+	got = recorder_add(r->recorder, &p, data, e);
+	return got ? got : 1;
+}
+
+static bool recording_is_full(const struct recording *r)
+{
+	return r->live->limit && r->frames >= r->live->limit;
+}
+
+static uint64_t unix_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec;
+}
+
+/*
+ * What waits in the ring came before the end, and belongs to the recording however long the writing
+ * takes. The maximum is for a clock that was set back meanwhile: then all frames are older.
+ */
+static int recording_drain(struct recording *r, struct err *e)
+{
+	uint64_t now = monotonic_ms(), until = now + DRAIN_MS, max = now + DRAIN_MAX_MS;
+	uint64_t end_ns = unix_now_ns();
+	bool older = true;
+	int got = 1;
+
+	while (got >= 0 && !recording_is_full(r) && (now < until || (got && older && now < max))) {
+		got = recording_step(r, e);
+		older = r->last_ns < end_ns;
+		now = monotonic_ms();
+	}
+	return got;
+}
+
+static int recording_fill(struct recording *r, struct err *e)
+{
+	unsigned int duration_ms = r->live->duration_ms;
+	uint64_t now = monotonic_ms(), until = duration_ms ? now + duration_ms : UINT64_MAX;
+	int err = recorder_open(&r->live->plan, r->source, recording_next, r, &r->recorder, e);
+
+	while (!err && !recording_stopped(r, now) && now < until && !recording_is_full(r)) {
+		err = recording_step(r, e);
+		err = err < 0 ? err : 0;
+		now = monotonic_ms();
+	}
+	if (!err)
+		err = recording_drain(r, e);
+	return err < 0 ? err : 0;
+}
+
+static void recording_run(void *arg, int parent)
+{
+	struct recording *r = arg;
+	struct outcome o = {0};
+	struct err e = {0}, later = {0};
+	uint8_t message = MSG_RESULT;
+
+	r->parent = parent;
+	o.code = recording_fill(r, &e);
+	o.drops = source_drops(r->source, &o.dropped);
+	if (recorder_close(r->recorder, &later) && !o.code) {
+		o.code = -EIO;
+		e = later;
+	}
+	o.frames = r->frames;
+	o.roce = r->roce;
+	memcpy(o.text, e.text, sizeof(o.text));
+	memcpy(o.hint, e.hint, sizeof(o.hint));
+	if (!confined_write(parent, &message, 1))
+		(void)confined_write(parent, &o, sizeof(o));
+}
+
+int record_live_start(const struct record_live *live, struct confined *c, struct err *e)
+{
+	struct recording r = {.live = live};
+	const struct confined_job job = {
+		.open = recording_open,
+		.run = recording_run,
+		.arg = &r,
+		.file_fd = -1,
+		.unfiltered = live->unfiltered,
+	};
+
+	return confined_start(&job, c, e);
+}
+
+/* In the parent: what the child says is as hostile as the frames are. */
+static int result_take(struct outcome *o, struct record_live_result *result, struct err *e)
+{
+	o->text[sizeof(o->text) - 1] = o->hint[sizeof(o->hint) - 1] = '\0';
+	result->frames = o->frames;
+	result->roce = o->roce;
+	result->dropped = o->dropped;
+	result->drops = o->drops == DROPS_ZERO	 ? DROPS_ZERO
+			: o->drops == DROPS_SOME ? DROPS_SOME
+						 : DROPS_UNKNOWN;
+	if (!o->code)
+		return 0;
+	err_set(e, o->code < 0 ? o->code : -EIO, "%s", o->text);
+	err_hint(e, "%s", o->hint);
+	return o->code < 0 ? o->code : -EIO;
+}
+
+/* A decoder has written into its file before it asks for another one. Files are made as fast as
+ * they are asked for. */
+static bool last_is_empty(const struct serving *s)
+{
+	struct stat st;
+
+	return s->last >= 0 && !fstat(s->last, &st) && S_ISREG(st.st_mode) && !st.st_size;
+}
+
+static int file_for(struct serving *s, struct err *e)
+{
+	if (last_is_empty(s))
+		return err_set(e, -EPROTO,
+			       "the process that decodes packets asks for files and fills none");
+	return recorder_file(&s->live->plan, s->result->files + 1, e);
+}
+
+static void serve_next(struct serving *s)
+{
+	uint8_t refused = MSG_REFUSED;
+	int fd = file_for(s, &s->no_file), err;
+
+	if (fd < 0) {
+		(void)confined_write(s->c->fd, &refused, 1);
+		return;
+	}
+	s->result->files++;
+	err = confined_send_fd(s->c->fd, MSG_FILE, fd);
+	if (err)
+		err_sys(&s->no_file, err, "the process that decodes packets is gone");
+	if (s->last >= 0)
+		close(s->last);
+	s->last = fd;
+}
+
+/* 1: it was the last message. */
+static int serve_message(struct serving *s, struct err *e)
+{
+	struct outcome o;
+	uint8_t message;
+	int err = confined_read(s->c->fd, &message, 1, RESULT_MS);
+
+	if (!err && message == MSG_NEXT) {
+		if (!s->no_file.code)
+			serve_next(s);
+		return 0;
+	}
+	if (!err && message == MSG_RESULT)
+		err = confined_read(s->c->fd, &o, sizeof(o), RESULT_MS);
+	else if (!err)
+		err = -EPROTO;
+	if (err)
+		return err_sys(e, err, "the process that decodes packets is gone");
+	err = result_take(&o, s->result, e);
+	return err ? err : 1;
+}
+
+/* Until the result is there, or the time for it is over. */
+static int serve(struct serving *s, const atomic_int *stop, struct err *e)
+{
+	const struct record_live *live = s->live;
+	uint64_t patience = live->patience_ms ? live->patience_ms : PATIENCE_MS;
+	uint64_t now = monotonic_ms();
+	uint64_t until = live->duration_ms ? now + live->duration_ms + patience : UINT64_MAX;
+	uint8_t message = MSG_STOP;
+	bool told = false;
+	int err = 0;
+
+	for (; !err && now < until; now = monotonic_ms()) {
+		struct pollfd p = {.fd = s->c->fd, .events = POLLIN};
+
+		if (*stop && !told) {
+			(void)confined_write(s->c->fd, &message, 1);
+			told = true;
+			if (now + patience < until)
+				until = now + patience;
+		}
+		if (poll(&p, 1, STEP_MS) > 0)
+			err = serve_message(s, e);
+	}
+	if (err)
+		return err;
+	err_set(e, -ETIMEDOUT, "the process that decodes packets does not come to its end");
+	err_hint(e, "what it wrote until now may break off");
+	return -ETIMEDOUT;
+}
+
+int record_live_run(const struct record_live *live, struct confined *c, const atomic_int *stop,
+		    struct record_live_result *result, struct err *e)
+{
+	struct serving s = {.live = live, .c = c, .result = result, .last = -1};
+	struct err ended = {0};
+	int err;
+
+	memset(result, 0, sizeof(*result));
+	err = serve(&s, stop, e);
+	if (s.last >= 0)
+		close(s.last);
+	if (confined_end(c, &ended) && err == -EPIPE)
+		*e = ended; /* says more than that it is gone */
+	if (s.no_file.code) {
+		*e = s.no_file;
+		return s.no_file.code;
+	}
+	return err < 0 ? err : 0;
+}

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Recording with rotation. A file ends before the frame that would be too much for it, so a limit
+ * holds, but for the first frame of a file. Each file tells how much the capture lost while it was
+ * written.
+ */
+#include "capture/file/recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiles/base/file.h"
+
+#define FRAME_MAX      262144U
+#define FRAME_OVERHEAD 36U /* of pcapng, with the padding; pcap has less */
+#define END_BYTES      52U /* of pcapng: the statistics */
+
+struct recorder {
+	struct record_plan plan;
+	recorder_next *next;
+	void *arg;
+	struct source *source;
+	struct sink *sink;
+	unsigned int files;
+	uint64_t begun_ns, last_ns, frames; /* of this file */
+	uint64_t dropped;		    /* by the source, before this file */
+	uint8_t frame[FRAME_MAX];
+};
+
+static bool rotates(const struct record_plan *p)
+{
+	return p->max_bytes || p->max_ns || p->max_frames;
+}
+
+int recorder_name(const struct record_plan *plan, unsigned int n, char *buf, size_t size)
+{
+	const char *base = strrchr(plan->path, '/');
+	const char *dot = strrchr(base ? base : plan->path, '.');
+	int stem = dot ? (int)(dot - plan->path) : (int)strlen(plan->path);
+	int len;
+
+	if (rotates(plan))
+		len = snprintf(buf, size, "%.*s-%05u%s", stem, plan->path, n, plan->path + stem);
+	else
+		len = snprintf(buf, size, "%s", plan->path);
+	return len < 0 || (size_t)len >= size ? -ENAMETOOLONG : 0;
+}
+
+int recorder_file(const struct record_plan *plan, unsigned int n, struct err *e)
+{
+	char name[PATH_MAX];
+	int fd, err = recorder_name(plan, n, name, sizeof(name));
+
+	if (err)
+		return err_sys(e, err, "%s", plan->path);
+	if (!strcmp(name, "-")) {
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? err_sys(e, -errno, "standard output") : fd;
+	}
+	fd = sink_create(plan->folder, file_name_of(name), e);
+	/* An old file that cannot be removed is no reason to end the recording. */
+	if (fd >= 0 && plan->keep && n > plan->keep &&
+	    !recorder_name(plan, n - plan->keep, name, sizeof(name)))
+		(void)file_remove(plan->folder, file_name_of(name), NULL);
+	return fd;
+}
+
+static int begin_file(struct recorder *r, struct err *e)
+{
+	char name[PATH_MAX];
+	int fd, err = recorder_name(&r->plan, r->files + 1, name, sizeof(name));
+
+	if (err)
+		return err_sys(e, err, "%s", r->plan.path);
+	fd = r->next(r->arg, r->files + 1, e);
+	if (fd < 0)
+		return fd;
+	err = sink_open(fd, name, source_link(r->source), r->plan.full ? r->plan.snaplen : 0,
+			&r->sink, e);
+	if (err)
+		return err;
+	r->files++;
+	r->frames = 0;
+	return 0;
+}
+
+static int end_file(struct recorder *r, struct err *e)
+{
+	struct sink *sink = r->sink;
+	uint64_t dropped;
+	int err = 0, closed;
+
+	if (!sink)
+		return 0;
+	r->sink = NULL;
+	if (source_drops(r->source, &dropped) != DROPS_UNKNOWN) {
+		err = sink_statistics(sink, r->last_ns, r->frames, dropped - r->dropped, e);
+		r->dropped = dropped;
+	}
+	closed = sink_close(sink, err ? NULL : e);
+	return err ? err : closed;
+}
+
+int recorder_open(const struct record_plan *plan, struct source *s, recorder_next *next, void *arg,
+		  struct recorder **out, struct err *e)
+{
+	struct recorder *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (!r)
+		return err_sys(e, -ENOMEM, "%s", plan->path);
+	r->plan = *plan;
+	r->source = s;
+	r->next = next;
+	r->arg = arg;
+	err = begin_file(r, e);
+	if (err) {
+		free(r);
+		return err;
+	}
+	*out = r;
+	return 0;
+}
+
+static bool is_full(const struct recorder *r, uint32_t len, uint64_t time_ns)
+{
+	const struct record_plan *p = &r->plan;
+
+	if (!r->frames)
+		return false;
+	return (p->max_frames && r->frames >= p->max_frames) ||
+	       (p->max_bytes &&
+		sink_bytes(r->sink) + len + FRAME_OVERHEAD + END_BYTES > p->max_bytes) ||
+	       (p->max_ns && time_ns > r->begun_ns && time_ns - r->begun_ns >= p->max_ns);
+}
+
+int recorder_add(struct recorder *r, const struct packet *p, const uint8_t *data, struct err *e)
+{
+	uint32_t len = p->cap_len < FRAME_MAX ? p->cap_len : FRAME_MAX;
+	int err;
+
+	if (!r->plan.full) {
+		memcpy(r->frame, data, len);
+		len = capture_cut(p, r->frame, len);
+		data = r->frame;
+	}
+	if (is_full(r, len, p->time_ns)) {
+		err = end_file(r, e);
+		if (!err)
+			err = begin_file(r, e);
+		if (err)
+			return err;
+	}
+	if (!r->frames++)
+		r->begun_ns = p->time_ns;
+	r->last_ns = p->time_ns;
+	return sink_write(r->sink, data, len, p->wire_len, p->time_ns, e);
+}
+
+unsigned int recorder_files(const struct recorder *r)
+{
+	return r->files;
+}
+
+int recorder_close(struct recorder *r, struct err *e)
+{
+	int err;
+
+	if (!r)
+		return 0;
+	err = end_file(r, e);
+	free(r);
+	return err;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Recordings: pcap or pcapng with nanoseconds, in the byte order of the machine. A recording never
+ * overwrites a file and follows no symlink; a full disk is an error that names the file, at the
+ * latest at close.
+ *
+ *   pcapng: section, one interface, then | 6 | length | interface | time 64 | captured | on the
+ * wire | data, padded to 4 | length | for each frame (draft-ietf-opsawg-pcapng, 4.3)
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <pcap/dlt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/file/source.h"
+#include "profiles/base/file.h"
+
+#define PCAP_MAGIC_NS	   0xa1b23c4dU
+#define LINKTYPE_RAW	   101U
+#define SNAPLEN_WHOLE	   262144U
+#define WRITE_BUFFER_BYTES (1U << 18)
+
+#define SUFFIX_PCAPNG ".pcapng"
+
+struct sink {
+	FILE *file;
+	const struct format *format;
+	uint64_t bytes;
+	char *path;
+	char *buffer;
+	int code; /* of the first write that failed */
+};
+
+static void sink_free(struct sink *k)
+{
+	free(k->buffer);
+	free(k->path);
+	free(k);
+}
+
+static int sink_put(struct sink *k, const void *bytes, size_t len, struct err *e)
+{
+	if (!k->code && len && fwrite(bytes, len, 1, k->file) != 1)
+		k->code = errno ? -errno : -EIO;
+	k->bytes += len;
+	return k->code ? err_sys(e, k->code, "%s", k->path) : 0;
+}
+
+static uint32_t link_of(int dlt)
+{
+	return dlt == DLT_RAW ? LINKTYPE_RAW : (uint32_t)dlt;
+}
+
+static int pcap_begin(struct sink *k, int dlt, unsigned int snaplen, struct err *e)
+{
+	struct {
+		uint32_t magic;
+		uint16_t major, minor;
+		uint32_t zone, accuracy, snaplen, link;
+	} h = {
+		.magic = PCAP_MAGIC_NS,
+		.major = 2,
+		.minor = 4,
+		.snaplen = snaplen,
+		.link = link_of(dlt),
+	};
+
+	_Static_assert(sizeof(h) == 24, "the file header of pcap has no holes");
+	return sink_put(k, &h, sizeof(h), e);
+}
+
+static int pcap_frame(struct sink *k, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
+		      uint64_t time_ns, struct err *e)
+{
+	uint32_t h[4] = {
+		(uint32_t)(time_ns / 1000000000),
+		(uint32_t)(time_ns % 1000000000),
+		cap_len,
+		wire_len,
+	};
+	int err = sink_put(k, h, sizeof(h), e);
+
+	return err ? err : sink_put(k, data, cap_len, e);
+}
+
+/* pcap has no place for them. */
+static int pcap_statistics(struct sink *k, uint64_t time_ns, uint64_t received, uint64_t dropped,
+			   struct err *e)
+{
+	(void)time_ns, (void)received, (void)dropped;
+	return sink_put(k, NULL, 0, e);
+}
+
+/* Two 16-bit fields as they lie in memory: an option's code and length, and the like. */
+static uint32_t pair(unsigned int first, unsigned int second)
+{
+	uint16_t v[2] = {(uint16_t)first, (uint16_t)second};
+	uint32_t both;
+
+	memcpy(&both, v, sizeof(both));
+	return both;
+}
+
+static int pcapng_begin(struct sink *k, int dlt, unsigned int snaplen, struct err *e)
+{
+	const uint8_t nanoseconds[4] = {9};
+	uint32_t h[] = {
+		0x0a0d0d0a,
+		28,
+		0x1a2b3c4d,
+		pair(1, 0),
+		UINT32_MAX,
+		UINT32_MAX,
+		28,
+		/* the interface, with if_tsresol */
+		1,
+		32,
+		pair(link_of(dlt), 0),
+		snaplen,
+		pair(9, 1),
+		0,
+		0,
+		32,
+	};
+
+	memcpy(&h[12], nanoseconds, sizeof(nanoseconds));
+	return sink_put(k, h, sizeof(h), e);
+}
+
+static int pcapng_frame(struct sink *k, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
+			uint64_t time_ns, struct err *e)
+{
+	static const uint8_t zero[4];
+	uint32_t pad = -cap_len & 3, len = 32 + cap_len + pad;
+	uint32_t h[] = {
+		6, len, 0, (uint32_t)(time_ns >> 32), (uint32_t)time_ns, cap_len, wire_len,
+	};
+	int err = sink_put(k, h, sizeof(h), e);
+
+	if (!err)
+		err = sink_put(k, data, cap_len, e);
+	if (!err)
+		err = sink_put(k, zero, pad, e);
+	return err ? err : sink_put(k, &len, sizeof(len), e);
+}
+
+/* isb_ifrecv and isb_osdrop. */
+static int pcapng_statistics(struct sink *k, uint64_t time_ns, uint64_t received, uint64_t dropped,
+			     struct err *e)
+{
+	uint32_t h[] = {
+		5,
+		52,
+		0,
+		(uint32_t)(time_ns >> 32),
+		(uint32_t)time_ns,
+		pair(4, 8),
+		0,
+		0,
+		pair(7, 8),
+		0,
+		0,
+		0,
+		52,
+	};
+
+	memcpy(&h[6], &received, sizeof(received));
+	memcpy(&h[9], &dropped, sizeof(dropped));
+	return sink_put(k, h, sizeof(h), e);
+}
+
+static const struct format {
+	const char *suffix; /* of the file's name */
+	int (*begin)(struct sink *k, int dlt, unsigned int snaplen, struct err *e);
+	int (*frame)(struct sink *k, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
+		     uint64_t time_ns, struct err *e);
+	int (*statistics)(struct sink *k, uint64_t time_ns, uint64_t received, uint64_t dropped,
+			  struct err *e);
+} formats[] = {
+	{SUFFIX_PCAPNG, pcapng_begin, pcapng_frame, pcapng_statistics},
+	{"", pcap_begin, pcap_frame, pcap_statistics}, /* any other name */
+};
+
+static const struct format *format_of(const char *path)
+{
+	size_t len = strlen(path);
+	unsigned int i = 0;
+
+	while (strlen(formats[i].suffix) > len ||
+	       strcmp(path + len - strlen(formats[i].suffix), formats[i].suffix) != 0)
+		i++;
+	return &formats[i];
+}
+
+int sink_create(const struct folder *folder, const char *name, struct err *e)
+{
+	int fd, err;
+
+	err = file_descriptor(folder, name, O_WRONLY | O_CREAT | O_EXCL, 0600, &fd, e);
+	if (!err)
+		return fd;
+	if (err == -EEXIST)
+		err_hint(e, "a recording never overwrites: name another file");
+	if (err == -EACCES)
+		err_hint(e, "the owner of the folder writes the recording: name a folder that is "
+			    "theirs");
+	return err;
+}
+
+int sink_open(int fd, const char *name, int dlt, unsigned int snaplen, struct sink **out,
+	      struct err *e)
+{
+	struct sink *k = calloc(1, sizeof(*k));
+	int err;
+
+	if (!k) {
+		close(fd);
+		return err_sys(e, -ENOMEM, "%s", name);
+	}
+	k->format = format_of(name);
+	k->path = strdup(name);
+	k->buffer = malloc(WRITE_BUFFER_BYTES);
+	k->file = k->path && k->buffer ? fdopen(fd, "wb") : NULL;
+	if (!k->file) {
+		close(fd);
+		sink_free(k);
+		return err_sys(e, -ENOMEM, "%s", name);
+	}
+	setvbuf(k->file, k->buffer, _IOFBF, WRITE_BUFFER_BYTES);
+	err = k->format->begin(k, dlt, snaplen ? snaplen : SNAPLEN_WHOLE, e);
+	if (err) {
+		(void)sink_close(k, NULL); /* the first error is the one to tell */
+		return err;
+	}
+	*out = k;
+	return 0;
+}
+
+int sink_write(struct sink *k, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
+	       uint64_t time_ns, struct err *e)
+{
+	return k->format->frame(k, data, cap_len, wire_len, time_ns, e);
+}
+
+int sink_statistics(struct sink *k, uint64_t time_ns, uint64_t received, uint64_t dropped,
+		    struct err *e)
+{
+	return k->format->statistics(k, time_ns, received, dropped, e);
+}
+
+uint64_t sink_bytes(const struct sink *k)
+{
+	return k->bytes;
+}
+
+int sink_close(struct sink *k, struct err *e)
+{
+	int err;
+
+	if (!k)
+		return 0;
+	if (fclose(k->file) && !k->code)
+		k->code = -errno;
+	err = k->code ? err_sys(e, k->code, "%s", k->path) : 0;
+	sink_free(k);
+	return err;
+}

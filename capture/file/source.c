@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Frames from files and interfaces through libpcap; the records of ordinary files are read past it.
+ * What is compressed or comes by a pipe is unpacked on the way to it.
+ * Files get no BPF filter: "udp port 4791" on a file misses tagged frames, which live it does not,
+ * because the kernel has taken the tag off before. The live source waits with poll(): with
+ * TPACKET_V3 a read never returns while nothing matches.
+ */
+#include "capture/file/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/if_packet.h>
+#include <net/ethernet.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <pcap/pcap.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/file/pcapng.h"
+#include "capture/file/record_file.h"
+#include "capture/file/unpack.h"
+
+#define READ_BUFFER_BYTES (1U << 20)
+#define RING_BYTES	  (64 << 20) /* the default of 2 MB loses a tenth at 0.5 Mpps */
+#define SNAPLEN_WHOLE	  262144
+#define RING_WAIT_MS	  100 /* until the kernel hands over a block that is not full */
+
+/*
+ * What an interface and its socket lost. Not by pcap_stats(): it opens files in sysfs, which a
+ * confined process cannot do.
+ */
+struct live_drops {
+	int fd[2];	    /* of the interface's counters, -1: it has none */
+	uint64_t begun[2];  /* the counters when the capture began */
+	uint64_t by_socket; /* so far: a look at the socket's counter resets it */
+};
+
+struct source {
+	pcap_t *pcap;
+	char *name;
+	char *buffer;		     /* of the FILE that libpcap owns: freed after it */
+	int fd;			     /* of an ordinary file, else -1; libpcap's */
+	struct unpack *unpack;	     /* what libpcap reads from when there is no such */
+	struct record_file *records; /* of an ordinary file, until libpcap has to go on */
+	bool live, ended;
+	struct live_drops drops; /* of a live one */
+	uint64_t size;		 /* of a file of any kind, from where it is read; 0 = not known */
+	uint8_t own_mac[6];	 /* of a live Ethernet interface, else zero */
+	uint64_t frames;
+	uint32_t step_ns;   /* see source_step_ns() */
+	uint32_t link_mbps; /* that an ordinary file begins with, 0 = it does not say */
+};
+
+static struct source *source_new(const char *name)
+{
+	struct source *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->fd = -1;
+	s->drops.fd[0] = s->drops.fd[1] = -1;
+	s->name = strdup(name);
+	if (s->name)
+		return s;
+	free(s);
+	return NULL;
+}
+
+void source_close(struct source *s)
+{
+	if (!s)
+		return;
+	if (s->pcap)
+		pcap_close(s->pcap);
+	for (size_t i = 0; i < ARRAY_SIZE(s->drops.fd); i++)
+		if (s->drops.fd[i] >= 0)
+			close(s->drops.fd[i]);
+	record_file_close(s->records);
+	unpack_free(s->unpack);
+	free(s->buffer);
+	free(s->name);
+	free(s);
+}
+
+/* Nothing at all came of the file: an unpacked one has no size that could say so. */
+static bool is_empty(const struct source *s)
+{
+	return s->unpack ? !unpack_taken(s->unpack) : !s->size;
+}
+
+static int no_capture(const struct source *s, const char *why, struct err *e)
+{
+	if (unpack_error(s->unpack))
+		why = unpack_error(s->unpack);
+	else if (is_empty(s))
+		why = "it is empty";
+	err_set(e, -EINVAL, "%s: no capture file: %s", s->name, why);
+	err_hint(e, "pcap and pcapng are read, as they are or packed by gzip or zstd");
+	if (s->unpack)
+		unpack_hint(s->unpack, e);
+	return -EINVAL;
+}
+
+/* Hands f over to libpcap. f stays the caller's on failure. */
+static int open_pcap(struct source *s, FILE *f, struct err *e)
+{
+	char why[PCAP_ERRBUF_SIZE] = "";
+
+	s->buffer = malloc(READ_BUFFER_BYTES);
+	if (!s->buffer)
+		return err_sys(e, -ENOMEM, "%s", s->name);
+	setvbuf(f, s->buffer, _IOFBF, READ_BUFFER_BYTES);
+	s->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, why);
+	if (!s->pcap) {
+		return no_capture(s, why, e);
+	}
+	return 0;
+}
+
+static int check_link(const struct source *s, struct err *e)
+{
+	int dlt = pcap_datalink(s->pcap);
+	const char *name = pcap_datalink_val_to_name(dlt);
+
+	if (packet_link_supported(dlt))
+		return 0;
+	err_set(e, -ENOTSUP, "%s: link type %s (%d) is not understood", s->name,
+		name ? name : "unknown", dlt);
+	err_hint(e, "Ethernet, Linux cooked and raw IP captures are");
+	return -ENOTSUP;
+}
+
+/* Standard input is duplicated, because closing what libpcap got must not close ours. */
+int source_file_fd(const char *path, struct err *e)
+{
+	bool standard = !strcmp(path, "-");
+	int fd = standard ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)
+			  : open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return err_sys(e, -errno, *path ? "%s" : "'%s'",
+			       standard ? "standard input" : path);
+	return fd;
+}
+
+/* Ordinary files are read as they are; all else goes through a stream that unpacks it. f and fd are
+ * the caller's on failure. */
+static int open_stream(struct source *s, int fd, bool standard, FILE **f, struct err *e)
+{
+	struct stat st;
+	bool regular = !fstat(fd, &st) && S_ISREG(st.st_mode);
+	off_t from = regular && standard ? lseek(fd, 0, SEEK_CUR) : 0;
+
+	if (regular && from >= 0 && from < st.st_size)
+		s->size = (uint64_t)(st.st_size - from);
+	/* Standard input may be a file that was read in part. */
+	if (!standard && regular && !unpack_needed(fd)) {
+		*f = fdopen(fd, "rb");
+		if (!*f)
+			return err_sys(e, -ENOMEM, "%s", s->name);
+		s->fd = fd;
+		return 0;
+	}
+	s->unpack = unpack_new(fd, f);
+	return s->unpack ? 0 : err_sys(e, -ENOMEM, "%s", s->name);
+}
+
+int source_open_fd(int fd, const char *name, struct source **out, struct err *e)
+{
+	bool standard = !strcmp(name, "-");
+	struct source *s = source_new(standard ? "standard input" : name);
+	FILE *f = NULL;
+	int err = s ? open_stream(s, fd, standard, &f, e) : err_sys(e, -ENOMEM, "%s", name);
+
+	if (!err)
+		err = open_pcap(s, f, e);
+	if (err)
+		goto fail;
+	err = check_link(s, e);
+	if (err) {
+		source_close(s); /* closes f */
+		return err;
+	}
+	if (s->fd >= 0)
+		s->records = record_file_open(s->fd, (uint32_t)pcap_snapshot(s->pcap));
+	if (s->fd >= 0)
+		pcapng_begin(s->fd, &s->step_ns, &s->link_mbps);
+	if (s->records && !s->step_ns) /* behind many options */
+		s->step_ns = record_file_step_ns(s->records);
+	*out = s;
+	return 0;
+fail:
+	if (f)
+		fclose(f);
+	else
+		close(fd);
+	source_close(s);
+	return err;
+}
+
+int source_open_file(const char *path, struct source **out, struct err *e)
+{
+	int fd = source_file_fd(path, e);
+
+	return fd < 0 ? fd : source_open_fd(fd, path, out, e);
+}
+
+static int live_failed(const struct source *s, int status, struct err *e)
+{
+	static const struct {
+		int status, code;
+		const char *hint;
+	} rows[] = {
+		{PCAP_ERROR_PERM_DENIED, -EPERM,
+		 "capturing needs CAP_NET_RAW: run as root, or 'setcap cap_net_raw+ep' the "
+		 "program"},
+		{PCAP_ERROR_PROMISC_PERM_DENIED, -EPERM,
+		 "capturing needs CAP_NET_RAW: run as root, or 'setcap cap_net_raw+ep' the "
+		 "program"},
+		{PCAP_ERROR_NO_SUCH_DEVICE, -ENODEV, "'ip link' lists the interfaces"},
+		{PCAP_ERROR_IFACE_NOT_UP, -ENETDOWN, "bring it up: ip link set dev NAME up"},
+	};
+	const char *why = pcap_geterr(s->pcap);
+	unsigned int i;
+
+	err_set(e, -EIO, "%s: capture: %s", s->name, *why ? why : pcap_statustostr(status));
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].status != status)
+			continue;
+		err_set(e, rows[i].code, "%s: capture: %s", s->name, pcap_statustostr(status));
+		err_hint(e, "%s", rows[i].hint);
+		return rows[i].code;
+	}
+	return -EIO;
+}
+
+static int set_filter(struct source *s, const char *filter, struct err *e)
+{
+	struct bpf_program program;
+	int status;
+
+	if (pcap_compile(s->pcap, &program, filter, 1, PCAP_NETMASK_UNKNOWN) < 0)
+		return err_set(e, -EINVAL, "%s: filter '%s': %s", s->name, filter,
+			       pcap_geterr(s->pcap));
+	status = pcap_setfilter(s->pcap, &program);
+	pcap_freecode(&program);
+	return status < 0 ? live_failed(s, status, e) : 0;
+}
+
+static int activate(struct source *s, unsigned int snaplen, struct err *e)
+{
+	int status;
+
+	pcap_set_snaplen(s->pcap, snaplen ? (int)snaplen : SNAPLEN_WHOLE);
+	pcap_set_promisc(s->pcap, 1);
+	pcap_set_buffer_size(s->pcap, RING_BYTES);
+	pcap_set_timeout(s->pcap, RING_WAIT_MS);
+	pcap_set_tstamp_precision(s->pcap, PCAP_TSTAMP_PRECISION_NANO);
+	status = pcap_activate(s->pcap);
+	return status < 0 ? live_failed(s, status, e) : 0;
+}
+
+/* Left zero when the interface has none: then no frame is ours. */
+static void read_own_mac(struct source *s)
+{
+	struct ifreq ifr = {0};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return;
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "%s", s->name);
+	if (!ioctl(fd, SIOCGIFHWADDR, &ifr) && ifr.ifr_hwaddr.sa_family == ARPHRD_ETHER)
+		memcpy(s->own_mac, ifr.ifr_hwaddr.sa_data, sizeof(s->own_mac));
+	close(fd);
+}
+
+/* A counter of sysfs; 0 when it cannot be read. */
+static uint64_t read_counter(int fd)
+{
+	char text[24] = "";
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text) - 1, 0);
+
+	return n > 0 ? strtoull(text, NULL, 10) : 0;
+}
+
+/* The counters of frames that never reached a socket (linux sysfs-class-net-statistics). */
+static void begin_drops(struct source *s)
+{
+	static const char *const names[] = {"rx_missed_errors", "rx_fifo_errors"};
+	char path[96];
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		snprintf(path, sizeof(path), "/sys/class/net/%.16s/statistics/%s", s->name,
+			 names[i]);
+		s->drops.fd[i] = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		s->drops.begun[i] = read_counter(s->drops.fd[i]);
+	}
+}
+
+static enum capture_drops live_drops(struct source *s, uint64_t *dropped)
+{
+	struct live_drops *d = &s->drops;
+	struct tpacket_stats_v3 stats = {0}; /* the first members are those of every version */
+	socklen_t size = sizeof(stats);
+
+	if (getsockopt(pcap_fileno(s->pcap), SOL_PACKET, PACKET_STATISTICS, &stats, &size) < 0)
+		return DROPS_UNKNOWN;
+	d->by_socket += stats.tp_drops;
+	*dropped = d->by_socket;
+	for (size_t i = 0; i < ARRAY_SIZE(d->fd); i++) {
+		uint64_t now = read_counter(d->fd[i]);
+
+		*dropped += now > d->begun[i] ? now - d->begun[i] : 0;
+	}
+	return *dropped ? DROPS_SOME : DROPS_ZERO;
+}
+
+int source_open_live(const char *ifname, const char *filter, unsigned int snaplen,
+		     struct source **out, struct err *e)
+{
+	char why[PCAP_ERRBUF_SIZE] = "";
+	struct source *s = source_new(ifname);
+	int err;
+
+	if (!s)
+		return err_sys(e, -ENOMEM, "%s", ifname);
+	s->live = true;
+	if (snaplen > SNAPLEN_WHOLE)
+		snaplen = SNAPLEN_WHOLE;
+	s->pcap = pcap_create(ifname, why);
+	err = s->pcap ? activate(s, snaplen, e)
+		      : err_set(e, -ENODEV, "%s: capture: %s", ifname, why);
+	if (!err)
+		err = check_link(s, e);
+	if (!err && filter)
+		err = set_filter(s, filter, e);
+	if (!err && pcap_setnonblock(s->pcap, 1, why) < 0)
+		err = err_set(e, -EIO, "%s: capture: %s", ifname, why);
+	if (err) {
+		source_close(s);
+		return err;
+	}
+	read_own_mac(s);
+	begin_drops(s);
+	s->step_ns = 1;
+	*out = s;
+	return 0;
+}
+
+int source_link(const struct source *s)
+{
+	return pcap_datalink(s->pcap);
+}
+
+/* A host's own advertisements would pass for a neighbour's. The BPF word "inbound" cannot tell
+ * them: in the first ring block libpcap filters itself, does not know the direction, and drops the
+ * frame. */
+static bool is_own_lldp(const struct source *s, const struct pcap_pkthdr *h, const uint8_t *data)
+{
+	return h->caplen >= ETH_HLEN && data[12] == 0x88 && data[13] == 0xcc &&
+	       !memcmp(data + ETH_ALEN, s->own_mac, ETH_ALEN);
+}
+
+/* libpcap scales all times to nanoseconds, and does not tell what they were. What begins later in a
+ * file may have a finer clock than what it began with. */
+static void note_step(struct source *s, uint64_t time_ns)
+{
+	if (time_ns % 1000)
+		s->step_ns = 1;
+	else if (!s->step_ns)
+		s->step_ns = 1000;
+}
+
+/* libpcap's answer: 1 a frame, 0 nothing, PCAP_ERROR_BREAK the end of the file. */
+static int next_live(struct source *s, int timeout_ms, struct pcap_pkthdr **h, const uint8_t **data)
+{
+	int64_t until = (int64_t)monotonic_ms() + timeout_ms;
+
+	for (;;) {
+		struct pollfd p = {.fd = pcap_get_selectable_fd(s->pcap), .events = POLLIN};
+		int64_t left;
+		int got = pcap_next_ex(s->pcap, h, data);
+
+		bool own = got == 1 && is_own_lldp(s, *h, *data);
+
+		if (got && !own)
+			return got;
+		/* A neighbour with our address may send without a pause. */
+		left = until - (int64_t)monotonic_ms();
+		if (left <= 0)
+			return 0;
+		if (own)
+			continue;
+		if (poll(&p, 1, (int)left) < 0 && errno == EINTR)
+			return 0; /* a signal: the caller looks at its flag */
+	}
+}
+
+/* libpcap goes on behind the frames that were read without it; false when it breaks off before. */
+static bool skip_records(struct source *s)
+{
+	struct pcap_pkthdr *h;
+	const uint8_t *bytes;
+
+	record_file_close(s->records);
+	s->records = NULL;
+	for (uint64_t i = 0; i < s->frames; i++)
+		if (pcap_next_ex(s->pcap, &h, &bytes) != 1)
+			return false;
+	return true;
+}
+
+/* 1 a frame, 0 the end, -EAGAIN when libpcap has to be asked. */
+static int next_record(struct source *s, const uint8_t **data, uint32_t *cap_len,
+		       uint32_t *wire_len, uint64_t *time_ns, struct err *e)
+{
+	struct record record;
+
+	switch (record_file_next(s->records, &record)) {
+	case RECORD_FRAME:
+		s->frames++;
+		*data = record.data;
+		*cap_len = record.cap_len;
+		*wire_len = record.wire_len;
+		*time_ns = record.time_ns;
+		return 1;
+	case RECORD_END:
+		s->ended = true;
+		return 0;
+	case RECORD_ODD:
+		break;
+	}
+	if (skip_records(s))
+		return -EAGAIN;
+	s->ended = true;
+	return err_set(e, -EPROTO, "%s: changes while it is read", s->name);
+}
+
+unsigned int source_batch(struct source *s, struct record *out, unsigned int max)
+{
+	unsigned int count = 0;
+
+	if (s->ended || !s->records ||
+	    record_file_batch(s->records, out, max, &count) != RECORD_FRAME)
+		return 0;
+	s->frames += count;
+	return count;
+}
+
+struct record_file *source_records(struct source *s)
+{
+	return s->ended ? NULL : s->records;
+}
+
+void source_count(struct source *s, unsigned int frames)
+{
+	s->frames += frames;
+}
+
+int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
+		uint32_t *wire_len, uint64_t *time_ns, struct err *e)
+{
+	struct pcap_pkthdr *h;
+	const uint8_t *bytes;
+	const char *why;
+	int got;
+
+	if (s->ended)
+		return 0;
+	if (s->records) {
+		got = next_record(s, data, cap_len, wire_len, time_ns, e);
+		if (got != -EAGAIN)
+			return got;
+	}
+	got = s->live ? next_live(s, timeout_ms, &h, &bytes) : pcap_next_ex(s->pcap, &h, &bytes);
+	if (got == 1) {
+		s->frames++;
+		*data = bytes;
+		*cap_len = h->caplen;
+		*wire_len = h->len;
+		/* Nanoseconds, as was asked for; a broken file may state any number. */
+		*time_ns = ((uint64_t)h->ts.tv_sec * 1000000000 + (uint64_t)h->ts.tv_usec) &
+			   INT64_MAX;
+		note_step(s, *time_ns);
+		return 1;
+	}
+	if (got == 0)
+		return 0;
+	s->ended = true;
+	if (got == PCAP_ERROR_BREAK)
+		return 0;
+	if (s->live)
+		return live_failed(s, got, e);
+	why = unpack_error(s->unpack) ? unpack_error(s->unpack) : pcap_geterr(s->pcap);
+	err_set(e, -EPROTO, "%s: breaks off after frame %llu: %s", s->name,
+		(unsigned long long)s->frames, why);
+	/* As libpcap says it. */
+	if (strstr(why, "different from the type of the first interface"))
+		err_hint(e, "a file has one link type: record each interface by itself, or all by "
+			    "'any'");
+	return -EPROTO;
+}
+
+bool source_progress(const struct source *s, uint64_t *done, uint64_t *size)
+{
+	off_t at = 0;
+
+	if (!s->size)
+		return false;
+	if (s->records)
+		*done = record_file_at(s->records);
+	else if (s->unpack)
+		*done = unpack_taken(s->unpack);
+	else if ((at = ftello(pcap_file(s->pcap))) >= 0)
+		*done = (uint64_t)at;
+	*size = s->size;
+	return at >= 0;
+}
+
+uint32_t source_step_ns(const struct source *s)
+{
+	uint32_t said_ns = s->unpack ? unpack_step_ns(s->unpack) : 0;
+
+	return said_ns ? said_ns : s->step_ns;
+}
+
+uint32_t source_link_mbps(const struct source *s)
+{
+	return s->unpack ? unpack_link_mbps(s->unpack) : s->link_mbps;
+}
+
+enum capture_drops source_drops(struct source *s, uint64_t *dropped)
+{
+	*dropped = 0;
+	if (s->live)
+		return live_drops(s, dropped);
+	/* Read to the end, and there were none: that needs no second look at the file. */
+	if (s->records && s->ended && !record_file_statistics(s->records))
+		return DROPS_UNKNOWN;
+	return s->fd >= 0 ? pcapng_drops(s->fd, dropped) : unpack_drops(s->unpack, dropped);
+}

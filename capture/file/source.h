@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Where frames come from: a pcap or pcapng file, standard input, or an interface. The live source
+ * is non-blocking with poll, because a filtered libpcap read never returns while nothing matches.
+ */
+#ifndef CAPTURE_SOURCE_H
+#define CAPTURE_SOURCE_H
+
+#include "capture/file/record_file.h"
+#include "capture/flow/summary.h"
+
+struct folder;
+struct source; /* opaque */
+
+/* The live filters by name: "roce" (RoCE, CNP, PFC, LLDP; tagged or not), "lldp", "pfc", "nak",
+ * "cnp", "mirror" (GRE, ERSPAN and VXLAN, whatever is in them). */
+const char *source_filter(const char *name);
+
+/* The descriptor of a capture file, for source_open_fd(); path "-" is standard input, duplicated.
+ * -errno. Nothing is read: a process that confines itself does so between the two. */
+int source_file_fd(const char *path, struct err *e);
+
+/* Reads the header of what is open, and owns fd from the call on. name, copied, is of the file: "-"
+ * is standard input, which may have been read in part. gzip and zstd are unpacked. -EINVAL: not a
+ * capture file; -ENOTSUP: link type (named in e). */
+int source_open_fd(int fd, const char *name, struct source **s, struct err *e);
+
+/* Both. */
+int source_open_file(const char *path, struct source **s, struct err *e);
+
+/* snaplen 0 = whole frames. filter is an expression of libpcap or NULL. 64 MB ring. Needs
+ * CAP_NET_RAW: -EPERM with the next step in e. LLDP frames that the interface itself sends are left
+ * out. */
+int source_open_live(const char *ifname, const char *filter, unsigned int snaplen,
+		     struct source **s, struct err *e);
+void source_close(struct source *s);
+
+int source_link(const struct source *s); /* DLT number */
+
+/* One frame; *data stays valid until the next call. Returns 1, 0 at the end of the file or when
+ * nothing came within timeout_ms (live), -errno; a file that breaks off gives -EPROTO once, with
+ * the frame number after which it broke in e. */
+int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
+		uint32_t *wire_len, uint64_t *time_ns, struct err *e);
+
+/* Frames that can be had at once, valid until the next call; 0: source_next() has to be asked. */
+unsigned int source_batch(struct source *s, struct record *out, unsigned int max);
+
+/* The records of an ordinary file, NULL of any other source: whoever reads them past the source
+ * says how many they were. */
+struct record_file *source_records(struct source *s);
+void source_count(struct source *s, unsigned int frames);
+
+/* How far a file is read, in bytes of the file, compressed or not. False of what has no size: a
+ * pipe, an interface. */
+bool source_progress(const struct source *s, uint64_t *done, uint64_t *size);
+
+/* In what steps its times count: 1 or 1000 ns, the latter for coarser clocks, too. As the
+ * file says, the finest of its interfaces; else as the frames so far show, and 0 before the first.
+ */
+uint32_t source_step_ns(const struct source *s);
+
+/* How fast the file says that its link is, the slowest of its interfaces; 0 = it does not say. */
+uint32_t source_link_mbps(const struct source *s);
+
+/* Live: kernel and interface drops; file: DROPS_UNKNOWN for pcap, from the interface statistics
+ * blocks for pcapng when there are any (of a stream: among what was read so far). */
+enum capture_drops source_drops(struct source *s, uint64_t *dropped);
+
+/* The file of a recording below an open folder, mode 0600: -EEXIST when there is anything of that
+ * name. A descriptor or -errno. */
+int sink_create(const struct folder *folder, const char *name, struct err *e);
+
+/* Writing what was read, with nanoseconds, to fd, which it owns from the call on. A name that ends
+ * in .pcapng makes a pcapng, any other a pcap. */
+struct sink; /* opaque */
+int sink_open(int fd, const char *name, int dlt, unsigned int snaplen, struct sink **k,
+	      struct err *e);
+int sink_write(struct sink *k, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
+	       uint64_t time_ns, struct err *e);
+/* What the capture counted itself: pcap has no place for it, and nothing is written. */
+int sink_statistics(struct sink *k, uint64_t time_ns, uint64_t received, uint64_t dropped,
+		    struct err *e);
+uint64_t sink_bytes(const struct sink *k); /* of the file so far */
+/* Flushes and says whether all bytes arrived (a full disk). Frees k in any case. */
+int sink_close(struct sink *k, struct err *e);
+
+/* Cuts a RoCE data frame at its transport headers, and masks R_Keys in place; of a frame of another
+ * kind the IP header stays. How a recording keeps headers but no user data. Returns the new
+ * cap_len.
+ */
+uint32_t capture_cut(const struct packet *p, uint8_t *frame, uint32_t cap_len);
+
+#endif

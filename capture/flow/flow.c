@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a packet means: counted for its flow, judged as request or answer with the flow of the other
+ * direction. Pairs come from the connection manager, else from responses that match requests.
+ */
+#include "capture/flow/flow.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "capture/decode/opcode.h"
+#include "capture/flow/flow_entry.h"
+#include "capture/flow/renew.h"
+
+/* Answers in a row that fit no request: the QP number has another partner by now. */
+#define STRANGERS_MAX 8
+
+/* NAK and RNR of an AETH. */
+static void count_refusal(struct flow *f, const struct packet *p, struct flow_events *ev)
+{
+	switch (packet_answer_kind(p)) {
+	case AETH_RNR:
+		f->rnr++;
+		ev->bits |= FLOW_RNR;
+		break;
+	case AETH_NAK:
+		if (p->aeth.syndrome & 0x1f) {
+			f->naks_other++;
+			ev->bits |= FLOW_NAK_OTHER;
+		} else {
+			f->naks_seq++;
+			ev->bits |= FLOW_NAK_SEQ;
+		}
+		break;
+	case AETH_ACK:
+	case AETH_RESERVED:
+		break;
+	}
+}
+
+/* Datagrams of a QP go to many receivers and share one PSN counter: UD PSNs say nothing about loss.
+ */
+static bool has_psn_order(uint8_t opcode)
+{
+	return opcode_class(opcode) != OPCODE_CLASS_UD;
+}
+
+bool flow_is_acknowledged(const struct flow *f)
+{
+	return f->service != OPCODE_CLASS_UC && f->service != OPCODE_CLASS_UD;
+}
+
+static void count_packet(struct flow_core *f, struct flow *more, const struct packet *p,
+			 struct flow_events *ev)
+{
+	const struct opcode_info *op = opcode_info(p->opcode);
+
+	/* What came before, CNPs for one, is of no service. */
+	if (op->flags & (OP_REQUEST | OP_RESPONSE) && !f->requests && !f->responses)
+		f->service = opcode_class(p->opcode) & 7;
+	f->payload_bytes += p->payload_len;
+	f->requests += !!(op->flags & OP_REQUEST);
+	f->responses += !!(op->flags & OP_RESPONSE);
+	f->last_frame = p->frame;
+	if (p->payload_len > f->max_payload)
+		f->max_payload = p->payload_len;
+	flow_count_class(f, more, (uint8_t)((p->dscp & 63) << 2 | (p->ecn & 3)), 1);
+	if ((p->ecn & 3) == 3)
+		ev->bits |= FLOW_CE;
+	if (p->opcode == OPCODE_CNP) {
+		more->cnp++;
+		ev->bits |= FLOW_CNP;
+	}
+	if (p->fragment)
+		ev->bits |= FLOW_FRAGMENT;
+	f->icrc_good += p->icrc == ICRC_GOOD;
+	if (p->icrc == ICRC_BAD) {
+		more->icrc_bad++;
+		ev->bits |= FLOW_ICRC_BAD;
+	}
+}
+
+/* Of an answer that was not there before. */
+static void count_answer(struct flow_core *f, struct flow *more, const struct packet *p,
+			 struct flow_events *ev)
+{
+	if (!(p->headers & HDR_AETH))
+		return;
+	f->acks += packet_answer_kind(p) == AETH_ACK && opcode_info(p->opcode)->flags & OP_ACK;
+	count_refusal(more, p, ev);
+}
+
+/* Whether the other direction has sent nothing again: what it sends again is answered again, each
+ * time with the PSN of the last one, and how much later is not known. And a refusal may be said
+ * again of what came behind it. */
+static bool is_peer_steady(struct flow_table *t, const struct flow_entry *e, const struct packet *p)
+{
+	struct flow_entry *peer = e->peer == PAIR_NONE ? NULL : &t->entry[e->peer];
+	const struct flow_more *more = peer ? flow_entry_more(peer) : NULL;
+
+	if (!peer || (more && more->flow.duplicates))
+		return false;
+	flow_entry_settle(t, peer);
+	if (packet_answer_kind(p) != AETH_ACK && peer->stream.psn.last_ns > e->stream.answer_ns)
+		return false;
+	return stream_is_steady(&peer->stream);
+}
+
+/* Whether a flow may be paired with another one that has an answer: it has no pair, or its QP
+ * number is used anew. */
+static bool is_free(struct flow_table *t, struct flow_entry *e, const struct packet *p)
+{
+	if (e->peer == PAIR_NONE)
+		return true;
+	if (!renew_is_open(&e->stream))
+		return false;
+	flow_entry_settle(t, e);
+	return renew_fits(&e->stream, p);
+}
+
+static void pair_anew(struct flow_table *t, struct flow_entry *e, struct flow_entry *asker)
+{
+	if (asker->peer != PAIR_NONE) {
+		flow_entry_settle(t, &t->entry[asker->peer]);
+		t->entry[asker->peer].peer = PAIR_NONE;
+		renew_settle(&asker->stream, &flow_entry_more(asker)->flow, &t->events);
+	}
+	flow_entry_pair(e, asker);
+}
+
+/* The flow that a response answers to, as far as it is known. */
+static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
+				  const struct packet *p)
+{
+	bool same_port = false;
+	uint32_t id;
+
+	if (e->peer != PAIR_NONE) {
+		flow_entry_settle(t, &t->entry[e->peer]);
+		return &t->entry[e->peer];
+	}
+	id = pair_find(t->pairs, flow_hosts(e->flow.dst, e->flow.src), p->psn, p->sport,
+		       &same_port);
+	if (id >= t->count || id == e->id || memcmp(t->entry[id].flow.src, e->flow.dst, 16) ||
+	    memcmp(t->entry[id].flow.dst, e->flow.src, 16) || !is_free(t, &t->entry[id], p))
+		return NULL;
+	if (!same_port && id != e->candidate) {
+		e->candidate = id;
+		return NULL;
+	}
+	flow_entry_settle(t, &t->entry[id]);
+	pair_anew(t, e, &t->entry[id]);
+	return &t->entry[id];
+}
+
+static void take_response(struct flow_table *t, struct flow_entry *e,
+			  const struct stream *requester, const struct packet *p)
+{
+	struct flow_more *more = flow_entry_more(e);
+
+	answers_take(&e->flow.answers, p, requester, &e->stream, &more->flow, &t->events);
+}
+
+/* What was refused was not captured, or nobody knows who asked. */
+static void count_unknown(struct flow_entry *e, const struct flow_events *ev)
+{
+	flow_entry_more(e)->flow.naks_unknown += ev->bits & FLOW_NAK_SEQ ? 1 : 0;
+}
+
+static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry *peer,
+		  const struct packet *p)
+{
+	bool fits;
+
+	flow_entry_lend(t, peer, 1);
+	fits = stream_answer(&peer->stream, p, &flow_entry_more(peer)->flow, &t->events);
+	/* Else of what was not captured, or of a READ whose span is not known. */
+	if (t->events.bits & FLOW_NEW_CONNECTION)
+		e->flow.answers = (struct answers){0};
+	if (fits) {
+		uint32_t next = e->flow.answers.next;
+
+		e->strangers = 0;
+		take_response(t, e, &peer->stream, p);
+		if (t->events.bits & (FLOW_READ_GAP | FLOW_REORDERED))
+			stream_read_hole(&peer->stream, p, next, &flow_entry_more(peer)->flow,
+					 &t->events);
+		return flow_entry_keep(t, peer);
+	}
+	count_unknown(e, &t->events);
+	e->flow.answers = (struct answers){0};
+	if (++e->strangers == STRANGERS_MAX) {
+		e->peer = peer->peer = e->candidate = PAIR_NONE;
+		e->strangers = 0;
+	}
+	return flow_entry_keep(t, peer);
+}
+
+static void judge_request(struct flow_table *t, struct flow_entry *e, const struct packet *p)
+{
+	stream_request(&e->stream, p, &flow_entry_more(e)->flow, &t->events);
+	if (t->events.bits & FLOW_NEW_CONNECTION && e->peer != PAIR_NONE) {
+		flow_entry_settle(t, &t->entry[e->peer]);
+		t->entry[e->peer].flow.answers = (struct answers){0};
+	}
+	if ((e->peer == PAIR_NONE || renew_is_open(&e->stream)) &&
+	    opcode_class(p->opcode) != OPCODE_CLASS_UC &&
+	    (p->ackreq || e->flow.requests < UNPAIRED_REQUESTS))
+		pair_note(t->pairs, flow_hosts(e->flow.src, e->flow.dst), p->psn, p->sport, e->id);
+}
+
+static void count_held(struct flow_table *t, const struct packet *p, struct flow_entry *e)
+{
+	uint64_t ns = pause_held_ns(&t->pause, p, e->flow.last_ns);
+	struct flow *f = &flow_entry_more(e)->flow;
+
+	e->flow.held_unknown += !p->vlan_count;
+	f->held += ns != 0;
+	f->held_ns += ns;
+	t->events.bits |= ns ? FLOW_HELD : 0;
+}
+
+static void space_cnp(struct flow *f, uint64_t now_ns, struct flow_events *ev)
+{
+	if (f->cnp_last_ns && now_ns > f->cnp_last_ns) {
+		uint64_t ns = now_ns - f->cnp_last_ns;
+
+		f->cnp_span_ns += ns;
+		if (!f->cnp_min_ns || ns < f->cnp_min_ns)
+			f->cnp_min_ns = ns;
+		if (ns < CNP_SPACING_NS) {
+			f->cnp_close++;
+			ev->bits |= FLOW_CNP_CLOSE;
+		}
+	}
+	f->cnp_last_ns = now_ns;
+}
+
+/* Whether the capture saw a packet twice. By another way than the others may come what those lack.
+ */
+static bool is_copy(struct flow_table *t, struct flow_entry *e, const struct packet *p,
+		    bool believed)
+{
+	struct flow_more *more = flow_entry_more(e);
+	bool steady;
+
+	if (p->opcode == OPCODE_CNP)
+		return stream_is_cnp_copy(&e->stream, p, more->flow.cnp_last_ns);
+	if (believed && answers_awaits(&more->stream, p) && !stream_is_on_path(&e->stream, p))
+		return false;
+	steady = opcode_info(p->opcode)->flags & OP_RESPONSE && is_peer_steady(t, e, p);
+	return stream_is_copy(&e->stream, p, e->flow.last_ns, steady);
+}
+
+/* What a packet says beyond its own flow's counters. A packet with a bad ICRC says nothing: the
+ * receiver drops it. */
+static int judge(struct flow_table *t, struct flow_entry *e, const struct packet *p)
+{
+	uint8_t flags = opcode_info(p->opcode)->flags;
+	bool believed = p->icrc != ICRC_BAD && p->fault != PACKET_MALFORMED;
+	bool request = (flags & OP_REQUEST) && has_psn_order(p->opcode);
+	struct flow *more = &flow_entry_more(e)->flow;
+	struct flow_entry *peer;
+
+	if (t->totals.pfc_frames && request)
+		count_held(t, p, e);
+	if (request && believed) {
+		judge_request(t, e, p);
+		return 0;
+	}
+	if (is_copy(t, e, p, believed)) {
+		more->copies++;
+		t->events.bits |= FLOW_COPY;
+		return 0;
+	}
+	count_answer(&e->flow, more, p, &t->events);
+	if (request && p->icrc == ICRC_BAD) {
+		stream_bad_request(&e->stream, p);
+	} else if ((flags & OP_RESPONSE) && believed && p->opcode != OPCODE_CNP) {
+		peer = peer_of(t, e, p);
+		if (peer)
+			return answer(t, e, peer, p);
+		count_unknown(e, &t->events);
+		take_response(t, e, NULL, p);
+	} else if (p->opcode == OPCODE_CNP && believed) {
+		space_cnp(more, p->time_ns, &t->events);
+	}
+	return 0;
+}
+
+/* What the connection manager says of the flow from src to dst that `c` begins. */
+static int connect_flow(struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
+			const struct connection *c)
+{
+	struct flow_entry *e = c ? flow_entry_find(t, src, dst, c->dest_qpn) : NULL;
+
+	return e ? flow_entry_connect(t, e, c) : 0;
+}
+
+static int manage(struct flow_table *t, const struct packet *p)
+{
+	const struct connection *there, *back;
+	int err;
+
+	if (!t->connections)
+		t->connections = connect_table_new(t->seed);
+	if (!t->connections)
+		return -ENOMEM;
+	if (!connect_take(t->connections, p, &there, &back))
+		return 0;
+	err = connect_flow(t, p->src, p->dst, back);
+	return err ? err : connect_flow(t, p->dst, p->src, there);
+}
+
+static void count_totals(struct capture_totals *s, const struct packet *p)
+{
+	unsigned int i;
+
+	s->frames++;
+	s->truncated += p->fault == PACKET_TRUNCATED;
+	s->malformed += p->fault == PACKET_MALFORMED;
+	switch ((enum packet_kind)p->kind) {
+	case PACKET_OTHER:
+		s->other++;
+		break;
+	case PACKET_ROCE:
+		s->roce++;
+		s->cnp += p->bth && p->opcode == OPCODE_CNP;
+		break;
+	case PACKET_PFC:
+		s->pfc_frames++;
+		for (i = 0; i < ARRAY_SIZE(s->pfc_by_prio); i++)
+			s->pfc_by_prio[i] += (p->pfc_enable >> i) & 1;
+		break;
+	case PACKET_PAUSE:
+		s->pause_frames++;
+		break;
+	case PACKET_LLDP:
+		s->lldp++;
+		break;
+	}
+}
+
+static int take_packet(struct flow_table *t, const struct packet *p)
+{
+	struct flow_entry *e = flow_entry_of(t, p);
+	int err, keep_err;
+
+	if (!e)
+		return -ENOMEM;
+	t->last = e->id;
+	flow_entry_lend(t, e, 0);
+	count_packet(&e->flow, &flow_entry_more(e)->flow, p, &t->events);
+	err = judge(t, e, p);
+	e->flow.last_ns = p->time_ns;
+	keep_err = flow_entry_keep(t, e);
+	if (err || keep_err)
+		return err ? err : keep_err;
+	return p->cm.message && p->icrc != ICRC_BAD ? manage(t, p) : 0;
+}
+
+int flow_table_add(struct flow_table *t, const struct packet *p)
+{
+	int err;
+
+	memset(&t->events, 0, sizeof(t->events));
+	if (p->kind == PACKET_ROCE && p->bth) {
+		err = take_packet(t, p);
+		if (err)
+			return err;
+	}
+	count_totals(&t->totals, p);
+	if (p->tunnel.kind && mirror_take(&t->mirror, p, &t->totals.mirror))
+		t->events.bits |= FLOW_MIRROR_GAP;
+	if (p->kind == PACKET_PFC) {
+		pause_take(&t->pause, p, &t->totals.pause);
+		t->pfc_ns = p->time_ns > t->pfc_ns ? p->time_ns : t->pfc_ns;
+	}
+	return 0;
+}
+
+void flow_table_link(struct flow_table *t, uint32_t mbps, enum pause_link of)
+{
+	t->totals.pause.link_mbps = mbps;
+	t->totals.pause.link_of = of;
+}
+
+const struct capture_totals *flow_table_totals(const struct flow_table *t)
+{
+	return &t->totals;
+}
+
+unsigned int flow_table_count(const struct flow_table *t)
+{
+	return t->count;
+}
+
+void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
+{
+	if (i >= t->count)
+		return;
+	flow_entry_get(t, i, f);
+	stream_end(&t->entry[i].stream, f);
+}
+
+struct flow_events flow_table_events(const struct flow_table *t)
+{
+	return t->events;
+}

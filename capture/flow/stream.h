@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What one requester did, and why: which of its requests were lost, reordered, corrupted or copied,
+ * what it sent again, and what made it do so. Requests come from its own direction,
+ * acknowledgements and refusals from the other, once the two are paired. IBTA vol 1, 9.7.5
+ * (reliable service).
+ */
+#ifndef CAPTURE_STREAM_H
+#define CAPTURE_STREAM_H
+
+#include "capture/flow/connect.h"
+#include "capture/flow/flow.h"
+#include "capture/flow/psn.h"
+
+#define STREAM_READS	  16 /* that are asked for at once; few NICs do more */
+#define STREAM_BAD	  4
+#define STREAM_DATAGRAMS  4
+#define STREAM_WINDOW_MAX (1 << 20)  /* an answer is not to older requests */
+#define STREAM_UNA	  (1U << 24) /* more bits than a PSN has */
+#define STREAM_REORDER_NS 50000	     /* a network reorders within this */
+
+enum stream_cause {
+	STREAM_CAUSE_NONE,
+	STREAM_CAUSE_NAK,
+	STREAM_CAUSE_RNR,
+	STREAM_CAUSE_TIMEOUT,
+	STREAM_CAUSE_READ, /* responses came with others missing before them */
+	STREAM_CAUSE_UNKNOWN,
+};
+
+/* Counters of a flow, see renew.h. */
+struct stream_before {
+	uint64_t duplicates, wasted_psns, timeouts, unexplained, read_retries;
+};
+
+struct stream_read {
+	uint64_t va;
+	uint32_t psn, span, len;
+};
+
+/* What only requesters have of which something was lost, or who say when they time out. */
+struct stream_more {
+	/* A refusal that was not obeyed yet, and what is being sent again for which reason. */
+	uint8_t refused, retry; /* enum stream_cause */
+	uint32_t refused_psn;
+	uint64_t refused_ns;
+	uint32_t retry_from, retry_end;
+	/* The first PSN that was left out of what is sent again, and how many there were: lost once
+	 * more, unless only what was missing is sent again. 0 = none. */
+	uint32_t skip_from, skip_count;
+	/* PSNs that requests in a row brought late, how many they were, and what follows them. */
+	uint32_t late, late_requests, late_next;
+	/* Requests that come again in step with new ones, see trail.h: what comes next, what was
+	 * expected by then, and how many are not known to be copies. */
+	uint32_t trail_next, trail_expected, trail_count, trail_restarts;
+	uint8_t trail_steps;
+	uint32_t bad[STREAM_BAD]; /* PSNs of requests with a bad ICRC */
+	uint8_t bad_count;
+	uint32_t cnp_path;   /* as stream.path, of CNPs */
+	uint64_t timeout_ns; /* as agreed by CM, 0 = unknown */
+	/* Responses to its READs that were missing before others, the last; those of them that came
+	 * late by themselves; and the READ that was sent again last. Their times, 0 = none. */
+	uint32_t hole_from, hole_end, late_from, late_end, again_psn;
+	uint64_t hole_ns, late_ns, again_ns;
+	/* Whether its pair may have changed; and what was told as sent again of what had been
+	 * acknowledged, up to doubt_una, may be of a new connection: it began at doubt_psn, when
+	 * doubt_end was expected. */
+	bool anew, doubt;
+	uint32_t doubt_psn, doubt_una, doubt_end;
+	struct stream_before before;
+	uint32_t answer_gap_count;
+	/* Of what it sends, psn.gap, and of what it answers; the last, for they mean nothing by
+	 * themselves. */
+	struct psn_gap gap[PSN_GAPS_MAX], answer_gap[PSN_GAPS_MAX];
+};
+
+/* All zero is a requester of which nothing was seen. `more` and `read` are of the caller; NULL
+ * stands for zeros, and is for those who only look. */
+struct stream {
+	uint32_t path; /* what the way to the capture left on the packets; 0 = none seen */
+	union {
+		struct {
+			uint32_t last_psn, next_psn; /* of the last request, and what follows */
+			uint32_t una; /* the first that is not acknowledged | STREAM_UNA, once that
+					 is known */
+			uint32_t answer_psn; /* of the last response in this direction */
+		};
+		uint32_t datagram[STREAM_DATAGRAMS]; /* of UD: marks of the last, newest first */
+	};
+	uint8_t last_opcode;
+	bool pending; /* refused, retry, skip_count or late is in use */
+	uint8_t read_count;
+	uint8_t answer_kind; /* enum aeth_kind, of the same */
+	uint64_t answer_ns;
+	struct psn_track psn;
+	struct stream_more *more;
+	struct stream_read *read; /* STREAM_READS */
+};
+
+/* Accounts a request: what it was goes into f, which is its flow, and ev. */
+void stream_request(struct stream *s, const struct packet *p, struct flow *f,
+		    struct flow_events *ev);
+
+/* Keeps a READ request that is the newest, of a span that is known; returns that. Part of
+ * stream_request(). */
+uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va);
+
+/* The READ that a response of this PSN answers; NULL = it is not known any more, or s is NULL. */
+const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn);
+
+/* A READ of which a part lies within `len` PSNs from `from` on; NULL = there is none. */
+const struct stream_read *stream_read_within(const struct stream *s, uint32_t from, uint32_t len);
+
+/* What follows the newest READ; when that was answered, what was answered last. */
+uint32_t stream_reads_end(const struct stream *s);
+
+/* A READ request that is sent again because of what is missing of its responses: all of it, or the
+ * rest behind the first ones. It is counted, and why. Part of stream_request(), too. */
+bool stream_read_again(struct stream *s, const struct packet *p, const struct psn_request *r,
+		       struct flow *f, struct flow_events *ev);
+
+/* A response to s left a hole between `from` and it, or filled one by itself, as its event says. f:
+ * of s. */
+void stream_read_hole(struct stream *s, const struct packet *p, uint32_t from, struct flow *f,
+		      const struct flow_events *ev);
+
+/* What the way to the capture leaves on packets: addresses, VLAN and TTL change from hop to hop,
+ * and stay the same for the packets of a flow. macs: both addresses as they lie in a frame; vlan: 0
+ * = no tag, else 1 + VID; tunnel: 0 = none. */
+uint32_t stream_path(const uint8_t *macs, uint8_t ttl, uint32_t vlan, uint64_t tunnel);
+
+/* Whether a packet came the way that the packets of the stream come. */
+bool stream_is_on_path(const struct stream *s, const struct packet *p);
+
+/* A request that its receiver drops. */
+void stream_bad_request(struct stream *s, const struct packet *p);
+
+/* A packet that the capture saw twice, as a mirror of two ports does; to be asked of everything
+ * but requests with a good PSN. Accounts it, too. last_ns: of the packet before it; steady:
+ * stream_is_steady() of the other direction. */
+bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, bool steady);
+
+/* The same for a CNP. The NIC makes them by itself, with a TTL and a VLAN that need not be those of
+ * the other packets. last_ns: of the CNP before, 0 = none. */
+bool stream_is_cnp_copy(struct stream *s, const struct packet *p, uint64_t last_ns);
+
+/* Whether nothing is sent again just now, as far as is known. */
+static inline bool stream_is_steady(const struct stream *s)
+{
+	return s->psn.started && s->next_psn == s->psn.expected && !(s->more && s->more->retry);
+}
+
+/* The connection manager said how the requests begin. What was seen before is of another
+ * connection. */
+void stream_connect(struct stream *s, struct flow *f, const struct connection *c);
+
+/* What the receiver answered to the requester of s: its flow is f, ev is of the answer. False when
+ * it fits nothing that was sent. */
+bool stream_answer(struct stream *s, const struct packet *p, struct flow *f,
+		   struct flow_events *ev);
+
+/* Nothing more comes: what was still open is told in f. */
+void stream_end(const struct stream *s, struct flow *f);
+
+#endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * struct capture_summary: what a capture says, small enough to keep and to send: totals, flows,
+ * LLDP neighbour, and how complete the capture was. The rules read this, never packets.
+ */
+#ifndef CAPTURE_SUMMARY_H
+#define CAPTURE_SUMMARY_H
+
+#include "capture/flow/flow.h"
+#include "profiles/qos.h"
+
+/* How many packets the source lost, as far as it tells. */
+enum capture_drops {
+	DROPS_UNKNOWN, /* a pcap file has no drop counters */
+	DROPS_ZERO,
+	DROPS_SOME,
+};
+
+#define LLDP_HEARD_MAX 8
+
+struct lldp_peer {
+	bool seen;
+	char chassis[64], system[64], port[64];
+	char dialect[8];	/* "ieee", "cee", "cin" or "" */
+	struct qos qos;		/* ETS, PFC, APP, willing as advertised */
+	struct qos recommended; /* ETS that the peer wants us to have */
+	uint32_t max_frame;	/* 802.3 maximum frame size TLV, 0 = not sent */
+	uint16_t ttl_s;
+	unsigned int neighbours;	/* different chassis ids heard: more than 1 is a finding */
+	uint32_t heard[LLDP_HEARD_MAX]; /* hashes of their chassis ids; not in JSON */
+};
+
+struct capture_summary {
+	struct capture_totals totals;
+	enum capture_drops drops;
+	uint64_t dropped;
+	struct flow *flow; /* owned */
+	unsigned int flow_count;
+	struct lldp_peer peer;
+};
+
+/* Takes a copy of all flows of a table. -ENOMEM. The caller clears. */
+int capture_summary_make(const struct flow_table *t, const struct lldp_peer *peer,
+			 enum capture_drops drops, uint64_t dropped, struct capture_summary *s);
+void capture_summary_clear(struct capture_summary *s);
+
+/* NULL on -ENOMEM, null when no neighbour was heard. */
+json_t *capture_peer_to_json(const struct lldp_peer *p);
+/* *p is zero before. null: nothing was heard. -EINVAL with the key. */
+int capture_peer_from_json(const json_t *json, struct lldp_peer *p, struct err *e);
+#define CAPTURE_PEER_TEXT 320
+/* Who it is, and what it says of PFC and ETS, for people. */
+void capture_peer_text(const struct lldp_peer *p, char *buf, size_t size);
+
+json_t *capture_summary_to_json(const struct capture_summary *s);
+int capture_summary_from_json(const json_t *json, struct capture_summary *s, struct err *e);
+
+#endif

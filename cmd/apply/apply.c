@@ -1,0 +1,529 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck apply: prints the plan, asks, runs it as one transaction, and plans again: that second
+ * plan must be empty. Everything that speaks against writing is looked at before the question.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/apply/apply_gate.h"
+#include "cmd/apply/apply_last.h"
+#include "cmd/apply/apply_settle.h"
+#include "cmd/apply/hosts.h"
+#include "cmd/apply/plan_file.h"
+#include "cmd/apply/plan_text.h"
+#include "cmd/cmd.h"
+#include "cmd/tidy.h"
+#include "dcb/apply/guard.h"
+#include "dcb/apply/journal.h"
+
+#define UNDO_TRIES 9 /* STATE_LOCK_MS each: an undo waits JOURNAL_WAIT_S for its port */
+
+static const char *interface, *state_dir = JOURNAL_DIR;
+static bool dry_run, last, boot;
+static struct apply_consent consent;
+static unsigned int confirm_within_ms, wait_link_ms = 60000, settle_ms = SETTLE_AUTO;
+static struct hosts_apply many = {.parallel = 8};
+
+static const struct opt apply_opts[] = {
+	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
+	{"dry-run", 'n', OPT_FLAG, &dry_run, .help = "stop after the plan"},
+	{"auto-approve", 'y', OPT_FLAG, &consent.approve, .help = "do not ask"},
+	{"accept-unproven", 0, OPT_FLAG, &consent.unproven,
+	 .help = "also where a driver is known from its source alone"},
+	{"accept-disruption", 0, OPT_FLAG, &consent.disruption,
+	 .help = "also steps that flap a link or reset a port"},
+	{"confirm-within", 'c', OPT_DURATION, &confirm_within_ms, .arg = "TIME",
+	 .help = "undo it unless 'rocecheck confirm' comes in time: 60s"},
+	{"wait-link", 0, OPT_DURATION, &wait_link_ms, .arg = "TIME",
+	 .help = "in which a port that was flapped or reset has to be back (60s)"},
+	{"settle", 0, OPT_DURATION, &settle_ms, .arg = "TIME",
+	 .help = "look again after so long (35s where lldpad has a say, else 0s)"},
+	{"last", 0, OPT_FLAG, &last, .help = "the profile that was confirmed last, of each port"},
+	{"boot", 0, OPT_FLAG, &boot,
+	 .help = "with --last: ask nothing, wait for devices, a line a port"},
+	HOSTS_OPTS(many.hosts),
+	{"canary", 0, OPT_STRING, &many.canary, .arg = "HOST",
+	 .help = "begin with this one of them, the others when it is confirmed"},
+	{"parallel", 0, OPT_UINT, &many.parallel, .min = 1, .max = ROLLOUT_PARALLEL_MAX, .arg = "N",
+	 .help = "so many hosts at once (8); one disrupted port in a failure group"},
+	{"max-fail", 0, OPT_UINT, &many.max_fail, .arg = "N",
+	 .help = "begin with no more hosts when more than N have failed (0)"},
+	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
+	 .help = "journal there, not in " JOURNAL_DIR},
+	{.name = NULL},
+};
+
+/* One run of the command. */
+struct apply {
+	struct profile profile;
+	struct plans plans;
+	struct dcb *dcb;
+	bool is_kept;			/* the profile is one that was kept */
+	json_t *saved;			/* the plan to be applied, and no other; else NULL */
+	unsigned int started, finished; /* steps */
+	bool is_staged;			/* the profile is ready to be kept */
+	struct guard *guard;		/* of a transaction to be confirmed; owned */
+	struct timespec since;
+};
+
+/* One line before and one after each step, on stderr. */
+static void tell_progress(const struct plan *plan, unsigned int step, bool done, void *arg)
+{
+	struct apply *a = arg;
+	struct timespec now;
+	unsigned int n;
+	char text[512];
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (!done)
+		a->since = now;
+	n = done ? ++a->finished : ++a->started;
+	if (globals->quiet || boot)
+		return;
+	cmd_step_text(&plan->step[step], text, sizeof(text));
+	fprintf(stderr, "[%u/%u] %s %s", n, cmd_plans_changes(&a->plans), plan->ifname,
+		done ? qos_fields[plan->step[step].field].key : text);
+	if (done)
+		fprintf(stderr, " ok %ld ms",
+			(long)(now.tv_sec - a->since.tv_sec) * 1000 +
+				(now.tv_nsec - a->since.tv_nsec) / 1000000);
+	fputc('\n', stderr);
+}
+
+/* Seconds, not less than one: 0 is no confirmation. */
+static unsigned int confirm_within(const struct apply *a)
+{
+	return confirm_within_ms ? (confirm_within_ms + 999) / 1000 : a->profile.confirm_within_s;
+}
+
+static bool is_kept_later(const struct apply *a)
+{
+	return !a->is_kept && a->plans.privileged;
+}
+
+/* What was accepted now is accepted at the next boot; where nothing had to change it was not asked,
+ * and what was kept before says. */
+static bool is_accepted(const struct apply *a)
+{
+	bool accepted = consent.unproven;
+	struct last before;
+
+	for (unsigned int i = 0; i < a->plans.count; i++)
+		accepted |= a->plans.plan[i].tier == PLAN_TIER_SOURCE &&
+			    plan_changes(&a->plans.plan[i]);
+	if (!accepted && !last_load(state_dir, a->plans.plan[0].ifname, &before, NULL))
+		accepted = before.unproven;
+	return accepted;
+}
+
+static void tell_not_kept(const struct err *e)
+{
+	fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e->text);
+}
+
+/* For the next boot, before anything is written: a confirmation may come as soon as all is. */
+static void stage(const char *tx_id, void *arg)
+{
+	struct apply *a = arg;
+	struct err e = {0};
+
+	if (!is_kept_later(a))
+		return;
+	a->is_staged = !last_stage(state_dir, tx_id, &a->profile, a->plans.plan, a->plans.count,
+				   is_accepted(a), &e);
+	if (!a->is_staged)
+		tell_not_kept(&e);
+}
+
+/* At once, or when it is confirmed; not at all where something is left. */
+static void keep(const struct apply *a, const char *tx_id, int rc)
+{
+	struct err e = {0};
+	int err = 0;
+
+	if (a->is_staged && rc != EXIT_OK)
+		err = last_drop(state_dir, tx_id, &e);
+	else if (a->is_staged && !confirm_within(a))
+		err = last_commit(state_dir, tx_id, &e);
+	if (err)
+		tell_not_kept(&e);
+}
+
+/* There was nothing to change, and so there is no transaction. */
+static void keep_unchanged(const struct apply *a)
+{
+	struct err e = {0};
+
+	if (!is_kept_later(a))
+		return;
+	if (last_commit_confirmed(state_dir, &e) ||
+	    last_stage(state_dir, "", &a->profile, a->plans.plan, a->plans.count, is_accepted(a),
+		       &e))
+		tell_not_kept(&e);
+}
+
+#define LEFT_UNKNOWN (-1)
+
+/* left: changes of the plan that are not there. later: what the second look told; taken. */
+static int print_json(const struct apply *a, const char *tx_id, const char *outcome, int left,
+		      json_t *later)
+{
+	json_t *count = left == LEFT_UNKNOWN ? json_null() : json_integer(left);
+
+	return cmd_print_json(json_pack(
+		"{s:s, s:s, s:s, s:o, s:i, s:o, s:o}", "schema", "rocecheck.apply/1", "tx", tx_id,
+		"outcome", outcome, "left", count, "confirm_within_s", (int)confirm_within(a),
+		"later", later ? later : json_array(), "plan", cmd_plans_json(&a->plans)));
+}
+
+/* Where nobody said how long, half of the time in which it has to be confirmed is enough: somebody
+ * may wait for the end of this before he confirms. */
+static unsigned int settle_time_ms(const struct apply *a)
+{
+	unsigned int within_ms = confirm_within(a) * 1000, ms;
+
+	if (settle_ms != SETTLE_AUTO)
+		return settle_ms;
+	ms = boot ? 0 : apply_settle_ms(&a->plans, &a->profile);
+	return within_ms && ms > within_ms / 2 ? within_ms / 2 : ms;
+}
+
+/* The second look, when others have had the time to write, too. */
+static int settle(struct apply *a, json_t *told, unsigned int *findings)
+{
+	unsigned int ms = settle_time_ms(a);
+	struct err e = {0};
+
+	*findings = 0;
+	if (!ms)
+		return EXIT_OK;
+	if (!globals->quiet)
+		fprintf(stderr, "Waiting %u s for what LLDP agents and neighbours say.\n",
+			(ms + 999) / 1000);
+	if (apply_settle(a->dcb, &a->plans, &a->profile, interface, ms, told, findings, &e))
+		return cmd_fail(EXIT_FINDINGS, &e);
+	return *findings ? EXIT_FINDINGS : EXIT_OK;
+}
+
+static void print_verified(const struct apply *a, const char *tx_id, const struct plans *again,
+			   unsigned int left)
+{
+	unsigned int changes = cmd_plans_changes(&a->plans);
+
+	if (left)
+		cmd_plans_print(again, &a->profile, stdout, globals->colour_out);
+	else if (!boot)
+		printf("Read back: %u of %u match.", changes, changes);
+	if (confirm_within(a))
+		printf(" Transaction %s. Run 'rocecheck confirm' within %u s, or it is undone.\n",
+		       tx_id, confirm_within(a));
+	else if (left || !boot)
+		printf(" Transaction %s; 'rocecheck rollback' undoes it.\n", tx_id);
+	fflush(stdout);
+}
+
+static int failed(const struct apply *a, const char *tx_id, enum apply_outcome outcome,
+		  const struct err *e)
+{
+	int rc = outcome == APPLY_LOST ? EXIT_APPLY_LOST : EXIT_APPLY_UNDONE;
+
+	/* Before the journal was there nothing was written. */
+	if (!tx_id[0])
+		return cmd_fail(EXIT_ENVIRONMENT, e);
+	cmd_fail(rc, e);
+	if (globals->json && outcome == APPLY_LOST)
+		(void)print_json(a, tx_id, "lost", LEFT_UNKNOWN, NULL);
+	else if (globals->json)
+		(void)print_json(a, tx_id, "undone", (int)cmd_plans_changes(&a->plans), NULL);
+	if (outcome == APPLY_LOST)
+		fprintf(stderr,
+			"Transaction %s failed and the former state is NOT back; see above. "
+			"'rocecheck rollback %s' tries again.\n",
+			tx_id, tx_id);
+	else
+		fprintf(stderr,
+			"Transaction %s failed; all it wrote is undone, the host is as "
+			"before.\n",
+			tx_id);
+	return rc;
+}
+
+/* Undone by now, by this process or by another one: a dead-man whose time has come has the lock
+ * until it is through. */
+static int undo_now(const struct apply *a, const char *tx_id, struct err *e)
+{
+	enum apply_outcome outcome;
+	bool undone = false;
+	int err = -EBUSY;
+
+	for (unsigned int i = 0; err == -EBUSY && i < UNDO_TRIES; i++) {
+		struct tx tx;
+
+		err = journal_rollback(a->dcb, state_dir, tx_id, &tx, &outcome, e);
+		undone = tx.state == TX_UNDONE;
+		tx_clear(&tx);
+	}
+	return undone ? 0 : err;
+}
+
+/* Right before a user is promised that it is undone unless he confirms: somebody must be there to
+ * do so. If nobody is, it is undone now. */
+static int check_guard(const struct apply *a, const char *tx_id)
+{
+	struct err e = {0}, undo = {0};
+	int err;
+
+	if (!guard_check(a->guard, &e))
+		return EXIT_OK;
+	err = undo_now(a, tx_id, &undo);
+	if (err)
+		err_set(&e, err, "%.480s; and %.480s", e.text, undo.text);
+	return failed(a, tx_id, err ? APPLY_LOST : APPLY_UNDONE, &e);
+}
+
+/* What is said first, is said before the wait: a confirmation has its time from now on. */
+static int finish(struct apply *a, const char *tx_id, const struct plans *again, unsigned int left)
+{
+	json_t *told = globals->json ? json_array() : NULL;
+	unsigned int findings;
+	int rc = check_guard(a, tx_id), printed = EXIT_OK, guarded;
+
+	if (rc) {
+		json_decref(told);
+		return rc;
+	}
+	if (!globals->json)
+		print_verified(a, tx_id, again, left);
+	rc = left ? EXIT_FINDINGS : settle(a, told, &findings);
+	guarded = check_guard(a, tx_id);
+	if (globals->json && !guarded)
+		printed = print_json(a, tx_id, "done", (int)left, told);
+	else
+		json_decref(told);
+	if (!guarded)
+		keep(a, tx_id, rc);
+	return guarded ? guarded : printed ? printed : rc;
+}
+
+/* Reads the host again: the plan must be empty now. */
+static int verify(struct apply *a, const char *tx_id)
+{
+	struct plans again;
+	struct err e = {0};
+	unsigned int left;
+	int rc;
+
+	if (cmd_plans_again(a->dcb, &a->profile, interface, &a->plans, &again, &e)) {
+		err_prefix(&e, "transaction %s is done, reading back", tx_id);
+		err_hint(&e, "'rocecheck rollback' undoes it");
+		if (globals->json)
+			(void)print_json(a, tx_id, "done", LEFT_UNKNOWN, NULL);
+		keep(a, tx_id, EXIT_FINDINGS);
+		return cmd_fail(EXIT_FINDINGS, &e);
+	}
+	left = cmd_plans_changes(&again);
+	if (cmd_plans_cannot(&again) > cmd_plans_cannot(&a->plans))
+		left += cmd_plans_cannot(&again) - cmd_plans_cannot(&a->plans);
+	rc = finish(a, tx_id, &again, left);
+	cmd_plans_clear(&again);
+	return rc;
+}
+
+static void tell_guarded(bool own_cgroup, void *arg)
+{
+	(void)arg;
+	if (!own_cgroup)
+		fputs("rocecheck: warning: the process that would undo this could not leave the "
+		      "login's cgroup:\n  where logins are ended whole (KillUserProcesses=yes) it "
+		      "ends with this one\n",
+		      stderr);
+	if (globals->quiet)
+		return;
+	if (strcmp(state_dir, JOURNAL_DIR))
+		fprintf(stderr,
+			"rocecheck: warning: a reboot is not covered: rocecheck-apply.service "
+			"looks "
+			"into " JOURNAL_DIR " alone, not into %s\n",
+			state_dir);
+	else if (!cmd_boot_unit_enabled(NULL))
+		fputs("rocecheck: warning: a reboot is not covered: rocecheck-apply.service is not "
+		      "enabled, so nothing undoes this after a reboot\n",
+		      stderr);
+}
+
+/* Somebody who asks for the second look gets it here, too. */
+static int unchanged(struct apply *a)
+{
+	json_t *told = globals->json ? json_array() : NULL;
+	unsigned int findings;
+	int rc = settle_ms == SETTLE_AUTO ? EXIT_OK : settle(a, told, &findings);
+	int printed = globals->json ? print_json(a, "", "unchanged", 0, told) : EXIT_OK;
+
+	if (rc == EXIT_OK)
+		keep_unchanged(a);
+	return printed ? printed : rc;
+}
+
+static int apply(struct apply *a)
+{
+	const struct plan_run how = {
+		.state_dir = state_dir,
+		.confirm_within_s = confirm_within(a),
+		.wait_link_s = (wait_link_ms + 999) / 1000,
+		.progress = tell_progress,
+		.arg = a,
+		.guarded = tell_guarded,
+		.prepared = stage,
+		.guard = &a->guard,
+	};
+	char tx_id[JOURNAL_ID_MAX];
+	enum apply_outcome outcome;
+	struct err e = {0};
+
+	if (!cmd_plans_changes(&a->plans))
+		return unchanged(a);
+	cmd_tidy(state_dir);
+	/* Nobody who reads what we say and goes away ends this in its midst. */
+	signal(SIGPIPE, SIG_IGN);
+	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, &how, tx_id, &outcome, &e))
+		return failed(a, tx_id, outcome, &e);
+	return verify(a, tx_id);
+}
+
+static int plan_first(struct apply *a)
+{
+	struct err e = {0};
+	int rc;
+
+	if (cmd_plans_make(a->dcb, &a->profile, interface, &a->plans, &e)) {
+		/* Which port it is about the plan knows, even if there is none. */
+		if (a->saved && e.code == -ENODEV)
+			(void)plan_file_check(a->saved, &a->plans, &e);
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	if (a->saved && plan_file_check(a->saved, &a->plans, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if ((!globals->json && !boot) || dry_run) {
+		rc = EXIT_OK;
+		if (globals->json)
+			rc = cmd_print_json(cmd_plans_json(&a->plans));
+		else
+			cmd_plans_print(&a->plans, &a->profile, stdout, globals->colour_out);
+		if (!globals->json)
+			puts(dry_run ? " Nothing written." : "");
+		if (rc || dry_run)
+			return rc;
+	}
+	fflush(stdout);
+	rc = apply_check_possible(&a->plans, &a->profile);
+	if (!rc && cmd_plans_changes(&a->plans))
+		rc = apply_get_consent(&a->plans, &a->profile, &consent);
+	return rc ? rc : apply(a);
+}
+
+static int run_profile(struct apply *a)
+{
+	struct err e = {0};
+	int rc;
+
+	if (dcb_open(NULL, &a->dcb, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	rc = plan_first(a);
+	guard_free(a->guard);
+	a->guard = NULL;
+	cmd_plans_clear(&a->plans);
+	dcb_close(a->dcb);
+	return rc;
+}
+
+/* At boot nobody uses the ports. */
+static int run_kept(const struct last *kept, unsigned int link_s, unsigned int *changes)
+{
+	const unsigned int asked_ms = wait_link_ms;
+	const struct apply_consent given = consent;
+	struct apply a = {.profile = kept->profile, .is_kept = true};
+	int rc;
+
+	interface = kept->ifname;
+	if (wait_link_ms / 1000 > link_s)
+		wait_link_ms = link_s * 1000;
+	consent.approve |= boot;
+	consent.disruption |= boot;
+	consent.unproven |= kept->unproven;
+	rc = run_profile(&a);
+	*changes = a.finished;
+	consent = given;
+	wait_link_ms = asked_ms;
+	return rc;
+}
+
+static int load_plan(const char *path, struct apply *a)
+{
+	struct err e = {0};
+
+	return plan_file_read(path, &a->profile, &a->saved, &e) ? cmd_fail(EXIT_USAGE, &e)
+								: EXIT_OK;
+}
+
+static int run_hosts(int argc, char **argv)
+{
+	if (argc > 1)
+		return cmd_usage(&cmd_apply, "one profile at most");
+	if (last || boot || strcmp(state_dir, JOURNAL_DIR))
+		return cmd_usage(&cmd_apply, "--last, --boot and --state-dir are for this host");
+	if (argc && plan_file_is(argv[0]))
+		return cmd_usage(&cmd_apply, "a kept plan is of one host");
+	if (confirm_within_ms > 3600000 || wait_link_ms > 3600000 ||
+	    (settle_ms != SETTLE_AUTO && settle_ms > 3600000))
+		return cmd_usage(&cmd_apply, "an hour is the longest time for many hosts");
+	many.dry_run = dry_run;
+	many.confirm_within_ms = confirm_within_ms;
+	many.wait_link_ms = wait_link_ms;
+	many.settle_ms = settle_ms == SETTLE_AUTO ? ROLLOUT_SETTLE_AUTO : settle_ms;
+	return cmd_apply_hosts(&many, &consent, argc ? argv[0] : NULL, interface);
+}
+
+static int run(int argc, char **argv)
+{
+	const struct last_run kept = {
+		.state_dir = state_dir, .interface = interface, .boot = boot, .apply = run_kept};
+	struct apply a = {0};
+	struct err e = {0};
+	int rc;
+
+	if (hosts_asked(&many.hosts))
+		return run_hosts(argc, argv);
+	if (many.canary || many.max_fail)
+		return cmd_usage(&cmd_apply,
+				 "--canary and --max-fail go with --hosts or --inventory");
+	if (boot && !last)
+		return cmd_usage(&cmd_apply, "--boot goes with --last");
+	if (last)
+		return argc ? cmd_usage(&cmd_apply, "a profile or --last, not both")
+			    : cmd_apply_last(&kept);
+	if (argc != 1)
+		return cmd_usage(&cmd_apply, "one profile is needed");
+	rc = plan_file_is(argv[0]) ? load_plan(argv[0], &a) : cmd_load_profile(argv[0], &a.profile);
+	if (!rc &&
+	    apply_check_settle(settle_ms, confirm_within(&a),
+			       confirm_within_ms ? "--confirm-within" : "policy.rollback_timeout_s",
+			       &e))
+		rc = cmd_fail(EXIT_USAGE, &e);
+	if (!rc)
+		rc = run_profile(&a);
+	json_decref(a.saved);
+	return rc;
+}
+
+const struct command cmd_apply = {
+	.name = "apply",
+	.args = "PROFILE | PLAN.json | --last",
+	.help = "make RoCE ports what a profile says, as one transaction",
+	.opts = apply_opts,
+	.run = run,
+};

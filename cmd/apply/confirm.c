@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck confirm: what was applied stays. Only a transaction that waits for it can be confirmed;
+ * after its time it is undone, and this says so.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "cmd/cmd.h"
+#include "cmd/tidy.h"
+#include "dcb/apply/journal.h"
+#include "dcb/apply/last.h"
+
+static const char *state_dir = JOURNAL_DIR;
+
+static const struct opt confirm_opts[] = {
+	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
+	 .help = "journal there, not in " JOURNAL_DIR},
+	{.name = NULL},
+};
+
+static int tell(const struct tx *tx)
+{
+	if (globals->json)
+		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.confirm/1",
+						"tx", tx->id, "outcome", "confirmed"));
+	printf("Transaction %s is confirmed; 'rocecheck rollback' undoes it all the same.\n",
+	       tx->id);
+	return EXIT_OK;
+}
+
+static int run(int argc, char **argv)
+{
+	struct err e = {0};
+	struct tx tx;
+	int err, rc;
+
+	if (argc > 1)
+		return cmd_usage(&cmd_confirm, "one transaction at most");
+	if (!argc)
+		cmd_tidy(state_dir);
+	err = journal_confirm(state_dir, argc ? argv[0] : NULL, &tx, &e);
+	if (!err && last_commit(state_dir, tx.id, &e))
+		fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e.text);
+	if (!err)
+		rc = tell(&tx);
+	else if (err == -ENOENT && argc)
+		rc = cmd_fail(EXIT_USAGE, &e);
+	else if (err == -ENOENT || err == -EALREADY || err == -ECANCELED)
+		rc = cmd_fail(EXIT_FINDINGS, &e);
+	else
+		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
+	tx_clear(&tx);
+	return rc;
+}
+
+const struct command cmd_confirm = {
+	.name = "confirm",
+	.args = "[TX]",
+	.help = "keep what 'apply --confirm-within' changed",
+	.opts = confirm_opts,
+	.run = run,
+};

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Hosts from the command line or an inventory, and the plans of all of them.
+ */
+#include "cmd/apply/hosts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/cmd.h"
+#include "profiles/base/nodeset.h"
+#include "profiles/base/stop.h"
+#include "profiles/base/text.h"
+#include "profiles/profile_doc.h"
+#include "profiles/yaml/schema.h"
+
+/* user@host: what ssh is given; the name in reports is the host alone. */
+static int add_host(struct fabric *f, const char *target, struct err *e)
+{
+	const char *at = strrchr(target, '@');
+	const char *name = at ? at + 1 : target;
+	struct fabric_host *grown;
+
+	if (!schema_name_ok(name) || strlen(name) >= FABRIC_NAME_MAX ||
+	    strlen(target) >= sizeof(grown->target) || !fabric_target_ok(target))
+		return err_set(e, -EINVAL, "--hosts: '%.80s' is no host name", target);
+	if (fabric_find_host(f, name) >= 0)
+		return err_set(e, -EINVAL, "--hosts: '%s' is given twice", name);
+	grown = f->host_count < NODESET_MAX ? realloc(f->host, (f->host_count + 1) * sizeof(*grown))
+					    : NULL;
+	if (!grown)
+		return err_set(e, -E2BIG, "--hosts: too many hosts");
+	f->host = grown;
+	grown = &f->host[f->host_count++];
+	memset(grown, 0, sizeof(*grown));
+	snprintf(grown->name, sizeof(grown->name), "%.63s", name);
+	snprintf(grown->target, sizeof(grown->target), "%s", target);
+	return 0;
+}
+
+/* Each item of the list may stand for several. */
+static int add_hosts(struct fabric *f, const char *list, struct err *e)
+{
+	char *copy = strdup(list), *next = copy, *item;
+	char name[sizeof(((struct fabric_host *)NULL)->target)];
+	int err = copy ? 0 : err_sys(e, -ENOMEM, "--hosts");
+
+	while (!err && (item = strsep(&next, ","))) {
+		int count = nodeset_count(item, e);
+
+		err = count < 0 ? count : 0;
+		for (int i = 0; !err && i < count; i++) {
+			err = nodeset_name(item, (unsigned int)i, name, sizeof(name));
+			if (err)
+				err_set(e, err, "--hosts: '%.40s...' is too long", item);
+			else
+				err = add_host(f, name, e);
+		}
+	}
+	free(copy);
+	return err;
+}
+
+/* Leaves the hosts that are named; each of them must be there. */
+static int keep_hosts(struct fabric *f, const char *list, struct err *e)
+{
+	struct fabric named = {.host = NULL};
+	unsigned int kept = 0;
+	int err = add_hosts(&named, list, e);
+
+	for (unsigned int i = 0; !err && i < named.host_count; i++)
+		if (fabric_find_host(f, named.host[i].name) < 0)
+			err = err_set(e, -ENOENT, "%s: no host '%s'", f->path, named.host[i].name);
+	for (unsigned int i = 0; !err && i < f->host_count; i++) {
+		if (fabric_find_host(&named, f->host[i].name) >= 0)
+			f->host[kept++] = f->host[i];
+		else
+			free(f->host[i].port);
+	}
+	if (!err)
+		f->host_count = kept;
+	fabric_clear(&named);
+	return err;
+}
+
+static int load(const struct command *c, const struct hosts_options *o, const char *profile,
+		struct fabric *f)
+{
+	struct err e = {0};
+	int code = EXIT_OK;
+
+	*f = (struct fabric){.engine = "ssh", .agent = "rocecheck", .connect_timeout_s = 10};
+	if (!profile && !o->inventory)
+		return cmd_usage(c, "one profile is needed");
+	if (o->inventory)
+		code = cmd_load_inventory(o->inventory, f);
+	if (!code && profile)
+		code = cmd_load_profile(profile, &f->profile);
+	if (!code && o->hosts &&
+	    (o->inventory ? keep_hosts(f, o->hosts, &e) : add_hosts(f, o->hosts, &e)))
+		code = cmd_fail(EXIT_USAGE, &e);
+	if (code)
+		fabric_clear(f);
+	return code;
+}
+
+/* An inventory says which ports are meant; without one the profile does. */
+static json_t *profile_for(const struct fabric *f, unsigned int h, const char *interface)
+{
+	const struct fabric_host *host = &f->host[h];
+	struct profile p = f->profile;
+
+	if (host->port_count || interface)
+		p.interface_count = 0;
+	for (unsigned int i = 0; i < host->port_count && p.interface_count < PROFILE_PATTERN_MAX;
+	     i++)
+		if (!interface || !strcmp(interface, host->port[i].interface))
+			snprintf(p.interface[p.interface_count++], sizeof(p.interface[0]), "%s",
+				 host->port[i].interface);
+	if (interface && !p.interface_count)
+		snprintf(p.interface[p.interface_count++], sizeof(p.interface[0]), "%.63s",
+			 interface);
+	return profile_doc(&p);
+}
+
+static void show_progress(const char *line, void *arg)
+{
+	char *text = text_copy(line, TEXT_FIELD);
+
+	(void)arg;
+	fprintf(stderr, "rocecheck: %s\n", text ? text : "(out of memory)");
+	free(text);
+}
+
+int hosts_plan(const struct command *c, const struct hosts_options *o, const char *profile,
+	       const char *interface, struct hosts *h)
+{
+	struct err e = {0};
+	int code, err = 0;
+
+	memset(h, 0, sizeof(*h));
+	code = load(c, o, profile, &h->fabric);
+	if (code)
+		return code;
+	if (rollout_open(&h->fabric, cmd_stop_signals(), globals->quiet ? NULL : show_progress,
+			 NULL, &h->rollout, &e)) {
+		fabric_clear(&h->fabric);
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	for (unsigned int i = 0; !err && i < h->rollout.host_count; i++) {
+		h->rollout.host[i].profile = profile_for(&h->fabric, i, interface);
+		err = h->rollout.host[i].profile ? 0 : -ENOMEM;
+	}
+	if (err) {
+		err_sys(&e, err, "plan");
+		hosts_clear(h);
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	rollout_connect(&h->rollout);
+	rollout_plan(&h->rollout, !globals->json);
+	return EXIT_OK;
+}
+
+void hosts_clear(struct hosts *h)
+{
+	rollout_close(&h->rollout);
+	fabric_clear(&h->fabric);
+}
+
+#define NAMES_MAX 16
+
+void hosts_print_names(const struct hosts *h,
+		       bool (*is)(const struct hosts *h, unsigned int i, const void *arg),
+		       const void *arg)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < h->rollout.host_count; i++)
+		if (is(h, i, arg) && n++ < NAMES_MAX)
+			printf("%s%s", n > 1 ? " " : "", h->rollout.host[i].name);
+	if (n > NAMES_MAX)
+		printf(" and %u more", n - NAMES_MAX);
+}
+
+static bool has_text(const struct hosts *h, unsigned int i, const void *text)
+{
+	const char *its = h->rollout.host[i].plan_text;
+
+	return its && !strcmp(its, text);
+}
+
+/* Lines of somebody else. */
+static void print_lines(const char *text, const char *before, FILE *out)
+{
+	char *copy = strdup(text), *next = copy, *line;
+
+	while (copy && (line = strsep(&next, "\n"))) {
+		char *safe = text_copy(line, TEXT_LINE);
+
+		if (next || *line)
+			fprintf(out, "%s%s\n", *line ? before : "", safe ? safe : "");
+		free(safe);
+	}
+	free(copy);
+}
+
+void hosts_print_plans(const struct hosts *h)
+{
+	const struct rollout *r = &h->rollout;
+
+	for (unsigned int i = 0; i < r->host_count; i++) {
+		const char *text = r->host[i].plan_text, *name = r->host[i].name;
+		char before[FABRIC_NAME_MAX + 8];
+		bool first = text != NULL;
+
+		snprintf(before, sizeof(before), "%s: ", name);
+		if (r->host[i].warnings)
+			print_lines(r->host[i].warnings, before, stderr);
+		for (unsigned int k = 0; first && k < i; k++)
+			first = !has_text(h, k, text);
+		if (!first)
+			continue;
+		fputs("== ", stdout);
+		hosts_print_names(h, has_text, text);
+		putchar('\n');
+		/* Indented: only our own lines begin a section, or are a total. */
+		print_lines(text, "  ", stdout);
+	}
+	fflush(stdout);
+}
+
+json_t *hosts_json(const struct rollout_host *host)
+{
+	char *reason = text_copy(host->reason, TEXT_FIELD);
+	json_t *plan = host->plan ? json_copy(host->plan) : json_null();
+	json_t *doc;
+
+	/* The profile is the same for all, and not asked for. */
+	if (host->plan)
+		(void)json_object_del(plan, "profile");
+	doc = json_pack("{s:s, s:s, s:s, s:b, s:i, s:s, s:f, s:o}", "name", host->name, "result",
+			rollout_result_word(host->result), "reason", reason ? reason : "", "lost",
+			host->lost, "changes", (int)host->facts.changes, "tx", host->tx, "seconds",
+			host->took_ms / 1e3, "plan", plan);
+	free(reason);
+	return doc;
+}
+
+int hosts_exit(const struct rollout_host *host)
+{
+	switch (host->result) {
+	case ROLLOUT_APPLIED:
+	case ROLLOUT_UNCHANGED:
+		return EXIT_OK;
+	case ROLLOUT_ROLLED_BACK:
+		return EXIT_APPLY_UNDONE;
+	case ROLLOUT_FAILED:
+		break;
+	default:
+		return EXIT_INCOMPLETE;
+	}
+	if (host->lost)
+		return EXIT_APPLY_LOST;
+	if (!host->reached)
+		return EXIT_INCOMPLETE;
+	return host->status >= EXIT_FINDINGS && host->status <= EXIT_APPLY_LOST ? host->status
+										: EXIT_ENVIRONMENT;
+}
+
+static json_t *plans_json(const struct hosts *h)
+{
+	json_t *list = json_array();
+	unsigned int changes = 0;
+
+	for (unsigned int i = 0; list && i < h->rollout.host_count; i++) {
+		changes += h->rollout.host[i].facts.changes;
+		if (json_array_append_new(list, hosts_json(&h->rollout.host[i]))) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return json_pack("{s:s, s:i, s:o}", "schema", "rocecheck.plans/1", "changes", (int)changes,
+			 "hosts", list);
+}
+
+static void print_total(const struct hosts *h)
+{
+	unsigned int changed = 0, failed = 0, count = h->rollout.host_count;
+
+	for (unsigned int i = 0; i < count; i++) {
+		changed += h->rollout.host[i].facts.changes != 0;
+		failed += h->rollout.host[i].result == ROLLOUT_FAILED;
+	}
+	printf("%u of %u host%s would change", changed, count, count == 1 ? "" : "s");
+	if (failed)
+		printf(", %u could not be planned", failed);
+	puts(". Nothing written.");
+}
+
+int hosts_tell_plans(const struct hosts *h, bool changes_count)
+{
+	int code = EXIT_OK;
+
+	if (globals->json) {
+		code = cmd_print_json(plans_json(h));
+	} else {
+		hosts_print_plans(h);
+		print_total(h);
+	}
+	for (unsigned int i = 0; i < h->rollout.host_count; i++) {
+		const struct rollout_host *host = &h->rollout.host[i];
+
+		if (host->result == ROLLOUT_FAILED)
+			code = cmd_worse(code, hosts_exit(host));
+		else if (changes_count && (host->facts.changes || host->facts.cannot))
+			code = cmd_worse(code, EXIT_FINDINGS);
+	}
+	return code;
+}

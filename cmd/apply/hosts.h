@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What `plan` and `apply` share when they are about many hosts: the options that name the hosts,
+ * the inventory that comes of them, and the plans of all, made and printed.
+ */
+#ifndef CMD_HOSTS_H
+#define CMD_HOSTS_H
+
+#include "cmd/apply/apply_gate.h"
+#include "cmd/opts.h"
+#include "probe/rollout/rollout.h"
+
+struct command;
+
+struct hosts_options {
+	const char *hosts, *inventory;
+};
+
+/* clang-format off */
+/* Rows for a table of options. */
+#define HOSTS_OPTS(o)                                                                              \
+	{"hosts", 0, OPT_STRING, &(o).hosts, .arg = "HOSTS",                                       \
+	 .help = "on these hosts, by ssh: a,b,gpu[01-16]; with --inventory: those of it"},         \
+	{"inventory", 0, OPT_STRING, &(o).inventory, .arg = "FILE",                                \
+	 .help = "on the hosts and ports of an inventory; its profile is the default"}
+/* clang-format on */
+
+static inline bool hosts_asked(const struct hosts_options *o)
+{
+	return o->hosts || o->inventory;
+}
+
+/* Many hosts, planned on. */
+struct hosts {
+	struct fabric fabric;
+	struct rollout rollout;
+};
+
+/* The first SIGINT, SIGTERM or SIGHUP ends in order what follows, the second one ends us.
+ * profile: name or path, NULL = the inventory's. interface: only this port, may be NULL. Connects
+ * and plans; prints what is wrong with the input. EXIT_OK or an exit code, then nothing is left. */
+int hosts_plan(const struct command *c, const struct hosts_options *o, const char *profile,
+	       const char *interface, struct hosts *h);
+void hosts_clear(struct hosts *h);
+
+/* The plans as text, those that are the same once; warnings and failures on stderr. */
+void hosts_print_plans(const struct hosts *h);
+
+/* "h1 h2 h3", the hosts of which is(h, i, arg) holds; "and 17 more" after some. */
+void hosts_print_names(const struct hosts *h,
+		       bool (*is)(const struct hosts *h, unsigned int i, const void *arg),
+		       const void *arg);
+
+/* All plans as text or JSON, and the exit code: hosts that failed, and with changes_count also
+ * those that differ. */
+int hosts_tell_plans(const struct hosts *h, bool changes_count);
+
+/* {"name":...,"result":...} of one host with its plan. New reference, NULL on -ENOMEM. */
+json_t *hosts_json(const struct rollout_host *host);
+
+/* What a host adds to the exit code. */
+int hosts_exit(const struct rollout_host *host);
+
+/* `apply` on many hosts. */
+struct hosts_apply {
+	struct hosts_options hosts;
+	const char *canary; /* NULL: the first that is changed */
+	unsigned int parallel, max_fail, confirm_within_ms, wait_link_ms;
+	unsigned int settle_ms; /* ROLLOUT_SETTLE_AUTO: as each host thinks */
+	bool dry_run;
+};
+int cmd_apply_hosts(const struct hosts_apply *o, const struct apply_consent *given,
+		    const char *profile, const char *interface);
+
+#endif

@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Plans as text: "+" gives a value to what had none that could be read, "~" changes one, "!" cannot
+ * be done here. Every line names the place of the wish in the profile.
+ */
+#include "cmd/apply/plan_text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dcb/lldpad/owner.h"
+#include "probe/host/ports.h"
+#include "profiles/base/text.h"
+
+#define VALUE_MAX 512
+
+/* What an RDMA device has once is set once, with the first of the ports that share it (a bond's).
+ */
+static void drop_shared(struct plan *plans, unsigned int at)
+{
+	const uint64_t shared = PLAN_RDMA_CM | QOS_BIT(QOS_VERBS_TOS) | QOS_BIT(QOS_IB_MTU) |
+				QOS_BIT(QOS_VLAN_PRIO);
+	struct plan *p = &plans[at];
+	unsigned int first = 0, kept = 0;
+
+	while (first < at &&
+	       (strcmp(plans[first].ibdev, p->ibdev) || plans[first].ib_port != p->ib_port))
+		first++;
+	if (first == at || !p->ibdev[0])
+		return;
+	for (unsigned int i = 0; i < p->count; i++)
+		if (!(shared & QOS_BIT(p->step[i].field)))
+			p->step[kept++] = p->step[i];
+	p->count = kept;
+}
+
+json_t *cmd_plans_json(const struct plans *plans)
+{
+	json_t *doc = plan_to_json(plans->plan, plans->count);
+	json_t *ports = json_object_get(doc, "ports");
+
+	for (unsigned int i = 0; doc && i < plans->count; i++)
+		if (json_object_set_new(json_array_get(ports, i), "used_by",
+					use_to_json(&plans->use[i]))) {
+			json_decref(doc);
+			doc = NULL;
+		}
+	return doc;
+}
+
+/* What follows from all plans together. */
+static void complete(struct dcb *dcb, struct plans *plans)
+{
+	for (unsigned int i = 0; i < plans->count; i++)
+		drop_shared(plans->plan, i);
+	for (unsigned int i = 0; i < plans->count; i++) {
+		const struct plan *p = &plans->plan[i];
+
+		if (plan_disrupts(p))
+			use_gather(dcb, NULL, p->ifname, p->ibdev, p->ib_port, &plans->use[i]);
+	}
+}
+
+int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *name,
+		   struct plans *plans, struct err *e)
+{
+	struct plans made = {0};
+	struct snapshot s;
+	int err = cmd_take_ports(dcb, name, plan_agent(profile), &s, e);
+
+	if (err)
+		return err;
+	made.privileged = s.privileged;
+	made.plan = calloc(s.port_count, sizeof(*made.plan));
+	made.use = calloc(s.port_count, sizeof(*made.use));
+	if (!made.plan || !made.use)
+		err = err_sys(e, -ENOMEM, "plan");
+	for (unsigned int i = 0; !err && i < s.port_count; i++) {
+		const struct port *p = &s.port[i];
+
+		if (name || cmd_port_selected(dcb, profile, p->netdev))
+			err = plan_port(dcb, profile, p->netdev, p->ibdev, p->ib_port, &p->qos,
+					&made.plan[made.count++], e);
+	}
+	if (!err)
+		complete(dcb, &made);
+	if (!err && !made.count)
+		err = err_set(e, -ENODEV, "the profile selects none of the %u RoCE ports",
+			      s.port_count);
+	snapshot_clear(&s);
+	if (err)
+		cmd_plans_clear(&made);
+	else
+		*plans = made;
+	return err;
+}
+
+static int plan_again(struct dcb *dcb, const struct profile *profile, const struct plan *was,
+		      struct plan *plan, struct err *e)
+{
+	const struct dcb_port port = {was->ifname, was->ibdev, was->ib_port, plan_agent(profile)};
+	struct qos have;
+	bool has_dcb;
+	int err = dcb_read_port(dcb, &port, &have, &has_dcb, e);
+
+	return err ? err
+		   : plan_port(dcb, profile, was->ifname, was->ibdev, was->ib_port, &have, plan, e);
+}
+
+int cmd_plans_again(struct dcb *dcb, const struct profile *profile, const char *name,
+		    const struct plans *before, struct plans *plans, struct err *e)
+{
+	struct plans made = {.privileged = before->privileged};
+	int err = 0;
+
+	/* Verbs alone know it, for ports that are looked for. */
+	if (qos_has(&profile->qos, QOS_IB_MTU))
+		return cmd_plans_make(dcb, profile, name, plans, e);
+	made.plan = calloc(before->count, sizeof(*made.plan));
+	made.use = calloc(before->count, sizeof(*made.use));
+	if (!made.plan || !made.use)
+		err = err_sys(e, -ENOMEM, "plan");
+	while (!err && made.count < before->count) {
+		err = plan_again(dcb, profile, &before->plan[made.count], &made.plan[made.count],
+				 e);
+		made.count++;
+	}
+	if (err) {
+		cmd_plans_clear(&made);
+		return err;
+	}
+	complete(dcb, &made);
+	*plans = made;
+	return 0;
+}
+
+void cmd_plans_clear(struct plans *plans)
+{
+	free(plans->plan);
+	free(plans->use);
+	memset(plans, 0, sizeof(*plans));
+}
+
+unsigned int cmd_plans_changes(const struct plans *plans)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < plans->count; i++)
+		n += plan_changes(&plans->plan[i]);
+	return n;
+}
+
+unsigned int cmd_plans_cannot(const struct plans *plans)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < plans->count; i++)
+		n += plans->plan[i].count - plan_changes(&plans->plan[i]);
+	return n;
+}
+
+static void prio_text(uint8_t prio, char *buf, size_t size)
+{
+	if (prio == QOS_UNMAPPED)
+		snprintf(buf, size, "(unset)");
+	else
+		snprintf(buf, size, "%u", prio);
+}
+
+static uint8_t old_prio(const struct plan_step *s, unsigned int dscp)
+{
+	return qos_has(&s->from, QOS_DSCP_PRIO) ? s->from.dscp_prio[dscp] : QOS_UNMAPPED;
+}
+
+/* Last DSCP of the run in which all change alike. */
+static unsigned int run_end(const struct plan_step *s, unsigned int dscp)
+{
+	while (dscp + 1 < QOS_DSCPS && old_prio(s, dscp + 1) == old_prio(s, dscp) &&
+	       s->to.dscp_prio[dscp + 1] == s->to.dscp_prio[dscp])
+		dscp++;
+	return dscp;
+}
+
+/* A map of 64 is told by its differences: "24-31: (unset) -> 3". */
+static void dscp_text(const struct plan_step *s, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (unsigned int d = 0, last; d < QOS_DSCPS && used < size; d = last + 1) {
+		char from[16], to[16], dscps[16];
+
+		last = run_end(s, d);
+		if (old_prio(s, d) == s->to.dscp_prio[d])
+			continue;
+		snprintf(dscps, sizeof(dscps), last > d ? "%u-%u" : "%u", d, last);
+		prio_text(old_prio(s, d), from, sizeof(from));
+		prio_text(s->to.dscp_prio[d], to, sizeof(to));
+		used += snprintf(buf + used, size - used, "%s%s: %s -> %s", used ? ", " : "", dscps,
+				 from, to);
+	}
+}
+
+static void change_text(const struct plan_step *s, char *buf, size_t size)
+{
+	char from[VALUE_MAX], to[VALUE_MAX];
+
+	if (s->field == QOS_DSCP_PRIO && !s->cannot) {
+		dscp_text(s, buf, size);
+		return;
+	}
+	qos_field_text(&s->from, s->field, from, sizeof(from));
+	qos_field_text(&s->to, s->field, to, sizeof(to));
+	if (s->again && qos_field_equal(&s->from, &s->to, s->field))
+		snprintf(buf, size, "%s, set again", to);
+	else
+		snprintf(buf, size, "%s -> %s", from, to);
+}
+
+void cmd_step_text(const struct plan_step *s, char *buf, size_t size)
+{
+	char change[2 * VALUE_MAX + 8];
+
+	change_text(s, change, sizeof(change));
+	snprintf(buf, size, "%s %s", qos_fields[s->field].key, change);
+}
+
+static char step_sign(const struct plan_step *s)
+{
+	if (s->cannot)
+		return '!';
+	return qos_has(&s->from, s->field) ? '~' : '+';
+}
+
+static const char *sign_colour(char sign)
+{
+	switch (sign) {
+	case '!':
+		return TEXT_RED;
+	case '+':
+		return TEXT_GREEN;
+	default:
+		return TEXT_YELLOW;
+	}
+}
+
+static void print_step(const struct plan_step *s, const char *path, FILE *out, bool colour)
+{
+	char change[2 * VALUE_MAX + 8], sign = step_sign(s);
+
+	change_text(s, change, sizeof(change));
+	fprintf(out, "  %s%c%s %-28s %-32s", colour ? sign_colour(sign) : "", sign,
+		colour ? TEXT_RESET : "", qos_fields[s->field].key, change);
+	if (s->line)
+		fprintf(out, " %s:%d", path, s->line);
+	if (s->cannot)
+		fprintf(out, "  cannot: %s", s->reason);
+	else if (s->disruption != DISRUPT_NONE)
+		fprintf(out, "  [%s]", plan_disruption_word(s->disruption));
+	fputc('\n', out);
+}
+
+/* What the reader should know besides the steps. */
+static void print_notes(const struct plan *p, FILE *out)
+{
+	unsigned int cached = 0, changes = plan_changes(p);
+	uint64_t unknown = 0;
+
+	for (unsigned int i = 0; i < p->count; i++) {
+		const struct plan_step *s = &p->step[i];
+
+		if (s->cannot)
+			continue;
+		cached += s->readback != READBACK_REGISTER;
+		if (!qos_has(&s->from, s->field))
+			unknown |= QOS_BIT(s->field);
+	}
+	if (cached)
+		fprintf(out,
+			"    note: %u of %u read back what the driver was told, "
+			"not what the device does\n",
+			cached, changes);
+	if (unknown & PLAN_RDMA_CM)
+		fprintf(out,
+			"    note: rdma_cm shows its values in configfs only behind a "
+			"directory; apply makes\n"
+			"          rdma_cm/%s, reads the former values there and leaves it, "
+			"rollback removes it\n",
+			p->ibdev);
+	if (unknown & ~PLAN_RDMA_CM)
+		fprintf(out, "    note: '?' cannot be read before it is set: it cannot be "
+			     "put back if apply fails\n");
+}
+
+static void print_lost(const struct plan *p, FILE *out)
+{
+	const char *comma = "";
+
+	if (!p->lost)
+		return;
+	fputs("    note: where DSCP trust begins or ends, or the firmware's agent, or it is loaded "
+	      "anew,\n          the driver resets ",
+	      out);
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		if (!(p->lost & QOS_BIT(id)))
+			continue;
+		fprintf(out, "%s%s", comma, qos_fields[id].key);
+		comma = ", ";
+	}
+	fputs(";\n          the profile does not say what they should be\n", out);
+}
+
+/* What no readback shows: all that others have built on the netdev. */
+static void print_reload(const struct plan *p, FILE *out)
+{
+	if (plan_fields(p) & QOS_BIT(QOS_ROCE_ENABLE) && driver_quirk_find(p->driver)->roce_resets)
+		fputs("    note: rdma.enable_roce makes devlink load the driver anew: the netdev "
+		      "goes and comes back\n          without its addresses, VLAN devices and "
+		      "bond, and RDMA-CM settings need a second apply\n",
+		      out);
+}
+
+static void print_bare(const struct plan *p, FILE *out)
+{
+	if (!p->bare_dscps)
+		return;
+	fprintf(out,
+		"    note: DSCP trust is for all 64: %u of them get no entry, and the priority "
+		"that "
+		"the\n          firmware has for them; app.dscp_default: shift3 states them all\n",
+		p->bare_dscps);
+}
+
+static void print_use(const struct port_use *use, FILE *out)
+{
+	char text[160];
+
+	for (unsigned int i = 0; i < use->count; i++) {
+		use_text(&use->use[i], text, sizeof(text));
+		fprintf(out, "    %s %s\n", i ? "        " : "used by:", text);
+	}
+	if (use->more)
+		fprintf(out, "             and %u more\n", use->more);
+}
+
+static void print_plan(const struct plan *p, const struct port_use *use, const char *path,
+		       FILE *out, bool colour)
+{
+	fprintf(out, "%s", p->ifname);
+	if (p->ibdev[0])
+		fprintf(out, " (%s)", p->ibdev);
+	fprintf(out, "  %s, tier %s%s%s\n", p->driver[0] ? p->driver : "driver unknown",
+		plan_tier_word(p->tier), p->platform[0] ? ", " : "", p->platform);
+	if (!p->count)
+		fputs("    in sync\n", out);
+	for (unsigned int i = 0; i < p->count; i++)
+		print_step(&p->step[i], path, out, colour);
+	print_use(use, out);
+	print_notes(p, out);
+	print_lost(p, out);
+	print_bare(p, out);
+	print_reload(p, out);
+}
+
+/* "2 to change on 1 port" */
+static void print_count(const struct plans *plans, FILE *out)
+{
+	unsigned int add = 0, ports = 0;
+
+	for (unsigned int i = 0; i < plans->count; i++) {
+		const struct plan *p = &plans->plan[i];
+
+		ports += plan_changes(p) != 0;
+		for (unsigned int k = 0; k < p->count; k++)
+			add += step_sign(&p->step[k]) == '+';
+	}
+	fprintf(out, "%u to add, %u to change", add, cmd_plans_changes(plans) - add);
+	if (cmd_plans_cannot(plans))
+		fprintf(out, ", %u not possible", cmd_plans_cannot(plans));
+	fprintf(out, " on %u of %u port%s", ports, plans->count, plans->count == 1 ? "" : "s");
+}
+
+void cmd_plans_print(const struct plans *plans, const struct profile *profile, FILE *out,
+		     bool colour)
+{
+	for (unsigned int i = 0; i < plans->count; i++)
+		print_plan(&plans->plan[i], &plans->use[i], profile->path, out, colour);
+	fputs("Plan: ", out);
+	print_count(plans, out);
+	fputs(".", out);
+}
+
+/* How each driver's firmware is made to leave DCBX to the host. */
+static const struct way_out {
+	const char *driver, *text;
+} ways_out[] = {
+	{"ice", "ethtool --set-priv-flags %s fw-lldp-agent off"},
+	{"i40e", "ethtool --set-priv-flags %s disable-fw-lldp on"},
+	{"bnxt_en", "disable the NVM options for LLDP and DCBX of %s, then reset it"},
+	{"mlx5_core", "mlxconfig -d %s set LLDP_NB_DCBX_P1=0, then reset the firmware"},
+	{NULL, "turn off the LLDP agent in the firmware of %s"},
+};
+
+static int firmware_owns(const struct plan *p, struct err *e)
+{
+	const struct way_out *w = ways_out;
+	char text[ERR_HINT_MAX];
+	const char *at;
+
+	while (w->driver && strcmp(w->driver, p->driver))
+		w++;
+	at = strstr(w->text, "%s");
+	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - w->text), w->text, p->ifname, at + 2);
+	err_set(e, -EBUSY,
+		"%s: the firmware's LLDP agent owns DCBX (lld_managed), "
+		"the driver refuses every setting",
+		p->ifname);
+	err_hint(e, "%s", text);
+	return -EBUSY;
+}
+
+static bool is_dcb(enum qos_field_id id)
+{
+	return id <= QOS_BUFFER_SIZE;
+}
+
+/* Whether an lldpad is what the profile wants. */
+static int check_lldpad(const struct plan *p, bool *wanted, struct err *e)
+{
+	pid_t pid = owner_lldpad(NULL);
+	struct lldpad_options options = {0};
+
+	if (pid)
+		(void)owner_lldpad_options(NULL, pid, &options);
+	*wanted = p->agent == DCB_AGENT_LLDPAD || (p->beside_read_only && options.read_only);
+	if (p->agent != DCB_AGENT_LLDPAD || !options.read_only)
+		return 0;
+	err_set(e, -EBUSY, "lldpad (pid %d) was started with -R: it sets nothing", (int)pid);
+	err_hint(e, "start it without -R, or set 'dcbx.agent: lldpad-readonly'");
+	return -EBUSY;
+}
+
+static void warn_of(const struct owner *owner)
+{
+	struct err e = {0};
+
+	(void)owner_tell(owner, &e);
+	fprintf(stderr, "rocecheck: warning: %s\n   = help: %s\n", e.text, e.hint);
+}
+
+/* Of the host, not of a port. */
+static int others_own(const struct plans *plans, struct err *e)
+{
+	const char **ports = calloc(plans->count, sizeof(*ports));
+	struct owner found[OWNER_KIND_COUNT];
+	unsigned int count, i = 0;
+	bool lldpad;
+	int err = check_lldpad(&plans->plan[0], &lldpad, e);
+
+	if (err || !ports) {
+		free(ports);
+		return err ? err : err_sys(e, -ENOMEM, "plan");
+	}
+	for (unsigned int k = 0; k < plans->count; k++)
+		ports[k] = plans->plan[k].ifname;
+	count = owner_find(NULL, ports, plans->count, found, ARRAY_SIZE(found));
+	free(ports);
+	for (unsigned int k = 0; k < count; k++)
+		if (!owner_blocks(&found[k]))
+			warn_of(&found[k]);
+	while (i < count && (!owner_blocks(&found[i]) || (lldpad && owner_is_lldpad(&found[i]))))
+		i++;
+	return i < count ? owner_tell(&found[i], e) : 0;
+}
+
+int cmd_plans_owner(const struct plans *plans, struct err *e)
+{
+	bool dcb = false;
+
+	for (unsigned int i = 0; i < plans->count; i++) {
+		const struct plan *p = &plans->plan[i];
+
+		if (p->firmware_owned && p->count)
+			return firmware_owns(p, e);
+		for (unsigned int k = 0; k < p->count; k++)
+			dcb |= !p->step[k].cannot && is_dcb(p->step[k].field);
+	}
+	return dcb ? others_own(plans, e) : 0;
+}

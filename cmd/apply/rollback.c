@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck rollback: puts back what a transaction found, also one whose process was killed. Its
+ * journal has the former values; after writing them everything is read again.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cmd/cmd.h"
+#include "cmd/tidy.h"
+#include "dcb/apply/journal.h"
+#include "profiles/base/text.h"
+
+static bool list;
+static const char *state_dir = JOURNAL_DIR;
+
+static const struct opt rollback_opts[] = {
+	{"list", 'l', OPT_FLAG, &list, .help = "list transactions, oldest first"},
+	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
+	 .help = "journal there, not in " JOURNAL_DIR},
+	{.name = NULL},
+};
+
+static json_t *tx_to_json(const struct tx *tx)
+{
+	json_t *ports = json_array();
+	int err = ports ? 0 : -1;
+
+	for (unsigned int i = 0; !err && i < tx->port_count; i++)
+		err = json_array_append_new(ports, text_to_json(tx->port[i].ifname));
+	if (err) {
+		json_decref(ports);
+		return NULL;
+	}
+	return json_pack("{s:s, s:o, s:s, s:i, s:b, s:o}", "id", tx->id, "time",
+			 text_to_json(tx->time), "state", tx_state_word(tx->state), "writes",
+			 (int)tx->step_count, "waits", tx_waits(tx), "ports", ports);
+}
+
+static void print_waiting(const struct tx *tx)
+{
+	uint64_t now = journal_clock_ms();
+
+	if (tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && tx->other_boot)
+		printf("  not confirmed before the host was started anew");
+	if (!tx_waits(tx))
+		return;
+	if (now < tx->confirm_by_ms)
+		printf("  waits for confirmation, %llu s left",
+		       (unsigned long long)(tx->confirm_by_ms - now + 999) / 1000);
+	else
+		printf("  waits for confirmation, its time is up%s",
+		       tx_overdue(tx, now) ? ", its dead-man has gone" : "");
+}
+
+static void print_tx(const struct tx *tx)
+{
+	char *time = text_copy(tx->time, TEXT_FIELD);
+
+	/* A journal may be a file that somebody else made: --state-dir. */
+	printf("%-20s  %-20s  %-11s  %3u writes ", tx->id, time ? time : "?",
+	       tx_state_word(tx->state), tx->step_count);
+	free(time);
+	for (unsigned int i = 0; i < tx->port_count; i++) {
+		putchar(' ');
+		text_print(stdout, tx->port[i].ifname, TEXT_FIELD);
+	}
+	print_waiting(tx);
+	putchar('\n');
+}
+
+static int tell_one(const char *id, json_t *all)
+{
+	struct err e = {0};
+	struct tx tx;
+	int rc = EXIT_OK;
+
+	if (journal_load(state_dir, id, &tx, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (!globals->json)
+		print_tx(&tx);
+	else if (json_array_append_new(all, tx_to_json(&tx)))
+		rc = EXIT_ENVIRONMENT;
+	tx_clear(&tx);
+	return rc;
+}
+
+static int print_list(void)
+{
+	char(*ids)[JOURNAL_ID_MAX];
+	json_t *all = json_array();
+	struct err e = {0};
+	unsigned int n;
+	int rc = EXIT_OK;
+
+	if (journal_list(state_dir, &ids, &n, &e)) {
+		json_decref(all);
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		rc = cmd_worse(rc, tell_one(ids[i], all));
+	free(ids);
+	if (!globals->json) {
+		json_decref(all);
+		return rc;
+	}
+	return cmd_worse(
+		rc, cmd_print_json(json_pack("{s:s, s:o}", "schema", "rocecheck.transactions/1",
+					     "transactions", all)));
+}
+
+/* -ENOENT: a wrong name is the user's mistake, and a host with nothing to undo is as it was. */
+static int nothing(const char *id, const struct tx *tx, const struct err *e)
+{
+	if (id && !tx->id[0])
+		return cmd_fail(EXIT_USAGE, e);
+	if (globals->json)
+		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.rollback/1",
+						"tx", tx->id, "outcome", "nothing"));
+	printf("Nothing to roll back: %s.\n", e->text);
+	return EXIT_OK;
+}
+
+/* The settings are back; of a port that has not come back with them it is said. */
+static json_t *missing_json(const struct tx *tx)
+{
+	json_t *missing = json_object();
+
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		if (tx->port[i].missing && json_object_set_new(missing, tx->port[i].ifname,
+							       json_string(tx->port[i].missing))) {
+			json_decref(missing);
+			return NULL;
+		}
+	return missing;
+}
+
+static int tell_back(const struct tx *tx)
+{
+	if (globals->json)
+		return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o}", "schema",
+						"rocecheck.rollback/1", "tx", tx->id, "outcome",
+						"undone", "missing", missing_json(tx)));
+	printf("Transaction %s is undone: %u write%s on", tx->id, tx->step_count,
+	       tx->step_count == 1 ? "" : "s");
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		printf(" %s", tx->port[i].ifname);
+	puts(" put back and read back.");
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		if (tx->port[i].missing)
+			fprintf(stderr,
+				"rocecheck: warning: %s: %s did not come back within %u s\n",
+				tx->port[i].ifname, tx->port[i].missing, JOURNAL_WAIT_S);
+	return EXIT_OK;
+}
+
+static int roll_back(const char *id)
+{
+	enum apply_outcome outcome;
+	struct err e = {0};
+	struct dcb *dcb;
+	struct tx tx;
+	int rc, err;
+
+	if (dcb_open(NULL, &dcb, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (!id)
+		cmd_tidy(state_dir);
+	err = journal_rollback(dcb, state_dir, id, &tx, &outcome, &e);
+	dcb_close(dcb);
+	if (!err)
+		rc = tell_back(&tx);
+	else if (err == -ENOENT)
+		rc = nothing(id, &tx, &e);
+	else if (tx.state == TX_LOST)
+		rc = cmd_fail(EXIT_APPLY_LOST, &e);
+	else
+		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
+	tx_clear(&tx);
+	return rc;
+}
+
+static int run(int argc, char **argv)
+{
+	if (argc > 1 || (list && argc))
+		return cmd_usage(&cmd_rollback, "one transaction at most");
+	if (list)
+		return print_list();
+	return roll_back(argc ? argv[0] : NULL);
+}
+
+const struct command cmd_rollback = {
+	.name = "rollback",
+	.args = "[TX]",
+	.help = "put back what a transaction changed",
+	.opts = rollback_opts,
+	.run = run,
+};

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck capture check: what a capture file alone proves, judged by the rules of captures and
+ * told by the writers of reports, with frame numbers as evidence. The report goes to stdout alone:
+ * a confined process opens no file.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/capture/capture_file.h"
+#include "cmd/cmd.h"
+#include "cmd/verdict.h"
+#include "profiles/fabric.h"
+#include "reports/rules/check_capture.h"
+
+static struct verdict_options options = VERDICT_DEFAULTS;
+
+static const struct opt check_opts[] = {
+	VERDICT_FORMAT_OPT(options),
+	VERDICT_OPTS(options),
+	CAPTURE_MAX_FLOWS_OPT,
+	CAPTURE_JOBS_OPT,
+	CAPTURE_LINK_OPT,
+	CAPTURE_SANDBOX_OPT,
+	{.name = NULL},
+};
+
+/* What was read of a capture. */
+struct capture_read {
+	struct capture_summary summary;
+	struct witnesses witnesses;
+	struct err broken; /* where the file breaks off */
+	int err;	   /* of it */
+};
+
+/* Takes the reader over. 0, or -ENOMEM. */
+static int read_all(struct reader *r, struct capture_read *c)
+{
+	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
+	struct packet p;
+	int err, got;
+
+	while ((got = reader_skim(r, &p, &c->broken)) > 0) {
+		progress_step(&progress, r);
+		witness_add(&c->witnesses, &p, flow_table_events(r->flows));
+	}
+	progress_end(&progress);
+	c->err = got;
+	err = reader_summary(r, &c->summary);
+	reader_clear(r);
+	return err;
+}
+
+static int judge(const char *name, const struct capture_read *read)
+{
+	struct capture_case one = {
+		.name = name, .summary = &read->summary, .witnesses = &read->witnesses};
+	struct fabric *fabric = calloc(1, sizeof(*fabric));
+	struct run *run = calloc(1, sizeof(*run));
+	struct findings findings = {0};
+	struct report report = {
+		.fabric = fabric,
+		.run = run,
+		.findings = &findings,
+		.capture = name,
+		.alone = true,
+	};
+	struct err e = {0};
+	int code;
+
+	if (fabric)
+		snprintf(fabric->name, sizeof(fabric->name), "%s", name);
+	if (!fabric || !run || rules_run_capture(fabric, run, &one, &findings)) {
+		err_sys(&e, -ENOMEM, "rules");
+		code = cmd_fail(EXIT_ENVIRONMENT, &e);
+	} else {
+		/* The report tells the code that the command ends with. */
+		code = verdict_print(&options, verdict_writer(&options),
+				     read->err < 0 ? EXIT_USAGE : EXIT_OK, &report);
+	}
+	findings_clear(&findings);
+	free(run);
+	free(fabric);
+	return code;
+}
+
+/* As findings name it: without the folder. */
+static const char *file_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!strcmp(path, "-"))
+		return "stdin";
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static int run_check(int argc, char **argv)
+{
+	struct capture_read read = {0};
+	struct err e = {0};
+	struct reader r;
+	int code;
+
+	if (argc != 1)
+		return cmd_usage(&cmd_capture_check, "one capture file is needed, or - for "
+						     "standard input");
+	code = verdict_check(&cmd_capture_check, &options);
+	if (!code)
+		code = capture_file_open_skim(argv[0], false, &r);
+	if (code)
+		return code;
+	if (read_all(&r, &read)) {
+		err_sys(&e, -ENOMEM, "capture");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	code = judge(file_name(argv[0]), &read);
+	capture_summary_clear(&read.summary);
+	fflush(stdout); /* an error is told behind what was judged; main() looks at the result */
+	return read.err < 0 ? cmd_worse(code, cmd_fail(EXIT_USAGE, &read.broken)) : code;
+}
+
+const struct command cmd_capture_check = {
+	.name = "capture check",
+	.args = "FILE",
+	.help = "judge a capture file by the rules, with frames as evidence",
+	.opts = check_opts,
+	.run = run_check,
+};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opening a capture file for a command. The process is confined before it reads the file: libpcap's
+ * header parser, zlib and libzstd are attacked by a crafted file as the decoder is.
+ */
+#include "cmd/capture/capture_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cmd/cmd.h"
+#include "profiles/base/sandbox.h"
+
+unsigned int capture_max_flows, capture_jobs = 1, capture_link_gbps;
+bool capture_no_sandbox;
+
+const struct opt capture_file_opts[] = {
+	CAPTURE_MAX_FLOWS_OPT, CAPTURE_JOBS_OPT, CAPTURE_LINK_OPT,
+	CAPTURE_SANDBOX_OPT,   {.name = NULL},
+};
+
+/* The input has a descriptor of its own by now. What somebody types is not for a process that a
+ * file may have taken over. */
+static void leave_terminal(void)
+{
+	int null = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
+
+	if (null >= 0) {
+		(void)dup2(null, STDIN_FILENO);
+		close(null);
+	}
+}
+
+int capture_file_open(const char *path, struct reader *r)
+{
+	struct err e = {0};
+	struct source *s;
+	int fd = source_file_fd(path, &e);
+
+	if (fd < 0)
+		return cmd_fail(EXIT_USAGE, &e);
+	leave_terminal();
+	if (sandbox_confine(SANDBOX_FILE, capture_no_sandbox, &e)) {
+		err_prefix(&e, "%s", path);
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	if (source_open_fd(fd, path, &s, &e))
+		return cmd_fail(EXIT_USAGE, &e);
+	if (reader_init(r, s, capture_max_flows, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (capture_link_gbps)
+		reader_assume_link(r, capture_link_gbps * 1000);
+	return 0;
+}
+
+int capture_file_open_skim(const char *path, bool pass_marks, struct reader *r)
+{
+	struct err e = {0};
+	int code = capture_file_open(path, r);
+
+	if (code)
+		return code;
+	if (pass_marks)
+		reader_pass_marks(r);
+	if (!reader_jobs(r, capture_jobs, &e))
+		return 0;
+	reader_clear(r);
+	return cmd_fail(EXIT_ENVIRONMENT, &e);
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The filters of packets. The words of opcodes and verdicts are asked of the decoder and
+ * the flow machine, so that a new one is known here too.
+ */
+#include "cmd/capture/capture_filter.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Decimal or 0x; false when anything else stands there, or when it is above max. */
+static bool number_of(const char *word, unsigned long max, uint32_t *out)
+{
+	char *end;
+	unsigned long value;
+
+	if (word[0] < '0' || word[0] > '9')
+		return false;
+	errno = 0;
+	value = strtoul(word, &end, strncmp(word, "0x", 2) ? 10 : 16);
+	if (errno || *end || end == word || value > max)
+		return false;
+	*out = (uint32_t)value;
+	return true;
+}
+
+int capture_filter_qpns(struct capture_filter *f, const struct opt_list *words, struct err *e)
+{
+	for (unsigned int i = 0; i < words->count; i++) {
+		if (!number_of(words->item[i], 0xffffff, &f->qpn[f->qpn_count++]))
+			return err_set(e, -EINVAL, "--qp '%s': a number up to 0xffffff is needed",
+				       words->item[i]);
+	}
+	return 0;
+}
+
+static bool opcode_named(const char *word, uint32_t *out)
+{
+	char buf[64];
+
+	for (uint32_t opcode = 0; opcode < 256; opcode++) {
+		if (strcasecmp(word, opcode_name((uint8_t)opcode, buf, sizeof(buf))))
+			continue;
+		*out = opcode;
+		return true;
+	}
+	return false;
+}
+
+int capture_filter_opcodes(struct capture_filter *f, const struct opt_list *words, struct err *e)
+{
+	uint32_t opcode;
+
+	for (unsigned int i = 0; i < words->count; i++) {
+		if (!number_of(words->item[i], 255, &opcode) &&
+		    !opcode_named(words->item[i], &opcode)) {
+			err_set(e, -EINVAL,
+				"--opcode '%s': a number up to 255 or a name such as RC_ACK is "
+				"needed",
+				words->item[i]);
+			err_hint(e, "'capture stats --by opcode' names those of a file");
+			return -EINVAL;
+		}
+		f->opcode[opcode] = true;
+		f->by_opcode = true;
+	}
+	return 0;
+}
+
+static bool address_of(const char *word, uint8_t gid[16])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	if (inet_pton(AF_INET6, word, gid) == 1)
+		return true;
+	memcpy(gid, mapped, sizeof(mapped));
+	return inet_pton(AF_INET, word, gid + sizeof(mapped)) == 1;
+}
+
+int capture_filter_addresses(struct capture_filter *f, const struct opt_list *words, struct err *e)
+{
+	for (unsigned int i = 0; i < words->count; i++) {
+		if (!address_of(words->item[i], f->address[f->address_count++])) {
+			err_set(e, -EINVAL, "--address '%s': not an IPv4 or IPv6 address",
+				words->item[i]);
+			err_hint(e, "names are not looked up; 'capture stats --by host' has "
+				    "the addresses of a file");
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* The word of one event, as "events" has it; false when the bit means nothing. */
+static bool event_word(unsigned int bit, char *buf, size_t size)
+{
+	json_t *words = flow_events_to_json((struct flow_events){.bits = 1U << bit, .psns = 1});
+	const char *word = json_string_value(json_array_get(words, 0));
+
+	snprintf(buf, size, "%s", word ? word : "");
+	json_decref(words);
+	return buf[0];
+}
+
+static uint32_t event_of(const char *word)
+{
+	char known[32];
+
+	for (unsigned int bit = 0; bit < 32; bit++)
+		if (event_word(bit, known, sizeof(known)) && !strcmp(known, word))
+			return 1U << bit;
+	return 0;
+}
+
+static bool is_malformed(const struct packet *p)
+{
+	return p->fault == PACKET_MALFORMED;
+}
+
+static bool is_truncated(const struct packet *p)
+{
+	return p->fault == PACKET_TRUNCATED;
+}
+
+static bool is_good(const struct packet *p)
+{
+	return p->bth && p->icrc == ICRC_GOOD;
+}
+
+static bool is_unverifiable(const struct packet *p)
+{
+	return p->bth && p->icrc == ICRC_UNVERIFIABLE;
+}
+
+/* What is no event of a flow, but a verdict all the same. */
+static const struct {
+	const char *word;
+	bool (*holds)(const struct packet *p);
+} states[] = {
+	{"malformed", is_malformed},
+	{"truncated", is_truncated},
+	{"icrc_good", is_good},
+	{"icrc_unverifiable", is_unverifiable},
+};
+
+static uint32_t state_of(const char *word)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++)
+		if (!strcmp(states[i].word, word))
+			return 1U << i;
+	return 0;
+}
+
+static int no_such_verdict(const char *word, struct err *e)
+{
+	char known[32], all[512] = "";
+	size_t used = 0;
+
+	for (unsigned int bit = 0; bit < 32 && used < sizeof(all); bit++)
+		if (event_word(bit, known, sizeof(known)))
+			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
+						 used ? ", " : "", known);
+	for (unsigned int i = 0; i < ARRAY_SIZE(states) && used < sizeof(all); i++)
+		used += (size_t)snprintf(all + used, sizeof(all) - used, ", %s", states[i].word);
+	return err_set(e, -EINVAL, "--verdict '%.80s': it is any of %s", word, all);
+}
+
+int capture_filter_verdicts(struct capture_filter *f, const struct opt_list *words, struct err *e)
+{
+	for (unsigned int i = 0; i < words->count; i++) {
+		uint32_t event = event_of(words->item[i]), state = state_of(words->item[i]);
+
+		if (!event && !state)
+			return no_such_verdict(words->item[i], e);
+		f->by_verdict = true;
+		f->events |= event;
+		f->states |= state;
+	}
+	return 0;
+}
+
+int capture_filter_make(struct capture_filter *f, const struct capture_filter_words *w,
+			struct err *e)
+{
+	int err = capture_filter_qpns(f, &w->qpns, e);
+
+	if (!err)
+		err = capture_filter_opcodes(f, &w->opcodes, e);
+	if (!err)
+		err = capture_filter_addresses(f, &w->addresses, e);
+	return err ? err : capture_filter_verdicts(f, &w->verdicts, e);
+}
+
+bool capture_filter_given(const struct capture_filter_words *w)
+{
+	return w->qpns.count || w->opcodes.count || w->addresses.count || w->verdicts.count;
+}
+
+static bool verdict_matches(const struct capture_filter *f, const struct packet *p,
+			    struct flow_events ev)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++)
+		if (f->states >> i & 1 && states[i].holds(p))
+			return true;
+	return !f->by_verdict || f->events & ev.bits;
+}
+
+static bool qpn_matches(const struct capture_filter *f, const struct packet *p)
+{
+	bool datagram = p->bth && p->headers & HDR_DETH;
+
+	for (unsigned int i = 0; p->bth && i < f->qpn_count; i++)
+		if (f->qpn[i] == p->dest_qpn || (datagram && f->qpn[i] == p->deth.src_qpn))
+			return true;
+	return !f->qpn_count;
+}
+
+static bool address_matches(const struct capture_filter *f, const struct packet *p)
+{
+	for (unsigned int i = 0; p->kind == PACKET_ROCE && i < f->address_count; i++)
+		if (!memcmp(f->address[i], p->src, 16) || !memcmp(f->address[i], p->dst, 16))
+			return true;
+	return !f->address_count;
+}
+
+bool capture_filter_match(const struct capture_filter *f, const struct packet *p,
+			  struct flow_events ev)
+{
+	if (f->by_opcode && !(p->bth && f->opcode[p->opcode]))
+		return false;
+	return verdict_matches(f, p, ev) && qpn_matches(f, p) && address_matches(f, p);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck capture flows: a line for each direction towards a QP, with what the flow machine found
+ * of it. Gaps stay gaps here: whether the network lost them is for `capture check`.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cmd/capture/capture_file.h"
+#include "cmd/cmd.h"
+#include "reports/rules/flow_verdict.h"
+
+#define FLOWS_SCHEMA "rocecheck.flows/1"
+
+static double seconds(const struct flow *f)
+{
+	return f->last_ns > f->first_ns ? (double)(f->last_ns - f->first_ns) / 1e9 : 0;
+}
+
+static void print_flow(const struct flow *f, enum capture_drops drops)
+{
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], text[512];
+
+	packet_addr_text(f->src, src, sizeof(src));
+	packet_addr_text(f->dst, dst, sizeof(dst));
+	flow_verdict_text(f, drops, text, sizeof(text));
+	printf("%-15s %-15s 0x%06x %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12" PRIu64
+	       " %10.6f %9" PRIu64 "-%-9" PRIu64 " %s\n",
+	       src, dst, f->dest_qpn, f->packets, f->requests, f->responses, f->payload_bytes,
+	       seconds(f), f->first_frame, f->last_frame, text);
+}
+
+static int print_lines(const struct capture_summary *s)
+{
+	printf("%-15s %-15s %-8s %9s %9s %9s %12s %10s %-19s %s\n", "src", "dst", "qpn", "packets",
+	       "requests", "responses", "bytes", "seconds", "frames", "verdict");
+	for (unsigned int i = 0; i < s->flow_count; i++)
+		print_flow(&s->flow[i], s->drops);
+	if (s->totals.evicted_flows)
+		printf("note: %" PRIu64 " idle flows were forgotten: too many at once\n",
+		       s->totals.evicted_flows);
+	return EXIT_OK;
+}
+
+static bool put_verdict(json_t *flow, const struct flow *f, enum capture_drops drops)
+{
+	char text[512];
+
+	flow_verdict_text(f, drops, text, sizeof(text));
+	return json_object_set_new(flow, "verdict", json_string(flow_verdict_word(f))) == 0 &&
+	       json_object_set_new(flow, "verdict_text", json_string(text)) == 0;
+}
+
+/* The flows of `capture stats --json`, each with its verdict, and the totals: pauses have no flow.
+ */
+static json_t *flows_document(const struct capture_summary *s)
+{
+	json_t *summary = capture_summary_to_json(s), *flows = json_object_get(summary, "flows");
+	bool ok = json_array_size(flows) == s->flow_count;
+	json_t *doc;
+
+	for (unsigned int i = 0; ok && i < s->flow_count; i++)
+		ok = put_verdict(json_array_get(flows, i), &s->flow[i], s->drops);
+	doc = ok ? json_pack("{s:s, s:O, s:O, s:O, s:I}", "schema", FLOWS_SCHEMA, "drops",
+			     json_object_get(summary, "drops"), "totals",
+			     json_object_get(summary, "totals"), "flows", flows, "evicted_flows",
+			     (json_int_t)s->totals.evicted_flows)
+		 : NULL;
+	json_decref(summary);
+	return doc;
+}
+
+static int run_flows(int argc, char **argv)
+{
+	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
+	struct capture_summary summary;
+	struct err e = {0}, broken = {0};
+	struct packet p;
+	struct reader r;
+	int code, got;
+
+	if (argc != 1)
+		return cmd_usage(&cmd_capture_flows, "one capture file is needed, or - for "
+						     "standard input");
+	code = capture_file_open_skim(argv[0], true, &r);
+	if (code)
+		return code;
+	while ((got = reader_skim(&r, &p, &broken)) > 0)
+		progress_step(&progress, &r);
+	progress_end(&progress);
+	if (reader_summary(&r, &summary)) {
+		reader_clear(&r);
+		err_sys(&e, -ENOMEM, "capture");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	reader_clear(&r);
+	code = globals->json ? cmd_print_json(flows_document(&summary)) : print_lines(&summary);
+	capture_summary_clear(&summary);
+	fflush(stdout); /* an error is told behind what was counted; main() looks at the result */
+	return got < 0 ? cmd_worse(code, cmd_fail(EXIT_USAGE, &broken)) : code;
+}
+
+const struct command cmd_capture_flows = {
+	.name = "capture flows",
+	.args = "FILE",
+	.help = "print a line for each flow of a capture file with its verdict",
+	.opts = capture_file_opts,
+	.run = run_flows,
+};

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Counters of RDMA packets before and after a recording. Needs no privilege, and no error of it
+ * matters to the recording.
+ */
+#include "cmd/capture/capture_rdma.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dcb/kernel/dcb.h"
+#include "probe/host/counters.h"
+#include "probe/host/facts.h"
+
+struct rdma_watch {
+	struct dcb *dcb;
+	struct port *port; /* owned; those that are watched come first */
+	unsigned int count;
+};
+
+static bool is_named(const struct port *p, const char *name)
+{
+	return !strcmp(p->netdev, name) || !strcmp(p->ibdev, name);
+}
+
+static bool has_packets(const struct counters *c)
+{
+	return counters_has(c, METRIC_RDMA_RX_PACKETS, 0) ||
+	       counters_has(c, METRIC_RDMA_TX_PACKETS, 0);
+}
+
+static int take(struct rdma_watch *w, const struct port *p, struct counters *c)
+{
+	return counters_take(w->dcb, p->netdev, p->ibdev, p->ib_port, c, NULL);
+}
+
+static void keep_watched(struct rdma_watch *w, const char *name, unsigned int found)
+{
+	for (unsigned int i = 0; i < found; i++) {
+		struct port *p = &w->port[i];
+
+		if (is_named(p, name) && !take(w, p, &p->counters) && has_packets(&p->counters))
+			w->port[w->count++] = *p;
+	}
+}
+
+struct rdma_watch *rdma_watch_begin(const char *name)
+{
+	struct rdma_watch *w = calloc(1, sizeof(*w));
+	unsigned int found;
+
+	if (!w)
+		return NULL;
+	if (!dcb_open(NULL, &w->dcb, NULL) && !facts_rdma_ports(w->dcb, &w->port, &found, NULL))
+		keep_watched(w, name, found);
+	if (w->count)
+		return w;
+	rdma_watch_end(w);
+	return NULL;
+}
+
+void rdma_watch_end(struct rdma_watch *w)
+{
+	if (!w)
+		return;
+	dcb_close(w->dcb);
+	free(w->port);
+	free(w);
+}
+
+static uint64_t packets_of(const struct counters *c)
+{
+	static const enum metric metrics[] = {METRIC_RDMA_RX_PACKETS, METRIC_RDMA_TX_PACKETS};
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(metrics); i++)
+		if (counters_has(c, metrics[i], 0))
+			sum += c->value[metrics[i]][0];
+	return sum;
+}
+
+bool rdma_watch_bypassed(uint64_t counted, uint64_t recorded, uint64_t lost)
+{
+	return counted > 2 * (recorded + lost) && counted - (recorded + lost) > 64;
+}
+
+bool rdma_watch_packets(struct rdma_watch *w, uint64_t *packets, const char **ibdev)
+{
+	uint64_t sum = 0, most = 0;
+	bool known = false;
+
+	for (unsigned int i = 0; w && i < w->count; i++) {
+		const struct port *p = &w->port[i];
+		struct counters now, delta;
+		uint64_t n;
+
+		if (take(w, p, &now))
+			continue;
+		counters_delta(&p->counters, &now, &delta, NULL);
+		if (!has_packets(&delta))
+			continue;
+		n = packets_of(&delta);
+		if (!known || n > most) {
+			most = n;
+			*ibdev = p->ibdev;
+		}
+		known = true;
+		sum += n;
+	}
+	if (known)
+		*packets = sum;
+	return known;
+}

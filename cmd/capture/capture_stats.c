@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck capture stats: totals of a capture file, its flows, and how far they can be believed:
+ * what the capture itself dropped, and what cannot be seen in it at all.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/reader.h"
+#include "cmd/capture/capture_by.h"
+#include "cmd/capture/capture_file.h"
+#include "cmd/capture/capture_filter.h"
+#include "cmd/cmd.h"
+
+#define CAPTURE_SCHEMA "rocecheck.capture/1"
+
+static const char *by;
+static struct capture_filter_words words;
+
+static const struct opt stats_opts[] = {
+	{"by", 0, OPT_STRING, &by, .arg = "WHAT",
+	 .help = "one table instead: by opcode, dscp, host or time", .words = capture_by_words},
+	CAPTURE_FILTER_OPTS(words),
+	CAPTURE_MAX_FLOWS_OPT,
+	CAPTURE_JOBS_OPT,
+	CAPTURE_LINK_OPT,
+	CAPTURE_SANDBOX_OPT,
+	{.name = NULL},
+};
+
+static void print_prios(const struct capture_totals *t)
+{
+	const char *between = " (prio";
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(t->pfc_by_prio); i++) {
+		if (!t->pfc_by_prio[i])
+			continue;
+		printf("%s %u: %" PRIu64, between, i, t->pfc_by_prio[i]);
+		between = ",";
+	}
+	puts(between[0] == ',' ? ")" : "");
+}
+
+static void print_totals(const struct capture_totals *t)
+{
+	printf("frames       %" PRIu64 "\n", t->frames);
+	printf("RoCE         %" PRIu64 "\n", t->roce);
+	printf("CNP          %" PRIu64 "\n", t->cnp);
+	printf("PFC          %" PRIu64, t->pfc_frames);
+	print_prios(t);
+	printf("PAUSE        %" PRIu64 "\n", t->pause_frames);
+	printf("LLDP         %" PRIu64 "\n", t->lldp);
+	printf("others       %" PRIu64 "\n", t->other);
+	printf("truncated    %" PRIu64 "\n", t->truncated);
+	printf("malformed    %" PRIu64 "\n", t->malformed);
+}
+
+#define LINE_MAX_BYTES 1024 /* more than the longest */
+#define COLUMN_MAX     16
+
+/* Lines that are put together without printf(), which for many flows takes most of the time. */
+struct lines {
+	size_t len;
+	char text[64 << 10];
+};
+
+/* There is always room for more than that. */
+static void put_spaces(struct lines *l, size_t count)
+{
+	memset(l->text + l->len, ' ', COLUMN_MAX);
+	l->len += count;
+}
+
+static void put_char(struct lines *l, char c)
+{
+	l->text[l->len++] = c;
+}
+
+static void put_addr(struct lines *l, const uint8_t gid[16])
+{
+	size_t len = packet_addr_text(gid, l->text + l->len, INET6_ADDRSTRLEN);
+
+	l->len += len;
+	put_spaces(l, len < 15 ? 15 - len + 1 : 1);
+}
+
+/* To the right of the column. */
+static void put_number(struct lines *l, uint64_t value, size_t width)
+{
+	size_t digits = 1;
+
+	if (value < 10) { /* most are */
+		put_spaces(l, width ? width - 1 : 0);
+		put_char(l, (char)('0' + value));
+		return;
+	}
+	for (uint64_t rest = value / 10; rest; rest /= 10)
+		digits++;
+	put_spaces(l, digits < width ? width - digits : 0);
+	l->len += digits;
+	for (char *d = l->text + l->len; digits--; value /= 10)
+		*--d = (char)('0' + value % 10);
+}
+
+static void put_qpn(struct lines *l, uint32_t qpn)
+{
+	put_char(l, '0');
+	put_char(l, 'x');
+	for (int shift = 20; shift >= 0; shift -= 4)
+		put_char(l, "0123456789abcdef"[qpn >> shift & 0xf]);
+}
+
+/* "1/0/7" */
+static void put_icrc(struct lines *l, const struct flow *f)
+{
+	size_t begin = l->len;
+
+	put_number(l, f->icrc_good, 0);
+	put_char(l, '/');
+	put_number(l, f->icrc_bad, 0);
+	put_char(l, '/');
+	put_number(l, f->icrc_unverifiable, 0);
+	put_spaces(l, begin + 15 > l->len ? begin + 15 - l->len : 0);
+}
+
+/* "26,48" */
+static void put_dscp(struct lines *l, const struct flow *f)
+{
+	uint64_t left = f->packets;
+
+	for (unsigned int i = 0; left && i < ARRAY_SIZE(f->dscp); i++) {
+		if (!f->dscp[i])
+			continue;
+		if (left != f->packets)
+			put_char(l, ',');
+		put_number(l, i, 0);
+		left -= f->dscp[i];
+	}
+}
+
+static void put_flow(struct lines *l, const struct flow *f)
+{
+	const struct {
+		uint64_t value;
+		size_t width;
+	} counts[] = {
+		{f->packets, 10},    {f->naks_seq + f->naks_other, 7},
+		{f->rnr, 7},	     {f->cnp, 7},
+		{f->ecn[3], 7},	     {f->psn_gaps, 7},
+		{f->psn_missing, 8}, {f->duplicates, 8},
+	};
+
+	put_addr(l, f->src);
+	put_addr(l, f->dst);
+	put_qpn(l, f->dest_qpn);
+	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
+		put_char(l, ' ');
+		put_number(l, counts[i].value, counts[i].width - 1);
+	}
+	put_char(l, ' ');
+	put_icrc(l, f);
+	put_char(l, ' ');
+	put_dscp(l, f);
+	put_char(l, '\n');
+}
+
+static void write_lines(struct lines *l)
+{
+	fwrite(l->text, 1, l->len, stdout);
+	l->len = 0;
+}
+
+static bool is_all_bad(const struct flow *f)
+{
+	return f->icrc_bad > 1 && !f->icrc_good;
+}
+
+/* One at a time: copies of all take as long as to read the file. Returns how many are all bad. */
+static unsigned int print_flows(const struct flow_table *t)
+{
+	unsigned int bad = 0;
+	struct lines lines;
+	struct flow f;
+
+	lines.len = 0; /* not all of it: it is long */
+	if (flow_table_count(t))
+		printf("\n%-15s %-15s %-8s %9s %6s %6s %6s %6s %6s %7s %7s %-15s %s\n", "src",
+		       "dst", "qpn", "packets", "NAK", "RNR", "CNP", "CE", "gaps", "missing",
+		       "retrans", "icrc ok/bad/?", "dscp");
+	for (unsigned int i = 0; i < flow_table_count(t); i++) {
+		flow_table_get(t, i, &f);
+		put_flow(&lines, &f);
+		if (lines.len > sizeof(lines.text) - LINE_MAX_BYTES)
+			write_lines(&lines);
+		bad += is_all_bad(&f);
+	}
+	write_lines(&lines);
+	return bad;
+}
+
+/* `bad`: how many of them there are. */
+static void print_bad(const struct flow_table *t, unsigned int bad)
+{
+	struct flow f;
+
+	for (unsigned int i = 0; bad && i < flow_table_count(t); i++) {
+		flow_table_get(t, i, &f);
+		if (!is_all_bad(&f))
+			continue;
+		printf("note         qpn 0x%06x: every ICRC is bad: the capture or a rewritten "
+		       "header, rather than corruption\n",
+		       f.dest_qpn);
+		bad--;
+	}
+}
+
+static void print_peer(const struct lldp_peer *p)
+{
+	char text[CAPTURE_PEER_TEXT];
+
+	if (!p->seen)
+		return;
+	capture_peer_text(p, text, sizeof(text));
+	printf("\nneighbour    %s%s\n", text,
+	       p->neighbours > 1 ? "; more than one neighbour is heard" : "");
+}
+
+/* How far the numbers above can be believed. */
+static void print_honesty(const struct capture_totals *t, enum capture_drops drops,
+			  uint64_t dropped, uint32_t step_ns)
+{
+	switch (drops) {
+	case DROPS_UNKNOWN:
+		puts("\ndrops        not recorded in this file: a PSN gap may be a packet that the "
+		     "capture missed");
+		break;
+	case DROPS_ZERO:
+		puts("\ndrops        0, as the capture counted itself");
+		break;
+	case DROPS_SOME:
+		printf("\ndrops        %" PRIu64
+		       " lost by the capture itself: PSN gaps prove no loss in the network\n",
+		       dropped);
+		break;
+	}
+	if (step_ns > 1)
+		printf("times        in steps of %" PRIu32
+		       " us: of what is shorter, nothing is said\n",
+		       step_ns / 1000);
+	if (!t->roce)
+		puts("note         no RoCE: hardware RoCE bypasses the interface, capture it at a "
+		     "mirror port");
+	if (t->roce && !t->pfc_frames)
+		puts("note         no PFC: network adapters keep PFC frames to themselves, so this "
+		     "proves nothing");
+	if (t->evicted_flows)
+		printf("note         %" PRIu64 " idle flows were forgotten: too many at once\n",
+		       t->evicted_flows);
+}
+
+static int print_document(const struct capture_summary *s)
+{
+	json_t *o = capture_summary_to_json(s), *doc = json_object();
+
+	if (!o || !doc || json_object_set_new(doc, "schema", json_string(CAPTURE_SCHEMA)) < 0 ||
+	    json_object_update(doc, o) < 0) {
+		json_decref(doc);
+		doc = NULL;
+	}
+	json_decref(o);
+	return cmd_print_json(doc);
+}
+
+static void print_text(struct reader *r)
+{
+	uint64_t dropped = 0;
+	enum capture_drops drops = source_drops(r->source, &dropped);
+	unsigned int bad;
+
+	print_totals(flow_table_totals(r->flows));
+	bad = print_flows(r->flows);
+	print_peer(&r->peer);
+	print_honesty(flow_table_totals(r->flows), drops, dropped, source_step_ns(r->source));
+	print_bad(r->flows, bad);
+}
+
+/* What reader_next() said at the end. */
+static int read_by(struct reader *r, const struct capture_filter *f, struct capture_by *rows,
+		   struct progress *progress, struct err *e)
+{
+	struct packet p;
+	int got;
+
+	while ((got = reader_next(r, -1, &p, e)) > 0) {
+		struct flow_events ev = flow_table_events(r->flows);
+
+		progress_step(progress, r);
+		if (r->frames == 1) /* as in decode, times are from the first frame on */
+			capture_views_begin(&rows->views, p.time_ns);
+		if (capture_filter_match(f, &p, ev) && capture_by_add(rows, &p, ev))
+			return err_sys(e, -ENOMEM, "capture");
+	}
+	return got;
+}
+
+static int read_all(struct reader *r, struct progress *progress, struct err *e)
+{
+	struct packet p;
+	int got;
+
+	while ((got = reader_skim(r, &p, e)) > 0)
+		progress_step(progress, r);
+	return got;
+}
+
+static int print_summary(struct reader *r)
+{
+	struct capture_summary summary;
+	struct err e = {0};
+	int code;
+
+	if (!globals->json) {
+		print_text(r);
+		return EXIT_OK;
+	}
+	if (reader_summary(r, &summary)) {
+		err_set(&e, -ENOMEM, "out of memory");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	code = print_document(&summary);
+	capture_summary_clear(&summary);
+	return code;
+}
+
+static int run_stats(int argc, char **argv)
+{
+	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
+	struct capture_filter filter = {0};
+	struct capture_by rows = {.by = by};
+	struct err e = {0};
+	struct reader r;
+	int code, got;
+
+	if (argc != 1)
+		return cmd_usage(&cmd_capture_stats, "one capture file is needed, or - for "
+						     "standard input");
+	if (!by && capture_filter_given(&words))
+		return cmd_usage(&cmd_capture_stats,
+				 "filters choose packets for --by; totals and flows are of all");
+	if (capture_filter_make(&filter, &words, &e))
+		return cmd_fail(EXIT_USAGE, &e);
+	code = by ? capture_file_open(argv[0], &r) : capture_file_open_skim(argv[0], true, &r);
+	if (code)
+		return code;
+	got = by ? read_by(&r, &filter, &rows, &progress, &e) : read_all(&r, &progress, &e);
+	progress_end(&progress);
+	code = by ? capture_by_print(&rows) : print_summary(&r);
+	capture_by_clear(&rows);
+	reader_clear(&r);
+	fflush(stdout); /* an error is told behind what was counted; main() looks at the result */
+	if (got < 0)
+		code = cmd_worse(code,
+				 cmd_fail(got == -ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE, &e));
+	return code;
+}
+
+const struct command cmd_capture_stats = {
+	.name = "capture stats",
+	.args = "FILE",
+	.help = "print totals and flows of a capture file",
+	.opts = stats_opts,
+	.run = run_stats,
+};

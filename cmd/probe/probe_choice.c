@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Options into traffic. What a class does not say itself it has from the options beside it.
+ */
+#include "cmd/probe/probe_choice.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/probe/probe.h"
+#include "cmd/probe/probe_keys.h"
+#include "probe/coord/incast.h"
+#include "probe/io/destination.h"
+#include "profiles/base/units.h"
+
+#define SIZE_DEFAULT  65536u
+#define SIZE_COUNT    1024u /* count mode: one packet, at the MTU of an Ethernet of 1500 */
+#define DURATION_MS   10000u
+#define SIZE_RUN_MS   1000u  /* of a sweep, each size */
+#define SIZE_COUNT_MS 10000u /* the same with --iters, at the latest */
+
+struct probe_choice probe_choice = {
+	.ib_port = PROBE_UNSET,
+	.gid_index = PROBE_UNSET,
+	.peer_gid_index = PROBE_UNSET,
+	.port = PROBE_PORT,
+	.qps = 1,
+	.threads = 1,
+};
+
+#define C probe_choice
+
+const struct opt probe_client_opts[] = {
+	{"port", 'p', OPT_UINT, &C.port, 1, 65535, "PORT", "of the server, 18515", NULL},
+	{"token-file", 0, OPT_STRING, &C.token_file, 0, 0, "FILE",
+	 "the server's token, or a line 'HOST TOKEN' for each; - is stdin", NULL},
+	{"ib-dev", 'd', OPT_STRING, &C.device, 0, 0, "DEV", "RDMA device or netdev of this host",
+	 NULL},
+	{"peer-dev", 0, OPT_STRING, &C.peer_device, 0, 0, "DEV", "of the server", NULL},
+	{"ib-port", 'i', OPT_UINT, &C.ib_port, 1, 255, "N", "port of this host's device", NULL},
+	{"gid-index", 'x', OPT_UINT, &C.gid_index, 0, 255, "N", "GID of this host", NULL},
+	{"peer-gid-index", 0, OPT_UINT, &C.peer_gid_index, 0, 255, "N", "GID of the server", NULL},
+	{"peer-address", 0, OPT_STRING, &C.peer_address, 0, 0, "ADDRESS[/LENGTH],..",
+	 "send traffic to these too, not to the server's address alone", NULL},
+	{"mtu", 'm', OPT_UINT, &C.mtu, 256, 4096, "BYTES", "RDMA MTU, which both must reach", NULL},
+	{"mode", 0, OPT_STRING, &C.mode, 0, 0, "MODE", "observe (default), strict or count", NULL},
+	{"connection", 'c', OPT_STRING, &C.transport, 0, 0, "TYPE",
+	 "RC (default), UC, UD, or XRC where the device has it", NULL},
+	{"verb", 0, OPT_STRING, &C.verb, 0, 0, "VERB",
+	 "write (default), write_imm, read, send, send_imm or atomic", NULL},
+	{"size", 's', OPT_STRING, &C.size, 0, 0, "BYTES", "of a message: 64KiB", NULL},
+	{"all", 'a', OPT_FLAG, &C.all_sizes, 0, 0, NULL,
+	 "a run with each size from 2 to 2^23 bytes, with a verdict each", NULL},
+	{"sizes", 0, OPT_STRING, &C.sizes, 0, 0, "A-B", "the same with sizes from A to B", NULL},
+	{"qp", 'q', OPT_UINT, &C.qps, 1, TRAFFIC_QPS_MAX, "N", "queue pairs", NULL},
+	{"tx-depth", 't', OPT_UINT, &C.depth, 1, TRAFFIC_WINDOW_MAX, "N",
+	 "messages under way on a queue pair, a power of two", NULL},
+	{"duration", 'D', OPT_STRING, &C.duration, 0, 0, "TIME",
+	 "10 (seconds), 500ms, 2m; 0 = until Ctrl-C", NULL},
+	{"iters", 'n', OPT_STRING, &C.count, 0, 0, "N", "messages of each queue pair", NULL},
+	{"incast", 0, OPT_FLAG, &C.incast, 0, 0, NULL,
+	 "all HOSTs write or send to this one, from one instant on", NULL},
+	{"rate", 0, OPT_STRING, &C.rate, 0, 0, "RATE",
+	 "bits per second of a class: 2G; without it a class is flat out", NULL},
+	{"bidirectional", 'b', OPT_FLAG, &C.both_ways, 0, 0, NULL, "both ends send", NULL},
+	{"direction", 0, OPT_STRING, &C.direction, 0, 0, "WAY", "forward, backward or both", NULL},
+	{"tos", 'T', OPT_UINT, &C.tos, 0, 255, "N", "traffic class byte: DSCP * 4 + ECN", NULL},
+	{"sl", 'S', OPT_UINT, &C.sl, 0, 7, "N", "service level: the priority", NULL},
+	{"class", 0, OPT_LIST, &C.classes, 0, 0, "KEY=VALUE,...",
+	 "a class of traffic; may be given again", NULL},
+	{"tcp", 0, OPT_LIST, &C.tcp, 0, 0, "KEY=VALUE,...",
+	 "TCP streams beside it: tos, streams, rate, direction; may be given again", NULL},
+	{"latency", 0, OPT_FLAG, &C.probe, 0, 0, NULL, "one message at a time, there and back",
+	 NULL},
+	{"check", 0, OPT_STRING, &C.check, 0, 0, "HOW", "none, sampled (default) or every", NULL},
+	{"threads", 0, OPT_UINT, &C.threads, 1, TRAFFIC_THREADS_MAX, "N", "that move data", NULL},
+	{"pin", 0, OPT_FLAG, &C.pin, 0, 0, NULL, "each thread to a core of the NIC's node", NULL},
+	{"use_hugepages", 0, OPT_FLAG, &C.huge_pages, 0, 0, NULL, "buffers in huge pages", NULL},
+	{"rdma_cm", 'R', OPT_FLAG, &C.cm, 0, 0, NULL, "connect by the connection manager", NULL},
+	{"qp-timeout", 'u', OPT_UINT, &C.timeout, 1, 31, "N", "ACK timeout 4.096 us * 2^N", NULL},
+	{"marking", 0, OPT_FLAG, &C.marking, 0, 0, NULL,
+	 "after it: DSCP, ECN bits and MTU as they arrive, both ways", NULL},
+	{"sweep", 0, OPT_UINT, &C.sweep, 2, ECHO_PATHS_MAX, "N",
+	 "the same from N UDP source ports, each with its verdict", NULL},
+	{"baseline", 0, OPT_STRING, &C.idle, 0, 0, "TIME",
+	 "idle counters before it; as long as the run, 0 = none", NULL},
+	{"out", 0, OPT_STRING, &C.out_dir, 0, 0, "DIR", "keep the record there", NULL},
+	{"explain", 0, OPT_FLAG, &C.explain, 0, 0, NULL, "say what would be measured, send nothing",
+	 NULL},
+	{"CPU-freq", 'F', OPT_FLAG, &C.ignored, 0, 0, NULL, "accepted as perftest's, no effect",
+	 NULL},
+	{"report_gbits", 0, OPT_FLAG, &C.ignored, 0, 0, NULL, "likewise: both units are printed",
+	 NULL},
+	{.name = NULL},
+};
+
+#undef C
+
+/* perftest's are bare seconds. */
+static int take_time(const char *option, const char *text, uint32_t *ms, struct err *e)
+{
+	uint64_t value;
+
+	if (text[strspn(text, "0123456789")]) {
+		int err = units_duration(text, 0, TRAFFIC_DURATION_MAX_MS, &value, e);
+
+		if (err) {
+			err_prefix(e, "%s", option);
+			return err;
+		}
+	} else {
+		if (probe_take_number(option, text, 0, TRAFFIC_DURATION_MAX_MS / 1000, &value, e))
+			return e->code;
+		value *= 1000;
+	}
+	*ms = (uint32_t)value;
+	return 0;
+}
+
+/* What the options outside of --class say. */
+static int make_default(const struct probe_choice *c, enum traffic_mode mode,
+			struct traffic_class *class, struct err *e)
+{
+	bool count = mode == TRAFFIC_COUNT; /* needs what is not repeated */
+	int err = 0;
+
+	*class = (struct traffic_class){
+		.tos = (uint8_t)c->tos,
+		.sl = (uint8_t)c->sl,
+		.transport = count ? TRAFFIC_UC : TRAFFIC_RC,
+		.verb = count || (c->transport && !strcasecmp(c->transport, "ud")) ? TRAFFIC_SEND
+										   : TRAFFIC_WRITE,
+		.direction = c->both_ways ? TRAFFIC_BOTH
+			     : c->incast  ? TRAFFIC_BACKWARD
+					  : TRAFFIC_FORWARD,
+		.check = TRAFFIC_CHECK_SAMPLED,
+		.probe = c->probe,
+		.qps = c->qps,
+		.window = c->depth,
+	};
+	if (c->transport)
+		err = probe_take_word("--connection", c->transport, ENUM_TRANSPORT,
+				      &class->transport, e);
+	if (!err && c->verb)
+		err = probe_take_word("--verb", c->verb, ENUM_VERB, &class->verb, e);
+	if (!err && c->direction)
+		err = probe_take_word("--direction", c->direction, ENUM_DIRECTION,
+				      &class->direction, e);
+	if (!err && c->check)
+		err = probe_take_word("--check", c->check, ENUM_CHECK, &class->check, e);
+	if (!err && c->size)
+		err = probe_take_size("--size", c->size, &class->message_bytes, e);
+	if (!err && c->rate)
+		err = probe_take_rate("--rate", c->rate, &class->rate_bytes_per_s, e);
+	if (!err && c->count)
+		err = probe_take_number("--iters", c->count, 1, INT64_MAX, &class->count, e);
+	return err;
+}
+
+static uint32_t usual_size(const struct traffic_class *class, enum traffic_mode mode)
+{
+	if (class->probe || class->verb == TRAFFIC_ATOMIC)
+		return TRAFFIC_CHECKED_MIN;
+	return mode == TRAFFIC_COUNT || class->transport == TRAFFIC_UD ? SIZE_COUNT : SIZE_DEFAULT;
+}
+
+/* At a rate no message is larger than what may be under way. */
+static void fill_sizes(struct traffic_spec *spec)
+{
+	traffic_spec_bound(spec);
+	for (unsigned int i = 0; i < spec->class_count; i++) {
+		struct traffic_class *class = &spec->class[i];
+		uint32_t size = usual_size(class, spec->mode);
+
+		while (class->flight_bytes && size > class->flight_bytes &&
+		       size > TRAFFIC_CHECKED_MIN)
+			size /= 2;
+		if (!class->message_bytes)
+			class->message_bytes = size;
+	}
+}
+
+static int make_classes(const struct probe_choice *c, struct traffic_spec *spec, struct err *e)
+{
+	struct traffic_class base;
+	int err = make_default(c, spec->mode, &base, e);
+
+	if (c->classes.count > TRAFFIC_CLASSES_MAX)
+		return err_set(e, -EINVAL, "--class: more than %u", TRAFFIC_CLASSES_MAX);
+	spec->class_count = c->classes.count ? c->classes.count : 1;
+	for (unsigned int i = 0; i < spec->class_count && !err; i++) {
+		spec->class[i] = base;
+		if (c->classes.count)
+			err = probe_class_take(c->classes.item[i], &spec->class[i], e);
+	}
+	if (!err)
+		fill_sizes(spec);
+	return err;
+}
+
+/* Towards the same end as the classes. */
+static int make_tcp(const struct probe_choice *c, struct traffic_spec *spec, struct err *e)
+{
+	const struct traffic_tcp usual = {.streams = 1, .direction = spec->class[0].direction};
+	int err = 0;
+
+	if (c->tcp.count > TRAFFIC_TCP_MAX)
+		return err_set(e, -EINVAL, "--tcp: more than %u", TRAFFIC_TCP_MAX);
+	if (c->tcp.count && (c->sizes || c->all_sizes))
+		return err_set(e, -EINVAL, "--tcp: not with %s", c->sizes ? "--sizes" : "--all");
+	spec->tcp_count = c->tcp.count;
+	for (unsigned int i = 0; i < spec->tcp_count && !err; i++) {
+		spec->tcp[i] = usual;
+		err = probe_tcp_take(c->tcp.item[i], &spec->tcp[i], e);
+	}
+	return err;
+}
+
+static uint32_t usual_duration(const struct probe_choice *c)
+{
+	if (c->all_sizes || c->sizes)
+		return c->count ? SIZE_COUNT_MS : SIZE_RUN_MS;
+	return c->count ? 0 : DURATION_MS;
+}
+
+static int make_spec(const struct probe_choice *c, struct traffic_spec *spec, struct err *e)
+{
+	int err = 0;
+
+	*spec = (struct traffic_spec){
+		.bringup = c->cm ? TRAFFIC_CM : TRAFFIC_RAW,
+		.duration_ms = usual_duration(c),
+		.timeout = (uint8_t)c->timeout,
+		.threads = (uint8_t)c->threads,
+		.pin = c->pin,
+		.huge_pages = c->huge_pages,
+		.senders = c->incast && c->servers <= INCAST_MAX ? (uint16_t)c->servers : 0,
+	};
+	if (c->mode)
+		err = probe_take_word("--mode", c->mode, ENUM_MODE, &spec->mode, e);
+	if (!err && c->duration)
+		err = take_time("--duration", c->duration, &spec->duration_ms, e);
+	if (!err)
+		err = make_classes(c, spec, e);
+	if (!err)
+		err = make_tcp(c, spec, e);
+	return err ? err : traffic_spec_check(spec, e);
+}
+
+/* "64-1MiB" */
+static int take_sizes(const char *text, uint32_t least, uint32_t most, struct two_ended_wish *w,
+		      struct err *e)
+{
+	const char *dash = strchr(text, '-');
+	char from[32];
+	uint64_t a = 0, b = 0;
+	int err;
+
+	if (!dash ||
+	    snprintf(from, sizeof(from), "%.*s", (int)(dash - text), text) >= (int)sizeof(from)) {
+		err_set(e, -EINVAL, "--sizes: '%s' is no range", text);
+		err_hint(e, "write it as 64-1MiB");
+		return -EINVAL;
+	}
+	err = units_bytes(from, least, most, &a, e);
+	if (!err)
+		err = units_bytes(dash + 1, a, TRAFFIC_MESSAGE_MAX, &b, e);
+	if (err) {
+		err_prefix(e, "--sizes");
+		return err;
+	}
+	b = b < most ? b : most; /* as UD ends at what a packet carries */
+	w->size_from = (uint32_t)a;
+	w->size_to = (uint32_t)b;
+	return 0;
+}
+
+/* Each size is a run of its own, which has to end by itself. */
+static int make_sizes(const struct probe_choice *c, struct two_ended_wish *w, struct err *e)
+{
+	const char *option = c->sizes ? "--sizes" : "--all";
+	struct traffic_class *class = &w->spec.class[0];
+	bool loses = class->transport == TRAFFIC_UC || class->transport == TRAFFIC_UD;
+	uint32_t least = loses ? TRAFFIC_CHECKED_MIN : TRAFFIC_MESSAGE_MIN;
+	uint32_t most = class->flight_bytes ? class->flight_bytes : TRAFFIC_MESSAGE_MAX;
+
+	if (!c->sizes && !c->all_sizes)
+		return 0;
+	if (c->size || (c->sizes && c->all_sizes))
+		return err_set(e, -EINVAL, "%s: %s says another size", option,
+			       c->size ? "--size" : "--all");
+	if (c->classes.count)
+		return err_set(e, -EINVAL,
+			       "%s: the sizes are those of one class: leave --class out", option);
+	if (class->verb == TRAFFIC_ATOMIC)
+		return err_set(e, -EINVAL, "%s: an atomic has one size, 8 bytes", option);
+	if (!w->spec.duration_ms)
+		return err_set(e, -EINVAL,
+			       "%s: without an end of the first size there is no "
+			       "second one: --duration 0 is not accepted",
+			       option);
+	w->size_from = least;
+	w->size_to = most;
+	return c->sizes ? take_sizes(c->sizes, least, most, w, e) : 0;
+}
+
+static int index_or_any(unsigned int value)
+{
+	return value == PROBE_UNSET ? ENDS_ANY : (int)value;
+}
+
+/* A READ and an atomic bring data to the one that asks: backward, that is the server. */
+static int check_incast_class(const struct traffic_class *class, unsigned int i, struct err *e)
+{
+	if (class->verb == TRAFFIC_READ || class->verb == TRAFFIC_ATOMIC) {
+		err_set(e, -EINVAL, "--incast: class %u is %s, which sends this host no load", i,
+			class->verb == TRAFFIC_READ ? "READ" : "ATOMIC");
+		err_hint(e, "use write, write_imm, send or send_imm");
+		return -EINVAL;
+	}
+	if (class->direction != TRAFFIC_BACKWARD)
+		return err_set(e, -EINVAL,
+			       "--incast: class %u does not go backward, from the servers to this "
+			       "host",
+			       i);
+	return 0;
+}
+
+/* Congestion is at this host's port alone. */
+static int check_incast(const struct probe_choice *c, const struct two_ended_wish *w, struct err *e)
+{
+	const struct {
+		const char *option;
+		bool given;
+		const char *why;
+	} rows[] = {
+		{"--marking", c->marking, "its datagrams would meet those of the other servers"},
+		{"--sweep", c->sweep, "its datagrams would meet those of the other servers"},
+		{"--sizes", c->sizes, "an incast is one load with one start"},
+		{"--all", c->all_sizes, "an incast is one load with one start"},
+	};
+	int err = 0;
+
+	for (size_t i = 0; c->incast && i < ARRAY_SIZE(rows); i++)
+		if (rows[i].given) {
+			err_set(e, -EINVAL, "%s: not with --incast: %s", rows[i].option,
+				rows[i].why);
+			err_hint(e, "probe each server by itself with %s, without --incast",
+				 rows[i].option);
+			return -EINVAL;
+		}
+	for (unsigned int i = 0; c->incast && !err && i < w->spec.class_count; i++)
+		err = check_incast_class(&w->spec.class[i], i, e);
+	return err;
+}
+
+int probe_choice_make(const struct probe_choice *c, struct two_ended_wish *w, struct err *e)
+{
+	struct destinations checked;
+	int err = make_spec(c, &w->spec, e);
+
+	if (!err)
+		err = destinations_make(DESTINATION_OF_CLIENT, "::", c->peer_address, &checked, e);
+	if (!err)
+		err = make_sizes(c, w, e);
+	if (!err)
+		err = check_incast(c, w, e);
+	if (err)
+		return err;
+	if (c->mtu & (c->mtu - 1))
+		return err_set(e, -EINVAL, "--mtu: %u is none of 256, 512, 1024, 2048, 4096",
+			       c->mtu);
+	w->device[SIDE_CLIENT] = c->device;
+	w->device[SIDE_SERVER] = c->peer_device;
+	w->ib_port[SIDE_CLIENT] = index_or_any(c->ib_port);
+	w->ib_port[SIDE_SERVER] = ENDS_ANY;
+	w->gid_index[SIDE_CLIENT] = index_or_any(c->gid_index);
+	w->gid_index[SIDE_SERVER] = index_or_any(c->peer_gid_index);
+	w->peer_address = c->peer_address;
+	w->mtu_bytes = w->spec.mtu_bytes = (uint16_t)c->mtu;
+	w->port = c->port;
+	w->marking = c->marking;
+	w->sweep = c->sweep;
+	w->idle_ms = w->spec.duration_ms;
+	return c->idle ? take_time("--baseline", c->idle, &w->idle_ms, e) : 0;
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The result of a probe for people.
+ */
+#include "cmd/probe/probe_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "probe/coord/two_ended_sizes.h"
+#include "probe/traffic/traffic_text.h"
+#include "probe/traffic/traffic_words.h"
+#include "reports/traffic/traffic_verdict.h"
+
+void probe_bytes_text(uint64_t bytes, char *buf, size_t size)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+	double value = (double)bytes;
+	size_t i = 0;
+
+	while (value >= 1000 && i + 1 < ARRAY_SIZE(units)) {
+		value /= 1000;
+		i++;
+	}
+	snprintf(buf, size, i ? "%.2f %s" : "%.0f %s", value, units[i]);
+}
+
+void probe_size_text(uint64_t bytes, char *buf, size_t size)
+{
+	if (bytes && !(bytes % (1u << 20)))
+		snprintf(buf, size, "%" PRIu64 " MiB", bytes >> 20);
+	else if (bytes && !(bytes % 1024))
+		snprintf(buf, size, "%" PRIu64 " KiB", bytes >> 10);
+	else
+		snprintf(buf, size, "%" PRIu64 " B", bytes);
+}
+
+void probe_time_text(uint64_t ns, char *buf, size_t size)
+{
+	if (ns < 10000000)
+		snprintf(buf, size, "%.1f us", (double)ns / 1e3);
+	else if (ns < UINT64_C(10000000000))
+		snprintf(buf, size, "%.1f ms", (double)ns / 1e6);
+	else
+		snprintf(buf, size, "%.1f s", (double)ns / 1e9);
+}
+
+static void upper(const char *word, char *buf, size_t size)
+{
+	size_t i;
+
+	for (i = 0; word[i] && i < size - 1; i++)
+		buf[i] = word[i] == '_' ? ' ' : word[i] & ~0x20;
+	buf[i] = '\0';
+}
+
+void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
+{
+	char transport[16], verb[16], bytes[32], rate[48] = "flat out", way[24] = "",
+						 count[40] = "";
+
+	upper(traffic_transport_word(c->transport), transport, sizeof(transport));
+	upper(traffic_verb_word(c->verb), verb, sizeof(verb));
+	probe_size_text(c->message_bytes, bytes, sizeof(bytes));
+	if (c->rate_bytes_per_s)
+		traffic_rate_text((double)c->rate_bytes_per_s, rate, sizeof(rate));
+	if (c->direction != TRAFFIC_FORWARD)
+		snprintf(way, sizeof(way), ", %s",
+			 c->direction == TRAFFIC_BOTH ? "both ways" : "backward");
+	if (c->count)
+		snprintf(count, sizeof(count), ", %" PRIu64 " messages a QP", c->count);
+	snprintf(buf, size, "%s%s %s, %u QP%s, %s%s%s, %s, ToS %u (DSCP %u), check: %s",
+		 c->probe ? "latency, " : "", transport, verb, c->qps, c->qps == 1 ? "" : "s",
+		 bytes, count, way, c->probe ? "one at a time" : rate, c->tos, c->tos >> 2,
+		 traffic_check_word(c->check));
+}
+
+static void print_side(const struct two_ended *t, enum two_ended_side side, FILE *out)
+{
+	const struct run_host *h = &t->run.host[side];
+	const struct port *p = t->ends.port[side];
+	char gid[64];
+
+	gid_text(t->ends.gid[side], gid, sizeof(gid));
+	fprintf(out, "%s  %s: %s port %u on %s, %s at GID %u, MTU %u, %s%s%s, Linux %s\n",
+		two_ended_side_word(side), h->name, p->ibdev, p->ib_port, p->netdev, gid,
+		t->ends.gid[side]->index, p->active_mtu, p->rdma_driver, *p->firmware ? " " : "",
+		p->firmware, h->before.kernel);
+}
+
+/* How much it was, and how much in a second, in columns. */
+#define MOVED_TEXT 112
+static void moved_text(uint64_t bytes, uint64_t ns, char buf[MOVED_TEXT])
+{
+	uint64_t per_s = intervals_rate(bytes, ns);
+	char sum[32], rate[32], bits[32];
+
+	probe_bytes_text(bytes, sum, sizeof(sum));
+	probe_bytes_text(per_s, rate, sizeof(rate));
+	traffic_rate_text((double)per_s, bits, sizeof(bits));
+	snprintf(buf, MOVED_TEXT, "%12s  %12s/s  %12s", sum, rate, bits);
+}
+
+static void print_rate(const char *what, uint64_t messages, uint64_t bytes, uint64_t ns, FILE *out)
+{
+	double seconds = ns ? (double)ns / 1e9 : 1; /* without a time there is no rate */
+	char moved[MOVED_TEXT];
+
+	moved_text(bytes, ns, moved);
+	fprintf(out, "    %-9s %12" PRIu64 " messages  %s  %9.0f messages/s\n", what, messages,
+		moved, ns ? (double)messages / seconds : 0);
+}
+
+static void print_latency(const struct histogram *h, bool probe, FILE *out)
+{
+	static const struct {
+		const char *name;
+		unsigned int p;
+	} ranks[] = {
+		{"p50", HISTOGRAM_P50},	    {"p90", HISTOGRAM_P90}, {"p99", HISTOGRAM_P99},
+		{"p99.9", HISTOGRAM_P99_9}, {"max", 10000},
+	};
+	char text[32];
+
+	if (!h->count)
+		return;
+	probe_time_text(h->min_ns, text, sizeof(text));
+	fprintf(out, "    %-9s min %s", probe ? "RTT" : "latency", text);
+	for (size_t i = 0; i < ARRAY_SIZE(ranks); i++) {
+		probe_time_text(histogram_percentile(h, ranks[i].p), text, sizeof(text));
+		fprintf(out, ", %s %s", ranks[i].name, text);
+	}
+	fprintf(out, " (%" PRIu64 " samples)\n", h->count);
+}
+
+static void print_goodput(const struct intervals *v, FILE *out)
+{
+	char least[32], median[32], most[32];
+	struct intervals_stats s;
+
+	if (!v->width_ns || !v->slots)
+		return;
+	intervals_stats(v, &s);
+	probe_bytes_text(s.min, least, sizeof(least));
+	probe_bytes_text(s.median, median, sizeof(median));
+	probe_bytes_text(s.max, most, sizeof(most));
+	fprintf(out, "    %-9s least %s/s (at %.1f s), median %s/s, most %s/s, by %.1f s\n",
+		"goodput", least, (double)s.min_at_ns / 1e9, median, most,
+		(double)s.width_ns / 1e9);
+}
+
+static void print_class_side(const struct two_ended *t, enum two_ended_side side, unsigned int i,
+			     FILE *out)
+{
+	const struct traffic_report *r = &t->report[side];
+	const struct traffic_class_result *c = i < r->class_count ? &r->class[i] : NULL;
+	uint64_t ns = r->total.duration_ns;
+
+	if (!t->has_report[side] || !c) {
+		fprintf(out, "  %s: no report\n", two_ended_side_word(side));
+		return;
+	}
+	fprintf(out, "  %s\n", two_ended_side_word(side));
+	if (c->messages)
+		print_rate("sent", c->messages, c->bytes, ns, out);
+	if (c->arrived)
+		print_rate("arrived", c->arrived, c->arrived_bytes, ns, out);
+	if (c->checked_bytes || c->mismatches || c->gaps || c->reordered || c->losses) {
+		char sum[32];
+
+		probe_bytes_text(c->checked_bytes, sum, sizeof(sum));
+		fprintf(out,
+			"    checked   %s, %" PRIu64 " wrong, %" PRIu64 " missing, %" PRIu64
+			" out of order, %" PRIu64 " losses\n",
+			sum, c->mismatches, c->gaps, c->reordered, c->losses);
+	}
+	if (c->tos_other)
+		fprintf(out,
+			"    ToS       %" PRIu64 " in %" PRIu64 " of %" PRIu64 " queue pairs\n",
+			c->tos_found, c->tos_other, c->tos_read);
+	else if (c->tos_read)
+		fprintf(out, "    ToS       as asked in %" PRIu64 " queue pairs\n", c->tos_read);
+	if (!t->spec[side].class[i].probe && c->messages + c->arrived)
+		print_goodput(&c->goodput, out);
+	print_latency(&c->latency, t->spec[side].class[i].probe, out);
+}
+
+static void print_tcp_side(const struct two_ended *t, enum two_ended_side side, unsigned int i,
+			   FILE *out)
+{
+	const struct traffic_report *r = &t->report[side];
+	const struct traffic_tcp_result *c = i < r->tcp_count ? &r->tcp[i] : NULL;
+	char moved[MOVED_TEXT];
+
+	if (!t->has_report[side] || !c) {
+		fprintf(out, "  %s: no report\n", two_ended_side_word(side));
+		return;
+	}
+	fprintf(out, "  %s, DSCP %u\n", two_ended_side_word(side), c->tos_sent >> 2);
+	if (c->sent_bytes || !c->arrived_bytes) {
+		moved_text(c->sent_bytes, c->duration_ns, moved);
+		fprintf(out, "    %-9s %s  %" PRIu64 " segments sent again\n", "sent", moved,
+			c->retransmits);
+	}
+	if (c->arrived_bytes) {
+		moved_text(c->arrived_bytes, c->duration_ns, moved);
+		fprintf(out, "    %-9s %s\n", "arrived", moved);
+		print_goodput(&c->goodput, out);
+	}
+	if (c->broken)
+		fprintf(out, "    broken    %u of %u streams: %s\n", c->broken,
+			t->spec[side].tcp[i].streams, c->detail);
+}
+
+static void print_tcp(const struct two_ended *t, FILE *out)
+{
+	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].tcp_count; i++) {
+		char text[200];
+
+		traffic_tcp_text(&t->spec[SIDE_CLIENT].tcp[i], text, sizeof(text));
+		fprintf(out, "TCP %u    %s\n", i, text);
+		for (unsigned int k = 0; t->ran && k < SIDES; k++)
+			print_tcp_side(t, (enum two_ended_side)k, i, out);
+	}
+}
+
+static void print_failures(const struct two_ended *t, enum two_ended_side side, FILE *out)
+{
+	const struct traffic_report *r = &t->report[side];
+
+	if (!t->has_report[side])
+		return;
+	if (r->total.cause != CAUSE_NONE)
+		fprintf(out, "%s ended by %s: %s\n", two_ended_side_word(side),
+			traffic_cause_word(r->total.cause), r->total.detail);
+	for (unsigned int i = 0; i < r->failure_count && i < TRAFFIC_FAILURES_MAX; i++) {
+		const struct traffic_failure *f = &r->failure[i];
+
+		fprintf(out,
+			"%s class %u QP %u: %s at %.3f s, message %" PRIu64
+			" (status %u, vendor 0x%x)%s\n",
+			two_ended_side_word(side), f->class, f->qp, traffic_cause_word(f->cause),
+			(double)f->when_ns / 1e9, f->sequence, f->status, f->vendor_err,
+			f->recovered ? ", made anew" : "");
+	}
+}
+
+/* A counter that moved at either end, by priority where it is counted so. */
+static void print_counter(const struct counters delta[2 * SIDES], enum metric m, unsigned int prio,
+			  FILE *out)
+{
+	const struct metric_info *info = &metric_table[m];
+	bool moved = false;
+
+	for (unsigned int i = 0; i < 2 * SIDES; i++)
+		moved = moved || (counters_has(&delta[i], m, prio) && delta[i].value[m][prio]);
+	if (!moved)
+		return;
+	fprintf(out, "  %-24s", info->name);
+	fprintf(out, info->by_prio ? " %u " : "   ", prio);
+	for (unsigned int i = 0; i < 2 * SIDES; i++) {
+		if (counters_has(&delta[i], m, prio))
+			fprintf(out, " %14" PRIu64, delta[i].value[m][prio]);
+		else
+			fprintf(out, " %14s", "not counted");
+	}
+	fputc('\n', out);
+}
+
+static void print_counters(const struct two_ended *t, FILE *out)
+{
+	struct counters delta[2 * SIDES];
+
+	for (unsigned int i = 0; i < SIDES; i++) {
+		counters_clear(&delta[i]);
+		counters_clear(&delta[SIDES + i]);
+		(void)observe_delta(&t->seen[i], READ_LOAD_BEFORE, &delta[i], NULL);
+		(void)observe_delta(&t->seen[i], READ_QUIET_BEFORE, &delta[SIDES + i], NULL);
+	}
+	fprintf(out, "counters                      %14s %14s %14s %14s\n", "client", "server",
+		"idle client", "idle server");
+	for (unsigned int m = 0; m < METRIC_COUNT; m++)
+		for (unsigned int prio = 0; prio < (metric_table[m].by_prio ? QOS_PRIOS : 1);
+		     prio++)
+			print_counter(delta, (enum metric)m, prio, out);
+}
+
+static void print_memory(const struct two_ended *t, enum two_ended_side side, FILE *out)
+{
+	const struct traffic_memory *m = two_ended_memory(t, side);
+	char text[320], bytes[32], time[32];
+
+	if (!m)
+		return;
+	traffic_memory_gpu(m, t->spec[side].ibdev, text, sizeof(text));
+	probe_bytes_text(m->bytes, bytes, sizeof(bytes));
+	probe_time_text(m->registration_ns, time, sizeof(time));
+	fprintf(out, "memory  %s: %s in %s%s, registered in %s\n        %s\n",
+		two_ended_side_word(side), bytes, traffic_memory_pages(m),
+		t->spec[side].huge_pages && m->huge_bytes < m->bytes
+			? " (too few huge pages are free)"
+			: "",
+		time, text);
+}
+
+void probe_print(const struct two_ended *t, FILE *out)
+{
+	if (!t->chosen)
+		return;
+	for (unsigned int i = 0; i < SIDES; i++)
+		print_side(t, (enum two_ended_side)i, out);
+	for (unsigned int i = 0; i < SIDES; i++)
+		print_memory(t, (enum two_ended_side)i, out);
+	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].class_count && !t->size; i++) {
+		char text[200];
+
+		probe_class_text(&t->spec[SIDE_CLIENT].class[i], text, sizeof(text));
+		fprintf(out, "class %u  %s\n", i, text);
+		for (unsigned int k = 0; t->ran && k < SIDES; k++)
+			print_class_side(t, (enum two_ended_side)k, i, out);
+	}
+	print_tcp(t, out);
+	for (unsigned int k = 0; k < SIDES; k++)
+		print_failures(t, (enum two_ended_side)k, out);
+	if (t->run.traffic)
+		print_counters(t, out);
+	probe_print_marking(t->echo, out);
+	if (t->partial)
+		fprintf(out, "partial: %s\n", t->why);
+}
+
+void probe_print_reason(const struct verdict_reason *r, bool advice, FILE *out)
+{
+	const struct reason_info *info = &reason_table[r->kind];
+
+	fprintf(out, "  %-12s %s%s%s%s: %s\n", verdict_word(r->verdict), info->word,
+		info->rule ? " (" : "", info->rule ? info->rule : "", info->rule ? ")" : "",
+		r->text);
+	if (advice && info->advice[0])
+		fprintf(out, "  %12s do: %s\n", "", info->advice);
+}
+
+void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
+{
+	const char *advice = NULL;
+
+	fprintf(out, "verdict  %s\n", verdict_word(v->verdict));
+	for (unsigned int i = 0; i < v->count; i++) {
+		const struct verdict_reason *r = &v->reason[i];
+
+		probe_print_reason(r, reason_table[r->kind].advice != advice, out);
+		advice = reason_table[r->kind].advice;
+	}
+	if (v->more)
+		fprintf(out, "  and %u more\n", v->more);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rows and cells of `top`. A number is shown only when it was measured: what a driver does not
+ * count is "n/a", what has no second reading yet is "-", and a zero is a zero.
+ */
+#include "cmd/top/top_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NONE (-1)
+
+/* clang-format off */
+const struct top_column top_columns[TOP_COLUMN_COUNT] = {
+	[TOP_PORT] = {"PORT", "", 12, 0, TOP_KIND_TEXT, NONE, NONE, 0, 0,
+		"netdev, or RDMA device without one"},
+	[TOP_PRIO] = {"PRIO", "", 4, 0, TOP_KIND_TEXT, NONE, NONE, 0, 0,
+		"priority; all = the port"},
+	[TOP_LINK] = {"LINK", "b/s", 5, 12, TOP_KIND_TEXT, NONE, NONE, 0, 0,
+		"link speed"},
+	[TOP_TX] = {"TX", "b/s", 6, 3, TOP_KIND_BITS, METRIC_PRIO_TX_BYTES, METRIC_TX_BYTES, 0, 0,
+		"sent"},
+	[TOP_RX] = {"RX", "b/s", 6, 4, TOP_KIND_BITS, METRIC_PRIO_RX_BYTES, METRIC_RX_BYTES, 0, 0,
+		"received"},
+	[TOP_PFC_RX] = {"PFCrx", "/s", 6, 1, TOP_KIND_RATE, METRIC_PFC_RX_FRAMES, NONE, 0, 0,
+		"PFC frames received: the peer holds us"},
+	[TOP_PFC_TX] = {"PFCtx", "/s", 6, 5, TOP_KIND_RATE, METRIC_PFC_TX_FRAMES, NONE, 0, 0,
+		"PFC frames sent: we hold the peer"},
+	[TOP_PAUSE_RX] = {"PAUrx", "%", 5, 2, TOP_KIND_PERCENT, METRIC_PFC_RX_PAUSE_US, NONE,
+		10, 50, "time we were held; all = the worst priority"},
+	[TOP_PAUSE_TX] = {"PAUtx", "%", 5, 10, TOP_KIND_PERCENT, METRIC_PFC_TX_PAUSE_US, NONE,
+		10, 50, "time the peer was held; all = the worst priority"},
+	[TOP_CNP_RX] = {"CNPrx", "/s", 6, 8, TOP_KIND_RATE, NONE, METRIC_CNP_RX, 0, 0,
+		"congestion notifications received"},
+	[TOP_CNP_TX] = {"CNPtx", "/s", 6, 9, TOP_KIND_RATE, NONE, METRIC_CNP_TX, 0, 0,
+		"congestion notifications sent"},
+	[TOP_ECN] = {"ECNrx", "/s", 6, 11, TOP_KIND_RATE, NONE, METRIC_ECN_MARKED_RX, 0, 0,
+		"CE-marked packets received"},
+	[TOP_RETX] = {"RETX", "/s", 6, 7, TOP_KIND_RATE, NONE, METRIC_RETRANSMITS, 1e-9, 0,
+		"times a requester started again"},
+	[TOP_DROP] = {"DROP", "/s", 6, 6, TOP_KIND_RATE, METRIC_PRIO_RX_DISCARDS,
+		METRIC_RX_DISCARDS, 0, 1e-9, "dropped by this host's NIC"},
+};
+/* clang-format on */
+
+/* Priorities that have something to say: PFC or loss at any time, traffic in this interval. */
+static uint8_t busy_prios(const struct top_port *p)
+{
+	static const enum metric lasting[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_TX_FRAMES,
+					      METRIC_PRIO_RX_DISCARDS};
+	uint8_t busy = 0;
+
+	for (unsigned int i = 0; i < QOS_PRIOS; i++) {
+		for (unsigned int m = 0; m < ARRAY_SIZE(lasting); m++)
+			if (counters_has(&p->total, lasting[m], i) && p->total.value[lasting[m]][i])
+				busy |= (uint8_t)(1u << i);
+		if (p->ready && (p->delta.value[METRIC_PRIO_RX_BYTES][i] ||
+				 p->delta.value[METRIC_PRIO_TX_BYTES][i]))
+			busy |= (uint8_t)(1u << i);
+	}
+	return busy;
+}
+
+void top_port_update(struct top_port *p, const struct counters *now)
+{
+	p->ready = p->total.when_ns != 0;
+	if (p->ready)
+		counters_delta(&p->total, now, &p->delta, p->reset);
+	p->total = *now;
+	p->busy |= busy_prios(p);
+	p->gone = false;
+}
+
+static double scale(const struct top_column *c, uint64_t delta, uint64_t interval_ns)
+{
+	double seconds = (double)interval_ns / 1e9;
+
+	if (c->kind == TOP_KIND_PERCENT)
+		return (double)delta / 1e6 / seconds * 100;
+	return (double)delta / seconds * (c->kind == TOP_KIND_BITS ? 8 : 1);
+}
+
+static enum top_level level_of(const struct top_column *c, double value)
+{
+	if (c->critical > 0 && value >= c->critical)
+		return TOP_CRITICAL;
+	return c->warn > 0 && value >= c->warn ? TOP_WARN : TOP_OK;
+}
+
+static struct top_cell cell_of(const struct top_port *p, const struct top_column *c, int metric,
+			       unsigned int prio)
+{
+	struct top_cell cell = {.state = TOP_ABSENT};
+
+	if (!counters_has(&p->total, metric, prio))
+		return cell;
+	if (!p->ready || !p->delta.when_ns) {
+		cell.state = TOP_WAITING;
+	} else if (p->reset[metric] & (1u << prio)) {
+		cell.state = TOP_RESET;
+	} else if (counters_has(&p->delta, metric, prio)) {
+		cell.state = TOP_VALUE;
+		cell.value = scale(c, p->delta.value[metric][prio], p->delta.when_ns);
+		cell.level = level_of(c, cell.value);
+	} else {
+		cell.state = TOP_WAITING; /* it has appeared with this reading */
+	}
+	return cell;
+}
+
+/* The row of the port out of its priorities: sums, and of percentages the worst. */
+static struct top_cell cell_of_prios(const struct top_port *p, const struct top_column *c)
+{
+	struct top_cell all = {.state = TOP_ABSENT};
+
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		struct top_cell one = cell_of(p, c, c->prio_metric, prio);
+
+		if (one.state > all.state)
+			all.state = one.state;
+		if (one.state != TOP_VALUE)
+			continue;
+		if (c->kind != TOP_KIND_PERCENT)
+			all.value += one.value;
+		else if (one.value > all.value)
+			all.value = one.value;
+	}
+	if (all.state == TOP_VALUE)
+		all.level = level_of(c, all.value);
+	return all;
+}
+
+static struct top_cell make_cell(const struct top_row *row, const struct top_column *c)
+{
+	static const struct top_cell blank = {.state = TOP_BLANK};
+
+	if (c->kind == TOP_KIND_TEXT)
+		return blank;
+	if (row->prio != TOP_ALL)
+		return c->prio_metric < 0
+			       ? blank
+			       : cell_of(row->port, c, c->prio_metric, (unsigned int)row->prio);
+	return c->port_metric < 0 ? cell_of_prios(row->port, c)
+				  : cell_of(row->port, c, c->port_metric, 0);
+}
+
+static void make_row(const struct top_port *p, int prio, bool stale, struct top_row *row)
+{
+	*row = (struct top_row){.port = p, .prio = prio, .stale = stale};
+	for (unsigned int i = 0; i < TOP_COLUMN_COUNT; i++) {
+		row->cell[i] = make_cell(row, &top_columns[i]);
+		if (row->cell[i].level > row->level)
+			row->level = row->cell[i].level;
+	}
+}
+
+unsigned int top_rows_make(const struct top_sample *s, uint8_t prio_set, uint64_t now_ns,
+			   uint64_t stale_ns, struct top_row *rows)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < s->count; i++) {
+		const struct top_port *p = &s->port[i];
+		uint8_t prios = prio_set ? prio_set : p->lossless | p->busy;
+		bool stale = p->gone || (p->total.when_ns && now_ns > p->total.when_ns + stale_ns);
+
+		make_row(p, TOP_ALL, stale, &rows[n++]);
+		for (int prio = 0; prio < QOS_PRIOS; prio++)
+			if (prios & (1u << prio))
+				make_row(p, prio, stale, &rows[n++]);
+	}
+	return n;
+}
+
+uint32_t top_columns_fit(unsigned int width)
+{
+	uint32_t show = 0;
+	unsigned int used = 1; /* the mark */
+
+	for (unsigned int rank = 0; rank < TOP_COLUMN_COUNT; rank++) {
+		for (unsigned int i = 0; i < TOP_COLUMN_COUNT; i++) {
+			if (top_columns[i].rank != rank)
+				continue;
+			if (rank && used + top_columns[i].width + 1 > width)
+				return show;
+			used += top_columns[i].width + 1u;
+			show |= 1u << i;
+		}
+	}
+	return show;
+}
+
+/* At most 6 characters: 0, 0.3, 12, 999, 1.2k, 18.2k, 371.2G. */
+static void number_text(double value, char *buf, size_t size)
+{
+	static const char unit[] = {' ', 'k', 'M', 'G', 'T', 'P', 'E'};
+	unsigned int i = 0;
+
+	if (value < 0.05) {
+		/* An event in a long interval is not nothing. */
+		snprintf(buf, size, value > 0 ? "<0.1" : "0");
+		return;
+	}
+	while (value >= 999.5 && i + 1 < ARRAY_SIZE(unit)) {
+		value /= 1000;
+		i++;
+	}
+	if (i)
+		snprintf(buf, size, "%.1f%c", value, unit[i]);
+	else
+		snprintf(buf, size, "%.*f", value < 9.95 && value != (double)(int)value, value);
+}
+
+static void text_column(const struct top_row *row, enum top_column_id id, char *buf, size_t size)
+{
+	const struct top_port *p = row->port;
+
+	if (id == TOP_PORT)
+		snprintf(buf, size, "%s", p->netdev[0] ? p->netdev : p->ibdev);
+	else if (id == TOP_PRIO && row->prio == TOP_ALL)
+		snprintf(buf, size, "all");
+	else if (id == TOP_PRIO)
+		snprintf(buf, size, "%d", row->prio);
+	else if (row->prio != TOP_ALL)
+		snprintf(buf, size, "%s", "");
+	else if (!p->speed_mbps)
+		snprintf(buf, size, "n/a");
+	else if (p->speed_mbps >= 1000)
+		snprintf(buf, size, "%.3gG", p->speed_mbps / 1000.0);
+	else
+		snprintf(buf, size, "%uM", p->speed_mbps);
+}
+
+void top_cell_text(const struct top_row *row, enum top_column_id id, char *buf, size_t size)
+{
+	static const char *const words[] = {
+		[TOP_BLANK] = "", [TOP_ABSENT] = "n/a", [TOP_WAITING] = "-", [TOP_RESET] = "reset"};
+	const struct top_cell *cell = &row->cell[id];
+
+	if (top_columns[id].kind == TOP_KIND_TEXT)
+		text_column(row, id, buf, size);
+	else if (cell->state != TOP_VALUE)
+		snprintf(buf, size, "%s", words[cell->state]);
+	else if (top_columns[id].kind == TOP_KIND_PERCENT)
+		snprintf(buf, size, "%.1f", cell->value);
+	else
+		number_text(cell->value, buf, size);
+}
+
+char top_row_mark(const struct top_row *row)
+{
+	static const char marks[] = {[TOP_OK] = ' ', [TOP_WARN] = '*', [TOP_CRITICAL] = '!'};
+
+	return row->stale ? '?' : marks[row->level];
+}
+
+/* Names start at the left, numbers end at the right. */
+static size_t pad(enum top_column_id id, const char *text, char *buf, size_t size)
+{
+	int width = top_columns[id].width;
+	int n = snprintf(buf, size, id == TOP_PORT ? " %-*.*s" : " %*.*s", width, width, text);
+
+	return n > 0 && (size_t)n < size ? (size_t)n : 0;
+}
+
+void top_head_line(uint32_t show, bool units, char *buf, size_t size)
+{
+	size_t used = (size_t)snprintf(buf, size, " ");
+
+	for (unsigned int i = 0; i < TOP_COLUMN_COUNT; i++)
+		if (show & (1u << i))
+			used += pad(i, units ? top_columns[i].unit : top_columns[i].head,
+				    buf + used, size - used);
+}
+
+void top_row_line(const struct top_row *row, uint32_t show, char *buf, size_t size)
+{
+	size_t used = (size_t)snprintf(buf, size, "%c", top_row_mark(row));
+	char text[64];
+
+	for (unsigned int i = 0; i < TOP_COLUMN_COUNT; i++) {
+		if (!(show & (1u << i)))
+			continue;
+		top_cell_text(row, i, text, sizeof(text));
+		used += pad(i, text, buf + used, size - used);
+	}
+}
+
+static json_t *rate_to_json(const struct top_port *p, enum metric m, unsigned int prio)
+{
+	if (!p->ready || !p->delta.when_ns || !counters_has(&p->delta, m, prio))
+		return json_null();
+	return json_real((double)p->delta.value[m][prio] / ((double)p->delta.when_ns / 1e9));
+}
+
+static json_t *rates_to_json(const struct top_port *p)
+{
+	json_t *rates = json_object();
+	int err = 0;
+
+	for (unsigned int m = 0; !err && m < METRIC_COUNT; m++) {
+		json_t *list;
+
+		if (!metric_table[m].by_prio || !p->total.has[m]) {
+			err = json_object_set_new(rates, metric_table[m].name,
+						  rate_to_json(p, m, 0));
+			continue;
+		}
+		list = json_array();
+		for (unsigned int prio = 0; !err && prio < QOS_PRIOS; prio++)
+			err = json_array_append_new(list, rate_to_json(p, m, prio));
+		if (json_object_set_new(rates, metric_table[m].name, list))
+			err = -1;
+	}
+	if (err) {
+		json_decref(rates);
+		return NULL;
+	}
+	return rates;
+}
+
+json_t *top_port_to_json(const struct top_port *p, uint64_t number, int64_t unix_ns, bool stale)
+{
+	json_t *speed = p->speed_mbps ? json_integer(p->speed_mbps) : json_null();
+	json_t *interval = p->ready ? json_real((double)p->delta.when_ns / 1e9) : json_null();
+
+	return json_pack("{s:s, s:I, s:I, s:s, s:s, s:o, s:o, s:b, s:o, s:o}", "schema",
+			 "rocecheck.top/1", "number", (json_int_t)number, "time_unix_ns",
+			 (json_int_t)unix_ns, "port", p->netdev, "ibdev", p->ibdev, "speed_mbps",
+			 speed, "interval_s", interval, "stale", stale, "totals",
+			 counters_to_json(&p->total), "rates", rates_to_json(p));
+}

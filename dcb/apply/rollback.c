@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Putting the former values back, from memory after a failed apply or from the journal after a
+ * death. First what was announced, last first. Then everything that still differs, in the driver's
+ * own order, because a driver may want it (bnxt: ETS before PFC) and may have changed more than it
+ * was told to (ice: the first DSCP entry resets ETS and PFC). Then all of it is read once more, and
+ * that decides.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "dcb/apply/journal_in.h"
+#include "dcb/kernel/backend.h"
+#include "dcb/lldpad/agent.h"
+#include "profiles/base/signals.h"
+
+#define LIVE_TRIES    15
+#define LIVE_PAUSE_MS 200
+
+static struct dcb_port port_of(const struct tx_port *p)
+{
+	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port, p->agent};
+}
+
+static uint64_t announced(const struct tx *tx, unsigned int port)
+{
+	uint64_t fields = 0;
+
+	for (unsigned int i = 0; i < tx->step_count; i++)
+		if (tx->step[i].port == port)
+			fields |= tx->step[i].fields;
+	return fields;
+}
+
+/* Fields that have to be as before: what was announced and what went along with it. */
+static uint64_t scope_of(const struct tx *tx, unsigned int port)
+{
+	const struct tx_port *p = &tx->port[port];
+	uint64_t fields = announced(tx, port), along = 0;
+
+	/* mlx5 sizes its buffers by the MTU, too. */
+	if (fields & (dcb_dcbnl_fields() | QOS_BIT(QOS_MTU)))
+		along = dcb_dcbnl_fields();
+	if (fields & QOS_BIT(QOS_ROCE_ENABLE))
+		along |= driver_quirk_find(p->driver)->roce_resets;
+	/* Of a finished transaction it is known what changed; the rest may be somebody else's by
+	 * now. */
+	for (int id = 0; p->has_after && id < QOS_FIELD_COUNT; id++)
+		if (qos_field_equal(&p->before, &p->after, id))
+			along &= ~QOS_BIT(id);
+	return fields | along;
+}
+
+/* What the port is now. An RDMA device that has gone takes its own fields with it, not the others.
+ */
+static int read_now(struct dcb *dcb, const struct tx_port *p, struct qos *now, struct err *e)
+{
+	struct dcb_port port = port_of(p), alone = {p->ifname, NULL, 0, p->agent};
+	bool has_dcb;
+	int err = dcb_read_port(dcb, &port, now, &has_dcb, e);
+
+	if (err && p->ibdev[0] && !dcb_read_port(dcb, &alone, now, &has_dcb, NULL))
+		err = 0;
+	return err;
+}
+
+/* Fields of mask with a known former value that differ from it now, or cannot be read any more. */
+static int differing(struct dcb *dcb, const struct tx_port *p, uint64_t mask, uint64_t *diff,
+		     struct err *e)
+{
+	struct qos now;
+	int err = read_now(dcb, p, &now, e);
+
+	*diff = 0;
+	if (err)
+		return err;
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (mask & p->before.has & QOS_BIT(id) && !qos_field_equal(&p->before, &now, id))
+			*diff |= QOS_BIT(id);
+	return 0;
+}
+
+/* Writes one object if it differs. */
+static int restore_object(struct dcb *dcb, const struct tx_port *p, uint64_t mask, struct err *e)
+{
+	struct dcb_port port = port_of(p);
+	uint64_t diff;
+	int err = differing(dcb, p, mask, &diff, e);
+
+	if (err || !diff)
+		return err;
+	return dcb_restore(dcb, &port, &p->before, diff, e);
+}
+
+/* The second pass over a port; errors of single objects are left to the judgement at the end. */
+static void restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t scope)
+{
+	const struct driver_quirk *quirk = driver_quirk_find(p->driver);
+
+	for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++) {
+		uint64_t mask = dcb_object_fields(quirk->order[i]) & scope;
+
+		if (mask)
+			(void)restore_object(dcb, p, mask, NULL);
+	}
+}
+
+/* All fields that are not as before, each with the value it should have. */
+static int judge(struct dcb *dcb, const struct tx_port *p, uint64_t scope, uint64_t steps,
+		 struct err *e)
+{
+	uint64_t unknown = steps & ~p->before.has, diff;
+	char list[ERR_TEXT_MAX - 32] = "";
+	size_t used = 0;
+	int err = differing(dcb, p, scope, &diff, e);
+
+	if (err)
+		return err;
+	for (int id = 0; id < QOS_FIELD_COUNT && used < sizeof(list); id++) {
+		const char *separator = used ? "; " : "";
+		char before[160];
+
+		qos_field_text(&p->before, id, before, sizeof(before));
+		if (unknown & QOS_BIT(id))
+			used += snprintf(list + used, sizeof(list) - used,
+					 "%sthe former value of %s is not known", separator,
+					 qos_fields[id].key);
+		else if (diff & QOS_BIT(id))
+			used += snprintf(list + used, sizeof(list) - used, "%s%s is not back at %s",
+					 separator, qos_fields[id].key, before);
+	}
+	if (!used)
+		return 0;
+	return err_set(e, unknown ? -ENODATA : -EREMOTEIO, "%s: %s", p->ifname, list);
+}
+
+/* An earlier rollback may have died behind its hide(). Errors show when the values are judged. */
+static void reveal(struct dcb *dcb, const struct tx_port *p)
+{
+	struct dcb_port port = port_of(p);
+	bool made;
+
+	if (p->revealed)
+		(void)dcb->backend->reveal(dcb, &port, &made, NULL);
+}
+
+static int hide(struct dcb *dcb, const struct tx_port *p, struct err *e)
+{
+	struct dcb_port port = port_of(p);
+
+	return p->revealed ? dcb->backend->hide(dcb, &port, e) : 0;
+}
+
+/* The last step of a port that wrote any of these fields, from 1; 0 for none. */
+static unsigned int last_step(const struct tx *tx, unsigned int port, uint64_t fields)
+{
+	for (unsigned int i = tx->step_count; i-- > 0;)
+		if (tx->step[i].port == port && tx->step[i].fields & fields)
+			return i + 1;
+	return 0;
+}
+
+/*
+ * Where APP entries were written after PFC they go back before it, and what they bring to a
+ * priority on the way would be paused. So PFC of priorities that get it no more goes off first.
+ */
+static void quiet_pfc(struct dcb *dcb, const struct tx *tx, unsigned int port)
+{
+	const struct tx_port *p = &tx->port[port];
+	struct dcb_port names = port_of(p);
+	unsigned int pfc = last_step(tx, port, QOS_BIT(QOS_PFC_ENABLED));
+	unsigned int app =
+		last_step(tx, port, QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP));
+	struct qos now;
+
+	if (!pfc || pfc > app || !qos_has(&p->before, QOS_PFC_ENABLED) ||
+	    read_now(dcb, p, &now, NULL) || !(now.pfc_enabled & ~p->before.pfc_enabled))
+		return;
+	now.pfc_enabled &= p->before.pfc_enabled;
+	(void)dcb->backend->write(dcb, &names, &now, QOS_BIT(QOS_PFC_ENABLED), NULL);
+}
+
+/* Whether what was written flaps or resets the port, and so does putting it back. */
+static bool disturbs(const struct tx_port *p, uint64_t fields)
+{
+	const struct driver_quirk *quirk = driver_quirk_find(p->driver);
+
+	return fields & (quirk->flaps | quirk->resets);
+}
+
+static void await_port(struct dcb *dcb, struct tx_port *p, unsigned int wait_s)
+{
+	struct dcb_port port = port_of(p);
+	struct presence now;
+
+	p->missing = NULL;
+	if (!presence_await(dcb, &port, &p->was, wait_s, NULL))
+		return;
+	presence_read(dcb, &port, &now);
+	p->missing = presence_missing(&p->was, &now);
+}
+
+/*
+ * What the agent had put into the kernel goes back by dcbnl, too: an agent that has died, or that
+ * sends nothing, does not do it. One that is about to may come in between. Told to speak, or to be
+ * willing, it sets fields that it was told nothing about: so it is all that it can set.
+ */
+static int restore_live(struct dcb *dcb, const struct tx_port *p, uint64_t written, struct err *e)
+{
+	const struct timespec pause = {.tv_nsec = LIVE_PAUSE_MS * 1000000L};
+	uint64_t scope = written & agent_fields() ? agent_fields() & dcb_dcbnl_fields() : 0;
+	struct tx_port kernel = *p;
+	int err = 0;
+
+	scope &= p->live.has;
+	kernel.agent = DCB_AGENT_NONE;
+	kernel.before = p->live;
+	for (unsigned int i = 0; scope && i < LIVE_TRIES; i++) {
+		if (i)
+			nanosleep(&pause, NULL);
+		restore_rest(dcb, &kernel, scope);
+		err = judge(dcb, &kernel, scope, 0, e);
+		if (!err)
+			break;
+	}
+	return err;
+}
+
+static int restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, unsigned int wait_s,
+			struct err *e)
+{
+	struct tx_port *p = &tx->port[port];
+	uint64_t scope = scope_of(tx, port), steps = announced(tx, port);
+	struct dcb_port names = port_of(p);
+	int err;
+
+	if (!steps) /* a port that may have gone */
+		return hide(dcb, p, e);
+	if (disturbs(p, steps) && !p->seen)
+		presence_read(dcb, &names, &p->was);
+	quiet_pfc(dcb, tx, port);
+	for (unsigned int i = tx->step_count; i-- > 0;)
+		if (tx->step[i].port == port) /* judged below */
+			(void)restore_object(dcb, p, tx->step[i].fields, NULL);
+	restore_rest(dcb, p, scope);
+	if (disturbs(p, steps))
+		await_port(dcb, p, wait_s);
+	err = judge(dcb, p, scope, steps, e);
+	if (!err && p->agent != DCB_AGENT_NONE)
+		err = restore_live(dcb, p, scope, e);
+	return err ? err : hide(dcb, p, e);
+}
+
+int tx_restore(struct dcb *dcb, struct tx *tx, unsigned int wait_link_s, struct err *e)
+{
+	int result = 0;
+
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		reveal(dcb, &tx->port[i]);
+	for (unsigned int i = tx->port_count; i-- > 0;) {
+		struct err one = {0};
+		int err = restore_port(dcb, tx, i, wait_link_s, &one);
+
+		if (err && !result) {
+			result = err;
+			if (e)
+				*e = one;
+		}
+	}
+	return result;
+}
+
+static int find(const struct state *s, const char *id, struct tx *tx, struct err *e)
+{
+	int err = id ? journal_read(s, id, tx, e) : journal_read_newest(s, tx, e);
+
+	if (err)
+		return err;
+	if (tx->state == TX_RUNNING || tx->state == TX_DONE || tx->state == TX_LOST)
+		return 0;
+	return err_set(e, -ENOENT, "transaction %s is %s", tx->id, tx_state_word(tx->state));
+}
+
+bool tx_left_over(const struct tx *tx)
+{
+	if (!tx->other_boot || tx->confirmed)
+		return false;
+	return tx->state == TX_RUNNING || tx->state == TX_LOST ||
+	       (tx->state == TX_DONE && tx->confirm_within_s);
+}
+
+static void leave_fields(struct tx *tx, unsigned int port, uint64_t fields)
+{
+	struct tx_port *p = &tx->port[port];
+
+	for (unsigned int i = 0; i < tx->step_count; i++)
+		if (tx->step[i].port == port)
+			tx->step[i].fields &= ~fields;
+	p->before.has &= ~fields;
+	p->live.has &= ~fields;
+	if (fields & PLAN_RDMA_CM)
+		p->revealed = false;
+}
+
+/* Leaves out of an undo what a newer transaction, which stands, has set since. */
+static void leave_newer(const struct state *s, struct tx *tx)
+{
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
+	unsigned int n = 0;
+
+	(void)journal_ids(s, &ids, &n, NULL);
+	while (n-- && strcmp(ids[n], tx->id) > 0) {
+		struct tx newer;
+
+		if (journal_read(s, ids[n], &newer, NULL))
+			continue;
+		for (unsigned int i = 0; newer.state == TX_DONE && i < newer.port_count; i++)
+			for (unsigned int k = 0; k < tx->port_count; k++)
+				if (!strcmp(newer.port[i].ifname, tx->port[k].ifname))
+					leave_fields(tx, k, announced(&newer, i));
+		tx_clear(&newer);
+	}
+	free(ids);
+}
+
+/* Signals are held back as in apply: half of an undo is of use to nobody. */
+static int undo(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int wait_s,
+		enum apply_outcome *outcome, struct err *e)
+{
+	struct signals_held held;
+	struct journal *j;
+	struct err record = {0};
+	int err = journal_append_to(s, tx->id, &j, e), recorded;
+
+	if (err)
+		return err;
+	signals_hold(&held);
+	err = tx_restore(dcb, tx, wait_s, e);
+	tx->state = err ? TX_LOST : TX_UNDONE;
+	*outcome = err ? APPLY_LOST : APPLY_UNDONE;
+	recorded = journal_end(j, tx->state, NULL, 0, &record);
+	if (recorded && !err) {
+		err = recorded;
+		if (e)
+			*e = record;
+	}
+	journal_close(j);
+	signals_release(&held);
+	return err;
+}
+
+/* left_over: of another boot. */
+static int rollback(struct dcb *dcb, const char *state_dir, const char *id, bool left_over,
+		    unsigned int wait_s, struct tx *tx, enum apply_outcome *outcome, struct err *e)
+{
+	struct state s;
+	int lock, err = state_open(state_dir, &s, e);
+
+	memset(tx, 0, sizeof(*tx));
+	*outcome = APPLY_LOST;
+	if (err == -ENOENT)
+		return journal_none(state_dir, id, e);
+	if (err)
+		return err;
+	err = state_lock(&s.dir, STATE_LOCK_MS, &lock, e);
+	if (!err) {
+		err = find(&s, id, tx, e);
+		if (!err && left_over)
+			leave_newer(&s, tx);
+		if (!err)
+			err = undo(dcb, &s, tx, wait_s, outcome, e);
+		close(lock);
+	}
+	state_close(&s);
+	return err;
+}
+
+int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
+		     enum apply_outcome *outcome, struct err *e)
+{
+	return rollback(dcb, state_dir, id, false, JOURNAL_WAIT_S, tx, outcome, e);
+}
+
+int journal_undo_left(struct dcb *dcb, const char *state_dir, const char *id, unsigned int wait_s,
+		      struct err *e)
+{
+	enum apply_outcome outcome;
+	struct tx tx;
+	int err = rollback(dcb, state_dir, id, true, wait_s, &tx, &outcome, e);
+
+	tx_clear(&tx);
+	return err;
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Everybody who sets DCB on this host, a row each: how it is found, what it does, and the ways out.
+ * Configuration is read as text: NetworkManager's keyfiles (nm-settings-keyfile(5)), lldpd's
+ * commands (lldpcli(8)), the links by which systemd enables units.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "dcb/drift/reapply.h"
+#include "dcb/lldpad/owner.h"
+#include "profiles/base/daemon.h"
+#include "profiles/base/folder.h"
+#include "profiles/base/text_file.h"
+
+#define FILES_MAX 256 /* of one folder */
+
+struct search {
+	const char *proc;
+	int root;
+	const char *root_path;
+	const char *const *ports;
+	unsigned int port_count;
+};
+
+static const char *const unit_folders[] = {"etc/systemd/system", "lib/systemd/system",
+					   "usr/lib/systemd/system"};
+
+/* The folder of a target that wants the unit. */
+static bool wanted_in(int root, const char *folder, const char *unit, char *path, size_t size)
+{
+	DIR *dir = folder_read(root, folder);
+	bool found = false;
+	struct dirent *d;
+
+	while (dir && !found && (d = readdir(dir))) {
+		struct stat st;
+
+		if ((fnmatch("*.wants", d->d_name, 0) && fnmatch("*.requires", d->d_name, 0)) ||
+		    snprintf(path, size, "%s/%.200s/%s", folder, d->d_name, unit) >= (int)size)
+			continue;
+		found = !fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+/* Whether systemd starts the unit at boot: it is installed, a target wants it, and it is not
+ * masked, which is a link to /dev/null. */
+static bool starts_at_boot(int root, const char *unit, char *path, size_t size)
+{
+	char file[PATH_MAX];
+	bool installed = false;
+	struct stat st;
+
+	for (unsigned int i = 0; !installed && i < ARRAY_SIZE(unit_folders); i++) {
+		snprintf(file, sizeof(file), "%s/%s", unit_folders[i], unit);
+		if (fstatat(root, file, &st, 0))
+			continue;
+		if (!S_ISREG(st.st_mode))
+			return false;
+		installed = true;
+	}
+	for (unsigned int i = 0; installed && i < ARRAY_SIZE(unit_folders); i++)
+		if (wanted_in(root, unit_folders[i], unit, path, size))
+			return true;
+	return false;
+}
+
+static unsigned int find_lldpad(const struct search *s, struct owner *found, unsigned int max)
+{
+	found->pid = owner_lldpad(s->proc);
+	return found->pid && max;
+}
+
+static unsigned int find_socket(const struct search *s, struct owner *found, unsigned int max)
+{
+	(void)found;
+	return max && owner_lldpad_waits(s->proc);
+}
+
+static unsigned int find_boot(const struct search *s, struct owner *found, unsigned int max)
+{
+	static const char *const units[] = {"lldpad.service", "lldpad.socket"};
+
+	/* It is told already. */
+	if (!max || owner_lldpad(s->proc) || owner_lldpad_waits(s->proc))
+		return 0;
+	for (unsigned int i = 0; i < ARRAY_SIZE(units); i++)
+		if (starts_at_boot(s->root, units[i], found->path, sizeof(found->path)))
+			return 1;
+	return 0;
+}
+
+/* Names of the files in a folder that fit the pattern, to fn until it says yes. */
+typedef bool look(const struct search *s, const char *path, struct owner *found);
+
+static unsigned int find_in(const struct search *s, const char *folder, const char *pattern,
+			    look *fn, struct owner *found, unsigned int max)
+{
+	DIR *dir = folder_read(s->root, folder);
+	unsigned int count = 0, files = 0;
+	struct dirent *d;
+	char path[256];
+
+	while (dir && count < max && files < FILES_MAX && (d = readdir(dir))) {
+		if (fnmatch(pattern, d->d_name, FNM_PERIOD) ||
+		    snprintf(path, sizeof(path), "%s/%s", folder, d->d_name) >= (int)sizeof(path))
+			continue;
+		files++;
+		count += fn(s, path, &found[count]);
+	}
+	if (dir)
+		closedir(dir);
+	return count;
+}
+
+/* The next word of a line, "" at its end; commas and blanks part them. */
+static const char *word(const char **at, const char *end, char *buf, size_t size)
+{
+	const char *begin;
+
+	while (*at < end && isspace((unsigned char)**at))
+		++*at;
+	begin = *at;
+	while (*at < end && !isspace((unsigned char)**at))
+		++*at;
+	snprintf(buf, size, "%.*s", (int)(*at - begin), begin);
+	return buf;
+}
+
+/* lldpcli takes the beginning of a command for it. */
+static bool is_short_for(const char *token, const char *command)
+{
+	size_t length = strlen(token);
+
+	return length >= 3 && !strncmp(command, token, length);
+}
+
+/*
+ *	configure [ports eth0] lldp custom-tlv [add|replace] oui 00,80,c2 subtype 11 oui-info ...
+ *
+ * OUI 00-80-C2 with subtypes 9 to 12 is 802.1Qaz (802.1Q annex D), 00-1B-21 is DCBX before it.
+ */
+static bool sends_dcbx(const char *line, size_t length)
+{
+	static const char *const ieee[] = {"9", "10", "11", "12"};
+	const char *at = line, *end = line + length;
+	char token[32], oui[16] = "", subtype[16] = "";
+	bool custom = false;
+
+	if (!is_short_for(word(&at, end, token, sizeof(token)), "configure"))
+		return false;
+	while (word(&at, end, token, sizeof(token))[0]) {
+		if (is_short_for(token, "custom-tlv"))
+			custom = true;
+		else if (is_short_for(token, "oui"))
+			word(&at, end, oui, sizeof(oui));
+		else if (is_short_for(token, "subtype"))
+			word(&at, end, subtype, sizeof(subtype));
+	}
+	if (!custom)
+		return false;
+	for (unsigned int i = 0; !strcasecmp(oui, "00,80,c2") && i < ARRAY_SIZE(ieee); i++)
+		if (!strcmp(subtype, ieee[i]))
+			return true;
+	return !strcasecmp(oui, "00,1b,21");
+}
+
+static bool look_lldpd(const struct search *s, const char *path, struct owner *found)
+{
+	char text[TEXT_FILE_MAX + 1];
+
+	if (!text_file_read(s->root, path, NULL, text))
+		return false;
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
+		if (sends_dcbx(line, strcspn(line, "\n"))) {
+			snprintf(found->path, sizeof(found->path), "%s", path);
+			return true;
+		}
+	return false;
+}
+
+static unsigned int find_lldpd(const struct search *s, struct owner *found, unsigned int max)
+{
+	unsigned int count = max && look_lldpd(s, "etc/lldpd.conf", found);
+	char path[256];
+
+	if (max && !count)
+		count = find_in(s, "etc/lldpd.d", "*.conf", look_lldpd, found, 1);
+	/* Processes are many, and mostly there is nothing to ask them for. */
+	if (!count)
+		return 0;
+	found->pid = daemon_find(s->proc, "lldpd");
+	return found->pid || starts_at_boot(s->root, "lldpd.service", path, sizeof(path));
+}
+
+/* What a keyfile says of the connection. */
+struct connection {
+	bool dcb;
+	char id[64], interface[16];
+};
+
+static bool take_value(const char *line, size_t length, const char *key, char *value, size_t size)
+{
+	size_t at = strlen(key);
+
+	if (length <= at || strncmp(line, key, at))
+		return false;
+	while (at < length && line[at] == ' ')
+		at++;
+	if (at == length || line[at] != '=')
+		return false;
+	at++;
+	while (at < length && line[at] == ' ')
+		at++;
+	snprintf(value, size, "%.*s", (int)(length - at), line + at);
+	return true;
+}
+
+static void read_keyfile(const char *text, struct connection *c)
+{
+	bool general = false;
+
+	*c = (struct connection){0};
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		size_t length = strcspn(line, "\r\n");
+
+		if (line[0] == '[') {
+			general = length == 12 && !strncmp(line, "[connection]", length);
+			c->dcb |= length == 5 && !strncmp(line, "[dcb]", length);
+		} else if (general) {
+			(void)(take_value(line, length, "id", c->id, sizeof(c->id)) ||
+			       take_value(line, length, "interface-name", c->interface,
+					  sizeof(c->interface)));
+		}
+	}
+}
+
+static bool look_connection(const struct search *s, const char *path, struct owner *found)
+{
+	char text[TEXT_FILE_MAX + 1];
+	struct connection c;
+	bool ours;
+
+	if (!text_file_read(s->root, path, NULL, text))
+		return false;
+	read_keyfile(text, &c);
+	/* One without a device's name may be anybody's. */
+	ours = !c.interface[0] || !s->port_count;
+	for (unsigned int i = 0; i < s->port_count; i++)
+		ours |= !strcmp(s->ports[i], c.interface);
+	if (!c.dcb || !ours)
+		return false;
+	snprintf(found->path, sizeof(found->path), "%s", path);
+	snprintf(found->name, sizeof(found->name), "%s", c.id);
+	/* It goes into a command for people to copy. */
+	for (char *at = found->name; *at; at++)
+		if (!isprint((unsigned char)*at) || strchr("'\"\\`$", *at))
+			*at = '?';
+	return true;
+}
+
+static unsigned int find_connections(const struct search *s, struct owner *found, unsigned int max)
+{
+	static const char *const folders[] = {"etc/NetworkManager/system-connections",
+					      "run/NetworkManager/system-connections",
+					      "usr/lib/NetworkManager/system-connections"};
+	unsigned int count = 0;
+	char path[256];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(folders) && count < max; i++)
+		count += find_in(s, folders[i], "*", look_connection, found + count, max - count);
+	if (!count || daemon_find(s->proc, "NetworkManager") ||
+	    starts_at_boot(s->root, "NetworkManager.service", path, sizeof(path)))
+		return count;
+	return 0;
+}
+
+static unsigned int find_reapply(const struct search *s, struct owner *found, unsigned int max)
+{
+	struct reapply again[8];
+	unsigned int n = reapply_find(s->root_path, again, max < 8 ? max : 8);
+
+	for (unsigned int i = 0; i < n; i++) {
+		/* Without the slash in front, as the others are. */
+		snprintf(found[i].path, sizeof(found[i].path), "%s", again[i].path + 1);
+		snprintf(found[i].via, sizeof(found[i].via), "%s", again[i].via);
+		snprintf(found[i].name, sizeof(found[i].name), "%s", again[i].tool);
+	}
+	return n;
+}
+
+static unsigned int find_stranger(const struct search *s, struct owner *found, unsigned int max)
+{
+	uid_t uid;
+
+	if (!max || !owner_lldpad_stranger(s->proc, &found->pid, &uid))
+		return 0;
+	if (uid == (uid_t)-1)
+		snprintf(found->name, sizeof(found->name), "uid unknown");
+	else
+		snprintf(found->name, sizeof(found->name), "uid %u", (unsigned int)uid);
+	return 1;
+}
+
+static void tell_lldpad(const struct owner *o, struct err *e)
+{
+	err_set(e, -EBUSY,
+		"lldpad (pid %d) is running: it writes its own ETS and PFC with every LLDPDU",
+		(int)o->pid);
+	err_hint(e, "systemctl disable --now lldpad.socket lldpad.service, or let it do it: "
+		    "'dcbx.agent: lldpad'");
+}
+
+static void tell_socket(const struct owner *o, struct err *e)
+{
+	(void)o;
+	err_set(e, -EBUSY,
+		"lldpad starts at the first use of its socket, and then writes its own ETS and "
+		"PFC");
+	err_hint(e, "systemctl disable --now lldpad.socket, or let it do it: "
+		    "'dcbx.agent: lldpad'");
+}
+
+static void tell_boot(const struct owner *o, struct err *e)
+{
+	err_set(e, -EBUSY,
+		"lldpad does not run now, but /%s starts it at boot, and then it writes its own "
+		"ETS and PFC",
+		o->path);
+	err_hint(e, "systemctl disable lldpad.socket lldpad.service, or let it do it: "
+		    "'dcbx.agent: lldpad'");
+}
+
+static void tell_lldpd(const struct owner *o, struct err *e)
+{
+	err_set(e, -EBUSY,
+		"lldpd sends DCBX TLVs of its own (/%s): the switch believes those, not what is "
+		"set here",
+		o->path);
+	err_hint(e, "take the custom-tlv lines out and restart lldpd; without them it sets and "
+		    "sends nothing of DCB");
+}
+
+static void tell_connection(const struct owner *o, struct err *e)
+{
+	err_set(e, -EBUSY, "NetworkManager's connection '%s' (/%s) sets DCB whenever it comes up",
+		o->name, o->path);
+	err_hint(e, "nmcli connection modify '%s' remove dcb", o->name);
+}
+
+static void tell_reapply(const struct owner *o, struct err *e)
+{
+	if (o->via[0])
+		err_set(e, -EBUSY, "/%s calls %s, in %s: it sets these ports again, or others",
+			o->path, o->name, o->via);
+	else
+		err_set(e, -EBUSY, "/%s calls %s: it sets these ports again, or others", o->path,
+			o->name);
+	err_hint(e, "disable it, or let it call 'rocecheck apply'");
+}
+
+static void tell_stranger(const struct owner *o, struct err *e)
+{
+	if (o->pid)
+		err_set(e, -EBUSY,
+			"pid %d (%s) has the name of lldpad's socket and is not lldpad: lldpad "
+			"cannot start",
+			(int)o->pid, o->name);
+	else
+		err_set(e, -EBUSY,
+			"a process (%s) has the name of lldpad's socket and is not lldpad: lldpad "
+			"cannot start",
+			o->name);
+	if (o->pid)
+		err_hint(e, "find out who started it, then end it: kill %d", (int)o->pid);
+	else
+		err_hint(e, "find it: ss -xlp | grep com/intel/lldpad");
+}
+
+static const struct row {
+	unsigned int (*find)(const struct search *s, struct owner *found, unsigned int max);
+	void (*tell)(const struct owner *o, struct err *e);
+} rows[OWNER_KIND_COUNT] = {
+	[OWNER_LLDPAD] = {find_lldpad, tell_lldpad},
+	[OWNER_LLDPAD_SOCKET] = {find_socket, tell_socket},
+	[OWNER_LLDPAD_BOOT] = {find_boot, tell_boot},
+	[OWNER_LLDPD] = {find_lldpd, tell_lldpd},
+	[OWNER_NETWORKMANAGER] = {find_connections, tell_connection},
+	[OWNER_REAPPLY] = {find_reapply, tell_reapply},
+	[OWNER_STRANGER] = {find_stranger, tell_stranger},
+};
+
+unsigned int owner_find(const struct owner_roots *roots, const char *const *ports,
+			unsigned int count, struct owner *found, unsigned int max)
+{
+	struct search s = {
+		.proc = roots && roots->proc ? roots->proc : "/proc",
+		.root_path = roots && roots->root ? roots->root : "/",
+		.ports = ports,
+		.port_count = count,
+	};
+	unsigned int n = 0;
+
+	s.root = open(s.root_path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	for (unsigned int kind = 0; kind < OWNER_KIND_COUNT && n < max; kind++) {
+		unsigned int more;
+
+		memset(&found[n], 0, (max - n) * sizeof(*found));
+		more = rows[kind].find(&s, &found[n], max - n);
+		for (unsigned int i = 0; i < more; i++)
+			found[n + i].kind = (enum owner_kind)kind;
+		n += more;
+	}
+	if (s.root >= 0)
+		close(s.root);
+	return n;
+}
+
+bool owner_is_lldpad(const struct owner *owner)
+{
+	return owner->kind == OWNER_LLDPAD || owner->kind == OWNER_LLDPAD_SOCKET ||
+	       owner->kind == OWNER_LLDPAD_BOOT;
+}
+
+bool owner_blocks(const struct owner *owner)
+{
+	return owner->kind != OWNER_STRANGER;
+}
+
+int owner_tell(const struct owner *owner, struct err *e)
+{
+	rows[owner->kind].tell(owner, e);
+	return -EBUSY;
+}

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading and writing the files of cc_files.c. Broadcom's configfs collects values until it is told
+ * to apply them; parameters of a module are as it was loaded.
+ */
+#include "dcb/kernel/cc_files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dcb/kernel/sysfs.h"
+
+#define PATH_LENGTH 320
+
+uint64_t cc_fields(void)
+{
+	uint64_t fields = 0;
+
+	for (unsigned int i = 0; i < cc_row_count; i++)
+		fields |= QOS_BIT(cc_rows[i].field);
+	return fields;
+}
+
+static int root_of(const struct cc_roots *roots, enum cc_tree tree)
+{
+	switch (tree) {
+	case CC_SYSFS:
+		return roots->sysfs;
+	case CC_DEBUGFS:
+		return roots->debugfs;
+	default:
+		return roots->configfs;
+	}
+}
+
+static const char *name_of(const struct cc_names *names, const struct cc_place *place)
+{
+	switch (place->name) {
+	case CC_BY_NETDEV:
+		return names->ifname;
+	case CC_BY_BUS:
+		return names->bus;
+	case CC_BY_MODULE:
+		return place->load_time;
+	default:
+		return names->ibdev;
+	}
+}
+
+/* Whether the RDMA device is one of the place's drivers. */
+static bool is_driven(const struct cc_roots *roots, const struct cc_names *names,
+		      const struct cc_place *place)
+{
+	char path[PATH_LENGTH], driver[32];
+
+	if (!sysfs_is_element(names->ibdev))
+		return false;
+	snprintf(path, sizeof(path), "class/infiniband/%.63s/device/driver", names->ibdev);
+	if (!sysfs_link_name(roots->sysfs, path, driver, sizeof(driver)))
+		return false;
+	for (const char *const *one = place->drivers; *one; one++)
+		if (!strcmp(*one, driver))
+			return true;
+	return false;
+}
+
+/* Opens a file of a place; sub: "" or the number of a priority. */
+static int open_file(const struct cc_roots *roots, const struct cc_names *names,
+		     const struct cc_place *place, const char *file, const char *sub, int flags)
+{
+	const char *name = name_of(names, place);
+	int root = root_of(roots, place->tree), fd;
+	char path[PATH_LENGTH], number[16] = "";
+
+	if (root < 0 || !sysfs_is_element(name) ||
+	    (place->load_time && !is_driven(roots, names, place)))
+		return -ENOENT;
+	if (place->name == CC_BY_IB_PORT)
+		snprintf(number, sizeof(number), "%u", names->ib_port);
+	if (snprintf(path, sizeof(path), "%s%s%s%s/%s%s%s", place->before, name, place->after,
+		     number, file, sub[0] ? "/" : "", sub) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	fd = openat(root, path, flags | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_text(const struct cc_roots *roots, const struct cc_names *names,
+		     const struct cc_row *row, const char *sub, char *text, size_t size)
+{
+	const struct cc_place *place = &cc_places[row->place];
+	int fd = open_file(roots, names, place, row->file, sub, O_RDONLY), err;
+	ssize_t n;
+
+	if (fd < 0)
+		return fd;
+	n = read(fd, text, size - 1);
+	err = n < 0 ? -errno : 0;
+	close(fd);
+	text[err ? 0 : n] = '\0';
+	return err;
+}
+
+/* A whole number in any base C has, and nothing behind it. */
+static int take_number(const char *text, uint32_t *value)
+{
+	unsigned long long number;
+	char *end;
+
+	errno = 0;
+	number = strtoull(text, &end, 0);
+	if (errno || end == text || (*end && *end != '\n') || number > UINT32_MAX || text[0] == '-')
+		return -EINVAL;
+	*value = (uint32_t)number;
+	return 0;
+}
+
+static int read_bits(const struct cc_roots *roots, const struct cc_names *names,
+		     const struct cc_row *row, uint32_t *value)
+{
+	uint32_t bits = 0, one;
+	char text[64], sub[4];
+
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		int err;
+
+		snprintf(sub, sizeof(sub), "%u", prio);
+		err = read_text(roots, names, row, sub, text, sizeof(text));
+		if (!err)
+			err = take_number(text, &one);
+		if (err || one > 1)
+			return err ? err : -EINVAL;
+		bits |= one << prio;
+	}
+	*value = bits;
+	return 0;
+}
+
+static int read_tos(const char *text, uint32_t *value)
+{
+	static const char key[] = "Global tclass=";
+	const char *at = strstr(text, key);
+
+	*value = 0;
+	return at ? take_number(at + sizeof(key) - 1, value) : 0;
+}
+
+static int read_row(const struct cc_roots *roots, const struct cc_names *names,
+		    const struct cc_row *row, uint32_t *value)
+{
+	char text[256];
+	int err;
+
+	if (row->form == CC_BITS)
+		return read_bits(roots, names, row, value);
+	err = read_text(roots, names, row, "", text, sizeof(text));
+	if (err)
+		return err;
+	if (row->form == CC_OFED_TOS)
+		return read_tos(text, value);
+	/* Parameters of modules that are bool. */
+	if (cc_places[row->place].load_time && (text[0] == 'Y' || text[0] == 'N') &&
+	    (!text[1] || text[1] == '\n')) {
+		*value = text[0] == 'Y';
+		return 0;
+	}
+	return take_number(text, value);
+}
+
+/* Into the field's member, if it is in the field's range. */
+static bool keep(struct qos *q, const struct cc_row *row, uint32_t value)
+{
+	const struct qos_field *f = &qos_fields[row->field];
+
+	if (row->field == QOS_CC_PARAMS) {
+		qos_param_put(&q->cc_params, row->index, value);
+		return true;
+	}
+	if (row->form == CC_SWITCH)
+		value = value ? row->index : (uint32_t)QOS_CC_OFF;
+	if (row->form == CC_BITS ? value > 0xff : value < f->min || value > f->max)
+		return false;
+	if (f->kind == QOS_KIND_U32)
+		*(uint32_t *)qos_slot(q, f) = value;
+	else
+		*(uint8_t *)qos_slot(q, f) = (uint8_t)value;
+	return true;
+}
+
+/* Whether an earlier row has given the value. Of switches the one that is on counts, and what the
+ * module was loaded with only where nothing says what is now. */
+static bool is_known(const struct qos *q, const struct cc_row *row)
+{
+	if (!qos_has(q, row->field))
+		return false;
+	if (row->field == QOS_CC_PARAMS)
+		return qos_param_has(&q->cc_params, row->index);
+	return row->form != CC_SWITCH || q->cc_algorithm != QOS_CC_OFF ||
+	       cc_places[row->place].load_time;
+}
+
+void cc_read(const struct cc_roots *roots, const struct cc_names *names, struct qos *q)
+{
+	uint32_t value;
+
+	memset(&q->cc_params, 0, sizeof(q->cc_params));
+	q->has &= ~cc_fields();
+	for (unsigned int i = 0; i < cc_row_count; i++) {
+		const struct cc_row *row = &cc_rows[i];
+
+		if (!is_known(q, row) && !read_row(roots, names, row, &value) &&
+		    keep(q, row, value))
+			q->has |= QOS_BIT(row->field);
+	}
+}
+
+static int put_text(const struct cc_roots *roots, const struct cc_names *names,
+		    const struct cc_place *place, const char *file, const char *sub,
+		    const char *text)
+{
+	int fd = open_file(roots, names, place, file, sub, O_WRONLY | O_TRUNC), err = 0;
+	size_t n = strlen(text);
+
+	if (fd < 0)
+		return fd;
+	if (write(fd, text, n) != (ssize_t)n)
+		err = errno ? -errno : -EIO;
+	close(fd);
+	return err;
+}
+
+static int put_number(const struct cc_roots *roots, const struct cc_names *names,
+		      const struct cc_row *row, const char *sub, uint32_t value)
+{
+	const struct cc_place *place = &cc_places[row->place];
+	char text[16];
+
+	if (row->form == CC_OFED_TOS && !value)
+		snprintf(text, sizeof(text), "-1");
+	else
+		snprintf(text, sizeof(text), place->hexadecimal ? "0x%x" : "%u", value);
+	return put_text(roots, names, place, row->file, sub, text);
+}
+
+/* What q wants of a row's file; false: nothing. */
+static bool wanted(const struct qos *q, const struct cc_row *row, uint32_t *value)
+{
+	const struct qos_field *f = &qos_fields[row->field];
+
+	if (row->field == QOS_CC_PARAMS) {
+		*value = q->cc_params.value[row->index];
+		return qos_param_has(&q->cc_params, row->index);
+	}
+	if (row->form == CC_SWITCH)
+		*value = q->cc_algorithm == row->index;
+	else if (f->kind == QOS_KIND_U32)
+		*value = *(const uint32_t *)qos_member(q, f);
+	else
+		*value = *(const uint8_t *)qos_member(q, f);
+	return true;
+}
+
+/* Rules for single destinations stand in the same file, and a new value may end them. */
+static int check_rules(const struct cc_roots *roots, const struct cc_names *names,
+		       const struct cc_row *row)
+{
+	char text[256];
+	int err = read_text(roots, names, row, "", text, sizeof(text));
+
+	return err ? err : strstr(text, "dst_ip") || strstr(text, "src_ip") ? -EBUSY : 0;
+}
+
+static int write_row(const struct cc_roots *roots, const struct cc_names *names,
+		     const struct cc_row *row, uint32_t now, uint32_t value)
+{
+	char sub[4];
+	int err = 0;
+
+	if (row->form == CC_OFED_TOS)
+		err = check_rules(roots, names, row);
+	if (err)
+		return err;
+	if (row->form != CC_BITS)
+		return put_number(roots, names, row, "", value);
+	for (unsigned int prio = 0; !err && prio < QOS_PRIOS; prio++) {
+		if (!((now ^ value) & 1u << prio))
+			continue;
+		snprintf(sub, sizeof(sub), "%u", prio);
+		err = put_number(roots, names, row, sub, value >> prio & 1);
+	}
+	return err;
+}
+
+/* The rows of one field; each value goes to the first file that has it. */
+static int write_field(const struct cc_roots *roots, const struct cc_names *names,
+		       const struct qos *q, enum qos_field_id field, struct err *e)
+{
+	const struct cc_place *commit = NULL;
+	bool done[QOS_PARAM_COUNT] = {false}, any = false;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < cc_row_count; i++) {
+		const struct cc_row *row = &cc_rows[i];
+		const struct cc_place *place = &cc_places[row->place];
+		uint32_t now, value;
+
+		if (row->field != field || done[row->index] || !wanted(q, row, &value) ||
+		    read_row(roots, names, row, &now))
+			continue;
+		any = done[row->index] = true;
+		if (now == value)
+			continue;
+		err = place->load_time ? -EROFS : write_row(roots, names, row, now, value);
+		if (place->commit)
+			commit = place;
+	}
+	if (!err && commit)
+		err = put_text(roots, names, commit, commit->commit, "", "0x1");
+	if (err)
+		return err_sys(e, err, "%s: %s", names->ifname, qos_fields[field].key);
+	return any ? 0
+		   : err_set(e, -EOPNOTSUPP, "%s: the driver has no %s", names->ifname,
+			     qos_fields[field].key);
+}
+
+int cc_write(const struct cc_roots *roots, const struct cc_names *names, const struct qos *q,
+	     uint64_t mask, struct err *e)
+{
+	int err = 0;
+
+	for (int id = 0; !err && id < QOS_FIELD_COUNT; id++)
+		if (mask & QOS_BIT(id))
+			err = write_field(roots, names, q, id, e);
+	return err;
+}
+
+/* Whether the driver would show the files of the place, had somebody made the device's folder. */
+static bool lacks_folder(const struct cc_roots *roots, const struct cc_names *names,
+			 const struct cc_place *place)
+{
+	char path[PATH_LENGTH];
+
+	if (!place->made_in || roots->configfs < 0 || !is_driven(roots, names, place) ||
+	    faccessat(roots->configfs, place->made_in, F_OK, 0))
+		return false;
+	snprintf(path, sizeof(path), "%s/%.63s", place->made_in, names->ibdev);
+	return faccessat(roots->configfs, path, F_OK, 0) != 0;
+}
+
+/* "fw_service_prof_type_sup : 1" in bnxt_re's debugfs: priorities and DSCPs are the firmware's. */
+static bool has_service_profile(const struct cc_roots *roots, const struct cc_names *names)
+{
+	static const char key[] = "fw_service_prof_type_sup";
+	char path[PATH_LENGTH], text[4096];
+	const char *at;
+	ssize_t n;
+	int fd;
+
+	if (roots->debugfs < 0 || !sysfs_is_element(names->ibdev))
+		return false;
+	snprintf(path, sizeof(path), "bnxt_re/%.63s/info", names->ibdev);
+	fd = openat(roots->debugfs, path, O_RDONLY | O_CLOEXEC);
+	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	at = strstr(text, key);
+	if (!at)
+		return false;
+	at += strlen(key);
+	at += strspn(at, " \t:=");
+	return *at == '1';
+}
+
+bool cc_elsewhere(const struct cc_roots *roots, const struct cc_names *names,
+		  const struct qos *want, enum qos_field_id field, char *reason, size_t size)
+{
+	bool done[QOS_PARAM_COUNT] = {false};
+	uint32_t now, value;
+
+	for (unsigned int i = 0; i < cc_row_count; i++) {
+		const struct cc_row *row = &cc_rows[i];
+		const struct cc_place *place = &cc_places[row->place];
+
+		if (row->field != field || done[row->index] || !wanted(want, row, &value))
+			continue;
+		if (lacks_folder(roots, names, place)) {
+			snprintf(reason, size,
+				 "%s shows it behind a folder of its device: mkdir "
+				 "/sys/kernel/config/%s/%s",
+				 place->made_in, place->made_in, names->ibdev);
+			return true;
+		}
+		if (read_row(roots, names, row, &now))
+			continue;
+		done[row->index] = true;
+		if (now == value)
+			continue;
+		if (place->load_time)
+			snprintf(reason, size,
+				 "%s takes it when it is loaded: 'options %s %s=%u' in "
+				 "/etc/modprobe.d, then load it anew",
+				 place->load_time, place->load_time, row->file, value);
+		else if (row->profiled && has_service_profile(roots, names))
+			snprintf(reason, size,
+				 "the firmware has it by its service profile: it follows app.dscp "
+				 "and pfc.enabled");
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+/* securityfs says "none [integrity] confidentiality"; any but none closes debugfs, lockdown(7). */
+static bool locked_down(int sysfs)
+{
+	int fd = openat(sysfs, "kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
+	char text[64] = "";
+	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+
+	if (fd >= 0)
+		close(fd);
+	return n > 0 && !strstr(text, "[none]");
+}
+
+const char *cc_hidden(const struct cc_roots *roots)
+{
+	if (roots->debugfs < 0)
+		return "debugfs is not mounted, or not for this user";
+	return locked_down(roots->sysfs) ? "the kernel is locked down, which closes debugfs" : "";
+}

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * struct dcb: opening and closing, the public reads, and the write that is believed only when it
+ * reads back. How the kernel is spoken to is in kernel.c, behind struct dcb_backend.
+ */
+#include "dcb/kernel/dcb.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "dcb/kernel/backend.h"
+#include "dcb/kernel/dcbnl.h"
+#include "dcb/kernel/ethtool.h"
+
+static int open_sockets(struct dcb *d, struct err *e)
+{
+	int err = nl_open(NETLINK_ROUTE, &d->route, e);
+
+	if (err)
+		return err;
+	/* Without generic netlink there is no link pause to read, no more. */
+	if (!nl_open(NETLINK_GENERIC, &d->generic, NULL))
+		d->ethtool_family = nl_family(d->generic, "ethtool", NULL);
+	d->ioctl_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (d->ioctl_fd < 0)
+		d->ioctl_fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	return d->ioctl_fd < 0 ? err_sys(e, -errno, "socket for ethtool") : 0;
+}
+
+int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e)
+{
+	const char *sysfs = roots && roots->sysfs ? roots->sysfs : "/sys";
+	const char *configfs = roots && roots->configfs ? roots->configfs : "/sys/kernel/config";
+	const char *debugfs = roots && roots->debugfs ? roots->debugfs : "/sys/kernel/debug";
+	const char *proc = roots && roots->proc ? roots->proc : "/proc";
+	struct dcb *d = calloc(1, sizeof(*d));
+	struct utsname name;
+	int err;
+
+	if (!d)
+		return err_sys(e, -ENOMEM, "dcb");
+	d->backend = &dcb_kernel;
+	if (!uname(&name))
+		snprintf(d->release, sizeof(d->release), "%s", name.release);
+	d->ethtool_family = -ENOENT;
+	d->ioctl_fd = -1;
+	d->configfs_fd = open(configfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d->debugfs_fd = open(debugfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d->proc_fd = open(proc, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	d->sysfs_fd = open(sysfs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (d->sysfs_fd < 0)
+		err = err_sys(e, -errno, "%s", sysfs);
+	else
+		err = open_sockets(d, e);
+	if (err) {
+		dcb_close(d);
+		return err;
+	}
+	*dcb = d;
+	return 0;
+}
+
+void dcb_close(struct dcb *dcb)
+{
+	if (!dcb)
+		return;
+	nl_shut(dcb->route);
+	nl_shut(dcb->generic);
+	if (dcb->ioctl_fd >= 0)
+		close(dcb->ioctl_fd);
+	if (dcb->sysfs_fd >= 0)
+		close(dcb->sysfs_fd);
+	if (dcb->configfs_fd >= 0)
+		close(dcb->configfs_fd);
+	if (dcb->debugfs_fd >= 0)
+		close(dcb->debugfs_fd);
+	if (dcb->proc_fd >= 0)
+		close(dcb->proc_fd);
+	free(dcb);
+}
+
+const char *dcb_agent_word(enum dcb_agent agent)
+{
+	return agent == DCB_AGENT_LLDPAD ? "lldpad" : "none";
+}
+
+int dcb_check(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
+	      struct err *e)
+{
+	struct dcb_port port = {ifname, ibdev, ib_port, DCB_AGENT_NONE};
+
+	return dcb->backend->check(dcb, &port, e);
+}
+
+int dcb_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
+	     struct qos *q, bool *has_dcb, struct err *e)
+{
+	struct dcb_port port = {ifname, ibdev, ib_port, DCB_AGENT_NONE};
+
+	return dcb_read_port(dcb, &port, q, has_dcb, e);
+}
+
+int dcb_read_port(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		  struct err *e)
+{
+	struct qos now = {0};
+	bool has = false;
+	int err = dcb->backend->read(dcb, port, &now, &has, e);
+
+	if (err)
+		return err;
+	*q = now;
+	*has_dcb = has;
+	return 0;
+}
+
+/* Fields of mask that do not read back as the same value. */
+static uint64_t restore_diff(const struct qos *q, const struct qos *now, uint64_t mask)
+{
+	uint64_t diff = 0;
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (mask & QOS_BIT(id) && !qos_field_equal(q, now, id))
+			diff |= QOS_BIT(id);
+	return diff;
+}
+
+/* As a wish: more than the equal value can do (see qos_diff()), but the APP table is always whole.
+ */
+static uint64_t wish_diff(const struct qos *q, const struct qos *now, uint64_t mask)
+{
+	uint64_t tables = QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP);
+
+	return (qos_diff(q, now) & mask) | restore_diff(q, now, mask & tables);
+}
+
+static int report_diff(const struct dcb_port *port, const struct qos *q, const struct qos *now,
+		       uint64_t diff, struct err *e)
+{
+	char wrote[160], reads[160];
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		if (!(diff & QOS_BIT(id)))
+			continue;
+		qos_field_text(q, id, wrote, sizeof(wrote));
+		qos_field_text(now, id, reads, sizeof(reads));
+		return err_set(e, -EREMOTEIO, "%s: %s was accepted but reads back as %s, not %s",
+			       port->ifname, qos_fields[id].key, reads, wrote);
+	}
+	return 0;
+}
+
+typedef uint64_t judge_diff(const struct qos *q, const struct qos *now, uint64_t mask);
+
+static int write_judged(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			uint64_t mask, judge_diff *judge, struct err *e)
+{
+	struct qos now = {0};
+	bool has_dcb;
+	int err = 0;
+
+	for (int id = 0; !err && id < QOS_FIELD_COUNT; id++) {
+		uint64_t object = dcb_object_fields(id);
+
+		/* Each object once, at its first field. */
+		if (!(object & mask) || object & (QOS_BIT(id) - 1))
+			continue;
+		err = dcb->backend->write(dcb, port, q, object & mask, e);
+	}
+	if (!err && dcb->backend->read_back)
+		err = dcb->backend->read_back(dcb, port, mask, &now, e);
+	else if (!err)
+		err = dcb->backend->read(dcb, port, &now, &has_dcb, e);
+	if (err)
+		return err;
+	return report_diff(port, q, &now, judge(q, &now, mask), e);
+}
+
+int dcb_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,
+	      struct err *e)
+{
+	return write_judged(dcb, port, q, mask, wish_diff, e);
+}
+
+int dcb_restore(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,
+		struct err *e)
+{
+	return write_judged(dcb, port, q, mask, restore_diff, e);
+}
+
+int dcb_pfc_counters(struct dcb *dcb, const char *ifname, uint64_t requests[QOS_PRIOS],
+		     uint64_t indications[QOS_PRIOS], struct err *e)
+{
+	struct dcbnl_state s;
+	int err = dcbnl_get(dcb->route, ifname, &s, e);
+
+	if (err)
+		return err;
+	if (!s.has_pfc)
+		return err_set(e, -ENODATA, "%s: PFC: the driver gives no counters", ifname);
+	memcpy(requests, s.pfc.requests, sizeof(s.pfc.requests));
+	memcpy(indications, s.pfc.indications, sizeof(s.pfc.indications));
+	return 0;
+}
+
+int dcb_ethtool_stats(struct dcb *dcb, const char *ifname, char (**names)[32], uint64_t **values,
+		      unsigned int *n, struct err *e)
+{
+	return ethtool_stats(dcb->ioctl_fd, ifname, names, values, n, e);
+}
+
+int dcb_driver(struct dcb *dcb, const char *ifname, struct dcb_driver_info *info, struct err *e)
+{
+	return ethtool_driver(dcb->ioctl_fd, ifname, info, e);
+}
+
+int dcb_link_speed(struct dcb *dcb, const char *ifname, uint32_t *mbps, struct err *e)
+{
+	char path[64], text[32], *end;
+	long value;
+	int err;
+
+	snprintf(path, sizeof(path), "class/net/%.20s/speed", ifname);
+	err = strchr(ifname, '/') ? -ENODEV : dcb_sysfs_read(dcb, path, text, sizeof(text));
+	/* A link that is down, or a driver without speed: EINVAL, or -1. */
+	if (err == -EINVAL || err == -EOPNOTSUPP) {
+		*mbps = 0;
+		return 0;
+	}
+	if (err)
+		return err_sys(e, err, "%s: link speed", ifname);
+	value = strtol(text, &end, 10);
+	*mbps = end == text || *end || value < 0 || value > UINT32_MAX ? 0 : value;
+	return 0;
+}
+
+int dcb_sysfs_read(struct dcb *dcb, const char *path, char *buf, size_t size)
+{
+	int fd = openat(dcb->sysfs_fd, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, buf, size - 1);
+	err = n < 0 ? -errno : 0;
+	close(fd);
+	if (err)
+		return err;
+	while (n > 0 && buf[n - 1] == '\n')
+		n--;
+	buf[n] = '\0';
+	return 0;
+}
+
+int dcb_proc_read(struct dcb *dcb, const char *path, char *buf, size_t size)
+{
+	int fd = openat(dcb->proc_fd, path, O_RDONLY | O_CLOEXEC), err = 0;
+	size_t used = 0;
+	ssize_t n = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (used < size - 1 && (n = read(fd, buf + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	if (n < 0)
+		err = -errno;
+	else if (n)
+		err = -EFBIG;
+	close(fd);
+	buf[used] = '\0';
+	return err;
+}
+
+int dcb_sysfs_fd(const struct dcb *dcb)
+{
+	return dcb->sysfs_fd;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * dcbnl decoding and requests (linux dcbnl.h; net/dcb/dcbnl.c). libnl has no module for it. One
+ * object a message: the kernel's own order in one message is wrong for some drivers, and it stops
+ * at the first error without going back. The APP table is one object, too: its entries go together,
+ * in our order. The pure parts of a set are in dcbnl_qos.c.
+ */
+#include "dcb/kernel/dcbnl.h"
+
+#include <errno.h>
+#include <linux/rtnetlink.h>
+#include <string.h>
+
+/* The status of a set, as the kernel cuts it. */
+#define CODE_ENOTSUPP 12 /* 524 & 0xff */
+#define CODE_NONE     0
+
+int dcbnl_errno(uint8_t code)
+{
+	int8_t value = (int8_t)code;
+
+	if (value >= 0)
+		return 0;
+	return -value == CODE_ENOTSUPP ? -EOPNOTSUPP : value;
+}
+
+static bool take(void *to, size_t size, const struct nl_attr *a)
+{
+	if (a->size < size)
+		return false;
+	memcpy(to, a->data, size);
+	return true;
+}
+
+static int take_apps(struct dcbnl_state *s, const struct nl_attr *table)
+{
+	const uint8_t *pos = table->data, *end = pos + table->size;
+	struct nl_attr a;
+
+	s->has_app = true;
+	while (nl_attr_next(&pos, end, &a)) {
+		if ((a.type != DCB_ATTR_IEEE_APP && a.type != DCBNL_ATTR_PCP) ||
+		    a.size < sizeof(s->app[0]))
+			continue;
+		if (s->app_count == DCBNL_APPS_MAX)
+			return -EMSGSIZE;
+		memcpy(&s->app[s->app_count++], a.data, sizeof(s->app[0]));
+	}
+	return 0;
+}
+
+static void take_trust(struct dcbnl_state *s, const struct nl_attr *table)
+{
+	const uint8_t *pos = table->data, *end = pos + table->size;
+	unsigned int count = 0;
+	struct nl_attr a;
+
+	s->has_trust = true;
+	while (nl_attr_next(&pos, end, &a)) {
+		if (a.size < 1)
+			continue;
+		if (count == QOS_SELECTORS || !a.data[0])
+			s->has_trust = false; /* more than there are */
+		else
+			s->trust[count++] = a.data[0];
+	}
+}
+
+static void take_rewr(struct dcbnl_state *s, const struct nl_attr *table)
+{
+	const uint8_t *pos = table->data, *end = pos + table->size;
+	struct nl_attr a;
+
+	s->has_rewr = true;
+	while (nl_attr_next(&pos, end, &a)) {
+		if (a.size < sizeof(s->rewr[0]))
+			continue;
+		if (s->rewr_count == ARRAY_SIZE(s->rewr)) {
+			s->has_rewr = false;
+			return;
+		}
+		memcpy(&s->rewr[s->rewr_count++], a.data, sizeof(s->rewr[0]));
+	}
+}
+
+static int take_ieee(struct dcbnl_state *s, const struct nl_attr *ieee)
+{
+	const uint8_t *pos = ieee->data, *end = pos + ieee->size;
+	struct nl_attr a;
+	int err = 0;
+
+	while (!err && nl_attr_next(&pos, end, &a)) {
+		switch (a.type) {
+		case DCB_ATTR_IEEE_ETS:
+			s->has_ets = take(&s->ets, sizeof(s->ets), &a);
+			break;
+		case DCB_ATTR_IEEE_PFC:
+			s->has_pfc = take(&s->pfc, sizeof(s->pfc), &a);
+			break;
+		case DCB_ATTR_IEEE_MAXRATE:
+			s->has_maxrate = take(&s->maxrate, sizeof(s->maxrate), &a);
+			break;
+		case DCB_ATTR_DCB_BUFFER:
+			s->has_buffer = take(&s->buffer, sizeof(s->buffer), &a);
+			break;
+		case DCB_ATTR_IEEE_APP_TABLE:
+			err = take_apps(s, &a);
+			break;
+		case DCBNL_ATTR_TRUST:
+			take_trust(s, &a);
+			break;
+		case DCBNL_ATTR_REWR:
+			take_rewr(s, &a);
+			break;
+		default:
+			break;
+		}
+	}
+	return err;
+}
+
+/*
+ *  0        1     2       4
+ * +--------+-----+-------+------------------------------------------------+
+ * | family | cmd | (pad) | IFNAME, IEEE{ETS PFC APP_TABLE{...} ...}, DCBX |
+ * +--------+-----+-------+------------------------------------------------+
+ */
+int dcbnl_decode(const uint8_t *payload, size_t size, struct dcbnl_state *s)
+{
+	const uint8_t *pos = payload + sizeof(struct dcbmsg), *end = payload + size;
+	struct nl_attr a;
+	int err = 0;
+
+	memset(s, 0, sizeof(*s));
+	if (size < sizeof(struct dcbmsg))
+		return -EBADMSG;
+	while (!err && nl_attr_next(&pos, end, &a)) {
+		if (a.type == DCB_ATTR_IEEE)
+			err = take_ieee(s, &a);
+		else if (a.type == DCB_ATTR_DCBX)
+			s->has_dcbx = take(&s->dcbx, sizeof(s->dcbx), &a);
+	}
+	return err;
+}
+
+/* Requests. */
+
+static void request_start(struct nl_request *r, uint16_t type, uint8_t cmd, const char *ifname)
+{
+	struct dcbmsg d = {.cmd = cmd};
+
+	nl_request_init(r, type, 0);
+	nl_put(r, &d, sizeof(d));
+	nl_put_attr(r, DCB_ATTR_IFNAME, ifname, strlen(ifname) + 1);
+}
+
+struct get {
+	struct dcbnl_state *state;
+	bool answered;
+};
+
+static int take_state(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+{
+	struct get *g = arg;
+
+	if (type != RTM_GETDCB && type != RTM_SETDCB)
+		return -EBADMSG;
+	g->answered = true;
+	return dcbnl_decode(payload, size, g->state);
+}
+
+int dcbnl_get(struct nl *nl, const char *ifname, struct dcbnl_state *s, struct err *e)
+{
+	struct get g = {.state = s};
+	struct nl_request r;
+	int err;
+
+	request_start(&r, RTM_GETDCB, DCB_CMD_IEEE_GET, ifname);
+	err = nl_talk(nl, &r, take_state, &g, e);
+	if (err) {
+		err_prefix(e, "%s: DCB", ifname);
+		return err;
+	}
+	if (!g.answered)
+		return err_set(e, -EBADMSG, "%s: DCB: the kernel acknowledged without an answer",
+			       ifname);
+	return 0;
+}
+
+/* The status attribute of a set. */
+struct status {
+	uint16_t attr;
+	uint8_t code;
+};
+
+static int take_status(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+{
+	const uint8_t *pos = payload + sizeof(struct dcbmsg), *end = payload + size;
+	struct status *s = arg;
+	struct nl_attr a;
+
+	(void)type;
+	if (size < sizeof(struct dcbmsg))
+		return -EBADMSG;
+	while (nl_attr_next(&pos, end, &a))
+		if (a.type == s->attr && a.size == 1)
+			s->code = a.data[0];
+	return 0;
+}
+
+static int talk_status(struct nl *nl, struct nl_request *r, const char *ifname, struct status *s,
+		       struct err *e)
+{
+	int err = nl_talk(nl, r, take_status, s, e);
+
+	if (err)
+		err_prefix(e, "%s", ifname);
+	if (err == -EPERM)
+		err_hint(e, "changing DCB needs CAP_NET_ADMIN in the initial user namespace: "
+			    "run as root");
+	return err;
+}
+
+/* The kernel reports what the driver said as a u8 in the reply, not as an error. */
+static int talk_code(struct nl *nl, struct nl_request *r, const char *ifname, uint8_t *code,
+		     struct err *e)
+{
+	struct status s = {.attr = DCB_ATTR_IEEE, .code = CODE_NONE};
+	int err = talk_status(nl, r, ifname, &s, e);
+
+	if (err)
+		return err;
+	*code = s.code;
+	err = dcbnl_errno(s.code);
+	if (err == -EOPNOTSUPP)
+		return err_set(e, err, "%s: the driver does not support this value", ifname);
+	if (err)
+		return err_sys(e, err, "%s: the driver refused", ifname);
+	return 0;
+}
+
+static int talk_ieee(struct nl *nl, struct nl_request *r, const char *ifname, struct err *e)
+{
+	uint8_t code;
+
+	return talk_code(nl, r, ifname, &code, e);
+}
+
+int dcbnl_set_object(struct nl *nl, const char *ifname, uint16_t attr, const void *data,
+		     size_t size, struct err *e)
+{
+	struct nl_request r;
+	size_t nest;
+
+	request_start(&r, RTM_SETDCB, DCB_CMD_IEEE_SET, ifname);
+	nest = nl_nest_start(&r, DCB_ATTR_IEEE);
+	nl_put_attr(&r, attr, data, size);
+	nl_nest_end(&r, nest);
+	return talk_ieee(nl, &r, ifname, e);
+}
+
+static uint16_t entry_attr(uint8_t selector)
+{
+	return selector == QOS_APP_PCP ? DCBNL_ATTR_PCP : DCB_ATTR_IEEE_APP;
+}
+
+int dcbnl_set_trust(struct nl *nl, const char *ifname, const uint8_t trust[QOS_SELECTORS],
+		    struct err *e)
+{
+	struct nl_request r;
+	size_t ieee, table;
+
+	request_start(&r, RTM_SETDCB, DCB_CMD_IEEE_SET, ifname);
+	ieee = nl_nest_start(&r, DCB_ATTR_IEEE);
+	table = nl_nest_start(&r, DCBNL_ATTR_TRUST);
+	for (unsigned int i = 0; i < QOS_SELECTORS && trust[i]; i++)
+		nl_put_attr(&r, entry_attr(trust[i]), &trust[i], 1);
+	nl_nest_end(&r, table);
+	nl_nest_end(&r, ieee);
+	return talk_ieee(nl, &r, ifname, e);
+}
+
+static int change_entry(struct nl *nl, const char *ifname, uint16_t table_attr,
+			const struct app_change *change, struct err *e)
+{
+	struct nl_request r;
+	size_t ieee, table;
+	int err;
+
+	request_start(&r, RTM_SETDCB, change->add ? DCB_CMD_IEEE_SET : DCB_CMD_IEEE_DEL, ifname);
+	ieee = nl_nest_start(&r, DCB_ATTR_IEEE);
+	table = nl_nest_start(&r, table_attr);
+	nl_put_attr(&r, entry_attr(change->app.selector), &change->app, sizeof(change->app));
+	nl_nest_end(&r, table);
+	nl_nest_end(&r, ieee);
+	err = talk_ieee(nl, &r, ifname, e);
+	/* Another writer was faster, or the driver replaced it by itself: the readback judges. */
+	return err == (change->add ? -EEXIST : -ENOENT) ? 0 : err;
+}
+
+/* A driver that says more than 0 has done this one, and the kernel leaves the rest out. */
+static int change_run(struct nl *nl, const char *ifname, const struct app_change *change,
+		      unsigned int n, struct err *e)
+{
+	struct nl_request r;
+	size_t ieee, table;
+	uint8_t code = CODE_NONE;
+	int err;
+
+	request_start(&r, RTM_SETDCB, change->add ? DCB_CMD_IEEE_SET : DCB_CMD_IEEE_DEL, ifname);
+	ieee = nl_nest_start(&r, DCB_ATTR_IEEE);
+	table = nl_nest_start(&r, DCB_ATTR_IEEE_APP_TABLE);
+	for (unsigned int i = 0; i < n; i++)
+		nl_put_attr(&r, entry_attr(change[i].app.selector), &change[i].app,
+			    sizeof(change[i].app));
+	nl_nest_end(&r, table);
+	nl_nest_end(&r, ieee);
+	err = talk_code(nl, &r, ifname, &code, e);
+	/* Another writer was faster, or the driver replaced it by itself. */
+	if (err == (change->add ? -EEXIST : -ENOENT))
+		return 1;
+	return err ? err : code != CODE_NONE;
+}
+
+int dcbnl_change_apps(struct nl *nl, const char *ifname, const struct app_change *change,
+		      unsigned int n, struct err *e)
+{
+	int err = 0;
+
+	for (unsigned int i = 0, end; !err && i < n; i = end) {
+		for (end = i + 1; end < n && change[end].add == change[i].add; end++)
+			;
+		err = change_run(nl, ifname, &change[i], end - i, e);
+	}
+	return err;
+}
+
+void dcbnl_app_error(const struct dcbnl_state *now, const struct app_change *change, unsigned int n,
+		     struct err *e)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		bool there = false;
+
+		for (unsigned int k = 0; !there && k < now->app_count; k++)
+			there = !memcmp(&now->app[k], &change[i].app, sizeof(now->app[k]));
+		if (there == change[i].add)
+			continue;
+		err_prefix(e, "APP entry %u:%u -> priority %u", change[i].app.selector,
+			   change[i].app.protocol, change[i].app.priority);
+		return;
+	}
+}
+
+int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,
+		      struct err *e)
+{
+	int err = change_entry(nl, ifname, DCBNL_ATTR_REWR, change, e);
+
+	if (err)
+		err_prefix(e, "rewrite entry priority %u -> %s %u", change->app.priority,
+			   change->app.selector == QOS_APP_PCP ? "PCP" : "DSCP",
+			   change->app.protocol);
+	return err;
+}
+
+int dcbnl_set_dcbx(struct nl *nl, const char *ifname, uint8_t mode, struct err *e)
+{
+	struct status s = {.attr = DCB_ATTR_DCBX, .code = CODE_NONE};
+	struct nl_request r;
+	int err;
+
+	request_start(&r, RTM_SETDCB, DCB_CMD_SDCBX, ifname);
+	nl_put_attr(&r, DCB_ATTR_DCBX, &mode, sizeof(mode));
+	err = talk_status(nl, &r, ifname, &s, e);
+	if (err)
+		return err;
+	if (s.code)
+		return err_set(e, -EOPNOTSUPP, "%s: the driver refused DCBX mode 0x%02x", ifname,
+			       mode);
+	return 0;
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Between the kernel's dcbnl structs and struct qos, both ways, and the changes of the APP table.
+ * Pure: no socket here. ieee_ets and ieee_pfc carry more than struct qos has (recommendations, MBC,
+ * counters); a set sends back what was read there.
+ */
+#include "dcb/kernel/dcbnl.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+static bool all_at_most(const uint8_t *v, unsigned int count, uint8_t max)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (v[i] > max)
+			return false;
+	return true;
+}
+
+static bool tsas_known(const uint8_t tsa[QOS_TCS])
+{
+	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
+		if (tsa[tc] > QOS_TSA_ETS && tsa[tc] != QOS_TSA_VENDOR)
+			return false;
+	return true;
+}
+
+static void ets_to_qos(const struct ieee_ets *ets, struct qos *q)
+{
+	q->ets_willing = ets->willing != 0;
+	q->has |= QOS_BIT(QOS_ETS_WILLING);
+	if (ets->ets_cap <= QOS_TCS) {
+		q->ets_cap = ets->ets_cap;
+		q->has |= QOS_BIT(QOS_ETS_CAP);
+	}
+	if (all_at_most(ets->prio_tc, QOS_PRIOS, QOS_TCS - 1)) {
+		memcpy(q->prio_tc, ets->prio_tc, sizeof(q->prio_tc));
+		q->has |= QOS_BIT(QOS_PRIO_TC);
+	}
+	if (tsas_known(ets->tc_tsa)) {
+		memcpy(q->tc_tsa, ets->tc_tsa, sizeof(q->tc_tsa));
+		q->has |= QOS_BIT(QOS_TC_TSA);
+	}
+	if (all_at_most(ets->tc_tx_bw, QOS_TCS, 100)) {
+		memcpy(q->tc_tx_bw, ets->tc_tx_bw, sizeof(q->tc_tx_bw));
+		q->has |= QOS_BIT(QOS_TC_TX_BW);
+	}
+}
+
+static void pfc_to_qos(const struct ieee_pfc *pfc, struct qos *q)
+{
+	if (pfc->pfc_cap <= QOS_PRIOS) {
+		q->pfc_cap = pfc->pfc_cap;
+		q->has |= QOS_BIT(QOS_PFC_CAP);
+	}
+	q->pfc_enabled = pfc->pfc_en;
+	q->pfc_delay = pfc->delay;
+	q->has |= QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PFC_DELAY);
+}
+
+static void buffer_to_qos(const struct dcbnl_buffer *buffer, struct qos *q)
+{
+	if (all_at_most(buffer->prio2buffer, QOS_PRIOS, QOS_PRIOS - 1)) {
+		memcpy(q->prio_buffer, buffer->prio2buffer, sizeof(q->prio_buffer));
+		q->has |= QOS_BIT(QOS_PRIO_BUFFER);
+	}
+	memcpy(q->buffer_size_bytes, buffer->buffer_size, sizeof(q->buffer_size_bytes));
+	q->has |= QOS_BIT(QOS_BUFFER_SIZE);
+}
+
+static void dscp_to_qos(const struct dcb_app *app, struct qos *q)
+{
+	uint8_t *prio;
+
+	if (app->protocol >= QOS_DSCPS || app->priority >= QOS_PRIOS)
+		return;
+	prio = &q->dscp_prio[app->protocol];
+	if (*prio == QOS_UNMAPPED || *prio < app->priority)
+		*prio = app->priority;
+	q->trust = QOS_TRUST_DSCP;
+}
+
+static void apps_to_qos(const struct dcbnl_state *s, struct qos *q)
+{
+	bool whole = true;
+
+	memset(q->dscp_prio, QOS_UNMAPPED, sizeof(q->dscp_prio));
+	q->trust = QOS_TRUST_PCP;
+	q->app_count = 0;
+	q->has |= QOS_BIT(QOS_APP) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_TRUST);
+	for (unsigned int i = 0; i < s->app_count; i++) {
+		const struct dcb_app *a = &s->app[i];
+		struct qos_app app = {a->selector, a->priority, a->protocol};
+
+		if (a->selector == QOS_APP_DSCP)
+			dscp_to_qos(a, q);
+		else if (qos_app_add(q, app) == -ENOSPC)
+			whole = false;
+	}
+	if (!whole)
+		q->has &= ~QOS_BIT(QOS_APP);
+}
+
+/* The maps of a rewrite table, by selector. */
+static const struct {
+	uint8_t selector;
+	uint8_t field; /* enum qos_field_id */
+} rewrites[] = {
+	{QOS_APP_DSCP, QOS_REWRITE_DSCP},
+	{QOS_APP_PCP, QOS_REWRITE_PCP},
+};
+
+/* Several values for one priority are none that a map has: then it is unknown. */
+static void rewr_to_qos(const struct dcbnl_state *s, struct qos *q)
+{
+	for (unsigned int k = 0; k < ARRAY_SIZE(rewrites); k++) {
+		const struct qos_field *f = &qos_fields[rewrites[k].field];
+		uint8_t *map = qos_slot(q, f);
+		bool good = true;
+
+		memset(map, QOS_UNMAPPED, QOS_PRIOS);
+		for (unsigned int i = 0; i < s->rewr_count; i++) {
+			const struct dcb_app *a = &s->rewr[i];
+
+			if (a->selector != rewrites[k].selector)
+				continue;
+			if (a->priority >= QOS_PRIOS || a->protocol > f->max ||
+			    map[a->priority] != QOS_UNMAPPED)
+				good = false;
+			else
+				map[a->priority] = (uint8_t)a->protocol;
+		}
+		if (good)
+			q->has |= QOS_BIT(rewrites[k].field);
+	}
+}
+
+static bool rewr_there(const struct dcbnl_state *s, const struct dcb_app *a)
+{
+	for (unsigned int i = 0; i < s->rewr_count; i++)
+		if (!memcmp(&s->rewr[i], a, sizeof(*a)))
+			return true;
+	return false;
+}
+
+unsigned int dcbnl_rewr_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
+				struct app_change *out)
+{
+	unsigned int n = 0;
+
+	for (unsigned int k = 0; k < ARRAY_SIZE(rewrites); k++) {
+		const uint8_t *map = qos_member(q, &qos_fields[rewrites[k].field]);
+
+		if (!(mask & QOS_BIT(rewrites[k].field)))
+			continue;
+		for (unsigned int i = 0; i < have->rewr_count; i++) {
+			const struct dcb_app *a = &have->rewr[i];
+
+			if (a->selector == rewrites[k].selector && a->priority < QOS_PRIOS &&
+			    map[a->priority] != a->protocol)
+				out[n++] = (struct app_change){false, *a};
+		}
+		for (uint8_t prio = 0; prio < QOS_PRIOS; prio++) {
+			struct dcb_app a = {rewrites[k].selector, prio, map[prio]};
+
+			if (map[prio] != QOS_UNMAPPED && !rewr_there(have, &a))
+				out[n++] = (struct app_change){true, a};
+		}
+	}
+	return n;
+}
+
+void dcbnl_to_qos(const struct dcbnl_state *s, struct qos *q)
+{
+	if (s->has_trust) {
+		memcpy(q->app_trust, s->trust, sizeof(q->app_trust));
+		q->has |= QOS_BIT(QOS_APP_TRUST);
+	}
+	/* A driver without an order of trust has no rewriting: the kernel alone would keep it. */
+	if (s->has_trust && s->has_rewr)
+		rewr_to_qos(s, q);
+	if (s->has_dcbx) {
+		q->dcbx_mode = s->dcbx;
+		q->has |= QOS_BIT(QOS_DCBX_MODE);
+	}
+	if (s->has_ets)
+		ets_to_qos(&s->ets, q);
+	if (s->has_pfc)
+		pfc_to_qos(&s->pfc, q);
+	if (s->has_app)
+		apps_to_qos(s, q);
+	if (s->has_maxrate) {
+		memcpy(q->tc_maxrate_kbps, s->maxrate.tc_maxrate, sizeof(q->tc_maxrate_kbps));
+		q->has |= QOS_BIT(QOS_TC_MAXRATE);
+	}
+	if (s->has_buffer)
+		buffer_to_qos(&s->buffer, q);
+}
+
+/* Members of the structs to send, each as large there as in struct qos. */
+static const struct {
+	enum qos_field_id field;
+	uint16_t offset, size; /* in struct dcbnl_state */
+} sent[] = {
+#define SENT(id, member)                                                                           \
+	{                                                                                          \
+		id, offsetof(struct dcbnl_state, member), FIELD_SIZE(member)                       \
+	}
+#define FIELD_SIZE(member) sizeof(((struct dcbnl_state *)0)->member)
+	SENT(QOS_ETS_WILLING, ets.willing),
+	SENT(QOS_PRIO_TC, ets.prio_tc),
+	SENT(QOS_TC_TSA, ets.tc_tsa),
+	SENT(QOS_TC_TX_BW, ets.tc_tx_bw),
+	SENT(QOS_PFC_ENABLED, pfc.pfc_en),
+	SENT(QOS_PFC_DELAY, pfc.delay),
+	SENT(QOS_TC_MAXRATE, maxrate.tc_maxrate),
+	SENT(QOS_PRIO_BUFFER, buffer.prio2buffer),
+	SENT(QOS_BUFFER_SIZE, buffer.buffer_size),
+};
+
+void dcbnl_fill(struct dcbnl_state *s, const struct qos *q, uint64_t mask)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(sent); i++)
+		if (mask & QOS_BIT(sent[i].field))
+			memcpy((uint8_t *)s + sent[i].offset,
+			       qos_member(q, &qos_fields[sent[i].field]), sent[i].size);
+}
+
+/* The APP table as a set of entries. */
+
+static bool same_key(const struct dcb_app *a, const struct dcb_app *b)
+{
+	return a->selector == b->selector && a->protocol == b->protocol;
+}
+
+/* Entries as q wants them, of the selectors that mask covers. */
+static unsigned int wanted_apps(const struct qos *q, uint64_t mask, struct dcb_app *out)
+{
+	unsigned int n = 0;
+
+	for (unsigned int d = 0; mask & QOS_BIT(QOS_DSCP_PRIO) && d < QOS_DSCPS; d++)
+		if (q->dscp_prio[d] != QOS_UNMAPPED)
+			out[n++] = (struct dcb_app){QOS_APP_DSCP, q->dscp_prio[d], d};
+	for (unsigned int i = 0; mask & QOS_BIT(QOS_APP) && i < q->app_count; i++)
+		out[n++] = (struct dcb_app){q->app[i].selector, q->app[i].prio, q->app[i].protocol};
+	return n;
+}
+
+/* Whether an entry the device has is one that mask speaks about; others are left alone. */
+static bool covered(const struct dcb_app *a, const struct qos *q, uint64_t mask)
+{
+	if (a->priority >= QOS_PRIOS)
+		return false;
+	if (a->selector != QOS_APP_DSCP)
+		return mask & QOS_BIT(QOS_APP) && qos_word_text(qos_app_words, a->selector);
+	if (a->protocol >= QOS_DSCPS)
+		return false;
+	if (mask & QOS_BIT(QOS_DSCP_PRIO))
+		return true;
+	return mask & QOS_BIT(QOS_TRUST) && q->trust == QOS_TRUST_PCP;
+}
+
+static bool has_app(const struct dcb_app *list, unsigned int n, const struct dcb_app *a, bool exact)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (same_key(&list[i], a) && (!exact || list[i].priority == a->priority))
+			return true;
+	return false;
+}
+
+struct change_list {
+	struct app_change *out;
+	unsigned int count, max;
+};
+
+static int push(struct change_list *l, bool add, const struct dcb_app *a)
+{
+	if (l->count == l->max)
+		return -ENOSPC;
+	l->out[l->count++] = (struct app_change){add, *a};
+	return 0;
+}
+
+/* Deletes what the device has under the key of `want` (NULL: under no key of the list) and should
+ * not. */
+static int push_deletes(struct change_list *l, const struct dcbnl_state *have, const struct qos *q,
+			uint64_t mask, const struct dcb_app *want, const struct dcb_app *list,
+			unsigned int n)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < have->app_count; i++) {
+		const struct dcb_app *a = &have->app[i];
+
+		if (!covered(a, q, mask) || has_app(list, n, a, true))
+			continue;
+		if (want ? same_key(want, a) : !has_app(list, n, a, false))
+			err = push(l, false, a);
+	}
+	return err;
+}
+
+/* The change that adds a DSCP entry when the last one has just been deleted, else NULL. */
+static const struct app_change *find_gap(const struct change_list *l,
+					 const struct dcbnl_state *have)
+{
+	unsigned int count = 0;
+	bool deleted = false;
+
+	for (unsigned int i = 0; i < have->app_count; i++)
+		count += have->app[i].selector == QOS_APP_DSCP;
+	for (unsigned int i = 0; i < l->count; i++) {
+		const struct app_change *change = &l->out[i];
+
+		if (change->app.selector != QOS_APP_DSCP)
+			continue;
+		if (change->add && deleted && !count)
+			return change;
+		deleted |= !change->add;
+		count += change->add ? 1 : -1;
+	}
+	return NULL;
+}
+
+/* Then it was the only one, so that any other DSCP is free for a guard. */
+static int guard_gap(struct change_list *l, const struct dcbnl_state *have)
+{
+	const struct app_change *gap = find_gap(l, have);
+	struct app_change guard = {true, {QOS_APP_DSCP, 0, 0}};
+
+	if (!gap)
+		return 0;
+	if (l->max - l->count < 2)
+		return -ENOSPC;
+	guard.app.priority = gap->app.priority;
+	guard.app.protocol = gap->app.protocol ? 0 : 1;
+	memmove(&l->out[1], &l->out[0], l->count * sizeof(l->out[0]));
+	l->out[0] = guard;
+	l->count++;
+	return push(l, false, &guard.app);
+}
+
+int dcbnl_app_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
+		      unsigned int habits, struct app_change *out, unsigned int max)
+{
+	struct change_list l = {.out = out, .max = max};
+	struct dcb_app list[QOS_DSCPS + QOS_APPS_MAX];
+	unsigned int n = wanted_apps(q, mask, list);
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < n; i++)
+		if (!has_app(have->app, have->app_count, &list[i], false))
+			err = push(&l, true, &list[i]);
+	for (unsigned int i = 0; !err && i < n; i++) {
+		bool there = has_app(have->app, have->app_count, &list[i], true);
+
+		if (!has_app(have->app, have->app_count, &list[i], false))
+			continue;
+		if (!(habits & APP_REPLACES) || there)
+			err = push_deletes(&l, have, q, mask, &list[i], list, n);
+		if (!err && !there)
+			err = push(&l, true, &list[i]);
+	}
+	if (!err)
+		err = push_deletes(&l, have, q, mask, NULL, list, n);
+	if (!err && habits & APP_LAST_RESETS)
+		err = guard_gap(&l, have);
+	return err ? err : (int)l.count;
+}
+
+int dcbnl_app_unique(const struct dcbnl_state *s, struct err *e)
+{
+	uint8_t seen[QOS_DSCPS];
+
+	memset(seen, QOS_UNMAPPED, sizeof(seen));
+	for (unsigned int i = 0; i < s->app_count; i++) {
+		const struct dcb_app *a = &s->app[i];
+
+		if (a->selector != QOS_APP_DSCP || a->protocol >= QOS_DSCPS)
+			continue;
+		if (seen[a->protocol] != QOS_UNMAPPED)
+			return err_set(e, -ENOTUNIQ, "APP table: DSCP %u has priorities %u and %u",
+				       a->protocol, seen[a->protocol], a->priority);
+		seen[a->protocol] = a->priority;
+	}
+	return 0;
+}

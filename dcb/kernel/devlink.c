@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * uapi/linux/devlink.h. A bool is a flag that is there or not. A reload takes as long as the driver
+ * needs to start, longer than a socket waits for its answer, so the netdev is what is waited for.
+ */
+#include "dcb/kernel/devlink.h"
+
+#include <errno.h>
+#include <linux/devlink.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "dcb/kernel/backend.h"
+#include "dcb/kernel/ethtool.h"
+#include "dcb/kernel/link.h"
+#include "dcb/kernel/sysfs.h"
+
+#define PARAMETER "enable_roce"
+#define BACK_S	  60
+#define LOOK_MS	  100
+
+struct answer {
+	int err; /* of the parameter; 1 = none came */
+	bool on;
+	uint8_t mode;
+};
+
+static bool find(const struct nl_attr *in, uint16_t type, struct nl_attr *a)
+{
+	const uint8_t *pos = in->data;
+
+	while (nl_attr_next(&pos, in->data + in->size, a))
+		if (a->type == type)
+			return true;
+	return false;
+}
+
+static bool is_text(const struct nl_attr *a, const char *text)
+{
+	return a->size >= strlen(text) + 1 && !memcmp(a->data, text, strlen(text) + 1);
+}
+
+/* One value: its mode, and for a bool a flag. */
+static int take_value(const struct nl_attr *value, struct answer *found)
+{
+	struct nl_attr mode, data;
+
+	if (!find(value, DEVLINK_ATTR_PARAM_VALUE_CMODE, &mode) || !mode.size)
+		return -EBADMSG;
+	if (found->err && mode.data[0] > DEVLINK_AT_RESET)
+		return 0; /* a mode of a newer kernel */
+	if (found->err || mode.data[0] < found->mode) {
+		found->err = 0;
+		found->mode = mode.data[0];
+		found->on = find(value, DEVLINK_ATTR_PARAM_VALUE_DATA, &data);
+	}
+	return 0;
+}
+
+int devlink_take(const uint8_t *payload, size_t size, bool *on, uint8_t *mode)
+{
+	struct answer found = {.err = -ENOENT};
+	struct nl_attr all, param, a;
+	const uint8_t *pos;
+	int err = 0;
+
+	if (size < GENL_HDRLEN)
+		return -EBADMSG;
+	all = (struct nl_attr){0, payload + GENL_HDRLEN, size - GENL_HDRLEN};
+	if (!find(&all, DEVLINK_ATTR_PARAM, &param))
+		return -EBADMSG;
+	if (!find(&param, DEVLINK_ATTR_PARAM_NAME, &a) || !is_text(&a, PARAMETER) ||
+	    !find(&param, DEVLINK_ATTR_PARAM_VALUES_LIST, &all))
+		return -ENOENT;
+	pos = all.data;
+	while (!err && nl_attr_next(&pos, all.data + all.size, &a))
+		if (a.type == DEVLINK_ATTR_PARAM_VALUE)
+			err = take_value(&a, &found);
+	if (err || found.err)
+		return err ? err : found.err;
+	*on = found.on;
+	*mode = found.mode;
+	return 0;
+}
+
+static int take_answer(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+{
+	struct answer *found = arg;
+
+	(void)type;
+	found->err = devlink_take(payload, size, &found->on, &found->mode);
+	return found->err;
+}
+
+static void request(struct nl_request *r, int family, uint8_t cmd, const struct devlink_roce *roce)
+{
+	const struct genlmsghdr h = {.cmd = cmd, .version = DEVLINK_GENL_VERSION};
+
+	nl_request_init(r, (uint16_t)family, 0);
+	nl_put(r, &h, sizeof(h));
+	nl_put_attr(r, DEVLINK_ATTR_BUS_NAME, roce->bus, strlen(roce->bus) + 1);
+	nl_put_attr(r, DEVLINK_ATTR_DEV_NAME, roce->device, strlen(roce->device) + 1);
+}
+
+void devlink_put(struct nl_request *r, int family, const struct devlink_roce *roce, bool on)
+{
+	/* The type goes as that of a netlink attribute. */
+	const uint8_t type = 6; /* NLA_FLAG of linux/netlink.h: a bool */
+
+	request(r, family, DEVLINK_CMD_PARAM_SET, roce);
+	nl_put_attr(r, DEVLINK_ATTR_PARAM_NAME, PARAMETER, sizeof(PARAMETER));
+	nl_put_attr(r, DEVLINK_ATTR_PARAM_TYPE, &type, sizeof(type));
+	nl_put_attr(r, DEVLINK_ATTR_PARAM_VALUE_CMODE, &roce->mode, sizeof(roce->mode));
+	if (on)
+		nl_put_attr(r, DEVLINK_ATTR_PARAM_VALUE_DATA, NULL, 0);
+}
+
+/* The handle of the device below a netdev: the bus that sysfs names and its address there. */
+static int find_device(struct dcb *dcb, const char *ifname, struct devlink_roce *roce)
+{
+	char path[96];
+
+	if (!sysfs_is_element(ifname))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "class/net/%.15s/device", ifname);
+	if (!sysfs_link_name(dcb->sysfs_fd, path, roce->device, sizeof(roce->device)))
+		return -ENOENT;
+	snprintf(path, sizeof(path), "class/net/%.15s/device/subsystem", ifname);
+	return sysfs_link_name(dcb->sysfs_fd, path, roce->bus, sizeof(roce->bus)) ? 0 : -ENOENT;
+}
+
+static int ask(struct nl *nl, int family, struct devlink_roce *roce, struct err *e)
+{
+	struct answer found = {.err = 1};
+	struct nl_request r;
+	int err;
+
+	request(&r, family, DEVLINK_CMD_PARAM_GET, roce);
+	nl_put_attr(&r, DEVLINK_ATTR_PARAM_NAME, PARAMETER, sizeof(PARAMETER));
+	err = nl_talk(nl, &r, take_answer, &found, e);
+	/* -ENODEV: the driver has no devlink; -EINVAL: no such parameter. */
+	if (err == -ENODEV || err == -EINVAL || err == -EOPNOTSUPP || (!err && found.err))
+		return -ENOENT;
+	if (err)
+		return err;
+	roce->on = found.on;
+	roce->mode = found.mode;
+	return 0;
+}
+
+int devlink_roce_read(struct dcb *dcb, const char *ifname, struct devlink_roce *roce, struct err *e)
+{
+	struct devlink_roce found = {.on = false};
+	int err = find_device(dcb, ifname, &found);
+
+	if (err || !dcb->generic)
+		return err_set(e, -ENOENT, "%s: no device with devlink below it", ifname);
+	if (!dcb->devlink_family)
+		dcb->devlink_family = nl_family(dcb->generic, DEVLINK_GENL_NAME, NULL);
+	if (dcb->devlink_family < 0)
+		return err_set(e, -ENOENT, "%s: no devlink in this kernel", ifname);
+	err = ask(dcb->generic, dcb->devlink_family, &found, e);
+	if (err == -ENOENT)
+		return err_set(e, err, "%s: its driver has no enable_roce", ifname);
+	if (err) {
+		err_prefix(e, "%s: enable_roce", ifname);
+		return err;
+	}
+	*roce = found;
+	return 0;
+}
+
+static int await_netdev(struct dcb *dcb, const char *ifname, struct err *e)
+{
+	struct timespec begin, now;
+	uint32_t mtu;
+	int err;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	do {
+		err = link_mtu_read(dcb->route, ifname, &mtu, e);
+		if (!err)
+			return 0;
+		(void)poll(NULL, 0, LOOK_MS);
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (now.tv_sec - begin.tv_sec < BACK_S);
+	err_set(e, -ETIMEDOUT, "%s: did not come back within %d s of the driver's reload", ifname,
+		BACK_S);
+	err_hint(e, "look for it: ip link; it may have another name now");
+	return -ETIMEDOUT;
+}
+
+/* Everybody who asks devlink of this device waits until the reload is over, so that its answer has
+ * a socket of its own, on which nobody else waits for one. */
+static int reload(struct dcb *dcb, const char *ifname, const struct devlink_roce *roce,
+		  struct err *e)
+{
+	struct nl_request r;
+	struct nl *nl;
+	bool up;
+	int err = link_up_read(dcb->route, ifname, &up, e);
+
+	if (!err)
+		err = nl_open(NETLINK_GENERIC, &nl, e);
+	if (err)
+		return err;
+	request(&r, dcb->devlink_family, DEVLINK_CMD_RELOAD, roce);
+	err = nl_talk(nl, &r, NULL, NULL, e);
+	nl_shut(nl);
+	if (err && err != -ETIMEDOUT) {
+		err_prefix(e, "%s: devlink dev reload %s/%s", ifname, roce->bus, roce->device);
+		return err;
+	}
+	err = await_netdev(dcb, ifname, e);
+	/* A new netdev is down, and who configures the host may only wait for a link. */
+	return !err && up ? link_up(dcb->route, ifname, e) : err;
+}
+
+int devlink_roce_write(struct dcb *dcb, const char *ifname, bool on, struct err *e)
+{
+	struct devlink_roce roce;
+	struct nl_request r;
+	int err = devlink_roce_read(dcb, ifname, &roce, e);
+
+	if (err)
+		return err;
+	if (roce.mode == DEVLINK_AT_RESET)
+		return err_set(e, -EOPNOTSUPP, "%s: enable_roce counts after a reset of the device",
+			       ifname);
+	devlink_put(&r, dcb->devlink_family, &roce, on);
+	err = nl_talk(dcb->generic, &r, NULL, NULL, e);
+	if (err) {
+		err_prefix(e, "%s: enable_roce", ifname);
+		return err;
+	}
+	return roce.mode == DEVLINK_AT_LOAD ? reload(dcb, ifname, &roce, e) : 0;
+}

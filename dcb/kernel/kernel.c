@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel as the backend of struct dcb: which fields make one object, and who reads and writes
+ * it. A set is read-modify-write of the whole object. An object that the device does not show is
+ * never written: the kernel would say yes and do nothing.
+ */
+#include <errno.h>
+#include <string.h>
+#include <stddef.h>
+
+#include "dcb/kernel/app.h"
+#include "dcb/kernel/backend.h"
+#include "dcb/kernel/cc.h"
+#include "dcb/kernel/configfs.h"
+#include "dcb/kernel/dcbnl.h"
+#include "dcb/kernel/devlink.h"
+#include "dcb/kernel/ethtool.h"
+#include "dcb/kernel/link.h"
+#include "dcb/kernel/vlan.h"
+#include "dcb/lldpad/agent.h"
+#include "dcb/plan/plan.h"
+
+#define BIT(id)	      QOS_BIT(QOS_##id)
+#define ETS_FIELDS    (BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
+#define PFC_FIELDS    (BIT(PFC_ENABLED) | BIT(PFC_DELAY))
+#define BUFFER_FIELDS (BIT(PRIO_BUFFER) | BIT(BUFFER_SIZE))
+#define PAUSE_FIELDS  (BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX))
+#define CM_FIELDS     (BIT(ROCE_VERSION) | BIT(CM_TOS))
+#define FLAG_FIELDS   (BIT(FIRMWARE_AGENT) | BIT(PFC_STORM))
+#define CC_FIELDS                                                                                  \
+	(BIT(NP_ENABLE) | BIT(RP_ENABLE) | BIT(CNP_DSCP) | BIT(CNP_PRIO) | BIT(CNP_INTERVAL) |     \
+	 BIT(CC_PARAMS) | BIT(CC_ALGORITHM) | BIT(VERBS_TOS))
+
+static const struct driver_quirk *port_quirk(struct dcb *dcb, const struct dcb_port *port)
+{
+	struct dcb_driver_info info;
+
+	if (ethtool_driver(dcb->ioctl_fd, port->ifname, &info, NULL))
+		return driver_quirk_find("");
+	return driver_quirk_find(info.driver);
+}
+
+static bool has_ibdev(const struct dcb_port *port)
+{
+	return port->ibdev && port->ibdev[0];
+}
+
+static int read_dcbnl(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		      struct err *e)
+{
+	struct dcbnl_state s;
+	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	*has_dcb = !err;
+	if (err == -EOPNOTSUPP)
+		return 0;
+	if (err)
+		return err;
+	dcbnl_to_qos(&s, q);
+	driver_forget_zeros(port_quirk(dcb, port), q);
+	return 0;
+}
+
+/* The driver's own files; the bus address is a name in debugfs. */
+static void cc_place(struct dcb *dcb, const struct dcb_port *port, struct dcb_driver_info *info,
+		     struct cc_roots *roots, struct cc_names *names)
+{
+	*roots = (struct cc_roots){dcb->sysfs_fd, dcb->debugfs_fd, dcb->configfs_fd};
+	if (ethtool_driver(dcb->ioctl_fd, port->ifname, info, NULL))
+		info->bus[0] = '\0';
+	*names = (struct cc_names){port->ifname, port->ibdev ? port->ibdev : "", info->bus,
+				   port->ib_port};
+}
+
+static int read_cc(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		   struct err *e)
+{
+	struct dcb_driver_info info = {0};
+	struct cc_roots roots;
+	struct cc_names names;
+
+	(void)has_dcb;
+	(void)e;
+	cc_place(dcb, port, &info, &roots, &names);
+	cc_read(&roots, &names, q);
+	return 0;
+}
+
+static int read_mtu(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		    struct err *e)
+{
+	int err = link_mtu_read(dcb->route, port->ifname, &q->mtu, e);
+
+	(void)has_dcb;
+	if (!err)
+		q->has |= BIT(MTU);
+	return err;
+}
+
+static int read_pause(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		      struct err *e)
+{
+	(void)has_dcb;
+	return ethtool_pause_read(dcb->generic, dcb->ethtool_family, port->ifname, q, e);
+}
+
+static int read_rdma_cm(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+			struct err *e)
+{
+	(void)has_dcb;
+	if (!has_ibdev(port))
+		return 0;
+	return configfs_read(dcb->configfs_fd, port->ibdev, port->ib_port, q, e);
+}
+
+static int read_flags(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		      struct err *e)
+{
+	(void)has_dcb;
+	return ethtool_flags_read(dcb->ioctl_fd, port->ifname, q, e);
+}
+
+static int read_vlan(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		     struct err *e)
+{
+	(void)has_dcb;
+	(void)e;
+	vlan_read(dcb, port->ifname, q);
+	return 0;
+}
+
+/* Of the drivers that have it, because it is a question more. */
+static int read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		     struct err *e)
+{
+	static const char *const drivers[] = {"mlx5_core", "ice", "bnxt_en"};
+	const char *driver = port_quirk(dcb, port)->driver;
+	struct devlink_roce roce;
+
+	(void)has_dcb;
+	(void)e;
+	for (unsigned int i = 0; driver && i < ARRAY_SIZE(drivers); i++) {
+		if (strcmp(driver, drivers[i]) || devlink_roce_read(dcb, port->ifname, &roce, NULL))
+			continue;
+		q->roce_enable = roce.on;
+		q->has |= BIT(ROCE_ENABLE);
+	}
+	return 0;
+}
+
+/* Where fields are read: the first that must be there comes first. */
+static const struct source {
+	uint64_t fields;
+	int (*read)(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		    struct err *e);
+} sources[] = {
+	{BIT(MTU), read_mtu},
+	{~(BIT(MTU) | PAUSE_FIELDS | CM_FIELDS | FLAG_FIELDS | BIT(VLAN_PRIO) | BIT(ROCE_ENABLE) |
+	   CC_FIELDS),
+	 read_dcbnl},
+	{PAUSE_FIELDS, read_pause},
+	{CM_FIELDS, read_rdma_cm},
+	{FLAG_FIELDS, read_flags},
+	{BIT(VLAN_PRIO), read_vlan},
+	{BIT(ROCE_ENABLE), read_roce},
+	{CC_FIELDS, read_cc},
+};
+
+static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
+			    struct qos *q, bool *has_dcb, struct err *e)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < ARRAY_SIZE(sources); i++)
+		if (fields & sources[i].fields)
+			err = sources[i].read(dcb, port, q, has_dcb, e);
+	return err;
+}
+
+static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
+		       struct err *e)
+{
+	int err = kernel_read_some(dcb, port, ~UINT64_C(0), q, has_dcb, e);
+
+	if (err)
+		return err;
+	return port->agent == DCB_AGENT_LLDPAD && *has_dcb ? agent_read(port->ifname, q, e) : 0;
+}
+
+static int kernel_read_back(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
+			    struct qos *q, struct err *e)
+{
+	bool has_dcb = false;
+
+	/* What an agent has is seen beside what the kernel has. */
+	if (port->agent == DCB_AGENT_LLDPAD)
+		return kernel_read(dcb, port, q, &has_dcb, e);
+	return kernel_read_some(dcb, port, fields, q, &has_dcb, e);
+}
+
+static int absent(const struct dcb_port *port, const char *what, struct err *e)
+{
+	return err_set(e, -EOPNOTSUPP, "%s: the driver has no %s", port->ifname, what);
+}
+
+typedef int object_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			 uint64_t mask, struct err *e);
+
+static int write_dcbx(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		      uint64_t mask, struct err *e)
+{
+	uint8_t mode = q->dcbx_mode;
+
+	(void)mask;
+	if (!(mode & QOS_DCBX_HOST) && port_quirk(dcb, port)->dcbx_zero_frees)
+		mode = 0;
+	return dcbnl_set_dcbx(dcb->route, port->ifname, mode, e);
+}
+
+/* Objects that are one struct in one attribute: the whole of it is read, filled and sent back. */
+static const struct sent_struct {
+	uint64_t fields;
+	uint16_t attr;
+	size_t has, offset, size; /* in struct dcbnl_state */
+	const char *what;
+} sent_structs[] = {
+#define SENT(flag, member)                                                                         \
+	offsetof(struct dcbnl_state, flag), offsetof(struct dcbnl_state, member),                  \
+		sizeof(((struct dcbnl_state *)0)->member)
+	{ETS_FIELDS, DCB_ATTR_IEEE_ETS, SENT(has_ets, ets), "ETS"},
+	{PFC_FIELDS, DCB_ATTR_IEEE_PFC, SENT(has_pfc, pfc), "PFC"},
+	{BIT(TC_MAXRATE), DCB_ATTR_IEEE_MAXRATE, SENT(has_maxrate, maxrate), "rate limit"},
+	{BUFFER_FIELDS, DCB_ATTR_DCB_BUFFER, SENT(has_buffer, buffer), "receive buffers to set"},
+};
+
+static int write_struct(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			uint64_t mask, struct err *e)
+{
+	const struct sent_struct *row = sent_structs;
+	struct dcbnl_state s;
+	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	if (err)
+		return err;
+	while (!(row->fields & mask))
+		row++;
+	if (!*((const bool *)&s + row->has))
+		return absent(port, row->what, e);
+	dcbnl_fill(&s, q, mask);
+	return dcbnl_set_object(dcb->route, port->ifname, row->attr,
+				(const uint8_t *)&s + row->offset, row->size, e);
+}
+
+static int write_app(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		     uint64_t mask, struct err *e)
+{
+	return app_write(dcb, port, port_quirk(dcb, port), q, mask, e);
+}
+
+static int write_trust(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		       uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return dcbnl_set_trust(dcb->route, port->ifname, q->app_trust, e);
+}
+
+static int write_rewrite(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			 uint64_t mask, struct err *e)
+{
+	struct app_change change[2 * QOS_DSCPS + 2 * QOS_PRIOS];
+	struct dcbnl_state s;
+	unsigned int n;
+	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	if (err)
+		return err;
+	if (!s.has_trust || !s.has_rewr)
+		return absent(port, "rewriting", e);
+	n = dcbnl_rewr_changes(&s, q, mask, change);
+	for (unsigned int i = 0; !err && i < n; i++)
+		err = dcbnl_change_rewr(dcb->route, port->ifname, &change[i], e);
+	return err;
+}
+
+static int write_pause(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		       uint64_t mask, struct err *e)
+{
+	return ethtool_pause_write(dcb->generic, dcb->ethtool_family, port->ifname, q, mask, e);
+}
+
+static int write_mtu(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		     uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return link_mtu_write(dcb->route, port->ifname, q->mtu, e);
+}
+
+static int write_vlan(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		      uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return vlan_write(dcb, port->ifname, q, e);
+}
+
+static int write_rdma_cm(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			 uint64_t mask, struct err *e)
+{
+	if (!has_ibdev(port))
+		return err_set(e, -EOPNOTSUPP, "%s has no RDMA device", port->ifname);
+	return configfs_write(dcb->configfs_fd, port->ibdev, port->ib_port, q, mask, e);
+}
+
+static int write_cc(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		    uint64_t mask, struct err *e)
+{
+	struct dcb_driver_info info = {0};
+	struct cc_roots roots;
+	struct cc_names names;
+
+	cc_place(dcb, port, &info, &roots, &names);
+	return cc_write(&roots, &names, q, mask, e);
+}
+
+static int write_roce(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		      uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return devlink_roce_write(dcb, port->ifname, q->roce_enable, e);
+}
+
+static int write_agent(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		       uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return ethtool_agent_write(dcb->ioctl_fd, port->ifname, q->firmware_agent, e);
+}
+
+static int write_storm(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		       uint64_t mask, struct err *e)
+{
+	(void)mask;
+	return ethtool_storm_write(dcb->ioctl_fd, port->ifname, q->pfc_storm_ms, e);
+}
+
+/* What dcbnl and the other interfaces of the kernel do not have: it is an LLDP agent's. */
+static int write_agent_alone(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			     uint64_t mask, struct err *e)
+{
+	(void)dcb;
+	(void)q;
+	(void)mask;
+	return err_set(e, -EOPNOTSUPP, "%s: an LLDP agent decides this, not the kernel",
+		       port->ifname);
+}
+
+/* One row an object: the fields that are written together. */
+static const struct object {
+	uint64_t fields;
+	object_write *write;
+	bool dcbnl;
+} objects[] = {
+	{BIT(ROCE_ENABLE), write_roce, false},
+	{BIT(FIRMWARE_AGENT), write_agent, false},
+	{BIT(DCBX_MODE), write_dcbx, true},
+	{BIT(ADMIN_STATUS), write_agent_alone, false},
+	{BIT(ADVERTISE), write_agent_alone, false},
+	{BIT(RECO_PRIO_TC) | BIT(RECO_TSA) | BIT(RECO_BW), write_agent_alone, false},
+	{BIT(PFC_WILLING), write_agent_alone, false},
+	{BIT(TRUST) | BIT(DSCP_PRIO), write_app, true},
+	{BIT(APP), write_app, true},
+	{BIT(APP_TRUST), write_trust, true},
+	{BIT(REWRITE_DSCP) | BIT(REWRITE_PCP), write_rewrite, true},
+	{ETS_FIELDS, write_struct, true},
+	{BIT(TC_MAXRATE), write_struct, true},
+	{PFC_FIELDS, write_struct, true},
+	{BUFFER_FIELDS, write_struct, true},
+	{PAUSE_FIELDS, write_pause, false},
+	{BIT(MTU), write_mtu, false},
+	{BIT(VLAN_PRIO), write_vlan, false},
+	{BIT(ROCE_VERSION), write_rdma_cm, false},
+	{BIT(CM_TOS), write_rdma_cm, false},
+	{BIT(PFC_STORM), write_storm, false},
+	{BIT(NP_ENABLE), write_cc, false},
+	{BIT(RP_ENABLE), write_cc, false},
+	{BIT(CNP_DSCP), write_cc, false},
+	{BIT(CNP_PRIO), write_cc, false},
+	{BIT(CNP_INTERVAL), write_cc, false},
+	{BIT(CC_PARAMS), write_cc, false},
+	{BIT(CC_ALGORITHM), write_cc, false},
+	{BIT(VERBS_TOS), write_cc, false},
+};
+
+static const struct object *object_of(enum qos_field_id field)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
+		if (objects[i].fields & QOS_BIT(field))
+			return &objects[i];
+	return NULL;
+}
+
+uint64_t dcb_object_fields(enum qos_field_id field)
+{
+	const struct object *o = object_of(field);
+
+	return o ? o->fields : 0;
+}
+
+uint64_t dcb_dcbnl_fields(void)
+{
+	uint64_t fields = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
+		if (objects[i].dcbnl)
+			fields |= objects[i].fields;
+	return fields;
+}
+
+static int kernel_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			uint64_t mask, struct err *e)
+{
+	if (port->agent == DCB_AGENT_LLDPAD && mask & agent_fields())
+		return agent_write(port->ifname, q, mask & agent_fields(), e);
+	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
+		if (objects[i].fields & mask)
+			return objects[i].write(dcb, port, q, objects[i].fields & mask, e);
+	return err_set(e, -EOPNOTSUPP, "%s: nothing that can be written", port->ifname);
+}
+
+static int kernel_check(struct dcb *dcb, const struct dcb_port *port, struct err *e)
+{
+	struct dcbnl_state s;
+	int err;
+
+	/* Of lldpad's list all is known; in the kernel's there are the peer's entries, too. */
+	if (port->agent == DCB_AGENT_LLDPAD)
+		return 0;
+	err = dcbnl_get(dcb->route, port->ifname, &s, e);
+	if (err == -EOPNOTSUPP)
+		return 0;
+	if (err)
+		return err;
+	err = dcbnl_app_unique(&s, e);
+	if (err) {
+		err_prefix(e, "%s", port->ifname);
+		err_hint(e,
+			 "delete one: dcb app show dev %s, dcb app del dev %s dscp-prio DSCP:PRIO",
+			 port->ifname, port->ifname);
+	}
+	return err;
+}
+
+static int kernel_reveal(struct dcb *dcb, const struct dcb_port *port, bool *made, struct err *e)
+{
+	return configfs_make(dcb->configfs_fd, port->ibdev, made, e);
+}
+
+static int kernel_hide(struct dcb *dcb, const struct dcb_port *port, struct err *e)
+{
+	return configfs_remove(dcb->configfs_fd, port->ibdev, e);
+}
+
+const struct dcb_backend dcb_kernel = {
+	.read = kernel_read,
+	.read_back = kernel_read_back,
+	.write = kernel_write,
+	.check = kernel_check,
+	.reveal = kernel_reveal,
+	.hide = kernel_hide,
+};

@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Netlink over libnl-3: the socket and the receive buffer are libnl's, everything about messages is
+ * here, because a set is judged by its reply and its ACK together (RFC 3549 s2.3.2.1) and libnl's
+ * error codes lose the errno. Every length from the socket is checked before it is used.
+ */
+#include "dcb/kernel/nl.h"
+
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include <netlink/errno.h>
+#include <netlink/msg.h>
+#include <netlink/netlink.h>
+#include <netlink/socket.h>
+
+#define ANSWER_MS  5000
+#define EXTACK_MAX 200
+
+#define NOTICE_BYTES 65536 /* more than the kernel puts into one datagram of a notice */
+#define NOTICES_MAX  1000  /* datagrams a call, so that a flood does not keep the caller */
+
+struct nl {
+	struct nl_sock *socket;
+};
+
+/* libnl's codes, which are no errno. */
+static const int nle_errno[] = {
+	[NLE_INTR] = EINTR,	      [NLE_BAD_SOCK] = EBADF,
+	[NLE_AGAIN] = EAGAIN,	      [NLE_NOMEM] = ENOMEM,
+	[NLE_EXIST] = EEXIST,	      [NLE_INVAL] = EINVAL,
+	[NLE_RANGE] = ERANGE,	      [NLE_MSGSIZE] = EMSGSIZE,
+	[NLE_OPNOTSUPP] = EOPNOTSUPP, [NLE_AF_NOSUPPORT] = EAFNOSUPPORT,
+	[NLE_OBJ_NOTFOUND] = ENOENT,  [NLE_MSG_OVERFLOW] = ENOBUFS,
+	[NLE_MSG_TRUNC] = EMSGSIZE,   [NLE_NOADDR] = EADDRNOTAVAIL,
+	[NLE_BUSY] = EBUSY,	      [NLE_PROTO_MISMATCH] = EPROTONOSUPPORT,
+	[NLE_NOACCESS] = EACCES,      [NLE_PERM] = EPERM,
+	[NLE_NODEV] = ENODEV,
+};
+
+static int from_nle(int nle)
+{
+	unsigned int code = nle < 0 ? -nle : nle;
+
+	if (code < ARRAY_SIZE(nle_errno) && nle_errno[code])
+		return -nle_errno[code];
+	return -EIO;
+}
+
+static int set_option(const struct nl *nl, int option)
+{
+	int on = 1;
+
+	return setsockopt(nl_socket_get_fd(nl->socket), SOL_NETLINK, option, &on, sizeof(on));
+}
+
+int nl_open(int protocol, struct nl **nl, struct err *e)
+{
+	struct nl *n = calloc(1, sizeof(*n));
+	int nle;
+
+	if (!n)
+		return err_sys(e, -ENOMEM, "netlink");
+	n->socket = nl_socket_alloc();
+	if (!n->socket) {
+		free(n);
+		return err_sys(e, -ENOMEM, "netlink");
+	}
+	nle = nl_connect(n->socket, protocol);
+	if (nle < 0) {
+		nl_shut(n);
+		return err_sys(e, from_nle(nle), "netlink protocol %d", protocol);
+	}
+	nl_socket_enable_msg_peek(n->socket);
+	/* Kernels without these give the errno alone: no reason to fail. */
+	(void)set_option(n, NETLINK_EXT_ACK);
+	(void)set_option(n, NETLINK_CAP_ACK);
+	*nl = n;
+	return 0;
+}
+
+void nl_shut(struct nl *nl)
+{
+	if (!nl)
+		return;
+	nl_socket_free(nl->socket);
+	free(nl);
+}
+
+int nl_join(struct nl *nl, int group, struct err *e)
+{
+	int nle = nl_socket_add_membership(nl->socket, group);
+
+	if (nle < 0)
+		return err_sys(e, from_nle(nle), "netlink group %d", group);
+	return 0;
+}
+
+/* Building. */
+
+void nl_request_init(struct nl_request *r, uint16_t type, uint16_t flags)
+{
+	memset(r, 0, sizeof(*r));
+	r->type = type;
+	r->flags = flags;
+}
+
+void nl_put(struct nl_request *r, const void *header, size_t size)
+{
+	if (size > sizeof(r->bytes) - r->used || NLMSG_ALIGN(size) > sizeof(r->bytes) - r->used) {
+		r->overflow = true;
+		return;
+	}
+	memcpy(r->bytes + r->used, header, size);
+	r->used += NLMSG_ALIGN(size);
+}
+
+void nl_put_attr(struct nl_request *r, uint16_t type, const void *data, size_t size)
+{
+	struct nlattr a = {.nla_type = type};
+	size_t room = sizeof(r->bytes) - r->used;
+
+	if (size > UINT16_MAX - NLA_HDRLEN || NLA_ALIGN(NLA_HDRLEN + size) > room) {
+		r->overflow = true;
+		return;
+	}
+	a.nla_len = NLA_HDRLEN + size;
+	memcpy(r->bytes + r->used, &a, sizeof(a));
+	if (size)
+		memcpy(r->bytes + r->used + NLA_HDRLEN, data, size);
+	r->used += NLA_ALIGN(NLA_HDRLEN + size);
+}
+
+size_t nl_nest_start(struct nl_request *r, uint16_t type)
+{
+	size_t start = r->used;
+
+	nl_put_attr(r, type | NLA_F_NESTED, NULL, 0);
+	return start;
+}
+
+void nl_nest_end(struct nl_request *r, size_t start)
+{
+	uint16_t size = r->used - start;
+
+	/* Also when nl_nest_start() itself did not fit: then there is no header to fill. */
+	if (r->overflow)
+		return;
+	memcpy(r->bytes + start, &size, sizeof(size));
+}
+
+/* Reading. */
+
+bool nl_attr_next(const uint8_t **pos, const uint8_t *end, struct nl_attr *a)
+{
+	struct nlattr h;
+	size_t left = end - *pos;
+
+	if (left < sizeof(h))
+		return false;
+	memcpy(&h, *pos, sizeof(h));
+	if (h.nla_len < NLA_HDRLEN || h.nla_len > left)
+		return false;
+	a->type = h.nla_type & NLA_TYPE_MASK;
+	a->data = *pos + NLA_HDRLEN;
+	a->size = h.nla_len - NLA_HDRLEN;
+	/* The last attribute need not be padded. */
+	*pos = (size_t)NLA_ALIGN(h.nla_len) > left ? end : *pos + NLA_ALIGN(h.nla_len);
+	return true;
+}
+
+/* What nl_talk() knows of the running exchange. */
+struct exchange {
+	uint32_t seq, port;
+	nl_answer *fn;
+	void *arg;
+	int fn_result; /* first nonzero answer of fn */
+	int result;    /* of the kernel */
+	char extack[EXTACK_MAX];
+	bool done;
+};
+
+/* The kernel's own words, in the attributes behind struct nlmsgerr or the code of NLMSG_DONE. */
+static void take_extack(struct exchange *x, const uint8_t *pos, const uint8_t *end)
+{
+	struct nl_attr a;
+
+	while (nl_attr_next(&pos, end, &a)) {
+		size_t size = a.size < EXTACK_MAX - 1 ? a.size : EXTACK_MAX - 1;
+
+		if (a.type != NLMSGERR_ATTR_MSG)
+			continue;
+		memcpy(x->extack, a.data, size);
+		x->extack[size] = '\0';
+	}
+	for (char *c = x->extack; *c; c++)
+		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
+			*c = '?';
+}
+
+/*
+ *  0        4                    20
+ * +--------+--------------------+----------------------+------------+
+ * | -errno | nlmsghdr of request | payload, if uncapped | attributes |
+ * +--------+--------------------+----------------------+------------+
+ * NLMSG_DONE has the code and the attributes alone.
+ */
+static void take_end(struct exchange *x, const struct nlmsghdr *h)
+{
+	const uint8_t *p = NLMSG_DATA(h), *end = (const uint8_t *)h + h->nlmsg_len;
+	struct nlmsgerr ne;
+	size_t skip = sizeof(int), size = end - p;
+
+	x->done = true;
+	if (size < sizeof(int)) {
+		x->result = h->nlmsg_type == NLMSG_DONE ? 0 : -EBADMSG;
+		return;
+	}
+	memcpy(&x->result, p, sizeof(int));
+	if (x->result > 0)
+		x->result = h->nlmsg_type == NLMSG_DONE ? 0 : -EBADMSG;
+	if (!(h->nlmsg_flags & NLM_F_ACK_TLVS))
+		return;
+	if (h->nlmsg_type == NLMSG_ERROR) {
+		if (size < sizeof(ne))
+			return;
+		memcpy(&ne, p, sizeof(ne));
+		skip = sizeof(ne);
+		if (!(h->nlmsg_flags & NLM_F_CAPPED) && ne.msg.nlmsg_len >= NLMSG_HDRLEN)
+			skip += NLMSG_ALIGN(ne.msg.nlmsg_len) - NLMSG_HDRLEN;
+	}
+	if (skip <= size)
+		take_extack(x, p + skip, end);
+}
+
+static void take_message(struct exchange *x, const struct nlmsghdr *h)
+{
+	int err = 0;
+
+	/* Multicast has port 0; a late answer to a request that timed out has an older number. */
+	if (h->nlmsg_seq != x->seq || h->nlmsg_pid != x->port)
+		return;
+	if (h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE) {
+		take_end(x, h);
+		return;
+	}
+	if (h->nlmsg_type == NLMSG_NOOP)
+		return;
+	if (h->nlmsg_type == NLMSG_OVERRUN)
+		err = -ENOBUFS;
+	else if (x->fn && !x->fn_result)
+		err = x->fn(h->nlmsg_type, NLMSG_DATA(h), h->nlmsg_len - NLMSG_HDRLEN, x->arg);
+	if (err && !x->fn_result)
+		x->fn_result = err;
+}
+
+static int wait_readable(const struct nl *nl)
+{
+	struct pollfd p = {.fd = nl_socket_get_fd(nl->socket), .events = POLLIN};
+	int n;
+
+	do
+		n = poll(&p, 1, ANSWER_MS);
+	while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return n ? 0 : -ETIMEDOUT;
+}
+
+/* One datagram of the kernel, all messages in it. */
+static int receive(struct nl *nl, struct exchange *x)
+{
+	struct sockaddr_nl from = {0};
+	unsigned char *buf = NULL;
+	struct nlmsghdr *h;
+	int size, err;
+
+	err = wait_readable(nl);
+	if (err)
+		return err;
+	size = nl_recv(nl->socket, &from, &buf, NULL);
+	if (size < 0)
+		return from_nle(size);
+	if (!size)
+		return -EPIPE;
+	if (!from.nl_pid)
+		for (h = (struct nlmsghdr *)buf; nlmsg_ok(h, size); h = nlmsg_next(h, &size))
+			take_message(x, h);
+	free(buf);
+	return 0;
+}
+
+static int send_request(struct nl *nl, const struct nl_request *r, struct exchange *x)
+{
+	struct {
+		struct nlmsghdr h;
+		uint8_t bytes[sizeof(r->bytes)];
+	} message;
+	size_t size = NLMSG_HDRLEN + r->used;
+	int nle;
+
+	if (r->overflow)
+		return -EMSGSIZE;
+	x->seq = nl_socket_use_seq(nl->socket);
+	x->port = nl_socket_get_local_port(nl->socket);
+	message.h = (struct nlmsghdr){
+		.nlmsg_len = size,
+		.nlmsg_type = r->type,
+		.nlmsg_flags = r->flags | NLM_F_REQUEST | NLM_F_ACK,
+		.nlmsg_seq = x->seq,
+		.nlmsg_pid = x->port,
+	};
+	memcpy(message.bytes, r->bytes, r->used);
+	nle = nl_sendto(nl->socket, &message, size);
+	return nle < 0 ? from_nle(nle) : 0;
+}
+
+int nl_talk(struct nl *nl, struct nl_request *r, nl_answer *fn, void *arg, struct err *e)
+{
+	struct exchange x = {.fn = fn, .arg = arg};
+	int err = send_request(nl, r, &x);
+
+	while (!err && !x.done)
+		err = receive(nl, &x);
+	if (err)
+		return err_sys(e, err, "netlink");
+	if (x.result && x.extack[0])
+		return err_set(e, x.result, "%s (kernel: %s)", strerror(-x.result), x.extack);
+	if (x.result)
+		return err_set(e, x.result, "%s", strerror(-x.result));
+	if (x.fn_result)
+		return err_set(e, x.fn_result, "%s", strerror(-x.fn_result));
+	return 0;
+}
+
+/* Notices. */
+
+int nl_fd(const struct nl *nl)
+{
+	return nl_socket_get_fd(nl->socket);
+}
+
+/* One datagram. -EAGAIN: there is none; -ENOBUFS: some were lost, or this one is cut. */
+static int take_notice(const struct nl *nl, uint8_t *buf, nl_notice *fn, void *arg)
+{
+	struct sockaddr_nl from = {0};
+	struct iovec io = {buf, NOTICE_BYTES};
+	struct msghdr m = {
+		.msg_name = &from, .msg_namelen = sizeof(from), .msg_iov = &io, .msg_iovlen = 1};
+	ssize_t n = recvmsg(nl_fd(nl), &m, MSG_DONTWAIT);
+	struct nlmsghdr *h;
+	int size = n;
+
+	if (n < 0)
+		return errno == EINTR ? 0 : -errno;
+	if (!n)
+		return -EPIPE;
+	if (m.msg_flags & MSG_TRUNC)
+		return -ENOBUFS;
+	if (from.nl_pid)
+		return 0; /* not of the kernel */
+	for (h = (struct nlmsghdr *)buf; nlmsg_ok(h, size); h = nlmsg_next(h, &size))
+		if (h->nlmsg_type >= NLMSG_MIN_TYPE)
+			fn(h->nlmsg_type, NLMSG_DATA(h), h->nlmsg_len - NLMSG_HDRLEN, arg);
+	return 0;
+}
+
+int nl_notices(struct nl *nl, nl_notice *fn, void *arg, struct err *e)
+{
+	uint8_t *buf = malloc(NOTICE_BYTES);
+	bool lost = false;
+	int err = buf ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; !err && i < NOTICES_MAX; i++) {
+		err = take_notice(nl, buf, fn, arg);
+		lost |= err == -ENOBUFS;
+		if (err == -ENOBUFS)
+			err = 0;
+	}
+	free(buf);
+	if (err && err != -EAGAIN)
+		return err_sys(e, err, "netlink notices");
+	return lost ? err_set(e, -ENOBUFS, "netlink notices were lost") : 0;
+}
+
+/* Generic netlink: the id of a family. */
+
+static int take_family(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+{
+	const uint8_t *pos = payload + GENL_HDRLEN, *end = payload + size;
+	struct nl_attr a;
+	uint16_t id;
+
+	if (type != GENL_ID_CTRL || size < GENL_HDRLEN)
+		return -EBADMSG;
+	while (nl_attr_next(&pos, end, &a)) {
+		if (a.type != CTRL_ATTR_FAMILY_ID || a.size < sizeof(id))
+			continue;
+		memcpy(&id, a.data, sizeof(id));
+		*(int *)arg = id;
+	}
+	return 0;
+}
+
+int nl_family(struct nl *nl, const char *name, struct err *e)
+{
+	struct genlmsghdr g = {.cmd = CTRL_CMD_GETFAMILY, .version = 1};
+	struct nl_request r;
+	int id = -ENOENT, err;
+
+	nl_request_init(&r, GENL_ID_CTRL, 0);
+	nl_put(&r, &g, sizeof(g));
+	nl_put_attr(&r, CTRL_ATTR_FAMILY_NAME, name, strlen(name) + 1);
+	err = nl_talk(nl, &r, take_family, &id, e);
+	if (err) {
+		err_prefix(e, "generic netlink family %s", name);
+		return err;
+	}
+	if (id < 0)
+		return err_sys(e, id, "generic netlink family %s", name);
+	return id;
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * struct plan: the ordered steps from what is to what is wanted, made by a pure function and run as
+ * a transaction: journal first, undo in reverse on failure, read back, and an empty second plan as
+ * proof.
+ */
+#ifndef DCB_PLAN_H
+#define DCB_PLAN_H
+
+#include "dcb/kernel/dcb.h"
+#include "profiles/profile.h"
+
+#define PLAN_SCHEMA "rocecheck.plan/1"
+
+/* How far a readback can be trusted. */
+enum plan_readback {
+	READBACK_REGISTER, /* the driver reads the device */
+	READBACK_CACHE,	   /* the driver repeats what it was told */
+	READBACK_NONE,
+};
+
+enum plan_disruption {
+	DISRUPT_NONE,
+	DISRUPT_LINK_FLAP,
+	DISRUPT_PORT_RESET,
+};
+
+/* How far we know the driver; see DESIGN: source, recorded, hardware. */
+enum plan_tier {
+	PLAN_TIER_SOURCE,
+	PLAN_TIER_RECORDED,
+	PLAN_TIER_HARDWARE,
+};
+
+struct plan_step {
+	enum qos_field_id field;
+	struct qos from, to; /* only this field is meaningful */
+	enum plan_disruption disruption;
+	enum plan_readback readback;
+	int line;	  /* of the wish in the profile, 0 = none */
+	bool cannot;	  /* the device does not offer the field: never run */
+	bool again;	  /* the plan itself makes the driver reset it: written even if equal */
+	char reason[192]; /* why not, when cannot */
+};
+
+#define PLAN_STEPS_MAX QOS_FIELD_COUNT
+
+/* Plan of one port. No pointers. */
+struct plan {
+	char ifname[16];
+	char ibdev[64];
+	unsigned int ib_port;
+	char driver[32];
+	char platform[24]; /* word of a row of dcb/plan/platform.h, "" = the port decides all itself */
+	enum dcb_agent agent;  /* who writes ETS, PFC and APP */
+	bool beside_read_only; /* an lldpad that only listens may run: it was started with -R */
+	enum plan_tier tier;
+	bool firmware_owned; /* its LLDP agent sets DCB (lld_managed), the host cannot */
+	uint64_t lost;	     /* fields nobody asks for that the driver resets on the way */
+	uint8_t bare_dscps;  /* DSCPs without an entry whose priority the firmware alone knows */
+	unsigned int count;  /* steps, cannot ones included */
+	struct plan_step step[PLAN_STEPS_MAX];
+};
+
+/* What is known of a driver: order of its fields, what a step disturbs, trust in the readback. */
+struct driver_quirk {
+	const char *driver;			  /* ethtool -i name; NULL = any other */
+	enum qos_field_id order[QOS_FIELD_COUNT]; /* every field once */
+	uint64_t flaps, resets;			  /* fields (QOS_BIT) whose change does that */
+	uint64_t cached;			  /* fields whose readback is a cache */
+	uint64_t zeros_unknown;	   /* an object of these that reads as all zeros was never read */
+	uint64_t dscp_flip_resets; /* fields that the first DSCP entry, or the end of the last,
+				      resets */
+	uint64_t agent_resets;	   /* and those that the firmware's agent resets, as it is turned
+				      on or off */
+	uint64_t roce_resets;	   /* and those that go when rdma.enable_roce changes */
+	uint32_t limits;	   /* enum driver_limit */
+	bool dscps_of_firmware;	   /* a DSCP without an entry has the firmware's priority, not 0 */
+	bool app_replaces;	   /* setting an APP entry removes the old one of the same key */
+	bool not_in_bond;	   /* in a bond it refuses DCB */
+	bool dcbx_zero_frees;	   /* only SDCBX(0) gives DCBX back to the firmware */
+	enum plan_tier tier;
+	const char *seen; /* driver and version whose source was read */
+};
+extern const struct driver_quirk driver_quirks[];
+const struct driver_quirk *driver_quirk_find(const char *driver);
+
+/* Takes the bits of what the driver reports as zeros before it was ever set: unknown, not zero. */
+void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q);
+
+/*
+ * Pure. Steps in the driver's order; fields in which have equals want give no step. The names of
+ * the port are left empty. step.to is complete: of the APP table it has the entries that stay, too.
+ * What the device does not show is a cannot step, except what drivers hide although they can do it:
+ * the rdma_cm values while their configfs directory is missing, and zeros_unknown.
+ */
+void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const struct qos *have,
+	       const char *driver, struct plan *plan);
+
+/* Who writes the ETS, PFC and APP of a profile. */
+enum dcb_agent plan_agent(const struct profile *profile);
+
+/* The fields of the wish that the kernel must show in the end. With an agent not what the agent
+ * keeps for itself, nor what it is willing to take from the peer. */
+uint64_t plan_live_fields(const struct profile *profile);
+
+/* plan_make() for a port of this host, names filled in; `have` is what was read of it, with the IB
+ * MTU if that is known. rdma_cm steps cannot run where there is no RDMA device or no configfs, and
+ * no step that the platform decides elsewhere (see dcb/plan/platform.h). */
+int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
+	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e);
+
+/* What of the steps only this host can tell: driver and names of the plan are filled. */
+void plan_look_closer(struct dcb *dcb, const struct qos *have, struct plan *plan);
+
+/* Makes a step one that is never run, and says why. */
+void plan_cannot(struct plan_step *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Number of steps that would be run. */
+unsigned int plan_changes(const struct plan *plan);
+
+/* Whether a step that would be run flaps or resets the port. */
+bool plan_disrupts(const struct plan *plan);
+
+/* Fields of the steps that would be run: a bitmap of QOS_BIT(). */
+uint64_t plan_fields(const struct plan *plan);
+
+/* Fields whose former value cannot be read before something is changed. */
+#define PLAN_RDMA_CM (QOS_BIT(QOS_ROCE_VERSION) | QOS_BIT(QOS_CM_TOS))
+
+const char *plan_disruption_word(enum plan_disruption disruption);
+const char *plan_readback_word(enum plan_readback readback);
+const char *plan_tier_word(enum plan_tier tier);
+
+/* rocecheck.plan/1: the plans of all ports. New reference, NULL on -ENOMEM. */
+json_t *plan_to_json(const struct plan *plan, unsigned int plans);
+
+/*
+ * Runs plans[0..n) as one transaction with journal and lock (see dcb/apply/journal.h). On the first
+ * failing step everything done is undone in reverse. Returns 0; -errno with *outcome telling
+ * whether the former state is back.
+ */
+enum apply_outcome {
+	APPLY_DONE,
+	APPLY_UNDONE, /* failed, former state read back as before */
+	APPLY_LOST,   /* failed, and e names what is not back */
+};
+/* Called before and after each step; err is NULL before. May be NULL. */
+typedef void plan_progress(const struct plan *plan, unsigned int step, bool done, void *arg);
+
+struct guard;
+
+/* How a plan is run. */
+struct plan_run {
+	const char *state_dir;
+	unsigned int confirm_within_s; /* 0: it stands without confirmation */
+	unsigned int wait_link_s;      /* in which a disrupted port has to be back */
+	plan_progress *progress;
+	void *arg; /* of progress */
+	/* Called once the dead-man is there, before the first write. May be NULL. */
+	void (*guarded)(bool own_cgroup, void *arg);
+	/* Called when the transaction has its journal, before the first write. May be NULL. */
+	void (*prepared)(const char *tx_id, void *arg);
+	/* Gets the dead-man of a transaction that is done and has to be confirmed, for
+	 * guard_check() and guard_free(). May be NULL. */
+	struct guard **guard;
+	int (*open)(struct dcb **dcb, struct err *e); /* of the dead-man; NULL: this host */
+};
+
+int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n,
+	       const struct plan_run *how, char tx_id[32], enum apply_outcome *outcome,
+	       struct err *e);
+
+#endif

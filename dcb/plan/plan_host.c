@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The plan of a port of this host: what the pure plan cannot know of its kernel, its mounts, its
+ * bond and its platform, and who sets instead.
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "dcb/kernel/backend.h"
+#include "dcb/kernel/cc.h"
+#include "dcb/kernel/configfs.h"
+#include "dcb/kernel/devlink.h"
+#include "dcb/kernel/vlan.h"
+#include "dcb/lldpad/agent.h"
+#include "dcb/plan/plan.h"
+#include "dcb/plan/platform.h"
+
+static bool has_pcp_apps(const struct qos *q)
+{
+	for (unsigned int i = 0; qos_has(q, QOS_APP) && i < q->app_count; i++)
+		if (q->app[i].selector == QOS_APP_PCP)
+			return true;
+	return false;
+}
+
+/*
+ * Kernels before 6.2 skip PCP entries without a word (net/dcb/dcbnl.c). A driver that shows an
+ * order of trust runs on one that knows them, whatever its version says.
+ */
+static void forbid_pcp_apps(const struct dcb *dcb, const struct qos *have, struct plan_step *s)
+{
+	unsigned int major, minor;
+
+	if (s->cannot || !has_pcp_apps(&s->to) || qos_has(have, QOS_APP_TRUST) ||
+	    sscanf(dcb->release, "%u.%u", &major, &minor) != 2 || major > 6 ||
+	    (major == 6 && minor >= 2))
+		return;
+	plan_cannot(s, "linux %.40s skips PCP entries, 6.2 is the first to take them",
+		    dcb->release);
+}
+
+/* What stands in files of the driver: not to be written from here, or there and nobody sees it. */
+static void look_at_files(const struct dcb *dcb, const struct plan *plan, struct plan_step *s)
+{
+	const struct cc_roots roots = {dcb->sysfs_fd, dcb->debugfs_fd, dcb->configfs_fd};
+	const struct cc_names names = {plan->ifname, plan->ibdev, "", plan->ib_port};
+	const char *why;
+
+	if (!(cc_fields() & QOS_BIT(s->field)))
+		return;
+	if (cc_elsewhere(&roots, &names, &s->to, s->field, s->reason, sizeof(s->reason))) {
+		s->cannot = true;
+		return;
+	}
+	if (!s->cannot || qos_has(&s->from, s->field))
+		return;
+	why = cc_hidden(&roots);
+	if (why[0])
+		plan_cannot(s, "the device does not offer it, or %s", why);
+}
+
+/* In a bond some drivers refuse every setting, with a bare -EINVAL. */
+static void forbid_in_bond(struct dcb *dcb, const struct plan *plan, struct plan_step *s)
+{
+	char path[64], text[32];
+
+	if (s->cannot || !driver_quirk_find(plan->driver)->not_in_bond ||
+	    !(dcb_dcbnl_fields() & QOS_BIT(s->field)))
+		return;
+	snprintf(path, sizeof(path), "class/net/%.16s/master/bonding/mode", plan->ifname);
+	if (!dcb_sysfs_read(dcb, path, text, sizeof(text)))
+		plan_cannot(s, "%s sets no DCB while the port is in a bond", plan->driver);
+}
+
+/* What is kept in the device's memory counts after its next reset. */
+static void look_at_devlink(struct dcb *dcb, const struct plan *plan, struct plan_step *s)
+{
+	struct devlink_roce roce;
+
+	if (s->cannot || devlink_roce_read(dcb, plan->ifname, &roce, NULL) ||
+	    roce.mode != DEVLINK_AT_RESET)
+		return;
+	plan_cannot(s,
+		    "the device reads it when it starts: devlink dev param set %s/%s name "
+		    "enable_roce value %s cmode permanent, then reboot",
+		    roce.bus, roce.device, s->to.roce_enable ? "true" : "false");
+}
+
+/* What of a step only this host can tell. */
+static void look_closer(struct dcb *dcb, const struct qos *have, const struct plan *plan,
+			struct plan_step *s)
+{
+	if (s->field == QOS_APP)
+		forbid_pcp_apps(dcb, have, s);
+	if (s->field == QOS_VLAN_PRIO && s->cannot)
+		vlan_unknown(dcb, plan->ifname, s->reason, sizeof(s->reason));
+	if (s->field == QOS_ROCE_ENABLE)
+		look_at_devlink(dcb, plan, s);
+	look_at_files(dcb, plan, s);
+	forbid_in_bond(dcb, plan, s);
+	if (!(PLAN_RDMA_CM & QOS_BIT(s->field)))
+		return;
+	if (!plan->ibdev[0])
+		plan_cannot(s, "the port has no RDMA device");
+	else if (!configfs_rdma_cm(dcb->configfs_fd))
+		plan_cannot(s, "rdma_cm is not in configfs: mount configfs, load rdma_cm");
+}
+
+void plan_look_closer(struct dcb *dcb, const struct qos *have, struct plan *plan)
+{
+	for (unsigned int i = 0; i < plan->count; i++)
+		look_closer(dcb, have, plan, &plan->step[i]);
+}
+
+int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
+	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e)
+{
+	struct dcb_driver_info info = {0};
+	struct platform_facts facts;
+	int err = dcb_driver(dcb, ifname, &info, e);
+
+	/* A netdev without ethtool has no driver to know. */
+	if (err && err != -EOPNOTSUPP)
+		return err;
+	plan_make(&profile->qos, profile->line, have, info.driver, plan);
+	plan->agent = plan_agent(profile);
+	plan->beside_read_only = profile->agent == AGENT_LLDPAD_READONLY;
+	snprintf(plan->ifname, sizeof(plan->ifname), "%s", ifname);
+	snprintf(plan->ibdev, sizeof(plan->ibdev), "%s", ibdev ? ibdev : "");
+	plan->ib_port = ib_port;
+	plan_look_closer(dcb, have, plan);
+	platform_gather(dcb, ifname, ibdev, have->has & dcb_dcbnl_fields(), &facts);
+	platform_judge(&facts, plan);
+	return 0;
+}

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The agent's life: hello, requests, end. Input comes through a thread of its own, so that the loss
+ * of the coordinator is seen even while a request blocks (netlink may take seconds), and any kind
+ * of file can be the input.
+ */
+#include "probe/agent/agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dcb/kernel/dcb.h"
+#include "probe/agent/agent_ops.h"
+#include "probe/io/dial.h"
+#include "probe/io/loop.h"
+#include "profiles/base/json_take.h"
+#include "profiles/base/text.h"
+
+#define OUTPUT_WAIT_MS 2000 /* a coordinator that reads nothing for so long is gone */
+#define LOOK_AGAIN_MS  200
+#define ANSWERED_MS    1500    /* something is sent several times meanwhile (alive_ms) */
+#define EXIT_WAIT_US   2500000 /* after the end of input */
+
+struct relay {
+	int from, to;
+	int (*stuck)(void);
+};
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		struct pollfd p = {.fd = fd, .events = POLLOUT};
+		ssize_t n = write(fd, data, size);
+
+		if (n > 0) {
+			data += n;
+			size -= (size_t)n;
+		} else if (n < 0 && errno == EAGAIN) {
+			if (poll(&p, 1, OUTPUT_WAIT_MS) <= 0)
+				return -EPIPE;
+		} else if (n == 0 || errno != EINTR) {
+			return -EPIPE;
+		}
+	}
+	return 0;
+}
+
+void agent_end_with(struct agent *a, enum agent_end end)
+{
+	if (!a->over)
+		a->end = end;
+	a->over = true;
+}
+
+static void send_doc(struct agent *a, json_t *doc)
+{
+	char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
+	size_t length = text ? strlen(text) : 0;
+	int err = -EMSGSIZE; /* cannot even say that something is wrong */
+
+	if (text && length < LOOP_LINE_MAX) {
+		text[length++] = '\n';
+		pthread_mutex_lock(&a->output);
+		err = write_all(a->config->out_fd, text, length);
+		pthread_mutex_unlock(&a->output);
+	}
+	if (err)
+		agent_end_with(a, AGENT_UNHEARD);
+	free(text);
+	json_decref(doc);
+}
+
+void agent_event(struct agent *a, json_t *doc)
+{
+	send_doc(a, doc);
+}
+
+void agent_error(struct agent *a, uint64_t id, const struct err *e)
+{
+	send_doc(a, json_pack("{s:I, s:o}", "id", (json_int_t)id, "error", err_to_json(e)));
+}
+
+void agent_reply(struct agent *a, uint64_t id, json_t *reply)
+{
+	struct err e = {0};
+
+	if (!reply || json_object_set_new(reply, "id", json_integer((json_int_t)id)) ||
+	    json_object_set_new(reply, "ok", json_true())) {
+		json_decref(reply);
+		err_sys(&e, -ENOMEM, "agent: reply");
+		agent_error(a, id, &e);
+		return;
+	}
+	if (json_dumpb(reply, NULL, 0, JSON_COMPACT) + 1 >= LOOP_LINE_MAX) {
+		json_decref(reply);
+		err_set(&e, -EMSGSIZE, "agent: the reply is larger than a line may be");
+		agent_error(a, id, &e);
+		return;
+	}
+	send_doc(a, reply);
+}
+
+int agent_dcb(struct agent *a, struct dcb **dcb, struct err *e)
+{
+	int err = a->dcb ? 0 : dcb_open(NULL, &a->dcb, e);
+
+	if (!err)
+		*dcb = a->dcb;
+	return err;
+}
+
+static void hello(struct agent *a)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+
+	(void)gethostname(host, sizeof(host) - 1);
+	send_doc(a, json_pack("{s:s, s:s, s:o, s:i, s:i}", "hello", AGENT_HELLO, "build",
+			      a->config->build, "host", text_to_json(host), "pid", (int)getpid(),
+			      "uid", (int)geteuid()));
+}
+
+static void on_line(char *line, size_t length, void *arg)
+{
+	struct agent *a = arg;
+
+	if (!a->over)
+		agent_line(a, line, length);
+}
+
+static void on_end(void *arg)
+{
+	agent_end_with(arg, AGENT_INPUT_ENDED);
+}
+
+static const struct loop_input_events input_events = {.line = on_line, .end = on_end};
+
+/* A program that was killed or has ended is told by its kernel; one that is silent behind a kernel
+ * that answers is stopped, or gets no processor. What runs for it ends. */
+static void let_starve(struct agent *a)
+{
+	const struct agent_config *config = a->config;
+
+	if (!config->starved_ms || !agent_traffic_has_run(a) ||
+	    !socket_is_answered(config->in_fd, ANSWERED_MS)) {
+		agent_end_with(a, AGENT_SILENCE);
+	} else if (!a->starved_until_ms) {
+		a->starved_until_ms = loop_now_ms(a->loop) + config->starved_ms;
+		agent_traffic_unheard(a);
+		if (config->starved)
+			config->starved(config->arg);
+	} else if (loop_now_ms(a->loop) >= a->starved_until_ms) {
+		agent_end_with(a, AGENT_STARVED);
+	}
+}
+
+/* Requests that are on their way count: one more look before the coordinator is taken for lost. */
+static void on_lease(void *arg)
+{
+	struct agent *a = arg;
+
+	if (a->lease_late)
+		let_starve(a);
+	a->lease_late = true;
+	loop_timer_set_awake(a->lease, LOOK_AGAIN_MS);
+}
+
+static void *relay_input(void *arg)
+{
+	struct relay r = *(struct relay *)arg;
+	char buf[65536];
+	sigset_t pipe_only;
+
+	free(arg);
+	/* It outlives the loop, which ignores SIGPIPE, until the process ends: what still comes
+	 * then finds nobody to read it. */
+	sigemptyset(&pipe_only);
+	sigaddset(&pipe_only, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipe_only, NULL);
+	for (;;) {
+		ssize_t n = read(r.from, buf, sizeof(buf));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || write_all(r.to, buf, (size_t)n))
+			break;
+	}
+	close(r.to);
+	usleep(EXIT_WAIT_US);
+	_exit(r.stuck ? r.stuck() : 1); /* children die with it (PR_SET_PDEATHSIG) */
+}
+
+/* Says that this host lives while the loop is held up in a call. A coordinator that does not read
+ * is for the others to notice. */
+static void *say_alive(void *arg)
+{
+	static const char line[] = "{\"event\":\"alive\"}\n";
+	struct agent *a = arg;
+
+	for (;;) {
+		usleep(a->config->alive_ms * 1000);
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+		pthread_mutex_lock(&a->output);
+		(void)write_all(a->config->out_fd, line, sizeof(line) - 1);
+		pthread_mutex_unlock(&a->output);
+		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	}
+	return NULL;
+}
+
+static int start_input(struct agent *a, struct loop_input **in, struct err *e)
+{
+	struct relay *r = malloc(sizeof(*r));
+	pthread_t thread;
+	int fd[2], err;
+
+	if (!r || pipe2(fd, O_CLOEXEC)) {
+		free(r);
+		return err_sys(e, -errno, "agent: input");
+	}
+	r->from = a->config->in_fd;
+	r->to = fd[1];
+	r->stuck = a->config->stuck;
+	err = loop_input_open(a->loop, fd[0], &input_events, a, in, e);
+	if (err) {
+		close(fd[1]);
+		free(r);
+		return err;
+	}
+	err = pthread_create(&thread, NULL, relay_input, r);
+	if (err) {
+		close(fd[1]);
+		free(r);
+		loop_input_close(*in);
+		return err_sys(e, -err, "agent: input");
+	}
+	pthread_detach(thread);
+	return 0;
+}
+
+static bool is_over(void *arg)
+{
+	const struct agent *a = arg;
+
+	return a->over;
+}
+
+static void serve(struct agent *a)
+{
+	bool alive = false;
+	pthread_t thread;
+
+	hello(a);
+	if (a->config->alive_ms)
+		alive = !pthread_create(&thread, NULL, say_alive, a);
+	if (a->config->lease_ms)
+		loop_timer_set_awake(a->lease, a->config->lease_ms);
+	loop_run_until(a->loop, is_over, a);
+	if (alive) {
+		pthread_cancel(thread);
+		pthread_join(thread, NULL);
+	}
+}
+
+int agent_run(const struct agent_config *config, enum agent_end *end, struct err *e)
+{
+	struct agent a = {.config = config, .output = PTHREAD_MUTEX_INITIALIZER};
+	struct loop_input *in = NULL;
+	int err = loop_open(&a.loop, e);
+
+	if (err)
+		return err;
+	if (loop_timer_open(a.loop, on_lease, &a, &a.lease))
+		err = err_sys(e, -ENOMEM, "agent");
+	if (!err)
+		err = start_input(&a, &in, e);
+	if (!err)
+		serve(&a);
+	if (end)
+		*end = a.end;
+	agent_traffic_stop_all(&a);
+	agent_capture_stop_all(&a);
+	agent_command_leave(&a);
+	loop_input_close(in);
+	loop_timer_close(a.lease);
+	loop_close(a.loop);
+	dcb_close(a.dcb);
+	return err;
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Capture in the agent: a confined process (capture/confined.h) reads the port's netdev, decodes
+ * every packet while it comes, and fills a recording that has no name any more, so that nothing
+ * stays behind whatever happens to the agent. The coordinator fetches it in pieces.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "capture/confined.h"
+#include "capture/decode/lldp.h"
+#include "capture/file/source.h"
+#include "probe/agent/agent_ops.h"
+#include "profiles/base/base64.h"
+#include "profiles/base/file.h"
+#include "profiles/base/json_take.h"
+#include "profiles/base/text.h"
+
+#define RECORDING	 "capture.pcap"
+#define FLOWS_MAX	 512u /* their summary fits into one line */
+#define FRAME_MAX	 16384u
+#define POLL_MS		 50
+#define LOOK_FRAMES	 64	    /* so many frames later a stop is noticed, at most */
+#define DRAIN_FRAMES	 (1u << 20) /* after the stop, at most */
+#define SUMMARY_MAX	 (1u << 20) /* bytes: a line of the agent */
+#define SUMMARY_MS	 20000	    /* what waits is decoded first; the coordinator waits 30 s */
+#define RECORD_MAX_BYTES (UINT64_C(1) << 40)
+
+struct agent_capture {
+	struct confined process; /* pid 0: it was ended */
+	char netdev[16];
+	bool full; /* keep user data */
+	uint64_t max_bytes;
+	int fd; /* the recording, -1: none */
+};
+
+/* In the confined process. */
+struct decoding {
+	const struct agent_capture *capture;
+	struct source *source;
+	struct flow_table *flows;
+	struct lldp_peer peer;
+	struct sink *sink;
+	uint64_t frames, bytes, unrecorded;
+	struct err err; /* why it ended early */
+	uint8_t frame[FRAME_MAX];
+};
+
+static void decoding_record(struct decoding *d, const struct packet *p, const uint8_t *data)
+{
+	uint32_t length = p->cap_len < FRAME_MAX ? p->cap_len : FRAME_MAX;
+
+	if (!d->sink)
+		return;
+	if (d->bytes + length > d->capture->max_bytes) {
+		d->unrecorded++;
+		return;
+	}
+	memcpy(d->frame, data, length);
+	if (!d->capture->full)
+		length = capture_cut(p, d->frame, length);
+	if (sink_write(d->sink, d->frame, length, p->wire_len, p->time_ns, &d->err)) {
+		struct err ignored; /* the first error is reported */
+
+		(void)sink_close(d->sink, &ignored);
+		d->sink = NULL;
+		return;
+	}
+	d->bytes += length;
+}
+
+static int decoding_frame(struct decoding *d, const uint8_t *data, uint32_t cap_len,
+			  uint32_t wire_len, uint64_t time_ns)
+{
+	struct packet p;
+	struct err broken;
+
+	packet_decode(source_link(d->source), data, cap_len, wire_len, ++d->frames, time_ns, &p);
+	if (p.kind == PACKET_LLDP) /* a broken one is counted as malformed by the decoder */
+		(void)lldp_decode(data, cap_len, &d->peer, &broken);
+	decoding_record(d, &p, data);
+	return flow_table_add(d->flows, &p);
+}
+
+static void decoding_loop(struct decoding *d, int parent)
+{
+	unsigned int drained = 0, until_look = 0;
+	bool stopping = false;
+	int rc = 0;
+
+	while (rc >= 0 && drained < DRAIN_FRAMES) {
+		uint32_t cap_len = 0, wire_len = 0;
+		const uint8_t *data = NULL;
+		uint64_t time_ns = 0;
+
+		if (!stopping && !until_look--) {
+			stopping = confined_stopped(parent);
+			until_look = LOOK_FRAMES;
+		}
+		rc = source_next(d->source, stopping ? 0 : POLL_MS, &data, &cap_len, &wire_len,
+				 &time_ns, &d->err);
+		if (rc == 1) {
+			drained += stopping;
+			rc = decoding_frame(d, data, cap_len, wire_len, time_ns);
+			if (rc < 0)
+				err_sys(&d->err, rc, "capture");
+		} else if (!rc && stopping) {
+			break;
+		} else {
+			until_look = 0;
+		}
+	}
+}
+
+/* The reply to capture_stop; its "bytes" are the agent's to tell. */
+static json_t *decoding_reply(struct decoding *d)
+{
+	struct capture_summary summary;
+	struct err record_err = {0};
+	uint64_t dropped = 0;
+	enum capture_drops drops = source_drops(d->source, &dropped);
+	json_t *reply;
+
+	if (d->sink && sink_close(d->sink, &record_err) && !d->err.code)
+		d->err = record_err;
+	if (capture_summary_make(d->flows, &d->peer, drops, dropped, &summary))
+		return NULL;
+	summary.totals.time_step_ns = source_step_ns(d->source);
+	reply = json_pack("{s:o, s:I, s:o}", "summary", capture_summary_to_json(&summary),
+			  "unrecorded", (json_int_t)d->unrecorded, "complaint",
+			  text_to_json(d->err.code ? d->err.text : ""));
+	capture_summary_clear(&summary);
+	return reply;
+}
+
+static int decoding_open(void *arg, struct err *e)
+{
+	struct decoding *d = arg;
+	const struct agent_capture *c = d->capture;
+	int err;
+
+	d->flows = flow_table_new(FLOWS_MAX);
+	if (!d->flows)
+		return err_sys(e, -ENOMEM, "capture");
+	err = source_open_live(c->netdev, source_filter("roce"), 0, &d->source, e);
+	if (!err && c->max_bytes)
+		err = sink_open(CONFINED_FILE_FD, RECORDING, source_link(d->source),
+				c->full ? 0 : 256, &d->sink, e);
+	return err;
+}
+
+static void decoding_run(void *arg, int parent)
+{
+	struct decoding *d = arg;
+	json_t *reply;
+	char *text;
+
+	decoding_loop(d, parent);
+	reply = decoding_reply(d);
+	text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
+	if (text)
+		(void)confined_write(parent, text, strlen(text));
+}
+
+static void free_capture(struct agent_capture *c)
+{
+	(void)confined_end(&c->process, NULL); /* nobody asked for what it found */
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c);
+}
+
+static int open_capture(struct agent_capture *c, struct err *e)
+{
+	struct decoding *d;
+	struct confined_job job = {.open = decoding_open, .run = decoding_run};
+	/* Without a name: it is gone when the last descriptor closes. */
+	int err = c->max_bytes ? file_unnamed(&c->fd, e) : 0;
+
+	if (err) {
+		err_prefix(e, "capture");
+		return err;
+	}
+	d = calloc(1, sizeof(*d));
+	if (!d)
+		return err_sys(e, -ENOMEM, "capture");
+	d->capture = c;
+	job.arg = d;
+	job.file_fd = c->fd;
+	err = confined_start(&job, &c->process, e);
+	free(d); /* the other process has its own */
+	return err;
+}
+
+int agent_capture_start(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+			struct err *e)
+{
+	struct agent_capture *c;
+	unsigned int handle = 0;
+	uint64_t max_bytes;
+	char netdev[16];
+	bool full;
+	int err;
+
+	(void)id;
+	err = json_take_text(request, "netdev", netdev, sizeof(netdev), e);
+	if (!err)
+		err = json_take_bool(request, "full", &full, e);
+	if (!err)
+		err = json_take_uint(request, "max_bytes", 0, RECORD_MAX_BYTES, &max_bytes, e);
+	if (err)
+		return err;
+	while (handle < AGENT_CAPTURE_MAX && a->capture[handle])
+		handle++;
+	if (handle == AGENT_CAPTURE_MAX)
+		return err_set(e, -ENOSPC, "more than %u captures at once", AGENT_CAPTURE_MAX);
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return err_sys(e, -ENOMEM, "capture");
+	c->fd = -1;
+	c->full = full;
+	c->max_bytes = max_bytes;
+	memcpy(c->netdev, netdev, sizeof(c->netdev));
+	err = open_capture(c, e);
+	if (err) {
+		free_capture(c);
+		return err;
+	}
+	a->capture[handle] = c;
+	*reply = json_pack("{s:i}", "handle", (int)handle);
+	return 0;
+}
+
+static int find(struct agent *a, const json_t *request, uint64_t *handle, struct err *e)
+{
+	int err = json_take_uint(request, "handle", 0, AGENT_CAPTURE_MAX - 1, handle, e);
+
+	if (!err && !a->capture[*handle])
+		err = err_set(e, -ENOENT, "no capture with handle %u", (unsigned int)*handle);
+	return err;
+}
+
+/* Asks for what was found. The coordinator reads it with the same care as all that an agent says;
+ * here it has to be an object of a length that a line can hold. */
+static int finish(struct agent_capture *c, json_t **reply, struct err *e)
+{
+	struct err ended = {0};
+	json_error_t where;
+	json_t *doc = NULL;
+	char *text = NULL;
+	int err;
+
+	confined_stop(&c->process);
+	err = confined_read_text(c->process.fd, SUMMARY_MAX, SUMMARY_MS, &text);
+	if (confined_end(&c->process, &ended) && err)
+		return err_set(e, ended.code, "%s", ended.text);
+	if (err)
+		return err_sys(e, err, "capture: no summary of it");
+	doc = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+	free(text);
+	if (!json_is_object(doc)) {
+		json_decref(doc);
+		return err_set(e, -EPROTO, "capture: its summary is no JSON object");
+	}
+	*reply = doc;
+	return 0;
+}
+
+int agent_capture_stop(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		       struct err *e)
+{
+	struct agent_capture *c;
+	struct stat st = {0};
+	uint64_t handle;
+	int err = find(a, request, &handle, e);
+
+	(void)id;
+	if (err)
+		return err;
+	c = a->capture[handle];
+	if (!c->process.pid)
+		return err_set(e, -EALREADY, "the capture was stopped before");
+	err = finish(c, reply, e);
+	if (err)
+		return err;
+	if (c->fd >= 0)
+		(void)fstat(c->fd, &st);
+	return json_object_set_new(*reply, "bytes", json_integer((json_int_t)st.st_size))
+		       ? err_sys(e, -ENOMEM, "capture")
+		       : 0;
+}
+
+/* A whole piece of the recording, except at its end; its bytes, or -errno. */
+static ssize_t read_piece(int fd, uint8_t *data, uint64_t offset)
+{
+	size_t size = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && size < AGENT_PIECE_BYTES) {
+		n = pread(fd, data + size, AGENT_PIECE_BYTES - size, (off_t)(offset + size));
+		if (n > 0)
+			size += (size_t)n;
+	}
+	return n < 0 ? -errno : (ssize_t)size;
+}
+
+/* Reading to the end frees the capture: {"data":"...","eof":true}. */
+int agent_capture_read(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		       struct err *e)
+{
+	uint64_t handle, offset = 0;
+	struct agent_capture *c;
+	uint8_t *data;
+	char *text;
+	ssize_t n;
+	int err = find(a, request, &handle, e);
+
+	(void)id;
+	if (!err)
+		err = json_take_uint(request, "offset", 0, RECORD_MAX_BYTES, &offset, e);
+	if (err)
+		return err;
+	c = a->capture[handle];
+	if (c->process.pid)
+		return err_set(e, -EBUSY, "the capture was not stopped");
+	data = malloc(AGENT_PIECE_BYTES);
+	text = malloc(BASE64_SIZE(AGENT_PIECE_BYTES));
+	n = !data || !text ? -ENOMEM : c->fd < 0 ? 0 : read_piece(c->fd, data, offset);
+	if (n < 0) {
+		err = err_sys(e, (int)n, "reading the recording");
+	} else {
+		(void)base64_encode(data, (size_t)n, text);
+		*reply = json_pack("{s:s, s:b}", "data", text, "eof", n == 0);
+	}
+	free(data);
+	free(text);
+	if (!err && n == 0) {
+		free_capture(c);
+		a->capture[handle] = NULL;
+	}
+	return err;
+}
+
+void agent_capture_stop_all(struct agent *a)
+{
+	for (unsigned int i = 0; i < AGENT_CAPTURE_MAX; i++) {
+		if (!a->capture[i])
+			continue;
+		free_capture(a->capture[i]);
+		a->capture[i] = NULL;
+	}
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Settings in the agent: plan, apply, confirm and rollback are the commands of that name of this
+ * very program, with a process of their own each, so that a host that is changed from afar goes
+ * through all that a host goes through that is changed at its own keyboard. Words of the
+ * coordinator never become words of the command line, but for a checked transaction id.
+ *
+ * The answer is {"exit":n,"output":document or text or null,"said":what it told on stderr}.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/agent/agent_ops.h"
+#include "probe/io/loop.h"
+#include "profiles/base/json_take.h"
+#include "profiles/base/text.h"
+
+#define WORDS_MAX  16
+#define OUTPUT_MAX (LOOP_LINE_MAX - 65536) /* it becomes a part of a line */
+#define SAID_MAX   4096
+#define TIME_MAX_S 3600
+#define TX_MAX	   32
+
+struct agent_command {
+	struct agent *agent;
+	struct loop_process *process;
+	uint64_t id;
+	bool as_text, too_much;
+	char *output; /* owned, memory of `stream` */
+	size_t output_size;
+	FILE *stream;
+	char said[SAID_MAX]; /* the end of it */
+	size_t said_size;
+};
+
+/* A command line; numbers are in text[]. */
+struct words {
+	const char *argv[WORDS_MAX + 1];
+	unsigned int count, texts;
+	char text[3][16];
+};
+
+static void add(struct words *w, const char *word)
+{
+	if (w->count < WORDS_MAX)
+		w->argv[w->count++] = word;
+}
+
+static void add_time(struct words *w, const char *option, uint64_t time, const char *unit)
+{
+	char *text = w->text[w->texts++];
+
+	snprintf(text, sizeof(w->text[0]), "%u%s", (unsigned int)time, unit);
+	add(w, option);
+	add(w, text);
+}
+
+static void free_command(struct agent_command *c)
+{
+	c->agent->command = NULL;
+	if (c->stream)
+		fclose(c->stream);
+	free(c->output);
+	free(c);
+}
+
+void agent_command_leave(struct agent *a)
+{
+	if (!a->command)
+		return;
+	loop_process_leave(a->command->process);
+	free_command(a->command);
+}
+
+static void on_line(char *line, size_t length, void *arg)
+{
+	struct agent_command *c = arg;
+
+	if (!line || (size_t)ftell(c->stream) + length > OUTPUT_MAX) {
+		c->too_much = true;
+		return;
+	}
+	(void)fwrite(line, 1, length, c->stream); /* a failure shows at the end */
+	(void)fputc('\n', c->stream);
+}
+
+/* Keeps the end. */
+static void on_complaint(const char *text, size_t length, void *arg)
+{
+	struct agent_command *c = arg;
+	size_t keep;
+
+	if (length >= SAID_MAX) {
+		text += length - (SAID_MAX - 1);
+		length = SAID_MAX - 1;
+	}
+	keep = SAID_MAX - 1 - length;
+	if (c->said_size > keep) {
+		memmove(c->said, c->said + c->said_size - keep, keep);
+		c->said_size = keep;
+	}
+	memcpy(c->said + c->said_size, text, length);
+	c->said_size += length;
+}
+
+/* What was printed: a document, or a text; null when it is neither. */
+static json_t *output_of(const struct agent_command *c)
+{
+	json_t *doc;
+
+	if (!c->output_size)
+		return json_null();
+	if (c->as_text)
+		doc = json_stringn(c->output, c->output_size);
+	else
+		doc = json_loadb(c->output, c->output_size, JSON_REJECT_DUPLICATES, NULL);
+	return doc ? doc : json_null();
+}
+
+/* Bytes that are no UTF-8, as a letter is whose beginning was not kept, are question marks. */
+static json_t *said_of(struct agent_command *c)
+{
+	text_clean(c->said, TEXT_BLOCK);
+	return json_string(c->said);
+}
+
+static void on_ended(int status, int signal, void *arg)
+{
+	struct agent_command *c = arg;
+	struct err e = {0};
+
+	loop_process_close(c->process);
+	if (ferror(c->stream) || fflush(c->stream))
+		err_sys(&e, -ENOMEM, "agent: output of the command");
+	else if (c->too_much)
+		err_set(&e, -EMSGSIZE, "agent: the command printed more than %u bytes", OUTPUT_MAX);
+	else if (signal)
+		err_set(&e, -ECANCELED, "agent: the command was ended by signal %d", signal);
+	if (e.code)
+		agent_error(c->agent, c->id, &e);
+	else
+		agent_reply(c->agent, c->id,
+			    json_pack("{s:i, s:o, s:o}", "exit", status, "output", output_of(c),
+				      "said", said_of(c)));
+	free_command(c);
+}
+
+static const struct loop_process_events events = {
+	.line = on_line,
+	.complaint = on_complaint,
+	.ended = on_ended,
+};
+
+/* Gives it the document, NULL for none, and ends its input. */
+static int feed(struct agent_command *c, const json_t *input, struct err *e)
+{
+	char *text = input ? json_dumps(input, JSON_COMPACT) : NULL;
+	int err = input && !text ? -ENOMEM : 0;
+
+	if (text)
+		err = loop_process_write(c->process, text, strlen(text));
+	free(text);
+	loop_process_end_input(c->process);
+	return err ? err_sys(e, err, "agent: input of the command") : 0;
+}
+
+static int start(struct agent *a, uint64_t id, const struct words *w, const json_t *input,
+		 bool as_text, struct err *e)
+{
+	struct agent_command *c;
+	int err;
+
+	if (a->command)
+		return err_set(e, -EBUSY, "agent: another command is running");
+	c = calloc(1, sizeof(*c));
+	if (!c)
+		return err_sys(e, -ENOMEM, "agent");
+	c->agent = a;
+	c->id = id;
+	c->as_text = as_text;
+	a->command = c;
+	c->stream = open_memstream(&c->output, &c->output_size);
+	err = c->stream ? 0 : err_sys(e, -ENOMEM, "agent");
+	if (!err)
+		err = loop_spawn(a->loop, w->argv, &events, c, &c->process, e);
+	if (!err)
+		err = feed(c, input, e);
+	if (!err)
+		return AGENT_LATER;
+	loop_process_close(c->process);
+	free_command(c);
+	return err;
+}
+
+/* A flag that need not be there. */
+static int take_flag(const json_t *request, const char *key, bool *value, struct err *e)
+{
+	*value = false;
+	return json_object_get(request, key) ? json_take_bool(request, key, value, e) : 0;
+}
+
+int agent_plan(struct agent *a, uint64_t id, const json_t *request, json_t **reply, struct err *e)
+{
+	struct words w = {.argv = {a->config->self, "plan", "-"}, .count = 3};
+	const json_t *profile;
+	json_t *input;
+	bool as_text;
+	int err = json_take_object(request, "profile", &profile, e);
+
+	(void)reply;
+	if (!err)
+		err = take_flag(request, "as_text", &as_text, e);
+	if (err)
+		return err;
+	if (!as_text)
+		add(&w, "--json");
+	/* A plan of no port: its profile is what counts. */
+	input = json_pack("{s:s, s:[], s:O}", "schema", "rocecheck.plan/1", "ports", "profile",
+			  profile);
+	if (!input)
+		return err_sys(e, -ENOMEM, "agent");
+	err = start(a, id, &w, input, as_text, e);
+	json_decref(input);
+	return err;
+}
+
+int agent_apply(struct agent *a, uint64_t id, const json_t *request, json_t **reply, struct err *e)
+{
+	struct words w = {
+		.argv = {a->config->self, "apply", "-", "--json", "--quiet", "--auto-approve"},
+		.count = 6};
+	uint64_t confirm_s, link_s, settle_ms;
+	bool unproven, disruption;
+	const json_t *plan;
+	int err = json_take_object(request, "plan", &plan, e);
+
+	(void)reply;
+	if (!err)
+		err = take_flag(request, "unproven", &unproven, e);
+	if (!err)
+		err = take_flag(request, "disruption", &disruption, e);
+	/* Nobody sits there to put it right: it is always undone unless confirmed. */
+	if (!err)
+		err = json_take_uint(request, "confirm_within_s", 1, TIME_MAX_S, &confirm_s, e);
+	if (!err)
+		err = json_take_uint(request, "wait_link_s", 1, TIME_MAX_S, &link_s, e);
+	if (!err)
+		err = json_take_uint_or(request, "settle_ms", 0, 0, TIME_MAX_S * 1000, &settle_ms,
+					e);
+	if (err)
+		return err;
+	if (unproven)
+		add(&w, "--accept-unproven");
+	if (disruption)
+		add(&w, "--accept-disruption");
+	add_time(&w, "--confirm-within", confirm_s, "s");
+	add_time(&w, "--wait-link", link_s, "s");
+	if (json_object_get(request, "settle_ms"))
+		add_time(&w, "--settle", settle_ms, "ms");
+	return start(a, id, &w, plan, false, e);
+}
+
+static int take_tx(const json_t *request, char tx[TX_MAX], struct err *e)
+{
+	static const char good[] = "0123456789abcdefghijklmnopqrstuvwxyz-";
+	int err = json_take_text(request, "tx", tx, TX_MAX, e);
+
+	if (!err && (!tx[0] || tx[0] == '-' || tx[strspn(tx, good)]))
+		err = err_set(e, -EINVAL, "'tx' is no transaction");
+	return err;
+}
+
+static int start_on_tx(struct agent *a, uint64_t id, const json_t *request, const char *command,
+		       struct err *e)
+{
+	char tx[TX_MAX];
+	struct words w = {.argv = {a->config->self, command, "--json", tx}, .count = 4};
+	int err = take_tx(request, tx, e);
+
+	return err ? err : start(a, id, &w, NULL, false, e);
+}
+
+int agent_confirm(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		  struct err *e)
+{
+	(void)reply;
+	return start_on_tx(a, id, request, "confirm", e);
+}
+
+int agent_rollback(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		   struct err *e)
+{
+	(void)reply;
+	return start_on_tx(a, id, request, "rollback", e);
+}
+
+int agent_transactions(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		       struct err *e)
+{
+	struct words w = {.argv = {a->config->self, "rollback", "--list", "--json"}, .count = 4};
+
+	(void)request;
+	(void)reply;
+	return start(a, id, &w, NULL, false, e);
+}

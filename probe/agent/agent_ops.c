@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Requests of the agent protocol: parse, find the operation, answer. The small operations are here;
+ * traffic and capture have files of their own.
+ */
+#include "probe/agent/agent_ops.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+
+#include "dcb/kernel/dcb.h"
+#include "probe/host/counters.h"
+#include "probe/host/snapshot.h"
+#include "probe/host/use.h"
+#include "probe/io/loop.h"
+#include "profiles/base/json_take.h"
+#include "profiles/base/text.h"
+
+#define LEASE_MIN_MS 500
+#define LEASE_MAX_MS 3600000
+
+const struct agent_op_row agent_ops[] = {
+	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long", OP_FOR_PEER},
+	{"collect", agent_collect, "ports: more netdevs, machine: seats too; a snapshot",
+	 OP_FOR_PEER},
+	{"counters", agent_counters,
+	 "ports: [{netdev, ibdev, ib_port, users}]; a reading of each, and who uses it",
+	 OP_FOR_PEER},
+	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know",
+	 OP_FOR_PEER},
+	{"echo_open", agent_echo_open, "spec of a marking echo; goes on as traffic_open does",
+	 OP_FOR_PEER},
+	{"traffic_connect", agent_traffic_connect, "handle, peer", OP_FOR_PEER},
+	{"traffic_run", agent_traffic_run,
+	 "handle, progress_ms: events so often; the result, when it is over", OP_FOR_PEER},
+	{"traffic_stop", agent_traffic_stop, "handle; the run ends now, with its result",
+	 OP_FOR_PEER},
+	{"traffic_close", agent_traffic_close, "handle; answers when its process is gone",
+	 OP_FOR_PEER},
+	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle",
+	 OP_FOR_COORDINATOR},
+	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording",
+	 OP_FOR_COORDINATOR},
+	{"capture_read", agent_capture_read, "handle, offset; a piece of the recording",
+	 OP_FOR_COORDINATOR},
+	{"plan", agent_plan, "profile, as_text; what apply would change", OP_FOR_COORDINATOR},
+	{"apply", agent_apply,
+	 "plan, unproven, disruption, confirm_within_s, wait_link_s, settle_ms", OP_FOR_CHANGES},
+	{"confirm", agent_confirm, "tx", OP_FOR_CHANGES},
+	{"rollback", agent_rollback, "tx", OP_FOR_CHANGES},
+	{"transactions", agent_transactions, "all of this host", OP_FOR_COORDINATOR},
+	{"quit", agent_quit, "ends the agent", OP_FOR_PEER},
+};
+const unsigned int agent_op_count = ARRAY_SIZE(agent_ops);
+
+static const struct agent_op_row *find_op(const char *name)
+{
+	for (unsigned int i = 0; name && i < agent_op_count; i++) {
+		if (!strcmp(agent_ops[i].name, name))
+			return &agent_ops[i];
+	}
+	return NULL;
+}
+
+static int choose_op(const struct agent *a, const json_t *request, const struct agent_op_row **out,
+		     struct err *e)
+{
+	const char *name = json_string_value(json_object_get(request, "op"));
+	const struct agent_op_row *op = find_op(name);
+
+	if (!op) {
+		err_set(e, -EOPNOTSUPP, "agent: unknown op '%.32s'", name ? name : "");
+		err_hint(e, "coordinator and agent must be of one build");
+		return -EOPNOTSUPP;
+	}
+	if (a->config->probe_only && op->allowed != OP_FOR_PEER)
+		return err_set(e, -EPERM, "agent: op '%s' is not for a peer of 'probe server'",
+			       op->name);
+	if (a->config->read_only && op->allowed == OP_FOR_CHANGES) {
+		err_set(e, -EPERM, "agent: --read-only: '%s' is refused", op->name);
+		err_hint(e, "use a key that authorized_keys of this host does not restrict");
+		return -EPERM;
+	}
+	*out = op;
+	return 0;
+}
+
+static void run_request(struct agent *a, uint64_t id, const json_t *request)
+{
+	const struct agent_op_row *op = NULL;
+	struct err e = {0};
+	json_t *reply = NULL;
+	int rc = choose_op(a, request, &op, &e);
+
+	if (rc) {
+		agent_error(a, id, &e);
+		return;
+	}
+	rc = op->run(a, id, request, &reply, &e);
+	if (rc < 0) {
+		err_prefix(&e, "%s", op->name);
+		agent_error(a, id, &e);
+	} else if (rc != AGENT_LATER) {
+		agent_reply(a, id, reply);
+	}
+}
+
+void agent_line(struct agent *a, const char *line, size_t length)
+{
+	struct err e = {0};
+	json_error_t where;
+	json_t *request;
+	uint64_t id = 0;
+
+	if (!line) {
+		err_set(&e, -EMSGSIZE, "agent: a line of more than %u bytes", LOOP_LINE_MAX);
+		agent_error(a, 0, &e);
+		return;
+	}
+	request = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
+	if (!json_is_object(request)) {
+		err_set(&e, -EINVAL, "agent: %s", request ? "a request is an object" : where.text);
+		agent_error(a, 0, &e);
+	} else if (json_take_uint(request, "id", 0, AGENT_ID_MAX, &id, &e)) {
+		err_prefix(&e, "agent");
+		agent_error(a, 0, &e);
+	} else {
+		run_request(a, id, request);
+	}
+	json_decref(request);
+}
+
+int agent_ping(struct agent *a, uint64_t id, const json_t *request, json_t **reply, struct err *e)
+{
+	uint64_t lease_ms;
+	int err;
+
+	(void)id;
+	err = json_take_uint_or(request, "lease_ms", 0, LEASE_MIN_MS, LEASE_MAX_MS, &lease_ms, e);
+	if (err)
+		return err;
+	a->lease_late = false;
+	a->starved_until_ms = 0;
+	if (lease_ms && a->lease)
+		loop_timer_set_awake(a->lease, lease_ms);
+	*reply = json_pack("{s:I}", "now_ns", (json_int_t)monotonic_ns());
+	return 0;
+}
+
+int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		  struct err *e)
+{
+	const char *also[AGENT_PORTS_MAX];
+	const json_t *ports = NULL;
+	unsigned int count = 0;
+	bool machine = false;
+	struct snapshot s;
+	struct dcb *dcb;
+	int err = 0;
+
+	(void)id;
+	if (json_object_get(request, "machine"))
+		err = json_take_bool(request, "machine", &machine, e);
+	if (!err && json_object_get(request, "ports"))
+		err = json_take_array(request, "ports", AGENT_PORTS_MAX, &ports, e);
+	for (size_t i = 0; !err && i < json_array_size(ports); i++) {
+		also[count] = json_string_value(json_array_get(ports, i));
+		if (!also[count] || strlen(also[count]) > 15)
+			return err_set(e, -EINVAL, "'ports': no name of a netdev");
+		/* One that is not there is missing in the snapshot: that is for the rules to say.
+		 */
+		if (if_nametoindex(also[count]))
+			count++;
+	}
+	if (!err)
+		err = agent_dcb(a, &dcb, e);
+	if (!err)
+		err = snapshot_take(dcb, also, count, &s, e);
+	if (err)
+		return err;
+	if (machine)
+		machine_add(NULL, &s);
+	*reply = json_pack("{s:o}", "snapshot", snapshot_to_json(&s));
+	snapshot_clear(&s);
+	return 0;
+}
+
+/* One port of a "counters" request: its reading and, when asked, who uses it, or what went wrong.
+ */
+static int read_port(struct dcb *dcb, const json_t *port, json_t *list, struct err *e)
+{
+	char netdev[16], ibdev[64] = "";
+	struct err port_err = {0};
+	struct counters c = {0};
+	struct port_use use;
+	bool users = false;
+	uint64_t ib_port;
+	json_t *one;
+	int err = json_take_text(port, "netdev", netdev, sizeof(netdev), e);
+
+	if (!err && json_object_get(port, "ibdev"))
+		err = json_take_text(port, "ibdev", ibdev, sizeof(ibdev), e);
+	if (!err)
+		err = json_take_uint_or(port, "ib_port", 1, 0, 255, &ib_port, e);
+	if (!err && json_object_get(port, "users"))
+		err = json_take_bool(port, "users", &users, e);
+	if (err)
+		return err;
+	if (counters_take(dcb, netdev, ibdev, (unsigned int)ib_port, &c, &port_err))
+		one = json_pack("{s:o}", "error", text_to_json(port_err.text));
+	else
+		one = json_pack("{s:o}", "counters", counters_to_json(&c));
+	if (one && users) {
+		use_gather(dcb, NULL, netdev, ibdev, (unsigned int)ib_port, &use);
+		use_keep_rdma(&use);
+		(void)json_object_set_new(one, "users", use_to_json(&use)); /* a remark, no more */
+	}
+	return !one || json_array_append_new(list, one) ? err_sys(e, -ENOMEM, "counters") : 0;
+}
+
+int agent_counters(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		   struct err *e)
+{
+	const json_t *ports;
+	json_t *list;
+	struct dcb *dcb;
+	int err = json_take_array(request, "ports", AGENT_PORTS_MAX, &ports, e);
+
+	(void)id;
+	if (!err)
+		err = agent_dcb(a, &dcb, e);
+	if (err)
+		return err;
+	list = json_array();
+	for (size_t i = 0; !err && i < json_array_size(ports); i++)
+		err = read_port(dcb, json_array_get(ports, i), list, e);
+	if (err) {
+		json_decref(list);
+		return err;
+	}
+	*reply = json_pack("{s:o}", "ports", list);
+	return 0;
+}
+
+int agent_quit(struct agent *a, uint64_t id, const json_t *request, json_t **reply, struct err *e)
+{
+	(void)request;
+	(void)reply;
+	(void)e;
+	agent_reply(a, id, json_object());
+	agent_end_with(a, AGENT_QUIT);
+	return AGENT_LATER;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Captures of a fabric run: one at each port, summaries into the run, recordings into
+ * captures/HOST-PORT.pcap of its folder, fetched in pieces so that no line gets too long.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/agent/agent.h"
+#include "probe/coord/run_phases.h"
+#include "profiles/base/base64.h"
+#include "profiles/base/json_take.h"
+
+#define PORTS_MAX	   64u
+#define RECORDING_NAME_MAX 112
+#define HEADERS_MAX_BYTES  (UINT64_C(64) << 20)
+#define FULL_MAX_BYTES	   (UINT64_C(256) << 20)
+#define FETCH_PIECE_MS	   1000 /* a piece may take, besides the grace of the whole recording */
+
+static void note(struct run_port *p, const struct err *e)
+{
+	if (!p->capture_error[0])
+		snprintf(p->capture_error, sizeof(p->capture_error), "%.150s", e->text);
+}
+
+static bool has_port(const struct coordinator *c, unsigned int host, unsigned int p)
+{
+	return phase_ready(c, host) && p < c->r->host[host].port_count && p < PORTS_MAX;
+}
+
+static unsigned int most_ports(const struct coordinator *c)
+{
+	unsigned int most = 0;
+
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		if (c->r->host[i].port_count > most)
+			most = c->r->host[i].port_count;
+	}
+	return most < PORTS_MAX ? most : PORTS_MAX;
+}
+
+static void capture_off(struct coordinator *c)
+{
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		for (unsigned int p = 0; p < c->r->host[i].port_count; p++)
+			snprintf(c->r->host[i].port[p].capture_error, 160,
+				 "capture is off in the inventory");
+	}
+}
+
+static uint64_t recording_max(const struct coordinator *c)
+{
+	return c->f->capture == CAPTURE_FULL ? FULL_MAX_BYTES : HEADERS_MAX_BYTES;
+}
+
+static void start_one(struct coordinator *c, unsigned int host, unsigned int p)
+{
+	bool full = c->f->capture == CAPTURE_FULL;
+
+	link_ask(&c->link[host], "capture_start",
+		 json_pack("{s:s, s:b, s:I}", "netdev", c->r->host[host].port[p].netdev, "full",
+			   full, "max_bytes", (json_int_t)(c->dir ? recording_max(c) : 0)),
+		 PHASE_ANSWER_MS);
+}
+
+void phase_capture_start(struct coordinator *c)
+{
+	if (c->f->capture == CAPTURE_OFF) {
+		capture_off(c);
+		return;
+	}
+	for (unsigned int p = 0; p < most_ports(c) && !phase_stopped(c); p++) {
+		for (unsigned int i = 0; i < c->r->host_count; i++) {
+			if (has_port(c, i, p))
+				start_one(c, i, p);
+		}
+		phase_wait(c);
+		for (unsigned int i = 0; i < c->r->host_count; i++) {
+			struct err e = c->link[i].err;
+			uint64_t handle = 0;
+
+			if (!has_port(c, i, p))
+				continue;
+			if (c->link[i].reply &&
+			    !json_take_uint(c->link[i].reply, "handle", 0, INT_MAX, &handle, &e))
+				c->capture[i][p] = (int)handle;
+			else
+				note(&c->r->host[i].port[p], &e);
+		}
+	}
+}
+
+static json_t *handle_of(const struct coordinator *c, unsigned int host, unsigned int p)
+{
+	return json_pack("{s:i}", "handle", c->capture[host][p]);
+}
+
+static bool is_capturing(const struct coordinator *c, unsigned int host, unsigned int p)
+{
+	return has_port(c, host, p) && c->capture[host][p] >= 0;
+}
+
+static void take_summary(struct coordinator *c, unsigned int host, unsigned int p)
+{
+	struct run_port *port = &c->r->host[host].port[p];
+	const json_t *reply = c->link[host].reply;
+	const char *text = json_string_value(json_object_get(reply, "complaint"));
+	struct err e = c->link[host].err;
+
+	if (!reply ||
+	    capture_summary_from_json(json_object_get(reply, "summary"), &port->capture, &e)) {
+		note(port, &e);
+		return;
+	}
+	port->has_capture = true;
+	if (text && *text) {
+		err_set(&e, -EIO, "%.150s", text);
+		note(port, &e);
+	}
+	if (json_integer_value(json_object_get(reply, "unrecorded")) > 0)
+		phase_say(
+			c,
+			"%s %s: the recording was cut at its largest size; all packets were judged",
+			c->r->host[host].name, port->netdev);
+}
+
+/* What is fetched from one host at the moment. */
+struct fetch {
+	struct file file; /* no stream: nothing to fetch */
+	uint64_t offset;
+	uint64_t waited_ms; /* for this host alone, not for others */
+	bool asked;	    /* and not answered */
+	size_t odd_bytes;   /* of a piece that was not whole, which has to be the last; 0: none */
+};
+
+/* The name of a recording below captures/. */
+static void recording_name(const struct run_host *h, const struct run_port *port,
+			   char name[RECORDING_NAME_MAX])
+{
+	snprintf(name, RECORDING_NAME_MAX, "%.63s-%s.pcap", h->name, port->netdev);
+}
+
+int phase_capture_forget(struct coordinator *c, struct err *e)
+{
+	int err = folder_find(c->dir, "captures", &c->captures, e);
+	char name[RECORDING_NAME_MAX];
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		const struct run_host *h = &c->r->host[i];
+
+		for (unsigned int p = 0; p < h->port_count && !err; p++) {
+			recording_name(h, &h->port[p], name);
+			err = file_remove(&c->captures, name, e);
+		}
+	}
+	return err;
+}
+
+static void open_fetch(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f)
+{
+	struct run_host *h = &c->r->host[host];
+	struct run_port *port = &h->port[p];
+	char name[RECORDING_NAME_MAX];
+	struct err e = {0};
+
+	*f = (struct fetch){0};
+	if (!is_capturing(c, host, p) || !port->has_capture || !c->dir)
+		return;
+	recording_name(h, port, name);
+	/* Unsynced: to wait for a slow disk here would let the agents' leases end. */
+	if (file_open_in(&c->captures, name, FILE_PRIVATE | FILE_UNSYNCED, &f->file, &e))
+		note(port, &e);
+}
+
+/* Ends a fetch; a recording that is not whole is not kept. */
+static void end_fetch(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f,
+		      const struct err *e)
+{
+	struct run_port *port = &c->r->host[host].port[p];
+	struct err failed = e ? *e : (struct err){0};
+	char name[RECORDING_NAME_MAX];
+
+	(void)file_close(&f->file, !failed.code, failed.code ? NULL : &failed);
+	recording_name(&c->r->host[host], port, name);
+	if (failed.code)
+		note(port, &failed);
+	else
+		snprintf(port->capture_file, sizeof(port->capture_file), "captures/%s", name);
+}
+
+/* Judges a piece that was decoded, and writes it. A hostile agent could keep the run busy without
+ * end by small pieces and by slow ones. */
+static int fetch_piece(struct coordinator *c, unsigned int host, struct fetch *f,
+		       const uint8_t *data, size_t size, struct err *e)
+{
+	const char *name = c->r->host[host].name;
+
+	if (size && f->odd_bytes)
+		return err_set(e, -EPROTO,
+			       "%.63s sent a piece of %zu bytes before the end of its recording",
+			       name, f->odd_bytes);
+	f->odd_bytes = size < AGENT_PIECE_BYTES ? size : 0;
+	f->offset += size;
+	/* With file headers; an agent may lie. */
+	if (f->offset > 2 * recording_max(c))
+		return err_sys(e, -EFBIG, "%s", f->file.path);
+	if (f->waited_ms > c->fetch_grace_ms + f->offset / AGENT_PIECE_BYTES * FETCH_PIECE_MS)
+		return err_set(e, -ETIMEDOUT,
+			       "%.63s sent its recording too slowly: %" PRIu64 " bytes in %" PRIu64
+			       " s",
+			       name, f->offset, f->waited_ms / 1000);
+	errno = 0;
+	if (size && fwrite(data, size, 1, f->file.stream) != 1)
+		return err_sys(e, errno ? -errno : -EIO, "%s", f->file.path);
+	return 0;
+}
+
+static void take_piece(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f,
+		       uint8_t *buf)
+{
+	const json_t *reply = c->link[host].reply;
+	const json_t *data = json_object_get(reply, "data");
+	struct err e = c->link[host].err;
+	size_t size = 0;
+
+	if (!json_is_string(data) ||
+	    base64_decode(json_string_value(data), json_string_length(data), buf, AGENT_PIECE_BYTES,
+			  &size)) {
+		if (!e.code)
+			err_set(&e, -EPROTO, "the recording came broken");
+		end_fetch(c, host, p, f, &e);
+		return;
+	}
+	if (fetch_piece(c, host, f, buf, size, &e))
+		end_fetch(c, host, p, f, &e);
+	else if (!size || json_is_true(json_object_get(reply, "eof")))
+		end_fetch(c, host, p, f, NULL);
+}
+
+struct round {
+	struct coordinator *c;
+	struct fetch *list;
+	uint64_t begin_ms;
+};
+
+/* A host answers for its own time: a slow one does not make the others late. */
+static bool pieces_came(void *arg)
+{
+	const struct round *r = arg;
+	bool all = true;
+
+	for (unsigned int i = 0; i < r->c->r->host_count; i++) {
+		struct fetch *f = &r->list[i];
+
+		if (f->asked && !link_busy(&r->c->link[i])) {
+			f->asked = false;
+			f->waited_ms += loop_awake_ms(r->c->loop) - r->begin_ms;
+		}
+		all = all && !f->asked;
+	}
+	return all || phase_stopped(r->c);
+}
+
+/* One piece from each host that has more. False when none has. */
+static bool fetch_round(struct coordinator *c, unsigned int p, struct fetch *list, uint8_t *buf)
+{
+	struct round r = {c, list, loop_awake_ms(c->loop)};
+	bool more = false;
+
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		json_t *fields;
+
+		if (!list[i].file.stream)
+			continue;
+		fields = handle_of(c, i, p);
+		(void)json_object_set_new(fields, "offset",
+					  json_integer((json_int_t)list[i].offset));
+		link_ask(&c->link[i], "capture_read", fields, PHASE_ANSWER_MS);
+		list[i].asked = true;
+	}
+	loop_run_until(c->loop, pieces_came, &r);
+	phase_mark_lost(c);
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		if (!list[i].file.stream)
+			continue;
+		take_piece(c, i, p, &list[i], buf);
+		more = more || list[i].file.stream;
+	}
+	return more;
+}
+
+static void fetch_port(struct coordinator *c, unsigned int p, struct fetch *list, uint8_t *buf)
+{
+	struct err e = {0};
+
+	for (unsigned int i = 0; i < c->r->host_count; i++)
+		open_fetch(c, i, p, &list[i]);
+	while (fetch_round(c, p, list, buf) && !phase_stopped(c))
+		;
+	err_set(&e, -EINTR, "stopped before the recording was here");
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
+		if (list[i].file.stream)
+			end_fetch(c, i, p, &list[i], &e);
+	}
+}
+
+static void fetch_all(struct coordinator *c)
+{
+	struct fetch *list = calloc(c->r->host_count + 1, sizeof(*list));
+	uint8_t *buf = malloc(AGENT_PIECE_BYTES);
+	struct err e = {0};
+
+	if (!list || !buf)
+		err_set(&e, -ENOMEM, "no memory for the recordings");
+	else if (!c->captures.path)
+		(void)folder_below(c->dir, "captures", &c->captures, &e);
+	if (e.code)
+		phase_say(c, "%s", e.text);
+	for (unsigned int p = 0; !e.code && p < most_ports(c); p++)
+		fetch_port(c, p, list, buf);
+	free(list);
+	free(buf);
+}
+
+void phase_capture_stop(struct coordinator *c)
+{
+	if (c->f->capture == CAPTURE_OFF)
+		return;
+	phase_say(c, "fetching captures");
+	for (unsigned int p = 0; p < most_ports(c) && !phase_stopped(c); p++) {
+		for (unsigned int i = 0; i < c->r->host_count; i++) {
+			if (is_capturing(c, i, p))
+				link_ask(&c->link[i], "capture_stop", handle_of(c, i, p),
+					 PHASE_ANSWER_MS);
+		}
+		phase_wait(c);
+		for (unsigned int i = 0; i < c->r->host_count; i++) {
+			if (c->capture[i][p] >= 0 && p < c->r->host[i].port_count)
+				take_summary(c, i, p);
+		}
+	}
+	if (c->dir && !phase_stopped(c))
+		fetch_all(c);
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The circle method: one host (or nobody, for odd N) stays, the others turn; each turn pairs
+ * opposite ones. Every turn is two rounds, one for each direction, since a host has one role in a
+ * round.
+ */
+#include "probe/coord/schedule.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void add(struct schedule *s, unsigned int server, unsigned int client, unsigned int round)
+{
+	s->pair[s->pair_count++] = (struct schedule_pair){server, client, round};
+}
+
+/* Who sits at a place of the circle in a turn; place 0 never moves. */
+static unsigned int seat(unsigned int place, unsigned int turn, unsigned int seats)
+{
+	return place ? 1 + (place - 1 + turn) % (seats - 1) : 0;
+}
+
+int schedule_make(unsigned int n, struct schedule *s)
+{
+	unsigned int seats = n + n % 2; /* with an empty one when n is odd */
+	struct schedule made = {0};
+
+	if (n > SCHEDULE_HOSTS_MAX)
+		return -ERANGE;
+	if (n < 2) {
+		*s = made;
+		return 0;
+	}
+	made.pair = calloc((size_t)n * (n - 1), sizeof(*made.pair));
+	if (!made.pair)
+		return -ENOMEM;
+	made.round_count = 2 * (seats - 1);
+	for (unsigned int round = 0; round < made.round_count; round++) {
+		for (unsigned int place = 0; place < seats / 2; place++) {
+			unsigned int a = seat(place, round / 2, seats);
+			unsigned int b = seat(seats - 1 - place, round / 2, seats);
+
+			if (a >= n || b >= n)
+				continue;
+			if (round % 2)
+				add(&made, a, b, round);
+			else
+				add(&made, b, a, round);
+		}
+	}
+	*s = made;
+	return 0;
+}
+
+void schedule_clear(struct schedule *s)
+{
+	free(s->pair);
+	memset(s, 0, sizeof(*s));
+}
+
+static void print_host(FILE *out, unsigned int host, const char *const *names)
+{
+	if (names)
+		fputs(names[host], out);
+	else
+		fprintf(out, "%u", host);
+}
+
+char *schedule_text(const struct schedule *s, const char *const *names)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	for (unsigned int i = 0; i < s->pair_count; i++) {
+		const struct schedule_pair *p = &s->pair[i];
+		bool last = i + 1 == s->pair_count || s->pair[i + 1].round != p->round;
+
+		print_host(out, p->server, names);
+		fputc(',', out);
+		print_host(out, p->client, names);
+		fputc(last ? '\n' : ';', out);
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

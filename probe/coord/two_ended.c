@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The coordinator of a two-ended probe. Every wait has an end: a link that is silent for 3 s is
+ * lost, a question has its own time, and what still runs when one end is gone is told to stop.
+ */
+#include "probe/coord/two_ended.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe/coord/run_phases.h"
+#include "probe/coord/two_ended_inside.h"
+#include "probe/coord/two_ended_sizes.h"
+#include "probe/io/dial.h"
+#include "probe/io/gate.h"
+#include "profiles/base/json_take.h"
+
+#define CONNECT_MS   10000
+#define HELLO_MS     10000
+#define SILENCE_MS   3000
+#define HEARTBEAT_MS 500
+#define QUIT_MS	     2000
+
+const char *two_ended_side_word(enum two_ended_side side)
+{
+	return side == SIDE_CLIENT ? "client" : "server";
+}
+
+static void on_heartbeat(void *arg)
+{
+	struct duo *d = arg;
+
+	for (unsigned int i = 0; i < SIDES; i++)
+		link_ping(&d->c.link[i], SILENCE_MS);
+	loop_timer_set(d->c.heartbeat, HEARTBEAT_MS);
+}
+
+static void keep_traffic(struct duo *d, enum two_ended_side side, const json_t *doc)
+{
+	struct traffic_progress *p = &d->live.side[side], v = {0};
+	const struct json_number numbers[] = {
+		{"messages", &v.messages, 0, JSON_UINT_MAX},
+		{"bytes", &v.bytes, 0, JSON_UINT_MAX},
+		{"mismatches", &v.mismatches, 0, JSON_UINT_MAX},
+		{"losses", &v.losses, 0, JSON_UINT_MAX},
+	};
+	struct err ignored; /* progress is for people */
+
+	if (json_take_numbers(doc, numbers, ARRAY_SIZE(numbers), &ignored))
+		return;
+	*p = v;
+	d->live.now_ms = monotonic_ms();
+	if (d->w->live)
+		d->w->live(&d->live, d->w->arg);
+}
+
+static void on_event(struct agent_link *k, const json_t *doc, void *arg)
+{
+	const char *event = json_string_value(json_object_get(doc, "event"));
+	struct duo *d = arg;
+
+	if (event && !strcmp(event, "progress") && d->t->ran)
+		keep_traffic(d, (enum two_ended_side)(k - d->c.link),
+			     json_object_get(doc, "progress"));
+}
+
+/* As a name of a run: it becomes a part of file names. */
+static void clean_name(char name[FABRIC_NAME_MAX], const char *host, const char *fallback)
+{
+	char one[2] = "x";
+
+	snprintf(name, FABRIC_NAME_MAX, "%s", host);
+	for (char *p = name; *p; p++) {
+		one[0] = *p;
+		if (*p != '.' && *p != '-' && !run_host_name_ok(one))
+			*p = '_';
+	}
+	if (!run_host_name_ok(name))
+		snprintf(name, FABRIC_NAME_MAX, "%s", fallback);
+}
+
+static int init_run(struct duo *d, struct err *e)
+{
+	struct fabric_host host[SIDES] = {0};
+	char own[HOST_NAME_MAX + 1] = "";
+	struct fabric f = {.host = host, .host_count = SIDES};
+	int err;
+
+	(void)gethostname(own, sizeof(own) - 1);
+	clean_name(host[SIDE_CLIENT].name, own, "client");
+	clean_name(host[SIDE_SERVER].name, d->w->host, "server");
+	if (!strcmp(host[SIDE_CLIENT].name, host[SIDE_SERVER].name))
+		snprintf(host[SIDE_SERVER].name, FABRIC_NAME_MAX, "%.50s-server",
+			 host[SIDE_CLIENT].name);
+	snprintf(f.name, sizeof(f.name), "probe");
+	err = run_init(&d->t->run, &f);
+	return err ? err_sys(e, err, "probe") : 0;
+}
+
+static void open_links(struct duo *d, int fd)
+{
+	const char *const argv[] = {d->w->self, "agent", NULL};
+
+	link_open_stream(&d->c.link[SIDE_SERVER], d->c.loop, d->t->run.host[SIDE_SERVER].name, fd,
+			 HELLO_MS, SILENCE_MS);
+	link_open(&d->c.link[SIDE_CLIENT], d->c.loop, d->t->run.host[SIDE_CLIENT].name, argv,
+		  HELLO_MS);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		d->c.link[i].event = on_event;
+		d->c.link[i].event_arg = d;
+	}
+}
+
+/* Both ends prove the token; then the server is the one that is meant. The key takes its time, and
+ * the server does not wait long. */
+static int enter_server(struct duo *d, int *fd, struct err *e)
+{
+	struct gate_key key;
+	int err;
+
+	gate_key_make(d->w->token, &key);
+	err = dial(d->w->host, d->w->port, CONNECT_MS, d->w->stop, fd, d->address[SIDE_CLIENT],
+		   d->address[SIDE_SERVER], e);
+	if (!err) {
+		err = gate_enter(*fd, &key, HELLO_MS, d->w->stop, e);
+		if (err) {
+			close(*fd);
+			err_prefix(e, "%s", d->t->run.host[SIDE_SERVER].name);
+		}
+	}
+	explicit_bzero(&key, sizeof(key));
+	return err;
+}
+
+/* Both answer, and both are this build. */
+static int greet(struct duo *d, struct err *e)
+{
+	for (unsigned int i = SIDES; i-- > 0;) {
+		struct agent_link *k = &d->c.link[i];
+		struct run_host *h = &d->t->run.host[i];
+
+		if (k->state != LINK_READY) {
+			*e = k->err;
+			if (!e->code)
+				err_set(e, -EINTR, "stopped before it answered");
+			err_prefix(e, "%s", h->name);
+			return e->code;
+		}
+		snprintf(h->agent_version, sizeof(h->agent_version), "%s", k->build);
+		if (strcmp(k->build, ROCECHECK_VERSION)) {
+			err_set(e, -EPROTO, "%s runs rocecheck %s, this is %s", h->name, k->build,
+				ROCECHECK_VERSION);
+			err_hint(e, "install one version at both ends");
+			return -EPROTO;
+		}
+		h->reached = true;
+	}
+	return 0;
+}
+
+static int connect_both(struct duo *d, struct err *e)
+{
+	int fd, err;
+
+	phase_say(&d->c, "connecting to %s port %u", d->w->host, d->w->port);
+	err = enter_server(d, &fd, e);
+	if (err)
+		return err;
+	err = destinations_make(DESTINATION_OF_CLIENT, d->address[SIDE_SERVER], d->w->peer_address,
+				&d->destinations, e);
+	if (err) {
+		close(fd);
+		return err;
+	}
+	open_links(d, fd);
+	on_heartbeat(d); /* our own agent may take longer to start than the server waits */
+	phase_wait(&d->c);
+	return greet(d, e);
+}
+
+/* The reply of a side, or the error in its words. */
+const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e)
+{
+	const struct agent_link *k = &d->c.link[side];
+
+	if (k->state == LINK_READY && k->reply)
+		return k->reply;
+	*e = k->err;
+	if (!e->code)
+		err_set(e, -EINTR, "stopped");
+	if (k->state == LINK_LOST)
+		e->code = -EPIPE;
+	err_prefix(e, "%s", d->t->run.host[side].name);
+	return NULL;
+}
+
+static int collect(struct duo *d, struct err *e)
+{
+	phase_say(&d->c, "facts of both hosts");
+	for (unsigned int i = 0; i < SIDES; i++)
+		link_ask(&d->c.link[i], "collect", json_pack("{s:b}", "machine", 1),
+			 PHASE_ANSWER_MS);
+	phase_wait(&d->c);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		const json_t *reply = duo_reply(d, (enum two_ended_side)i, e);
+		struct run_host *h = &d->t->run.host[i];
+
+		if (!reply)
+			return e->code;
+		if (snapshot_from_json(json_object_get(reply, "snapshot"), &h->before, e)) {
+			err_prefix(e, "%s: snapshot", h->name);
+			return e->code;
+		}
+		h->has_before = true;
+	}
+	return 0;
+}
+
+static int add_port(struct run_host *h, const struct port *p)
+{
+	struct run_port *list = realloc(h->port, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	memset(list, 0, sizeof(*list));
+	snprintf(list->netdev, sizeof(list->netdev), "%.15s", p->netdev[0] ? p->netdev : p->ibdev);
+	h->port = list;
+	h->port_count = 1;
+	return 0;
+}
+
+static void fill_spec(struct duo *d, enum two_ended_side side, uint64_t seed)
+{
+	struct traffic_spec *s = &d->t->spec[side];
+	const struct port *p = d->t->ends.port[side];
+
+	*s = d->w->spec;
+	s->role = side == SIDE_CLIENT ? TRAFFIC_CLIENT : TRAFFIC_SERVER;
+	memcpy(s->ibdev, p->ibdev, sizeof(s->ibdev));
+	s->ib_port = p->ib_port;
+	s->gid_index = d->t->ends.gid[side]->index;
+	s->seed = seed & JSON_UINT_MAX;
+}
+
+static int choose(struct duo *d, struct err *e)
+{
+	const struct snapshot *snapshot[SIDES];
+	struct ends_wish wish[SIDES];
+	uint64_t seed = 0;
+	int err;
+
+	for (unsigned int i = 0; i < SIDES; i++) {
+		snapshot[i] = &d->t->run.host[i].before;
+		wish[i] = (struct ends_wish){
+			.name = d->t->run.host[i].name,
+			.device = d->w->device[i],
+			.ib_port = d->w->ib_port[i],
+			.gid_index = d->w->gid_index[i],
+			.address = d->address[i],
+		};
+	}
+	err = ends_choose(snapshot, wish, &d->t->ends, e);
+	if (!err)
+		err = ends_check(&d->t->ends, wish, d->w->mtu_bytes, e);
+	if (err)
+		return err;
+	d->t->chosen = true;
+	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
+		seed = monotonic_ms();
+	for (unsigned int i = 0; i < SIDES && !err; i++) {
+		err = add_port(&d->t->run.host[i], d->t->ends.port[i]);
+		observe_port(&d->t->seen[i], d->t->run.host[i].name, d->t->ends.port[i]);
+		fill_spec(d, (enum two_ended_side)i, seed);
+	}
+	d->t->run.pair = err ? NULL : calloc(1, sizeof(*d->t->run.pair));
+	if (!d->t->run.pair)
+		return err_sys(e, -ENOMEM, "probe");
+	d->t->run.pair_count = 1;
+	return 0;
+}
+
+/* A lost end or a stop ends the probe with what there is. */
+int duo_check_ends(struct duo *d, struct err *e)
+{
+	for (unsigned int i = 0; i < SIDES; i++) {
+		if (d->c.link[i].state == LINK_READY)
+			continue;
+		*e = d->c.link[i].err;
+		e->code = -EPIPE;
+		err_prefix(e, "%s", d->t->run.host[i].name);
+		return -EPIPE;
+	}
+	if (phase_stopped(&d->c))
+		return err_set(e, -EINTR, "stopped");
+	return 0;
+}
+
+int duo_load(struct duo *d, struct err *e)
+{
+	struct err ignored;
+	int err = duo_meet(d, MEET_IDLE, e);
+
+	if (err)
+		return err;
+	duo_counters(d, READ_LOAD_BEFORE);
+	err = duo_meet(d, MEET_COUNTED, e);
+	if (err)
+		return err;
+	d->t->run.traffic = true;
+	err = duo_traffic(d, e);
+	if (err && !d->t->ran && d->w->meeting) /* what it comes to now is no connection */
+		meeting_come(d->w->meeting, d->w->member, MEET_LEFT);
+	d->c.stop = NULL; /* what is read now is soon read */
+	(void)duo_meet(d, MEET_DONE, &ignored);
+	phase_pause(&d->c, duo_settle_ms(d));
+	duo_counters(d, READ_LOAD_AFTER);
+	(void)duo_meet(d, MEET_READ, &ignored);
+	duo_close_traffic(d);
+	return err;
+}
+
+static int run_phases(struct duo *d, struct err *e)
+{
+	int err = duo_one_port(d, e);
+
+	if (!err)
+		err = duo_try_transports(d, e);
+	if (err)
+		return err;
+	if (d->w->idle_ms) {
+		phase_say(&d->c, "idle baseline, %.1f s", d->w->idle_ms / 1e3);
+		duo_counters(d, READ_QUIET_BEFORE);
+		phase_pause(&d->c, d->w->idle_ms);
+		duo_counters(d, READ_QUIET_AFTER);
+	}
+	err = duo_check_ends(d, e);
+	if (err)
+		return err;
+	err = d->w->size_from ? duo_sizes(d, e) : duo_load(d, e);
+	duo_echo(d);
+	return err;
+}
+
+static void close_duo(struct duo *d)
+{
+	static const atomic_int never;
+
+	for (unsigned int i = 0; d->c.link && i < SIDES; i++)
+		link_ask(&d->c.link[i], "quit", NULL, QUIT_MS);
+	if (d->c.link)
+		links_wait(d->c.loop, d->c.link, SIDES, &never);
+	for (unsigned int i = 0; d->c.link && i < SIDES; i++)
+		link_close(&d->c.link[i]);
+	loop_timer_close(d->c.heartbeat);
+	loop_close(d->c.loop);
+	free(d->c.link);
+}
+
+static int open_duo(struct duo *d, struct err *e)
+{
+	int err = loop_open(&d->c.loop, e);
+
+	if (err)
+		return err;
+	d->c.link = calloc(SIDES, sizeof(*d->c.link));
+	if (!d->c.link || loop_timer_open(d->c.loop, on_heartbeat, d, &d->c.heartbeat))
+		return err_sys(e, -ENOMEM, "probe");
+	return 0;
+}
+
+static void finish(struct two_ended *t, int err, const struct err *e)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	t->run.ended_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	if (!err)
+		return;
+	t->partial = t->ran;
+	snprintf(t->why, sizeof(t->why), "%.630s", e->text);
+}
+
+int two_ended_run(const struct two_ended_wish *w, struct two_ended *t, struct err *e)
+{
+	struct duo d = {
+		.w = w,
+		.t = t,
+		.c = {.stop = w->stop, .progress = w->say, .arg = w->arg, .r = &t->run},
+	};
+	int err;
+
+	memset(t, 0, sizeof(*t));
+	err = init_run(&d, e);
+	if (err)
+		return err;
+	err = open_duo(&d, e);
+	if (!err)
+		err = connect_both(&d, e);
+	if (!err)
+		err = collect(&d, e);
+	if (!err)
+		err = choose(&d, e);
+	if (!err)
+		err = run_phases(&d, e);
+	close_duo(&d);
+	finish(t, err, e);
+	return err;
+}
+
+void two_ended_clear(struct two_ended *t)
+{
+	if (!t)
+		return;
+	for (unsigned int i = 0; i < SIDES; i++)
+		traffic_report_clear(&t->report[i]);
+	two_ended_sizes_clear(t);
+	run_clear(&t->run);
+	free(t->echo);
+	memset(t, 0, sizeof(*t));
+}

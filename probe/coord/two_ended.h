@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The probe between two hosts: an agent of our own on this one and that of a `probe server` on the
+ * other. Facts of both, an idle baseline, counters around one run of traffic, and both ends'
+ * reports. The record is a struct run of two hosts with a port each, so that what judges a fabric
+ * run can judge it, and beside it what a run of classes has more.
+ */
+#ifndef PROBE_TWO_ENDED_H
+#define PROBE_TWO_ENDED_H
+
+#include <stdatomic.h>
+
+#include "probe/coord/ends.h"
+#include "probe/coord/meeting.h"
+#include "probe/coord/two_ended_echo.h"
+#include "probe/record/observe.h"
+#include "probe/record/run.h"
+
+enum two_ended_side {
+	SIDE_CLIENT,
+	SIDE_SERVER,
+	SIDES,
+};
+
+/* While traffic runs. */
+struct two_ended_live {
+	uint64_t started_ms, now_ms; /* of monotonic_ms() */
+	uint32_t duration_ms;	     /* 0 = until stopped, or all was sent */
+	struct traffic_progress side[SIDES];
+};
+
+struct two_ended_wish {
+	const char *host; /* of the server */
+	unsigned int port;
+	const char *token;
+	const char *peer_address;  /* traffic may go there too; NULL = the server's alone */
+	const char *self;	   /* path of this binary, for the agent of this host */
+	const char *device[SIDES]; /* NULL = any */
+	int ib_port[SIDES], gid_index[SIDES]; /* ENDS_ANY */
+	uint32_t mtu_bytes;		      /* 0 = the one both have */
+	uint32_t idle_ms;		      /* quiet baseline, 0 = none */
+	struct traffic_spec spec;	      /* without role, device, port, GID and seed */
+	/* A sweep: run after run with messages of these sizes, in place of the class's; 0 = none */
+	uint32_t size_from, size_to;
+	bool marking;		 /* a marking echo after it */
+	unsigned int sweep;	 /* with so many UDP source ports; 0 = no sweep */
+	struct meeting *meeting; /* with others that start together; NULL = alone */
+	unsigned int member;	 /* number of this one there */
+	const atomic_int *stop;
+	run_progress *say; /* may be NULL, as the next */
+	void (*live)(const struct two_ended_live *live, void *arg);
+	void *arg;
+};
+
+struct two_ended_size;
+
+/* Of a start that was agreed on. */
+struct two_ended_start {
+	uint64_t start_ns;	 /* by the clock of this host; 0 = there was none */
+	uint64_t round_trip_ns;	 /* of the best comparison with the server's clock: at most so wrong
+				  */
+	uint64_t late_ns[SIDES]; /* how much after it each end began, by its own clock */
+};
+
+struct two_ended {
+	struct run run; /* host[side], each with port[0] once the ends are chosen; pair[0] */
+	bool chosen;
+	struct ends ends; /* borrowed from run.host[].before */
+	struct traffic_spec spec[SIDES];
+	struct observation seen[SIDES];
+	struct two_ended_start start;
+	bool ran; /* traffic was begun */
+	bool has_report[SIDES];
+	struct traffic_report report[SIDES]; /* owned */
+	unsigned int size_count;     /* of a sweep, as far as it came: then reports are there */
+	struct two_ended_size *size; /* owned */
+	struct two_ended_echo *echo; /* owned; NULL: not wished, or not come to */
+	bool stopped;		     /* by the user, also when that was to end it */
+	bool partial;		     /* it ended before its time: stopped, or an end lost */
+	char why[640];		     /* what ended it */
+};
+
+/* Fills *t, which the caller clears in any case. 0 when traffic ran to its end, whatever it found;
+ * -EINTR when stopped and -EPIPE when an end was lost, both with what had been gathered until then;
+ * else -errno with the host and the next step: nothing was sent. */
+int two_ended_run(const struct two_ended_wish *w, struct two_ended *t, struct err *e);
+void two_ended_clear(struct two_ended *t);
+
+/* "client" and "server". */
+const char *two_ended_side_word(enum two_ended_side side);
+
+/* rocecheck.probe/1 without its verdict: {"schema", "id", "started_unix_ns", "ended_unix_ns",
+ * "partial", "why", "ends": [...], "sizes": [...], "marking": {...}}. NULL on -ENOMEM. */
+#define PROBE_SCHEMA "rocecheck.probe/1"
+json_t *two_ended_to_json(const struct two_ended *t);
+
+#endif

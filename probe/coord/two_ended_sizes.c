@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sweep of message sizes of a two-ended probe.
+ */
+#include "probe/coord/two_ended_sizes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/coord/two_ended_inside.h"
+#include "profiles/base/json_uint.h"
+
+unsigned int two_ended_sizes_list(uint32_t from, uint32_t to, uint32_t bytes[SIZES_MAX])
+{
+	unsigned int n = 0;
+
+	for (uint64_t size = from; size < to && n + 1 < SIZES_MAX;) {
+		uint64_t power = TRAFFIC_MESSAGE_MIN;
+
+		bytes[n++] = (uint32_t)size;
+		while (power <= size)
+			power *= 2;
+		size = power;
+	}
+	bytes[n++] = to;
+	return n;
+}
+
+void two_ended_size_class(struct traffic_class *class, uint32_t bytes)
+{
+	class->message_bytes = bytes;
+	if (bytes < TRAFFIC_CHECKED_MIN)
+		class->check = TRAFFIC_CHECK_NONE;
+}
+
+/* What a packet carries where each message is one, else no bound. */
+static uint32_t most_bytes(const struct duo *d)
+{
+	const struct traffic_spec *s = &d->w->spec;
+	uint32_t mtu = s->mtu_bytes ? s->mtu_bytes : 4096;
+
+	if (s->mode != TRAFFIC_COUNT && s->class[0].transport != TRAFFIC_UD)
+		return TRAFFIC_MESSAGE_MAX;
+	for (unsigned int i = 0; i < SIDES; i++)
+		if (d->t->ends.port[i]->active_mtu && d->t->ends.port[i]->active_mtu < mtu)
+			mtu = d->t->ends.port[i]->active_mtu;
+	return mtu;
+}
+
+static void keep(struct duo *d, uint32_t bytes, bool partial)
+{
+	struct two_ended *t = d->t;
+	struct two_ended_size *s = &t->size[t->size_count++];
+
+	s->bytes = bytes;
+	s->stopped = t->stopped;
+	s->partial = partial;
+	for (unsigned int i = 0; i < SIDES; i++) {
+		s->spec[i] = t->spec[i];
+		s->seen[i] = t->seen[i];
+		s->has_report[i] = t->has_report[i];
+		s->report[i] = t->report[i];
+		t->has_report[i] = false;
+		memset(&t->report[i], 0, sizeof(t->report[i]));
+	}
+}
+
+static bool moved(const struct two_ended_size *s)
+{
+	struct two_ended_size_sum sum;
+
+	two_ended_size_sum(s, &sum);
+	return sum.messages || sum.gaps;
+}
+
+/* A size that moves nothing ends the sweep: each of the others would take its time to do the same.
+ */
+static int run_size(struct duo *d, uint32_t bytes, struct err *e)
+{
+	struct two_ended *t = d->t;
+	bool ran = t->ran;
+	int err;
+
+	for (unsigned int i = 0; i < SIDES; i++) {
+		t->spec[i].class[0] = d->w->spec.class[0];
+		two_ended_size_class(&t->spec[i].class[0], bytes);
+	}
+	phase_say(&d->c, "messages of %u bytes", bytes);
+	t->ran = false;
+	duo_forget_load(d);
+	err = duo_load(d, e);
+	if (t->ran)
+		keep(d, bytes, err);
+	if (!err && !moved(&t->size[t->size_count - 1]))
+		err = err_set(e, -ENODATA, "no message of %u bytes moved: the sweep ends there",
+			      bytes);
+	t->ran |= ran;
+	return err;
+}
+
+static int run_sizes(struct duo *d, const uint32_t *bytes, unsigned int count, struct err *e)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < count && !err; i++) {
+		d->c.stop = d->w->stop;
+		err = duo_check_ends(d, e);
+		if (!err)
+			err = run_size(d, bytes[i], e);
+	}
+	return err;
+}
+
+int duo_sizes(struct duo *d, struct err *e)
+{
+	uint32_t most = most_bytes(d), to = d->w->size_to < most ? d->w->size_to : most;
+	uint32_t from = d->w->size_from < to ? d->w->size_from : to;
+	uint32_t bytes[SIZES_MAX];
+	unsigned int count = two_ended_sizes_list(from, to, bytes);
+	int err;
+
+	d->t->size = calloc(count, sizeof(*d->t->size));
+	if (!d->t->size)
+		return err_sys(e, -ENOMEM, "probe");
+	err = run_sizes(d, bytes, count, e);
+	return two_ended_sizes_gather(d->t) ? err_sys(e, -ENOMEM, "probe") : err;
+}
+
+void two_ended_pair(const struct traffic_spec spec[SIDES], const bool has_report[SIDES],
+		    const struct traffic_report report[SIDES], struct run_pair *pair)
+{
+	const struct traffic_spec *client = &spec[SIDE_CLIENT];
+
+	*pair = (struct run_pair){
+		.client_host = SIDE_CLIENT,
+		.server_host = SIDE_SERVER,
+		.verb = client->class[0].verb,
+		.message_bytes = client->class_count == 1 ? client->class[0].message_bytes : 0,
+		.client_tos = client->class[0].tos,
+		.server_tos = spec[SIDE_SERVER].class[0].tos,
+		.ran = has_report[SIDE_CLIENT] && has_report[SIDE_SERVER],
+		.client = report[SIDE_CLIENT].total,
+		.server = report[SIDE_SERVER].total,
+	};
+	for (unsigned int i = 0; i < client->class_count; i++)
+		pair->asked_bytes_per_s += client->class[i].rate_bytes_per_s;
+}
+
+/* From this reading of the first size, or to that of the last one: missing there, missing here. */
+static void span(struct two_ended *t, unsigned int side, enum run_reading which,
+		 const struct two_ended_size *of)
+{
+	struct run_port *port = &t->run.host[side].port[0];
+	struct observation *seen = &t->seen[side];
+	unsigned int bit = 1u << which;
+
+	seen->has &= ~bit;
+	port->has &= ~bit;
+	if (!(of->seen[side].has & bit))
+		return;
+	seen->reading[which] = port->reading[which] = of->seen[side].reading[which];
+	seen->has |= bit;
+	port->has |= bit;
+}
+
+int two_ended_sizes_gather(struct two_ended *t)
+{
+	struct run_pair *pair;
+
+	if (!t->size_count)
+		return 0;
+	pair = realloc(t->run.pair, t->size_count * sizeof(*pair));
+	if (!pair)
+		return -ENOMEM;
+	t->run.pair = pair;
+	t->run.pair_count = t->size_count;
+	for (unsigned int i = 0; i < t->size_count; i++)
+		two_ended_pair(t->size[i].spec, t->size[i].has_report, t->size[i].report, &pair[i]);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		span(t, i, READ_LOAD_BEFORE, &t->size[0]);
+		span(t, i, READ_LOAD_AFTER, &t->size[t->size_count - 1]);
+	}
+	return 0;
+}
+
+/* Peers tell up to 63 bits each. */
+static void add(uint64_t *sum, uint64_t more)
+{
+	if (__builtin_add_overflow(*sum, more, sum))
+		*sum = UINT64_MAX;
+}
+
+static void add_report(struct two_ended_size_sum *sum, const struct traffic_report *r,
+		       bool requester)
+{
+	for (unsigned int i = 0; i < r->class_count; i++) {
+		const struct traffic_class_result *c = &r->class[i];
+
+		add(&sum->checked_bytes, c->checked_bytes);
+		add(&sum->mismatches, c->mismatches);
+		add(&sum->gaps, c->gaps);
+		add(&sum->losses, c->losses);
+		if (!requester)
+			continue;
+		add(&sum->messages, c->messages);
+		add(&sum->bytes, c->bytes);
+		histogram_merge(&sum->latency, &c->latency);
+	}
+	if (r->total.duration_ns > sum->duration_ns)
+		sum->duration_ns = r->total.duration_ns;
+}
+
+void two_ended_size_sum(const struct two_ended_size *s, struct two_ended_size_sum *sum)
+{
+	memset(sum, 0, sizeof(*sum));
+	for (unsigned int i = 0; i < SIDES; i++) {
+		bool answers = s->spec[i].class[0].probe && i == SIDE_SERVER;
+
+		if (s->has_report[i])
+			add_report(sum, &s->report[i], !answers);
+	}
+	sum->bytes_per_s = intervals_rate(sum->bytes, sum->duration_ns);
+}
+
+void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_ended *view)
+{
+	const struct two_ended_size *s = &t->size[i];
+
+	*view = *t;
+	view->size = NULL;
+	view->size_count = 0;
+	view->ran = true;
+	view->stopped = s->stopped;
+	view->partial = s->partial;
+	for (unsigned int k = 0; k < SIDES; k++) {
+		view->spec[k] = s->spec[k];
+		view->seen[k] = s->seen[k];
+		view->has_report[k] = s->has_report[k];
+		view->report[k] = s->report[k];
+	}
+	if (i + 1 < t->size_count)
+		view->echo = NULL;
+}
+
+const struct traffic_memory *two_ended_memory(const struct two_ended *t, enum two_ended_side side)
+{
+	const struct traffic_report *r = NULL;
+
+	if (t->has_report[side])
+		r = &t->report[side];
+	else if (t->size && t->size->has_report[side])
+		r = &t->size->report[side];
+	return r && r->memory.bytes ? &r->memory : NULL;
+}
+
+void two_ended_sizes_clear(struct two_ended *t)
+{
+	for (unsigned int i = 0; i < t->size_count; i++)
+		for (unsigned int k = 0; k < SIDES; k++)
+			traffic_report_clear(&t->size[i].report[k]);
+	free(t->size);
+	t->size = NULL;
+	t->size_count = 0;
+}
+
+static json_t *ends_to_json(const struct two_ended_size *s)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < SIDES; i++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:o, s:o}", "role",
+					two_ended_side_word((enum two_ended_side)i), "spec",
+					traffic_spec_to_json(&s->spec[i]), "growth",
+					observe_growth_to_json(&s->seen[i]), "report",
+					s->has_report[i] ? traffic_report_to_json(&s->report[i])
+							 : json_null()));
+	return list;
+}
+
+static json_t *size_to_json(const struct two_ended_size *s)
+{
+	struct two_ended_size_sum sum;
+	json_t *latency;
+
+	two_ended_size_sum(s, &sum);
+	latency = histogram_to_json(&sum.latency);
+	json_object_del(latency, "buckets"); /* they are in the reports */
+	return json_pack("{s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "message_bytes", json_uint(s->bytes), "partial", s->partial, "check",
+			 traffic_check_word(s->spec[SIDE_CLIENT].class[0].check), "messages",
+			 json_uint(sum.messages), "bytes", json_uint(sum.bytes), "duration_ns",
+			 json_uint(sum.duration_ns), "goodput_bytes_per_s",
+			 json_uint(sum.bytes_per_s), "checked_bytes", json_uint(sum.checked_bytes),
+			 "mismatches", json_uint(sum.mismatches), "gaps", json_uint(sum.gaps),
+			 "losses", json_uint(sum.losses), "latency", latency, "ends",
+			 ends_to_json(s));
+}
+
+json_t *two_ended_sizes_to_json(const struct two_ended *t)
+{
+	json_t *list;
+
+	if (!t->size)
+		return json_null();
+	list = json_array();
+	for (unsigned int i = 0; i < t->size_count; i++)
+		if (json_array_append_new(list, size_to_json(&t->size[i]))) {
+			json_decref(list);
+			return NULL;
+		}
+	return list;
+}

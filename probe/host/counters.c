@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Takes one reading of a port: all sources are read first, into one index of names a source, then
+ * the counter table is walked. Delta and evidence texts are pure.
+ *
+ * Zeros of dcbnl are a trap: IEEE_PFC has its frame counters also when a driver never fills them.
+ * They are believed when one of them is not zero, or when the driver counts by priority elsewhere.
+ */
+#include "probe/host/counters.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "dcb/kernel/dcb.h"
+#include "dcb/kernel/rdma_nl.h"
+#include "probe/host/counters_ip.h"
+
+/* Everything that was read, before the table gives it a meaning. */
+struct reading {
+	struct dcb *dcb;
+	const char *ifname;
+	struct counters_index index[COUNTER_SOURCES]; /* ethtool, RDMA and IP are filled */
+	bool pfc;
+	uint64_t requests[QOS_PRIOS], indications[QOS_PRIOS];
+};
+
+static int read_ethtool(struct reading *r)
+{
+	struct counters_index *index = &r->index[COUNTER_ETHTOOL];
+	char(*names)[32];
+	uint64_t *values;
+	unsigned int n;
+	int err;
+
+	if (dcb_ethtool_stats(r->dcb, r->ifname, &names, &values, &n, NULL))
+		return 0; /* a driver without statistics: its metrics stay absent */
+	err = counters_index_init(index, n);
+	for (unsigned int i = 0; !err && i < n; i++)
+		counters_index_add(index, names[i], sizeof(names[i]), values[i]);
+	free(names);
+	free(values);
+	return err;
+}
+
+static int read_rdma(struct reading *r, const char *ibdev, unsigned int ib_port)
+{
+	struct counters_index *index = &r->index[COUNTER_RDMA];
+	struct rdma_stat *stats;
+	unsigned int n;
+	int err;
+
+	if (!ibdev || !ibdev[0])
+		return 0;
+	if (rdma_stats(r->dcb, ibdev, ib_port, &stats, &n, NULL))
+		return 0; /* as above */
+	err = counters_index_init(index, n);
+	for (unsigned int i = 0; !err && i < n; i++)
+		counters_index_add(index, stats[i].name, sizeof(stats[i].name), stats[i].value);
+	free(stats);
+	return err;
+}
+
+static bool any_nonzero(const uint64_t values[QOS_PRIOS])
+{
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (values[prio])
+			return true;
+	return false;
+}
+
+static bool counts_by_prio(const struct counters_index *ethtool)
+{
+	uint64_t value;
+
+	for (unsigned int i = 0; i < counter_def_count; i++) {
+		const struct counter_def *def = &counter_defs[i];
+
+		if (def->source != COUNTER_ETHTOOL || !metric_table[def->metric].by_prio)
+			continue;
+		for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+			if (counters_index_get(ethtool, def->name, prio, &value))
+				return true;
+	}
+	return false;
+}
+
+static void read_dcbnl(struct reading *r)
+{
+	if (dcb_pfc_counters(r->dcb, r->ifname, r->requests, r->indications, NULL))
+		return;
+	r->pfc = any_nonzero(r->requests) || any_nonzero(r->indications) ||
+		 counts_by_prio(&r->index[COUNTER_ETHTOOL]);
+}
+
+static bool get_netdev(const struct reading *r, const char *name, uint64_t *value)
+{
+	char path[96], text[32], *end;
+
+	snprintf(path, sizeof(path), "class/net/%s/%s", r->ifname, name);
+	if (!r->ifname[0] || dcb_sysfs_read(r->dcb, path, text, sizeof(text)) < 0)
+		return false;
+	errno = 0;
+	*value = strtoull(text, &end, 10);
+	return !errno && end != text;
+}
+
+static bool get_pfc(const struct reading *r, enum metric m, unsigned int prio, uint64_t *value)
+{
+	if (!r->pfc)
+		return false;
+	*value = m == METRIC_PFC_RX_FRAMES ? r->indications[prio] : r->requests[prio];
+	return true;
+}
+
+/* All ones and other values beyond 63 bits are registers that could not be read, not counts. */
+static bool get(const struct reading *r, const struct counter_def *def, unsigned int prio,
+		uint64_t *value)
+{
+	bool found;
+
+	if (def->source == COUNTER_DCBNL)
+		found = get_pfc(r, def->metric, prio, value);
+	else if (def->source == COUNTER_NETDEV)
+		found = get_netdev(r, def->name, value);
+	else
+		found = counters_index_get(&r->index[def->source], def->name, prio, value);
+	if (!found || *value > INT64_MAX / def->multiplier)
+		return false;
+	*value *= def->multiplier;
+	return true;
+}
+
+static void take_row(const struct reading *r, unsigned int row, struct counters *c)
+{
+	const struct counter_def *def = &counter_defs[row];
+	unsigned int prios = metric_table[def->metric].by_prio ? QOS_PRIOS : 1;
+
+	if (c->has[def->metric])
+		return;
+	for (unsigned int prio = 0; prio < prios; prio++)
+		if (get(r, def, prio, &c->value[def->metric][prio]))
+			c->has[def->metric] |= (uint8_t)(1u << prio);
+	if (c->has[def->metric])
+		c->def[def->metric] = (uint16_t)row;
+}
+
+uint64_t counters_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static int check_netdev(struct dcb *dcb, const char *ifname, struct err *e)
+{
+	char path[96], text[32];
+
+	if (strlen(ifname) > 15 || strchr(ifname, '/'))
+		return err_set(e, -ENODEV, "%s: no such network device", ifname);
+	snprintf(path, sizeof(path), "class/net/%s/ifindex", ifname);
+	if (ifname[0] && dcb_sysfs_read(dcb, path, text, sizeof(text)) < 0)
+		return err_set(e, -ENODEV, "%s: no such network device", ifname);
+	return 0;
+}
+
+void counters_clear(struct counters *c)
+{
+	memset(c, 0, sizeof(*c));
+	for (unsigned int m = 0; m < METRIC_COUNT; m++)
+		c->def[m] = COUNTER_NONE;
+}
+
+int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
+		  struct counters *c, struct err *e)
+{
+	struct reading *r;
+	int err;
+
+	err = check_netdev(dcb, ifname, e);
+	if (err)
+		return err;
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		return err_set(e, -ENOMEM, "%s: counters: out of memory", ifname);
+	r->dcb = dcb;
+	r->ifname = ifname;
+	if (ifname[0])
+		err = read_ethtool(r);
+	if (!err)
+		err = read_rdma(r, ibdev, ib_port);
+	if (!err)
+		err = counters_ip_read(dcb, &r->index[COUNTER_IP]);
+	if (err) {
+		err_sys(e, err, "%s: counters", ifname);
+		goto out;
+	}
+	if (ifname[0])
+		read_dcbnl(r);
+	counters_clear(c);
+	for (unsigned int row = 0; row < counter_def_count; row++)
+		take_row(r, row, c);
+	c->when_ns = counters_now_ns();
+out:
+	counters_index_clear(&r->index[COUNTER_ETHTOOL]);
+	counters_index_clear(&r->index[COUNTER_RDMA]);
+	counters_index_clear(&r->index[COUNTER_IP]);
+	free(r);
+	return err;
+}
+
+bool counters_has(const struct counters *c, enum metric m, unsigned int prio)
+{
+	return prio < QOS_PRIOS && (c->has[m] & (1u << prio));
+}
+
+void counters_delta(const struct counters *before, const struct counters *after,
+		    struct counters *delta, uint8_t reset[METRIC_COUNT])
+{
+	struct counters d;
+
+	counters_clear(&d);
+	if (reset)
+		memset(reset, 0, METRIC_COUNT);
+	d.when_ns = after->when_ns > before->when_ns ? after->when_ns - before->when_ns : 0;
+	for (unsigned int i = 0; i < METRIC_COUNT * QOS_PRIOS; i++) {
+		enum metric m = i / QOS_PRIOS;
+		unsigned int prio = i % QOS_PRIOS;
+		uint8_t bit = (uint8_t)(1u << prio);
+
+		/* A driver that did not answer once: another source counts something else. */
+		if (!(before->has[m] & after->has[m] & bit) || before->def[m] != after->def[m])
+			continue;
+		if (after->value[m][prio] < before->value[m][prio]) {
+			if (reset)
+				reset[m] |= bit;
+			continue;
+		}
+		d.has[m] |= bit;
+		d.def[m] = after->def[m];
+		d.value[m][prio] = after->value[m][prio] - before->value[m][prio];
+	}
+	*delta = d;
+}
+
+static const char *const source_words[] = {
+	[COUNTER_DCBNL] = "dcbnl",
+	[COUNTER_ETHTOOL] = "ethtool",
+	[COUNTER_RDMA] = "rdma",
+	[COUNTER_NETDEV] = "netdev",
+	[COUNTER_IP] = "ip",
+};
+
+void counter_def_text(const struct counter_def *def, int prio, char *buf, size_t size)
+{
+	const char *mark = prio < 0 ? NULL : strstr(def->name, "%u");
+
+	if (mark)
+		snprintf(buf, size, "%s %.*s%d%s", source_words[def->source],
+			 (int)(mark - def->name), def->name, prio, mark + 2);
+	else
+		snprintf(buf, size, "%s %s", source_words[def->source], def->name);
+}
+
+void counters_source_text(const struct counters *c, enum metric m, unsigned int prio, char *buf,
+			  size_t size)
+{
+	if (c->def[m] >= counter_def_count)
+		snprintf(buf, size, "unknown source");
+	else if (counter_defs[c->def[m]].source == COUNTER_DCBNL)
+		snprintf(buf, size, "dcbnl %s[%u]", counter_defs[c->def[m]].name, prio);
+	else
+		counter_def_text(&counter_defs[c->def[m]], (int)prio, buf, size);
+}

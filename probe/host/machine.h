@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the machine around the ports does to RoCE: CPU clocks, NUMA, limits, IOMMU, who else sets
+ * QoS, and for each port the slot it sits in, its interrupts, its VLANs and its routing switches.
+ * Filled from sysfs and /proc, or by a test; reads only.
+ *
+ * A number that could not be read is MACHINE_UNKNOWN, a text is empty.
+ */
+#ifndef PROBE_MACHINE_H
+#define PROBE_MACHINE_H
+
+#include <jansson.h>
+
+#include "profiles/base/base.h"
+
+#define MACHINE_UNKNOWN	   (-1)
+#define MACHINE_UNLIMITED  ((INT64_C(1) << 53) - 1) /* the largest that every JSON reader keeps */
+#define MACHINE_OWNERS_MAX 8
+#define SEAT_SUBNETS_MAX   8
+#define MACHINE_NICS_MAX   16
+#define SEAT_VLANS_MAX	   8
+
+/* Who else sets DCB: struct owner of dcb/lldpad/owner.h as a record. */
+struct machine_owner {
+	char kind[24]; /* machine_owner_word() */
+	int32_t pid;   /* 0: does not run */
+	char path[128], name[64], via[128];
+};
+
+/* A netdev whose driver has an RDMA driver beside it, and which has no RDMA device. */
+struct machine_nic {
+	char netdev[16];
+	char driver[32];
+};
+
+struct machine {
+	bool known;		/* it was looked at */
+	int64_t memlock_bytes;	/* soft limit of locked memory, MACHINE_UNLIMITED */
+	int32_t ipc_lock;	/* 1: CAP_IPC_LOCK, which lifts that limit */
+	int32_t cpus;		/* CPUs whose clock is governed, 0 = none */
+	int32_t cpus_saving;	/* of these, with another governor than performance */
+	char governor[24];	/* the first such governor */
+	int32_t numa_nodes;	/* online */
+	int32_t numa_balancing; /* kernel.numa_balancing, 0 = off */
+	int32_t rdma_cm;	/* 1: /dev/infiniband/rdma_cm is offered */
+	int32_t lldpad;		/* pid, 0 = none runs */
+	int32_t lldpd;		/* pid, 0 = none runs */
+	int32_t irqbalance;	/* pid, 0 = none runs */
+	int32_t udev_rule;	/* 1: as above, when a driver is loaded again */
+	int32_t boot_unit;	/* 1: rocecheck's own unit applies settings at boot */
+	uint32_t owner_count;
+	struct machine_owner owner[MACHINE_OWNERS_MAX]; /* worst first */
+	uint32_t nic_count;
+	struct machine_nic nic[MACHINE_NICS_MAX];
+};
+
+struct seat_vlan {
+	char netdev[16];
+	int32_t id;
+};
+
+/* An IPv4 subnet that the kernel has a route into. */
+struct seat_subnet {
+	char cidr[20]; /* "198.18.0.0/24" */
+};
+
+struct seat {
+	bool known;
+	char bdf[24];		/* of the PCI device, empty: not on a PCI bus */
+	int32_t vendor, device; /* PCI ids of it */
+	char physical[16];	/* netdev of a VF's physical function, where it is on this host */
+	char port_name[32];	/* phys_port_name: "p0", "pf0vf1" */
+	int32_t numa_node;
+	int32_t pcie_speed, pcie_speed_max;	/* MT/s: 16000 is PCIe 4.0 */
+	int32_t pcie_width, pcie_width_max;	/* lanes */
+	int32_t slot_speed_max, slot_width_max; /* what the port above could */
+	char iommu[16];			  /* type of its group: "identity", "DMA-FQ"; "none" */
+	int32_t irqs, irqs_remote;	  /* remote: no CPU of the NIC's node may take it */
+	int32_t vfs;			  /* virtual functions made of it */
+	int32_t forwarding;		  /* net.ipv4.conf.IFACE.forwarding */
+	int32_t rp_filter;		  /* the larger of all and IFACE, as the kernel does */
+	int32_t arp_ignore, arp_announce; /* likewise */
+	uint32_t subnet_count;
+	struct seat_subnet subnet[SEAT_SUBNETS_MAX]; /* of its IPv4 addresses */
+	uint32_t vlan_count;
+	struct seat_vlan vlan[SEAT_VLANS_MAX]; /* VLANs on the netdev */
+};
+
+/* Where the trees are; NULL = /sys, /proc and /. Tests move them. */
+struct machine_roots {
+	const char *sysfs, *proc, *root;
+};
+
+/* netdevs: the ports whose owners are looked for. */
+void machine_take(const struct machine_roots *roots, const char *const *netdevs, unsigned int count,
+		  struct machine *m);
+
+/* netdev, or ibdev where that is empty. */
+void seat_take(const struct machine_roots *roots, const char *netdev, const char *ibdev,
+	       struct seat *seat);
+
+/* "lldpad", "reapply", ... of an owner_kind, and back; -ENOENT. */
+const char *machine_owner_word(int kind);
+int machine_owner_kind(const char *word);
+
+/* The RDMA driver beside a netdev's driver ("mlx5_core": "mlx5_ib"), NULL when there is none. */
+const char *machine_rdma_driver(const char *driver);
+
+/* Both for a snapshot: the machine, and the seat of each of its ports. */
+struct snapshot;
+void machine_add(const struct machine_roots *roots, struct snapshot *s);
+
+/* Objects of rocecheck.snapshot/1, JSON null when not known; NULL on -ENOMEM. from_json checks
+ * every type and range, -EINVAL with the key in e; *m and *seat are untouched on failure. */
+json_t *machine_to_json(const struct machine *m);
+int machine_from_json(const json_t *json, struct machine *m, struct err *e);
+json_t *seat_to_json(const struct seat *seat);
+int seat_from_json(const json_t *json, struct seat *seat, struct err *e);
+
+/* Bandwidth of a PCIe link in Mb/s behind its line code (8b/10b up to 5 GT/s, 128b/130b above; PCI
+ * Express Base 4.2), 0 when unknown. */
+uint64_t pcie_mbps(int32_t speed, int32_t width);
+
+/* Whether two lists of CPUs ("0-3,8") share one. False when one cannot be read. Pure. */
+bool cpu_lists_meet(const char *a, const char *b);
+
+#endif

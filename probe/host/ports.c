@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Chooses ports out of a snapshot. Their QoS is read again here, because a snapshot keeps going
+ * over what it cannot read and a plan must not.
+ */
+#include "probe/host/ports.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dcb/kernel/resolve.h"
+
+static bool is_chosen(const struct port *p, const char *name)
+{
+	if (!p->netdev[0])
+		return false;
+	if (name)
+		return !strcmp(p->netdev, name) || !strcmp(p->ibdev, name);
+	return p->kind != PORT_ETHERNET && p->kind != PORT_IWARP;
+}
+
+static int read_port(struct dcb *dcb, enum dcb_agent agent, struct port *p, struct err *e)
+{
+	const struct dcb_port names = {p->netdev, p->ibdev, p->ib_port, agent};
+	struct qos now;
+	int err = dcb_read_port(dcb, &names, &now, &p->dcb, e);
+
+	if (err)
+		return err;
+	/* Verbs know it, the kernel's configuration interfaces do not. */
+	qos_copy_field(&now, &p->qos, QOS_IB_MTU);
+	p->qos = now;
+	return 0;
+}
+
+/* The ports below what was chosen; each with the RDMA device above it, which may be a bond's. */
+struct chosen {
+	struct resolved ports;
+	const struct port *above[RESOLVE_MAX];
+	bool spread; /* some are below a bond, VLAN or bridge */
+};
+
+static int choose(struct dcb *dcb, const struct snapshot *s, const char *name,
+		  struct chosen *chosen, struct err *e)
+{
+	struct resolved below;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < s->port_count; i++) {
+		const struct port *p = &s->port[i];
+
+		if (!is_chosen(p, name))
+			continue;
+		err = resolve_ports(dcb, p->netdev, &below, e);
+		if (err)
+			return err;
+		if (below.count == 1 && !strcmp(below.netdev[0], p->netdev))
+			continue;
+		chosen->spread = true;
+		for (unsigned int k = 0; k < below.count; k++) {
+			if (chosen->ports.count == RESOLVE_MAX)
+				return err_set(e, -E2BIG, "%s: more than %d ports below it",
+					       p->netdev, RESOLVE_MAX);
+			memcpy(chosen->ports.netdev[chosen->ports.count], below.netdev[k],
+			       sizeof(below.netdev[k]));
+			chosen->above[chosen->ports.count++] = p;
+		}
+	}
+	return err;
+}
+
+static const struct port *upper_of(const struct chosen *chosen, const struct port *p)
+{
+	for (unsigned int i = 0; i < chosen->ports.count; i++)
+		if (!strcmp(chosen->ports.netdev[i], p->netdev))
+			return chosen->above[i];
+	return NULL;
+}
+
+static bool is_above(const struct chosen *chosen, const struct port *p)
+{
+	for (unsigned int i = 0; i < chosen->ports.count; i++)
+		if (!strcmp(chosen->above[i]->netdev, p->netdev))
+			return true;
+	return false;
+}
+
+/* Leaves in *s what was chosen, with ports in the place of a bond. */
+static int keep_ports(struct dcb *dcb, const struct chosen *chosen, const char *name,
+		      struct snapshot *s, struct err *e)
+{
+	const char *also[RESOLVE_MAX];
+	struct snapshot all = {0};
+	unsigned int kept = 0;
+	int err;
+
+	for (unsigned int i = 0; i < chosen->ports.count; i++)
+		also[i] = chosen->ports.netdev[i];
+	err = snapshot_take_ports(dcb, also, chosen->ports.count, &all, e);
+	for (unsigned int i = 0; !err && i < all.port_count; i++) {
+		struct port *p = &all.port[i];
+		const struct port *upper = upper_of(chosen, p);
+
+		if (is_above(chosen, p) || (!upper && !is_chosen(p, name)))
+			continue;
+		if (upper && !p->ibdev[0]) {
+			memcpy(p->ibdev, upper->ibdev, sizeof(p->ibdev));
+			p->ib_port = upper->ib_port;
+			qos_copy_field(&p->qos, &upper->qos, QOS_IB_MTU);
+		}
+		if (kept != i)
+			all.port[kept] = *p;
+		kept++;
+	}
+	if (err) {
+		snapshot_clear(&all);
+		return err;
+	}
+	all.port_count = kept;
+	snapshot_clear(s);
+	*s = all;
+	return 0;
+}
+
+/* What RDMA knows of the upper device, on a port below it. */
+static void graft(struct port *p, const struct port *upper)
+{
+	struct port own = *p;
+
+	*p = *upper;
+	memcpy(p->netdev, own.netdev, sizeof(p->netdev));
+	memcpy(p->driver, own.driver, sizeof(p->driver));
+	memcpy(p->driver_version, own.driver_version, sizeof(p->driver_version));
+	memcpy(p->firmware, own.firmware, sizeof(p->firmware));
+	memcpy(p->bus, own.bus, sizeof(p->bus));
+	p->up = own.up;
+	p->speed_mbps = own.speed_mbps;
+	p->dcb = own.dcb;
+	p->qos = own.qos;
+	p->counters = own.counters;
+	qos_copy_field(&p->qos, &upper->qos, QOS_IB_MTU);
+	qos_copy_field(&p->qos, &upper->qos, QOS_CM_TOS);
+	qos_copy_field(&p->qos, &upper->qos, QOS_ROCE_VERSION);
+}
+
+int cmd_ports_below(struct dcb *dcb, struct snapshot *s, struct err *e)
+{
+	struct chosen chosen = {0};
+	const char *also[RESOLVE_MAX];
+	struct snapshot all = {0};
+	unsigned int kept = 0;
+	int err = choose(dcb, s, NULL, &chosen, e);
+
+	if (err || !chosen.spread)
+		return err;
+	for (unsigned int i = 0; i < chosen.ports.count; i++)
+		also[i] = chosen.ports.netdev[i];
+	err = snapshot_take(dcb, also, chosen.ports.count, &all, e);
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < all.port_count; i++) {
+		struct port *p = &all.port[i];
+		const struct port *upper = upper_of(&chosen, p);
+
+		if (is_above(&chosen, p))
+			continue;
+		if (upper && !p->ibdev[0])
+			graft(p, upper);
+		if (kept != i)
+			all.port[kept] = *p;
+		kept++;
+	}
+	all.port_count = kept;
+	snapshot_clear(s);
+	*s = all;
+	return 0;
+}
+
+bool cmd_port_selected(struct dcb *dcb, const struct profile *profile, const char *netdev)
+{
+	int fd = openat(dcb_sysfs_fd(dcb), "class/net", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	bool found = profile_selects(profile, netdev);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *d;
+
+	if (fd >= 0 && !dir)
+		close(fd);
+	while (dir && !found && (d = readdir(dir))) {
+		struct resolved below = {0};
+		struct err ignored = {0};
+
+		if (d->d_name[0] == '.' || !profile_selects(profile, d->d_name) ||
+		    resolve_ports(dcb, d->d_name, &below, &ignored))
+			continue;
+		for (unsigned int i = 0; i < below.count; i++)
+			found |= !strcmp(below.netdev[i], netdev);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+int cmd_take_ports(struct dcb *dcb, const char *name, enum dcb_agent agent, struct snapshot *s,
+		   struct err *e)
+{
+	struct chosen chosen = {0};
+	unsigned int kept = 0;
+	int err;
+
+	memset(s, 0, sizeof(*s));
+	err = snapshot_take_ports(dcb, &name, name ? 1 : 0, s, e);
+	if (err == -ENODEV)
+		err_set(e, err, "'%s': no such netdev or RDMA device", name);
+	if (!err)
+		err = choose(dcb, s, name, &chosen, e);
+	if (!err && chosen.spread)
+		err = keep_ports(dcb, &chosen, name, s, e);
+	for (unsigned int i = 0; !err && i < s->port_count; i++) {
+		if (!chosen.spread && !is_chosen(&s->port[i], name))
+			continue;
+		if (kept != i)
+			s->port[kept] = s->port[i];
+		err = read_port(dcb, agent, &s->port[kept++], e);
+	}
+	if (!err && !kept) {
+		if (name)
+			err = err_set(e, -ENODEV, "'%s': no such port", name);
+		else
+			err = err_set(e, -ENODEV, "no RoCE port on this host");
+		err_hint(e, "name a netdev with -i; 'rdma link' lists RDMA devices");
+	}
+	if (err)
+		snapshot_clear(s);
+	else
+		s->port_count = kept;
+	return err;
+}

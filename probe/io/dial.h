@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Connecting to a `probe server` by TCP, and addresses of sockets.
+ */
+#ifndef PROBE_DIAL_H
+#define PROBE_DIAL_H
+
+#include <stdatomic.h>
+
+#include "profiles/base/base.h"
+
+/* Tries every address of host, all of them within timeout_ms. *fd is connected, without delay of
+ * small writes. own and peer get the numeric addresses of the connection. -EINTR when *stop. */
+int dial(const char *host, unsigned int port, unsigned int timeout_ms, const atomic_int *stop,
+	 int *fd, char own[64], char peer[64], struct err *e);
+
+/* Numeric text of a socket address, without port; an IPv4 address inside IPv6 as IPv4. */
+struct sockaddr;
+void address_text(const struct sockaddr *address, char *buf, size_t size);
+
+/* The address that a GID stands for, IPv4 or IPv6. */
+struct sockaddr_storage;
+void address_of_gid(const uint8_t gid[16], uint16_t port, struct sockaddr_storage *out);
+
+/* Which port a socket is bound to; 0 with errno when that is not known. */
+uint16_t socket_port(int fd);
+
+/* True: a TCP connection whose other end acknowledged something within so long. That host lives,
+ * whatever its program does: a program that is gone closes its connections. */
+bool socket_is_answered(int fd, unsigned int within_ms);
+
+#endif

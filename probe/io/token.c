@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reading is by bare system calls: a buffer of stdio would keep the secret after its use.
+ */
+#include "probe/io/token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LINE_MAX_BYTES (TOKEN_HOST_MAX + TOKEN_MAX + 8)
+#define BLANKS	       " \t\r"
+
+int token_make(char token[TOKEN_MAX + 1], struct err *e)
+{
+	uint8_t bytes[TOKEN_BYTES];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return err_sys(e, -EIO, "token: no random numbers");
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	explicit_bzero(bytes, sizeof(bytes));
+	return 0;
+}
+
+int token_check(const char *token, const char *where, struct err *e)
+{
+	size_t length = strnlen(token, TOKEN_MAX + 1);
+
+	if (length < TOKEN_MIN || length > TOKEN_MAX) {
+		err_set(e, -EINVAL, "%s: a token has %d to %d characters", where, TOKEN_MIN,
+			TOKEN_MAX);
+		err_hint(e, "'rocecheck probe server' makes one and prints it");
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < length; i++)
+		if (token[i] <= ' ' || token[i] > '~' || token[i] == '"' || token[i] == '\\')
+			return err_set(e, -EINVAL,
+				       "%s: a token has visible ASCII characters, no quote and no "
+				       "backslash",
+				       where);
+	return 0;
+}
+
+/* Who can read the token can be the peer, and who can write it chooses the peer. */
+static int token_file_check(int fd, const char *path, struct err *e)
+{
+	uid_t own = geteuid();
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return err_sys(e, -errno, "%s", path);
+	if (!S_ISREG(st.st_mode)) {
+		err_set(e, -EINVAL, "%s: not a regular file", path);
+		err_hint(e, "--token-file - reads the token from standard input");
+		return -EINVAL;
+	}
+	if (st.st_uid && st.st_uid != own) {
+		err_set(e, -EPERM, "%s: the token file belongs to uid %u, not to %s%u or root",
+			path, st.st_uid, own ? "uid " : "", own);
+		err_hint(e, "chown %u %.200s", own, path);
+		return -EPERM;
+	}
+	if (st.st_mode & 077) {
+		err_set(e, -EPERM, "%s: others may read the token", path);
+		err_hint(e, "chmod 600 %.200s", path);
+		return -EPERM;
+	}
+	return 0;
+}
+
+static int token_file_open(const char *path, int *out, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK), err;
+
+	if (fd < 0 && errno == ELOOP) {
+		err_set(e, -ELOOP, "%s: a symbolic link is not accepted as token file", path);
+		err_hint(e, "name the file that the link points to");
+		return -ELOOP;
+	}
+	if (fd < 0)
+		return err_sys(e, -errno, "%s", path);
+	err = token_file_check(fd, path, e);
+	if (err)
+		close(fd);
+	else
+		*out = fd;
+	return err;
+}
+
+/* The next line without its newline; false at the end. Too long a line is cut, which is too long a
+ * token. */
+static bool token_line_read(int fd, char line[LINE_MAX_BYTES])
+{
+	size_t used = 0;
+	bool any = false;
+	char c = '\0';
+	ssize_t n;
+
+	do {
+		n = read(fd, &c, 1);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0 || c == '\n')
+			break;
+		any = true;
+		if (used < LINE_MAX_BYTES - 1)
+			line[used++] = c;
+	} while (true);
+	line[used] = '\0';
+	return any || n > 0;
+}
+
+static int token_row_take(char *line, const char *where, struct token_list *list, struct err *e)
+{
+	struct token_row *row = &list->row[list->count];
+	char *rest = NULL, *host = strtok_r(line, BLANKS, &rest);
+	char *token = strtok_r(NULL, BLANKS, &rest);
+	int err;
+
+	if (!host)
+		return 0;
+	if (list->count == TOKEN_ROWS_MAX)
+		return err_set(e, -E2BIG, "%s: more than %d tokens", where, TOKEN_ROWS_MAX);
+	if (!token || strtok_r(NULL, BLANKS, &rest) || strlen(host) > TOKEN_HOST_MAX)
+		return err_set(e, -EINVAL, "%s: expected 'HOST TOKEN'", where);
+	err = token_check(token, where, e);
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < list->count; i++)
+		if (!strcmp(list->row[i].host, host))
+			return err_set(e, -EINVAL, "%s: a second token for %s", where, host);
+	strcpy(row->host, host);
+	strcpy(row->token, token);
+	list->count++;
+	return 0;
+}
+
+/* One word in the first line: the token of all servers. */
+static int token_first_take(char *line, const char *where, struct token_list *list, struct err *e)
+{
+	int err;
+
+	line[strcspn(line, "\r")] = '\0';
+	err = token_check(line, where, e);
+	if (err)
+		return err;
+	strcpy(list->row[0].token, line);
+	list->count = 1;
+	return 0;
+}
+
+static int token_lines_read(int fd, const char *name, struct token_list *list, struct err *e)
+{
+	char line[LINE_MAX_BYTES] = "", where[320];
+	int err = 0;
+
+	(void)token_line_read(fd, line); /* an empty one is refused as such */
+	line[strcspn(line, "\r")] = '\0';
+	if (!line[strcspn(line, " \t")]) {
+		err = token_first_take(line, name, list, e);
+		explicit_bzero(line, sizeof(line));
+		return err;
+	}
+	for (unsigned int n = 1; !err; n++) {
+		snprintf(where, sizeof(where), "%.280s:%u", name, n);
+		err = token_row_take(line, where, list, e);
+		if (err || !token_line_read(fd, line))
+			break;
+	}
+	explicit_bzero(line, sizeof(line));
+	return err;
+}
+
+int token_list_load(const char *path, struct token_list *list, struct err *e)
+{
+	bool standard = !strcmp(path, "-");
+	int fd = STDIN_FILENO, err = 0;
+
+	memset(list, 0, sizeof(*list));
+	if (!standard)
+		err = token_file_open(path, &fd, e);
+	if (err)
+		return err;
+	err = token_lines_read(fd, standard ? "standard input" : path, list, e);
+	if (!standard)
+		close(fd);
+	return err;
+}
+
+const char *token_list_find(const struct token_list *list, const char *host)
+{
+	for (unsigned int i = 0; i < list->count; i++)
+		if (!list->row[i].host[0] || (host && !strcmp(list->row[i].host, host)))
+			return list->row[i].token;
+	return NULL;
+}
+
+void token_list_clear(struct token_list *list)
+{
+	explicit_bzero(list, sizeof(*list));
+}

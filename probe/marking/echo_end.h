@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Inside of struct echo, for echo*.c. All receives are on the first queue pair; each path has a
+ * queue pair and a flow label of its own, so that it has a UDP source port of its own whichever of
+ * both the device takes it from.
+ */
+#ifndef PROBE_ECHO_END_H
+#define PROBE_ECHO_END_H
+
+#include "probe/marking/echo.h"
+#include "probe/traffic/traffic_end.h"
+
+#define ECHO_RECEIVES 512u
+#define ECHO_SENDS    64u /* slots, of all queue pairs */
+
+enum echo_datagram { /* kinds of a pattern */
+		     ECHO_REQUEST = 16,
+		     ECHO_ANSWER = 17,
+};
+
+/* In an answer, in place of a slot: the request came with this ToS and TTL. 0: not to be read. */
+#define ECHO_SAW(tos, ttl) (0x10000u | (uint32_t)(tos) << 8 | (ttl))
+
+struct echo {
+	struct echo_spec spec;
+	struct traffic device; /* what traffic_open_device() opens, no more of it */
+	struct ibv_cq *cq;
+	struct ibv_mr *mr;
+	uint8_t *memory; /* receives, then sends */
+	size_t memory_bytes;
+	uint32_t stride; /* of a slot */
+	unsigned int path_count, flow_count;
+	struct ibv_qp *qp[ECHO_PATHS_MAX];
+	struct echo_flow flow[ECHO_FLOWS_MAX];
+	struct ibv_ah *ah[ECHO_FLOWS_MAX];
+	struct traffic_peer_qp peer;
+	bool connected;
+	uint16_t unused[ECHO_SENDS]; /* send slots */
+	unsigned int unused_count;
+};
+
+/* Posts receive slot n again. */
+int echo_post_receive(struct echo *x, unsigned int n);
+
+/* Sends a datagram of a flow; -EAGAIN: no slot is free. */
+int echo_send(struct echo *x, unsigned int flow, uint32_t kind, uint32_t sequence, uint32_t slot);
+
+/* The UDP source port that a path has at this end. */
+uint16_t echo_path_port(const struct echo *x, unsigned int path);
+
+#endif

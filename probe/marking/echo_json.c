@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Spec and result of a marking echo as JSON, between coordinator, agents and traffic processes.
+ * Reading checks every member: the other side may be anything.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "probe/marking/echo.h"
+#include "profiles/base/json_take.h"
+#include "profiles/base/text.h"
+
+static const char *const role_words[] = {"client", "server"};
+
+json_t *echo_spec_to_json(const struct echo_spec *s)
+{
+	json_t *classes = json_array();
+
+	for (unsigned int i = 0; i < s->class_count && i < ECHO_CLASSES_MAX; i++)
+		json_array_append_new(classes, json_pack("{s:i, s:i}", "tos", s->class[i].tos, "sl",
+							 s->class[i].sl));
+	return json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:b, s:o}", "role",
+			 role_words[s->role == TRAFFIC_SERVER], "ibdev", s->ibdev, "ib_port",
+			 s->ib_port, "gid_index", s->gid_index, "seed",
+			 (json_int_t)(s->seed & JSON_UINT_MAX), "duration_ms",
+			 (json_int_t)s->duration_ms, "count", s->count, "paths", s->paths, "sweep",
+			 s->sweep, "gap_us", s->gap_us, "sizes", s->sizes, "classes", classes);
+}
+
+static int take_classes(const json_t *json, struct echo_spec *s, struct err *e)
+{
+	const json_t *list = NULL;
+	int err = json_take_array(json, "classes", ECHO_CLASSES_MAX, &list, e);
+
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		uint64_t tos = 0, sl = 0;
+		const struct json_number rows[] = {{"tos", &tos, 0, 255}, {"sl", &sl, 0, 15}};
+
+		err = json_take_numbers(json_array_get(list, i), rows, ARRAY_SIZE(rows), e);
+		s->class[i] = (struct echo_class){(uint8_t)tos, (uint8_t)sl};
+		s->class_count++;
+	}
+	return err;
+}
+
+int echo_spec_from_json(const json_t *json, struct echo_spec *s, struct err *e)
+{
+	uint64_t ib_port = 0, gid = 0, duration = 0, count = 0, paths = 0, sweep = 0, gap = 0;
+	struct echo_spec v = {0};
+	const struct json_number rows[] = {
+		{"ib_port", &ib_port, 1, 255},
+		{"gid_index", &gid, 0, 255},
+		{"seed", &v.seed, 0, JSON_UINT_MAX},
+		{"duration_ms", &duration, 1, ECHO_DURATION_MAX_MS},
+		{"count", &count, 1, ECHO_COUNT_MAX},
+		{"paths", &paths, 1, ECHO_CLASS_PATHS_MAX},
+		{"sweep", &sweep, 0, ECHO_PATHS_MAX},
+		{"gap_us", &gap, 0, UINT16_MAX},
+	};
+	unsigned int role = 0;
+	int err = json_take_word(json, "role", role_words, ARRAY_SIZE(role_words), &role, e);
+
+	if (!err)
+		err = json_take_text(json, "ibdev", v.ibdev, sizeof(v.ibdev), e);
+	if (!err)
+		err = json_take_numbers(json, rows, ARRAY_SIZE(rows), e);
+	if (!err)
+		err = json_take_bool(json, "sizes", &v.sizes, e);
+	if (!err)
+		err = take_classes(json, &v, e);
+	v.role = role ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
+	v.ib_port = (uint8_t)ib_port;
+	v.gid_index = (uint16_t)gid;
+	v.duration_ms = (uint32_t)duration;
+	v.count = (uint16_t)count;
+	v.paths = (uint16_t)paths;
+	v.sweep = (uint16_t)sweep;
+	v.gap_us = (uint16_t)gap;
+	if (!err)
+		err = echo_spec_check(&v, e);
+	if (!err)
+		*s = v;
+	return err;
+}
+
+/* The numbers of a record, in the order of its array; then come the markings, three numbers each:
+ * short, there are hundreds of records. */
+enum record_number {
+	RECORD_ARRIVED,
+	RECORD_REPEATED,
+	RECORD_WRONG,
+	RECORD_UNREAD,
+	RECORD_OTHERS,
+	RECORD_NUMBERS,
+};
+
+static json_t *record_to_json(const struct echo_record *r)
+{
+	json_t *list = json_pack("[I, I, I, I, I]", (json_int_t)r->arrived, (json_int_t)r->repeated,
+				 (json_int_t)r->wrong, (json_int_t)r->unread,
+				 (json_int_t)r->others);
+
+	for (unsigned int i = 0; i < r->seen_count && i < ECHO_SEEN_MAX; i++) {
+		json_array_append_new(list, json_integer(r->seen[i].tos));
+		json_array_append_new(list, json_integer(r->seen[i].ttl));
+		json_array_append_new(list, json_integer(r->seen[i].count));
+	}
+	return list;
+}
+
+static int record_error(const char *key, struct err *e)
+{
+	return err_set(e, -EINVAL, "'%s': no record of datagrams", key);
+}
+
+/* What arrived is what was seen, and cannot be more than was sent. */
+static bool record_sound(const struct echo_record *r)
+{
+	uint64_t sum = (uint64_t)r->unread + r->others;
+
+	for (unsigned int i = 0; i < r->seen_count; i++)
+		sum += r->seen[i].count;
+	return r->arrived <= ECHO_COUNT_MAX && sum == r->arrived;
+}
+
+static int take_record(const json_t *json, const char *key, struct echo_record *r, struct err *e)
+{
+	uint32_t v[RECORD_NUMBERS + 3 * ECHO_SEEN_MAX] = {0};
+	const json_t *list = NULL;
+	struct echo_record made = {0};
+	size_t n;
+	int err = json_take_array(json, key, ARRAY_SIZE(v), &list, e);
+
+	if (err)
+		return err;
+	n = json_array_size(list);
+	if (n < RECORD_NUMBERS || (n - RECORD_NUMBERS) % 3)
+		return record_error(key, e);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *one = json_array_get(list, i);
+		json_int_t number = json_integer_value(one);
+		bool byte = i >= RECORD_NUMBERS && (i - RECORD_NUMBERS) % 3 < 2;
+
+		if (!json_is_integer(one) || number < 0 || number > (byte ? 255 : INT32_MAX))
+			return record_error(key, e);
+		v[i] = (uint32_t)number;
+	}
+	made.arrived = v[RECORD_ARRIVED];
+	made.repeated = v[RECORD_REPEATED];
+	made.wrong = v[RECORD_WRONG];
+	made.unread = v[RECORD_UNREAD];
+	made.others = v[RECORD_OTHERS];
+	for (size_t i = RECORD_NUMBERS; i < n; i += 3)
+		made.seen[made.seen_count++] = (struct echo_seen){(uint8_t)v[i], (uint8_t)v[i + 1],
+								  v[i + 2]};
+	if (!record_sound(&made))
+		return record_error(key, e);
+	*r = made;
+	return 0;
+}
+
+json_t *echo_result_to_json(const struct echo_result *r)
+{
+	json_t *ports = json_array(), *flows = json_array();
+
+	for (unsigned int i = 0; i < r->path_count && i < ECHO_PATHS_MAX; i++)
+		json_array_append_new(ports, json_integer(r->port[i]));
+	for (unsigned int i = 0; i < r->flow_count && i < ECHO_FLOWS_MAX; i++)
+		json_array_append_new(flows, json_pack("{s:I, s:o, s:o}", "sent",
+						       (json_int_t)r->flow[i].sent, "here",
+						       record_to_json(&r->flow[i].here), "there",
+						       record_to_json(&r->flow[i].there)));
+	return json_pack("{s:o, s:I, s:I, s:o, s:o}", "detail", text_to_json(r->detail), "mtu",
+			 (json_int_t)r->mtu, "foreign", (json_int_t)r->foreign, "ports", ports,
+			 "flows", flows);
+}
+
+static int take_ports(const json_t *json, struct echo_result *r, struct err *e)
+{
+	const json_t *list = NULL;
+	int err = json_take_array(json, "ports", ECHO_PATHS_MAX, &list, e);
+
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		const json_t *one = json_array_get(list, i);
+		json_int_t port = json_integer_value(one);
+
+		if (!json_is_integer(one) || port < 0 || port > 65535)
+			return err_set(e, -EINVAL, "'ports': no UDP port");
+		r->port[r->path_count++] = (uint16_t)port;
+	}
+	return err;
+}
+
+static int take_flow(const json_t *json, struct echo_flow_result *f, struct err *e)
+{
+	uint64_t sent = 0;
+	int err = json_take_uint(json, "sent", 0, ECHO_COUNT_MAX, &sent, e);
+
+	if (!err)
+		err = take_record(json, "here", &f->here, e);
+	if (!err)
+		err = take_record(json, "there", &f->there, e);
+	f->sent = (uint32_t)sent;
+	return err;
+}
+
+static int take_flows(const json_t *json, struct echo_result *r, struct err *e)
+{
+	const json_t *list = NULL;
+	int err = json_take_array(json, "flows", ECHO_FLOWS_MAX, &list, e);
+
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		err = take_flow(json_array_get(list, i), &r->flow[r->flow_count++], e);
+		if (err)
+			err_prefix(e, "'flows' %zu", i);
+	}
+	return err;
+}
+
+int echo_result_from_json(const json_t *json, struct echo_result *r, struct err *e)
+{
+	uint64_t mtu = 0, foreign = 0;
+	const struct json_number rows[] = {
+		{"mtu", &mtu, 256, 4096},
+		{"foreign", &foreign, 0, UINT32_MAX},
+	};
+	struct echo_result v = {0};
+	int err = json_take_text(json, "detail", v.detail, sizeof(v.detail), e);
+
+	if (!err)
+		err = json_take_numbers(json, rows, ARRAY_SIZE(rows), e);
+	if (!err)
+		err = take_ports(json, &v, e);
+	if (!err)
+		err = take_flows(json, &v, e);
+	v.mtu = (uint32_t)mtu;
+	v.foreign = (uint32_t)foreign;
+	if (!err)
+		*r = v;
+	return err;
+}

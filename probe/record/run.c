@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * struct run: storage, its files, and the run folder.
+ */
+#include "probe/record/run.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "profiles/base/file.h"
+#include "profiles/base/json_file.h"
+
+static void make_id(struct run *r)
+{
+	uint16_t salt = 0;
+	struct timespec now;
+	struct tm utc;
+	size_t used;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	r->started_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	gmtime_r(&now.tv_sec, &utc);
+	if (getrandom(&salt, sizeof(salt), 0) != (ssize_t)sizeof(salt))
+		salt = (uint16_t)now.tv_nsec;
+	used = strftime(r->id, sizeof(r->id), "%Y%m%dT%H%M%SZ", &utc);
+	snprintf(r->id + used, sizeof(r->id) - used, "-%04x", salt);
+}
+
+static int init_host(struct run_host *h, const struct fabric_host *f)
+{
+	snprintf(h->name, sizeof(h->name), "%s", f->name);
+	h->port = calloc(f->port_count ? f->port_count : 1, sizeof(*h->port));
+	if (!h->port)
+		return -ENOMEM;
+	h->port_count = f->port_count;
+	for (unsigned int i = 0; i < f->port_count; i++) {
+		snprintf(h->port[i].netdev, sizeof(h->port[i].netdev), "%s", f->port[i].interface);
+		h->port[i].rail = f->port[i].rail;
+	}
+	return 0;
+}
+
+int run_init(struct run *r, const struct fabric *f)
+{
+	struct run made = {.load_percent = f->load_percent};
+	int err = 0;
+
+	make_id(&made);
+	snprintf(made.fabric_name, sizeof(made.fabric_name), "%s", f->name);
+	snprintf(made.fabric_path, sizeof(made.fabric_path), "%s", f->path);
+	made.host = calloc(f->host_count ? f->host_count : 1, sizeof(*made.host));
+	if (!made.host)
+		return -ENOMEM;
+	made.host_count = f->host_count;
+	for (unsigned int i = 0; i < f->host_count && !err; i++)
+		err = init_host(&made.host[i], &f->host[i]);
+	if (err) {
+		run_clear(&made);
+		return err;
+	}
+	*r = made;
+	return 0;
+}
+
+bool run_host_name_ok(const char *name)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+	static const char others[] = "0123456789._-";
+
+	if (!*name || *name == '.' || *name == '-')
+		return false;
+	for (const char *p = name; *p; p++) {
+		if (!strchr(letters, *p) && !strchr(others, *p))
+			return false;
+	}
+	return true;
+}
+
+void run_host_clear(struct run_host *h)
+{
+	if (h->has_before)
+		snapshot_clear(&h->before);
+	if (h->has_after)
+		snapshot_clear(&h->after);
+	for (unsigned int i = 0; i < h->port_count; i++) {
+		if (h->port[i].has_capture)
+			capture_summary_clear(&h->port[i].capture);
+	}
+	free(h->port);
+	memset(h, 0, sizeof(*h));
+}
+
+void run_pair_clear(struct run_pair *p)
+{
+	free(p->tcp);
+	p->tcp = NULL;
+	p->tcp_count = 0;
+}
+
+void run_clear(struct run *r)
+{
+	if (!r)
+		return;
+	for (unsigned int i = 0; i < r->pair_count; i++)
+		run_pair_clear(&r->pair[i]);
+	for (unsigned int i = 0; i < r->host_count; i++)
+		run_host_clear(&r->host[i]);
+	free(r->host);
+	free(r->pair);
+	memset(r, 0, sizeof(*r));
+}
+
+static int save_snapshots(const struct run *r, const struct folder *folder, struct err *e)
+{
+	char name[FABRIC_NAME_MAX + sizeof(".json")];
+	struct folder snapshots;
+	int err = folder_below(folder, "snapshots", &snapshots, e);
+
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < r->host_count && !err; i++) {
+		const struct run_host *h = &r->host[i];
+
+		if (!h->has_before)
+			continue;
+		snprintf(name, sizeof(name), "%s.json", h->name);
+		err = json_file_save_in(snapshot_to_json(&h->before), &snapshots, name, e);
+	}
+	folder_close(&snapshots);
+	return err;
+}
+
+int run_save(const struct run *r, const struct folder *folder, struct err *e)
+{
+	int err = save_snapshots(r, folder, e);
+
+	return err ? err : json_file_save_in(run_to_json(r), folder, "run.json", e);
+}

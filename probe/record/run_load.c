@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runs read back: a run folder, or snapshots that were collected by hand, put in the order of an
+ * inventory when there is one.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "probe/record/run.h"
+#include "probe/record/run_index.h"
+#include "profiles/base/json_file.h"
+
+#define SNAPSHOTS_MAX 65536
+#define RUN_BYTES_MAX (UINT64_C(2) << 30) /* 65536 ports of some 30 KiB */
+
+static bool is_roce(const struct port *p)
+{
+	return p->netdev[0] && p->kind != PORT_IWARP && p->kind != PORT_ETHERNET;
+}
+
+/* Ports of a host without inventory: those that do RoCE, a rail each. */
+static int add_ports(struct run_host *h)
+{
+	h->port = calloc(h->before.port_count + 1, sizeof(*h->port));
+	if (!h->port)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < h->before.port_count; i++) {
+		const struct port *p = &h->before.port[i];
+		struct run_port *out = &h->port[h->port_count];
+
+		if (!is_roce(p))
+			continue;
+		snprintf(out->netdev, sizeof(out->netdev), "%s", p->netdev);
+		out->rail = h->port_count++;
+	}
+	return 0;
+}
+
+static int add_host(struct run *r, struct snapshot *s, struct err *e)
+{
+	struct run_host *list, *h;
+
+	if (r->host_count == SNAPSHOTS_MAX)
+		return err_set(e, -E2BIG, "more than %d snapshots", SNAPSHOTS_MAX);
+	list = realloc(r->host, (r->host_count + 1) * sizeof(*list));
+	if (!list)
+		return err_sys(e, -ENOMEM, "snapshots");
+	r->host = list;
+	h = &list[r->host_count];
+	memset(h, 0, sizeof(*h));
+	h->before = *s;
+	h->has_before = h->reached = true;
+	memset(s, 0, sizeof(*s));
+	r->host_count++;
+	snprintf(h->name, sizeof(h->name), "%s", h->before.host);
+	if (!run_host_name_ok(h->name))
+		return err_set(e, -EINVAL, "'%s' cannot be the name of a host", h->name);
+	snprintf(h->agent_version, sizeof(h->agent_version), "%s", h->before.version);
+	for (unsigned int i = 0; i + 1 < r->host_count; i++) {
+		if (!strcmp(r->host[i].name, h->name))
+			return err_set(e, -EEXIST, "two snapshots of host '%s'", h->name);
+	}
+	return add_ports(h) ? err_sys(e, -ENOMEM, "ports") : 0;
+}
+
+/* Whether a document is a snapshot, maybe of another version, which is not for us to leave out. */
+static bool is_snapshot(const char *schema)
+{
+	size_t stem = strcspn(SNAPSHOT_SCHEMA, "/") + 1;
+
+	return !schema || !strncmp(schema, SNAPSHOT_SCHEMA, stem);
+}
+
+/* Other documents of ours may lie beside the snapshots; what is no JSON is an error. */
+static int load_one(struct run *r, const char *dir, const char *file, struct err *e)
+{
+	struct snapshot s;
+	char path[PATH_MAX];
+	const char *schema;
+	json_t *doc;
+	int err;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, file) >= (int)sizeof(path))
+		return err_sys(e, -ENAMETOOLONG, "%s", dir);
+	err = json_file_load(path, SNAPSHOT_BYTES_MAX, &doc, e);
+	if (err)
+		return err;
+	schema = json_string_value(json_object_get(doc, "schema"));
+	if (!is_snapshot(schema)) {
+		json_decref(doc);
+		return 0;
+	}
+	if (schema && strcmp(schema, SNAPSHOT_SCHEMA))
+		err = err_set(e, -EINVAL, "'schema' is %.60s, must be " SNAPSHOT_SCHEMA, schema);
+	else
+		err = snapshot_from_json(doc, &s, e);
+	json_decref(doc);
+	if (!err) {
+		err = add_host(r, &s, e);
+		snapshot_clear(&s);
+	}
+	if (err)
+		err_prefix(e, "%s", path);
+	return err;
+}
+
+static int is_json(const struct dirent *d)
+{
+	size_t length = strlen(d->d_name);
+
+	return d->d_name[0] != '.' && length > 5 && !strcmp(d->d_name + length - 5, ".json");
+}
+
+static int load_folder(struct run *r, const char *dir, struct err *e)
+{
+	struct dirent **list;
+	int n = scandir(dir, &list, is_json, alphasort), err = 0;
+
+	if (n < 0)
+		return errno == ENOENT ? 0 : err_sys(e, -errno, "%s", dir);
+	for (int i = 0; i < n; i++) {
+		if (!err)
+			err = load_one(r, dir, list[i]->d_name, e);
+		free(list[i]);
+	}
+	free(list);
+	return err;
+}
+
+static int load_snapshots(const char *dir, struct run *r, struct err *e)
+{
+	char sub[PATH_MAX];
+	int err;
+
+	if (access(dir, R_OK | X_OK))
+		return err_sys(e, -errno, "%s", dir);
+	err = load_folder(r, dir, e);
+	if (!err && snprintf(sub, sizeof(sub), "%s/snapshots", dir) < (int)sizeof(sub))
+		err = load_folder(r, sub, e);
+	if (!err && !r->host_count) {
+		err_set(e, -ENOENT, "%s: no snapshot there", dir);
+		err_hint(e, "'rocecheck collect --out %s/HOST.json' on each host makes them", dir);
+		return -ENOENT;
+	}
+	return err;
+}
+
+static int load_run(const char *path, struct run *r, struct err *e)
+{
+	json_t *doc;
+	int err = json_file_load(path, RUN_BYTES_MAX, &doc, e);
+
+	if (err)
+		return err;
+	err = run_from_json(doc, r, e);
+	json_decref(doc);
+	if (err)
+		err_prefix(e, "%s", path);
+	return err;
+}
+
+/* Moves what `from` knows of a host into the host of the inventory. */
+static void move_host(struct run_host *to, struct run_host *from)
+{
+	to->reached = from->reached;
+	memcpy(to->error, from->error, sizeof(to->error));
+	memcpy(to->agent_version, from->agent_version, sizeof(to->agent_version));
+	to->before = from->before;
+	to->has_before = from->has_before;
+	to->after = from->after;
+	to->has_after = from->has_after;
+	from->has_before = from->has_after = false;
+	for (unsigned int i = 0; i < to->port_count; i++) {
+		for (unsigned int k = 0; k < from->port_count; k++) {
+			unsigned int rail = to->port[i].rail;
+
+			if (strcmp(to->port[i].netdev, from->port[k].netdev))
+				continue;
+			to->port[i] = from->port[k];
+			to->port[i].rail = rail;
+			from->port[k].has_capture = false; /* its flows have one owner */
+			break;
+		}
+	}
+}
+
+/* Pairs whose ends are in the inventory, with the indices of the aligned run. */
+static int move_pairs(struct run *to, struct run *from)
+{
+	unsigned int kept = 0;
+	struct run_index index;
+
+	if (run_index_make(to, &index))
+		return -ENOMEM;
+	for (unsigned int i = 0; i < from->pair_count; i++) {
+		struct run_pair p = from->pair[i];
+		const struct run_host *c = &from->host[p.client_host],
+				      *s = &from->host[p.server_host];
+
+		if (run_index_find(&index, c->name, c->port[p.client_port].netdev, &p.client_host,
+				   &p.client_port) ||
+		    run_index_find(&index, s->name, s->port[p.server_port].netdev, &p.server_host,
+				   &p.server_port)) {
+			run_pair_clear(&p);
+			continue;
+		}
+		from->pair[kept++] = p;
+	}
+	to->pair = from->pair;
+	to->pair_count = kept;
+	from->pair = NULL;
+	from->pair_count = 0;
+	run_index_clear(&index);
+	return 0;
+}
+
+/* Hosts that the inventory does not name are left out, but not without a word. */
+static void count_strangers(const struct run *r, const struct fabric *f, struct run *to)
+{
+	for (unsigned int i = 0; i < r->host_count; i++) {
+		if (fabric_find_host(f, r->host[i].name) >= 0)
+			continue;
+		if (!to->stranger_count++)
+			snprintf(to->stranger, sizeof(to->stranger), "%s", r->host[i].name);
+	}
+}
+
+/* The run in the order of the inventory. Consumes *r. */
+static int align(struct run *r, const struct fabric *f, const char *dir)
+{
+	struct run made;
+
+	if (run_init(&made, f))
+		return -ENOMEM;
+	memcpy(made.id, r->id, sizeof(made.id));
+	made.started_unix_ns = r->started_unix_ns;
+	made.ended_unix_ns = r->ended_unix_ns;
+	made.traffic = r->traffic;
+	if (r->traffic)
+		made.load_percent = r->load_percent;
+	count_strangers(r, f, &made);
+	if (move_pairs(&made, r)) {
+		run_clear(&made);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; i < made.host_count; i++) {
+		struct run_host *to = &made.host[i];
+		bool found = false;
+
+		for (unsigned int k = 0; k < r->host_count && !found; k++) {
+			found = !strcmp(r->host[k].name, to->name);
+			if (found)
+				move_host(to, &r->host[k]);
+		}
+		if (!found)
+			snprintf(to->error, sizeof(to->error), "nothing of this host in %.200s",
+				 dir);
+	}
+	run_clear(r);
+	*r = made;
+	return 0;
+}
+
+int run_load(const char *dir, const struct fabric *f, struct run *r, struct err *e)
+{
+	static const struct fabric none;
+	struct run made;
+	struct stat st;
+	char path[PATH_MAX];
+	int err;
+
+	if (snprintf(path, sizeof(path), "%s/run.json", dir) >= (int)sizeof(path))
+		return err_sys(e, -ENAMETOOLONG, "%s", dir);
+	if (stat(dir, &st))
+		return err_sys(e, -errno, "%s", dir);
+	if (!S_ISDIR(st.st_mode)) {
+		err_set(e, -ENOTDIR, "%s: no folder", dir);
+		err_hint(e, "name the run folder, or the one that holds the snapshots");
+		return -ENOTDIR;
+	}
+	err = run_init(&made, &none);
+	if (err)
+		return err_sys(e, err, "run");
+	if (!access(path, F_OK)) {
+		run_clear(&made);
+		err = load_run(path, &made, e);
+	} else {
+		made.ended_unix_ns = made.started_unix_ns;
+		err = load_snapshots(dir, &made, e);
+	}
+	if (!err && f && align(&made, f, dir))
+		err = err_sys(e, -ENOMEM, "run");
+	if (err) {
+		run_clear(&made);
+		return err;
+	}
+	*r = made;
+	return 0;
+}
+
+static int copy_ports(const struct run_host *from, struct fabric_host *to)
+{
+	to->port = calloc(from->port_count ? from->port_count : 1, sizeof(*to->port));
+	if (!to->port)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < from->port_count; i++) {
+		snprintf(to->port[i].interface, sizeof(to->port[i].interface), "%s",
+			 from->port[i].netdev);
+		to->port[i].rail = from->port[i].rail;
+	}
+	to->port_count = from->port_count;
+	return 0;
+}
+
+int run_make_fabric(const struct run *r, const struct profile *profile, struct fabric *f)
+{
+	struct fabric made = {
+		.profile = *profile,
+		.load_percent = r->load_percent,
+		.message_bytes = 65536,
+		.min_load_percent = 80,
+		.foreign_percent = 1,
+	};
+	int err = 0;
+
+	snprintf(made.name, sizeof(made.name), "%s",
+		 r->fabric_name[0] ? r->fabric_name : "snapshots");
+	made.host = calloc(r->host_count ? r->host_count : 1, sizeof(*made.host));
+	if (!made.host)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < r->host_count && !err; i++) {
+		made.host_count++;
+		snprintf(made.host[i].name, sizeof(made.host[i].name), "%s", r->host[i].name);
+		err = copy_ports(&r->host[i], &made.host[i]);
+	}
+	if (err) {
+		fabric_clear(&made);
+		return err;
+	}
+	*f = made;
+	return 0;
+}

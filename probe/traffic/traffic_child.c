@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The traffic process. A thread watches for the end of the input during the run: what the agent
+ * cannot say any more is that it wants a stop.
+ */
+#include "probe/traffic/traffic_child.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "probe/marking/echo.h"
+#include "probe/traffic/traffic.h"
+#include "profiles/base/confine.h"
+#include "profiles/base/json_take.h"
+
+#define LINE_MAX_BYTES	 65536 /* many queue pairs */
+#define WAIT_PIECE_NS	 20000000u
+#define LOCK_SPARE_BYTES (UINT64_C(64) << 20)
+
+struct child {
+	FILE *in, *out;
+	struct traffic *traffic;
+	struct echo *echo;	  /* in its place */
+	unsigned int progress_ms; /* 0 = says nothing of it */
+	bool confined;		  /* gives up its rights before it opens the device */
+	int over_fd;		  /* tells the watcher that the run is over */
+	uint64_t start_ns;	  /* of the run, CLOCK_MONOTONIC; 0 = at once */
+	uint64_t late_ns;	  /* it began so much after that */
+	atomic_int stop;
+};
+
+static int answer(struct child *c, json_t *doc)
+{
+	int rc;
+
+	flockfile(c->out); /* progress comes from another thread */
+	rc = doc ? json_dumpf(doc, c->out, JSON_COMPACT) : -1;
+	if (fputc('\n', c->out) == EOF || fflush(c->out))
+		rc = -1;
+	funlockfile(c->out);
+	json_decref(doc);
+	return rc ? -EPIPE : 0;
+}
+
+static int answer_error(struct child *c, const struct err *e)
+{
+	return answer(c, json_pack("{s:o}", "error", err_to_json(e)));
+}
+
+/* The next line as an object; -ENODATA at the end of the input. */
+static int take_line(struct child *c, json_t **doc, struct err *e)
+{
+	char line[LINE_MAX_BYTES];
+
+	if (!fgets(line, sizeof(line), c->in))
+		return err_set(e, -ENODATA, "end of input");
+	*doc = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+	return *doc ? 0 : err_set(e, -EINVAL, "traffic process: no JSON");
+}
+
+static int confine_child(const struct child *c, const char *ibdev, uint64_t bytes, struct err *e)
+{
+	return c->confined ? confine_rights("", ibdev, 2 * bytes + LOCK_SPARE_BYTES, e) : 0;
+}
+
+static int open_traffic(struct child *c, const json_t *doc, struct traffic_peer *self,
+			struct err *e)
+{
+	struct traffic_spec spec;
+	int err = traffic_spec_from_json(doc, &spec, e);
+
+	if (!err)
+		err = confine_child(c, spec.ibdev, traffic_spec_bytes(&spec), e);
+	if (!err)
+		err = traffic_open(&spec, &c->traffic, e);
+	if (!err)
+		traffic_self(c->traffic, self);
+	return err;
+}
+
+static int open_echo(struct child *c, const json_t *doc, struct traffic_peer *self, struct err *e)
+{
+	struct echo_spec spec;
+	int err = echo_spec_from_json(doc, &spec, e);
+
+	if (!err)
+		err = confine_child(c, spec.ibdev, 0, e);
+	if (!err)
+		err = echo_open(&spec, &c->echo, e);
+	if (!err)
+		echo_self(c->echo, self);
+	return err;
+}
+
+static int do_open(struct child *c, const json_t *doc, struct err *e)
+{
+	const json_t *echo = json_object_get(doc, "echo");
+	struct traffic_peer self;
+	int err = echo ? open_echo(c, echo, &self, e) : open_traffic(c, doc, &self, e);
+
+	if (err)
+		return err;
+	return answer(c, json_pack("{s:o}", "peer", traffic_peer_to_json(&self)));
+}
+
+static int do_connect(struct child *c, const json_t *doc, struct err *e)
+{
+	struct traffic_peer peer;
+	int err = traffic_peer_from_json(doc, &peer, e);
+
+	if (!err)
+		err = c->echo ? echo_connect(c->echo, &peer, e)
+			      : traffic_connect(c->traffic, &peer, e);
+	return err ? err : answer(c, json_pack("{s:b}", "connected", 1));
+}
+
+static void tell_progress(struct child *c)
+{
+	struct traffic_progress p;
+
+	traffic_progress(c->traffic, &p);
+	(void)answer(c,
+		     json_pack("{s:{s:I, s:I, s:I, s:I}}", "progress", "messages",
+			       (json_int_t)p.messages, "bytes", (json_int_t)p.bytes, "mismatches",
+			       (json_int_t)p.mismatches, "losses", (json_int_t)p.losses));
+}
+
+/* Nothing but a stop is sent to us during the run: input that is there is one, or its end. */
+static enum traffic_stop take_stop(struct child *c)
+{
+	json_t *doc = NULL;
+	struct err ignored;
+	bool unheard = !take_line(c, &doc, &ignored) && json_object_get(doc, "unheard");
+
+	json_decref(doc);
+	return unheard ? TRAFFIC_UNHEARD : TRAFFIC_STOP;
+}
+
+static void *watch_input(void *arg)
+{
+	struct child *c = arg;
+	struct pollfd fd[] = {
+		{.fd = fileno(c->in), .events = POLLIN},
+		{.fd = c->over_fd, .events = POLLIN},
+	};
+	int n;
+
+	do {
+		n = poll(fd, ARRAY_SIZE(fd), c->progress_ms ? (int)c->progress_ms : -1);
+		if (!n)
+			tell_progress(c);
+	} while (!n || (n < 0 && errno == EINTR));
+	if (!fd[1].revents)
+		c->stop = (int)take_stop(c);
+	return NULL;
+}
+
+/* In pieces, so that a stop is seen. */
+static void await_start(struct child *c)
+{
+	uint64_t now_ns = monotonic_ns();
+
+	while (!c->stop && now_ns < c->start_ns) {
+		uint64_t left_ns = c->start_ns - now_ns;
+		const struct timespec piece = {
+			.tv_nsec = (long)(left_ns < WAIT_PIECE_NS ? left_ns : WAIT_PIECE_NS)};
+
+		nanosleep(&piece, NULL);
+		now_ns = monotonic_ns();
+	}
+	c->late_ns = now_ns > c->start_ns ? now_ns - c->start_ns : 0;
+}
+
+static int run_traffic(struct child *c, json_t **result, struct err *e)
+{
+	struct traffic_report report = {0};
+	int err;
+
+	if (c->start_ns)
+		await_start(c);
+	err = traffic_run(c->traffic, &c->stop, &report, e);
+
+	if (!err)
+		*result = traffic_report_to_json(&report);
+	traffic_report_clear(&report);
+	return err;
+}
+
+static int run_echo(struct child *c, json_t **result, struct err *e)
+{
+	struct echo_result *r = calloc(1, sizeof(*r));
+	int err = r ? echo_run(c->echo, &c->stop, r, e) : err_sys(e, -ENOMEM, "marking echo");
+
+	if (!err)
+		*result = echo_result_to_json(r);
+	free(r);
+	return err;
+}
+
+static int run_watched(struct child *c, json_t **result, struct err *e)
+{
+	const uint64_t one = 1;
+	pthread_t watcher;
+	int err;
+
+	c->over_fd = eventfd(0, EFD_CLOEXEC);
+	if (c->over_fd < 0)
+		return err_sys(e, -errno, "traffic process: eventfd");
+	err = -pthread_create(&watcher, NULL, watch_input, c);
+	if (err) {
+		err_sys(e, err, "traffic process: thread");
+	} else {
+		err = c->echo ? run_echo(c, result, e) : run_traffic(c, result, e);
+		while (write(c->over_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+			;
+		pthread_join(watcher, NULL);
+	}
+	close(c->over_fd);
+	return err;
+}
+
+static int do_run(struct child *c, const json_t *doc, struct err *e)
+{
+	uint64_t progress_ms;
+	json_t *result = NULL;
+	int err = json_take_uint_or(doc, "progress_ms", 0, 0, 60000, &progress_ms, e);
+
+	if (!err)
+		err = json_take_uint_or(doc, "start_ns", 0, 0, JSON_UINT_MAX, &c->start_ns, e);
+	if (err)
+		return err;
+	c->progress_ms = c->echo ? 0 : (unsigned int)progress_ms; /* an echo is short */
+	err = run_watched(c, &result, e);
+	return err ? err
+		   : answer(c, json_pack("{s:o, s:I}", "result", result, "late_ns",
+					 (json_int_t)c->late_ns));
+}
+
+static int serve(struct child *c, struct err *e)
+{
+	static int (*const step[])(struct child * c, const json_t *doc, struct err *e) = {
+		do_open,
+		do_connect,
+		do_run,
+	};
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(step) && !err; i++) {
+		json_t *doc = NULL;
+
+		err = take_line(c, &doc, e);
+		if (!err)
+			err = step[i](c, doc, e);
+		json_decref(doc);
+	}
+	return err;
+}
+
+int traffic_child(int in_fd, int out_fd, bool confined)
+{
+	struct child c = {
+		.in = fdopen(in_fd, "r"), .out = fdopen(out_fd, "w"), .confined = confined};
+	struct err e = {0};
+	char line[64];
+	int err = -EBADF;
+
+	/* An agent that is killed cannot kill us. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (confined)
+		confine_memory();
+	if (c.in && c.out) {
+		setvbuf(c.in, NULL, _IONBF, 0); /* a line ahead would hide from poll() */
+		err = serve(&c, &e);
+		if (err && err != -ENODATA && err != -EPIPE)
+			(void)answer_error(&c, &e);
+		while (!err && fgets(line, sizeof(line), c.in))
+			; /* the queue pairs live until we are told: the peer may still repeat */
+	}
+	traffic_close(c.traffic);
+	echo_close(c.echo);
+	return err == -ENODATA ? 0 : err;
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The calls of rdma_cm, one connection at a time, each step with the time that is left. rdma_cm
+ * leaves min_rnr_timer at 0, which is 655 ms: it is set as for raw verbs.
+ */
+#include "probe/traffic/traffic_cm.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <rdma/rdma_cma.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/io/dial.h"
+
+#define CONNECT_NS    (8000 * NS_PER_MS)
+#define RESOLVE_MS    2000
+#define MIN_RNR_TIMER 12 /* 0.64 ms */
+#define RETRY_COUNT   6
+#define READS	      16
+
+struct traffic_cm {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *listener;
+	struct rdma_cm_id *id[TRAFFIC_QPS_MAX]; /* of flow n; NULL: not yet */
+	unsigned int count;
+	uint64_t deadline_ns;
+};
+
+/* In the REQ: which flow, of which run. */
+struct ticket {
+	__be64 seed;
+	__be32 flow;
+} __attribute__((packed));
+_Static_assert(sizeof(struct ticket) == 12,
+	       "ticket has holes, which leave with what the stack had");
+
+static int fail(const struct traffic *t, const char *step, struct err *e)
+{
+	return err_sys(e, errno ? -errno : -EIO, "%s: rdma_cm, %s", t->spec.ibdev, step);
+}
+
+int traffic_cm_open(struct traffic *t, uint16_t *port, struct err *e)
+{
+	struct traffic_cm *cm = calloc(1, sizeof(*cm));
+	struct sockaddr_storage here;
+
+	t->cm = cm;
+	*port = 0;
+	if (!cm)
+		return err_sys(e, -ENOMEM, "traffic");
+	cm->count = traffic_spec_qps(&t->spec);
+	cm->channel = rdma_create_event_channel();
+	if (!cm->channel || fcntl(cm->channel->fd, F_SETFL, O_NONBLOCK))
+		return fail(t, "open (is the module rdma_ucm loaded?)", e);
+	if (t->spec.role == TRAFFIC_CLIENT)
+		return 0;
+	address_of_gid(t->self.gid, 0, &here);
+	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) ||
+	    rdma_bind_addr(cm->listener, (struct sockaddr *)&here) ||
+	    rdma_listen(cm->listener, (int)cm->count))
+		return fail(t, "listen", e);
+	*port = be16toh(rdma_get_src_port(cm->listener));
+	return 0;
+}
+
+void traffic_cm_close(struct traffic_cm *cm)
+{
+	if (!cm)
+		return;
+	for (unsigned int i = 0; i < cm->count; i++) {
+		if (cm->id[i])
+			rdma_destroy_id(cm->id[i]);
+	}
+	if (cm->listener)
+		rdma_destroy_id(cm->listener);
+	if (cm->channel)
+		rdma_destroy_event_channel(cm->channel);
+	free(cm);
+}
+
+/* The next event, which the caller acknowledges. */
+static int next_event(struct traffic *t, struct rdma_cm_event **event, struct err *e)
+{
+	struct pollfd fd = {.fd = t->cm->channel->fd, .events = POLLIN};
+	uint64_t now;
+
+	while (rdma_get_cm_event(t->cm->channel, event)) {
+		now = traffic_now_ns();
+		if (errno != EAGAIN && errno != EINTR)
+			return fail(t, "event", e);
+		if (now >= t->cm->deadline_ns)
+			return err_set(e, -ETIMEDOUT, "%s: rdma_cm: no connection in %llu s",
+				       t->spec.ibdev,
+				       (unsigned long long)(CONNECT_NS / NS_PER_MS / 1000));
+		if (poll(&fd, 1, (int)((t->cm->deadline_ns - now) / NS_PER_MS) + 1) < 0 &&
+		    errno != EINTR)
+			return fail(t, "poll", e);
+	}
+	return 0;
+}
+
+/* The id of one of our flows. Others are strangers', and the listener. */
+static bool is_own(const struct traffic_cm *cm, const struct rdma_cm_id *id)
+{
+	for (unsigned int i = 0; id && i < cm->count; i++)
+		if (cm->id[i] == id)
+			return true;
+	return false;
+}
+
+/* Acknowledges an event that is no news of our flows. What knocks is sent away, and what a stranger
+ * left is given back. */
+static void pass_over(struct traffic_cm *cm, struct rdma_cm_event *event)
+{
+	struct rdma_cm_id *id = event->id;
+	bool knocks = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
+
+	if (knocks)
+		(void)rdma_reject(id, NULL, 0);
+	rdma_ack_cm_event(event); /* before its id can be destroyed */
+	if (knocks && id != cm->listener && !is_own(cm, id))
+		rdma_destroy_id(id);
+}
+
+/* Waits for this event of the one connection that is made. */
+static int expect(struct traffic *t, const struct rdma_cm_id *id, enum rdma_cm_event_type want,
+		  struct err *e)
+{
+	struct rdma_cm_event *event;
+	int err;
+
+	for (;;) {
+		err = next_event(t, &event, e);
+		if (err)
+			return err;
+		if (is_own(t->cm, event->id))
+			break;
+		pass_over(t->cm, event);
+	}
+	if (event->event != want || event->id != id)
+		err = err_set(e, -ECONNREFUSED, "%s: rdma_cm: %s (status %d) instead of %s",
+			      t->spec.ibdev, rdma_event_str(event->event), event->status,
+			      rdma_event_str(want));
+	rdma_ack_cm_event(event);
+	return err;
+}
+
+/* What rdma_cm wants in the queue pair for a state, and our timer. */
+static int modify(struct flow *f, struct rdma_cm_id *id, enum ibv_qp_state state, struct err *e)
+{
+	struct ibv_qp_attr attr = {.qp_state = state};
+	int mask, rc;
+
+	if (rdma_init_qp_attr(id, &attr, &mask))
+		return fail(f->worker->t, "attributes", e);
+	if (state == IBV_QPS_RTR) {
+		attr.min_rnr_timer = MIN_RNR_TIMER;
+		mask |= IBV_QP_MIN_RNR_TIMER;
+	}
+	if (state == IBV_QPS_RTS && f->worker->t->spec.timeout)
+		attr.timeout = f->worker->t->spec.timeout;
+	rc = ibv_modify_qp(f->qp, &attr, mask);
+	return rc ? err_sys(e, -rc, "%s: rdma_cm: queue pair 0x%x", f->worker->t->spec.ibdev,
+			    f->qp->qp_num)
+		  : 0;
+}
+
+static struct rdma_conn_param parameters(const struct flow *f, const struct ticket *ticket)
+{
+	return (struct rdma_conn_param){
+		.private_data = ticket,
+		.private_data_len = ticket ? sizeof(*ticket) : 0,
+		.responder_resources = READS,
+		.initiator_depth = READS,
+		.retry_count = RETRY_COUNT,
+		.rnr_retry_count = RETRY_COUNT,
+		.qp_num = f->qp->qp_num,
+	};
+}
+
+static int resolve(struct flow *f, struct rdma_cm_id *id, struct err *e)
+{
+	struct sockaddr_storage here, there;
+	struct traffic *t = f->worker->t;
+	uint8_t tos = f->class->tos;
+	int err;
+
+	address_of_gid(t->self.gid, 0, &here);
+	address_of_gid(t->peer_gid, t->peer_cm_port, &there);
+	if (rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
+		return fail(t, "set the traffic class", e);
+	if (rdma_resolve_addr(id, (struct sockaddr *)&here, (struct sockaddr *)&there, RESOLVE_MS))
+		return fail(t, "resolve the address", e);
+	err = expect(t, id, RDMA_CM_EVENT_ADDR_RESOLVED, e);
+	if (err)
+		return err;
+	if (rdma_resolve_route(id, RESOLVE_MS))
+		return fail(t, "resolve the route", e);
+	return expect(t, id, RDMA_CM_EVENT_ROUTE_RESOLVED, e);
+}
+
+static int connect_flow(struct flow *f, struct err *e)
+{
+	struct traffic *t = f->worker->t;
+	struct ticket ticket = {htobe64(t->spec.seed), htobe32(f->index)};
+	struct rdma_conn_param param = parameters(f, &ticket);
+	struct rdma_cm_id *id = NULL;
+	int err;
+
+	if (rdma_create_id(t->cm->channel, &id, NULL, RDMA_PS_TCP))
+		return fail(t, "create", e);
+	t->cm->id[f->index] = id;
+	err = resolve(f, id, e);
+	if (err)
+		return err;
+	if (rdma_connect(id, &param))
+		return fail(t, "connect", e);
+	err = expect(t, id, RDMA_CM_EVENT_CONNECT_RESPONSE, e);
+	if (!err)
+		err = modify(f, id, IBV_QPS_RTR, e);
+	if (!err)
+		err = modify(f, id, IBV_QPS_RTS, e);
+	if (!err && rdma_establish(id))
+		err = fail(t, "establish", e);
+	return err;
+}
+
+/* A stranger may knock: who has no ticket of this run is sent away. NULL: that. */
+static struct flow *flow_of(struct traffic *t, const struct rdma_cm_event *event)
+{
+	struct ticket ticket;
+	uint32_t index;
+
+	if (event->param.conn.private_data_len < sizeof(ticket))
+		return NULL;
+	memcpy(&ticket, event->param.conn.private_data, sizeof(ticket));
+	index = be32toh(ticket.flow);
+	if (be64toh(ticket.seed) != t->spec.seed || index >= t->cm->count || t->cm->id[index])
+		return NULL;
+	return traffic_flow(t, index);
+}
+
+static int accept_flow(struct flow *f, struct rdma_cm_id *id, struct err *e)
+{
+	struct rdma_conn_param param = parameters(f, NULL);
+	struct traffic *t = f->worker->t;
+	int err;
+
+	t->cm->id[f->index] = id;
+	err = modify(f, id, IBV_QPS_RTR, e);
+	if (!err)
+		err = modify(f, id, IBV_QPS_RTS, e);
+	if (!err && rdma_accept(id, &param))
+		err = fail(t, "accept", e);
+	return err;
+}
+
+/* Events of strangers' ids end nothing: they knock, are sent away, and say what they want. */
+static int serve_event(struct traffic *t, unsigned int *established, struct err *e)
+{
+	struct rdma_cm_event *event;
+	struct flow *f;
+	int err = next_event(t, &event, e);
+
+	if (err)
+		return err;
+	f = event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? flow_of(t, event) : NULL;
+	if (!f && !is_own(t->cm, event->id) && event->event != RDMA_CM_EVENT_DEVICE_REMOVAL) {
+		pass_over(t->cm, event);
+		return 0;
+	}
+	if (f)
+		err = accept_flow(f, event->id, e);
+	else if (event->event == RDMA_CM_EVENT_ESTABLISHED)
+		++*established;
+	else
+		err = err_set(e, -ECONNREFUSED, "%s: rdma_cm: %s (status %d)", t->spec.ibdev,
+			      rdma_event_str(event->event), event->status);
+	rdma_ack_cm_event(event);
+	return err;
+}
+
+/* The ToS that a queue pair says it has; false: the device does not tell. */
+static bool read_tos(struct ibv_qp *qp, uint8_t *tos)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr = {0};
+
+	if (ibv_query_qp(qp, &attr, IBV_QP_AV, &init) || !attr.ah_attr.is_global)
+		return false;
+	*tos = attr.ah_attr.grh.traffic_class;
+	return true;
+}
+
+/* Some drivers give back another value than was set (the DSCP of it, or none): what raw verbs set
+ * shows how far this one is to be believed. A 0 that was asked for does not: proven is false when
+ * nothing else was. */
+static bool tells_truth(const struct traffic *t, bool *proven)
+{
+	*proven = false;
+	for (unsigned int i = 0; i < t->spec.threads; i++) {
+		uint8_t asked = traffic_control_class(&t->worker[i])->tos, tos;
+
+		if (!read_tos(t->worker[i].control, &tos) || tos != asked)
+			return false;
+		*proven |= asked != 0;
+	}
+	return true;
+}
+
+static void check_marking(struct traffic *t)
+{
+	bool proven, believed = tells_truth(t, &proven);
+
+	for (unsigned int i = 0; believed && i < t->cm->count; i++) {
+		struct flow *f = traffic_flow(t, i);
+		struct traffic_class_result *r = f->result;
+		uint8_t tos;
+
+		if (!read_tos(f->qp, &tos) || (!tos && !proven))
+			continue;
+		r->tos_read++;
+		if (tos == f->class->tos)
+			continue;
+		if (!r->tos_other++)
+			r->tos_found = tos;
+	}
+}
+
+static int connect_all(struct traffic *t, struct err *e)
+{
+	unsigned int established = 0;
+	int err = 0;
+
+	t->cm->deadline_ns = traffic_now_ns() + CONNECT_NS;
+	if (t->spec.role == TRAFFIC_CLIENT) {
+		for (unsigned int i = 0; i < t->cm->count && !err; i++)
+			err = connect_flow(traffic_flow(t, i), e);
+		return err;
+	}
+	while (!err && established < t->cm->count)
+		err = serve_event(t, &established, e);
+	if (t->cm->listener) /* nobody else is heard */
+		rdma_destroy_id(t->cm->listener);
+	t->cm->listener = NULL;
+	return err;
+}
+
+int traffic_cm_connect(struct traffic *t, struct err *e)
+{
+	int err = connect_all(t, e);
+
+	if (!err)
+		check_marking(t);
+	return err;
+}
+
+int traffic_cm_fd(const struct traffic *t)
+{
+	return t->cm ? t->cm->channel->fd : -1;
+}
+
+/* A program that dies is said so by its kernel, before any timer of a queue pair. */
+void traffic_cm_take_event(struct traffic *t)
+{
+	struct rdma_cm_event *event;
+	enum rdma_cm_event_type type;
+	bool own;
+
+	if (rdma_get_cm_event(t->cm->channel, &event))
+		return;
+	type = event->event;
+	own = is_own(t->cm, event->id);
+	pass_over(t->cm, event);
+	if (type == RDMA_CM_EVENT_DISCONNECTED && own)
+		traffic_fail(t, CAUSE_PEER_GONE, "the other end disconnected");
+	else if (type == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		traffic_fail(t, CAUSE_LOCAL, "the device is removed");
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Cells between the workers of the two ends. What is new goes in one WRITE with immediate of the
+ * whole table; more than a few under way would say nothing new. A cell also goes every 500 ms, so
+ * that an end which waits for nothing else knows that the other lives.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/traffic/traffic_end.h"
+
+#define UNDER_WAY_MAX 2u
+#define HEARTBEAT_NS  (500 * NS_PER_MS)
+#define RECEIVES_MIN  16u
+#define RECEIVES_FLOW                                                                              \
+	10u /* what a flow can cause before it waits for us: grants, announcements                 \
+	     */
+#define RECEIVES_MAX 4096u
+
+int control_prepare(struct worker *w, struct err *e)
+{
+	size_t bytes = (w->flow_count ? w->flow_count : 1) * sizeof(struct cell);
+	struct traffic *t = w->t;
+
+	w->control_receives = RECEIVES_MIN + RECEIVES_FLOW * w->flow_count;
+	if (w->control_receives > RECEIVES_MAX)
+		w->control_receives = RECEIVES_MAX;
+	w->out = calloc(1, bytes);
+	w->in = calloc(1, bytes);
+	if (!w->out || !w->in)
+		return err_sys(e, -ENOMEM, "traffic");
+	w->out_mr = ibv_reg_mr(t->pd, w->out, bytes, IBV_ACCESS_LOCAL_WRITE);
+	w->in_mr = ibv_reg_mr(t->pd, w->in, bytes,
+			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+	if (!w->out_mr || !w->in_mr)
+		return err_sys(e, -errno, "%s: registering memory", t->spec.ibdev);
+	w->control_self.addr = (uintptr_t)w->in;
+	w->control_self.rkey = w->in_mr->rkey;
+	return 0;
+}
+
+static int post_receive(struct worker *w)
+{
+	struct ibv_recv_wr wr = {.wr_id = WR_ID(WR_CONTROL, 0)}, *bad;
+
+	return ibv_post_recv(w->control, &wr, &bad);
+}
+
+int control_post_receives(struct worker *w, struct err *e)
+{
+	int rc = 0;
+
+	for (uint32_t i = 0; i < w->control_receives && !rc; i++)
+		rc = post_receive(w);
+	return rc ? err_sys(e, -rc, "%s: posting receives", w->t->spec.ibdev) : 0;
+}
+
+static void take_cell(struct flow *f, const struct cell *in)
+{
+	struct traffic *t = f->worker->t;
+
+	if (in->flags & CELL_FAILED)
+		traffic_fail(t, CAUSE_PEER_GONE, "the other end gave up");
+	if (in->flags & CELL_STOP)
+		f->worker->ending = true;
+	if (in->flags & (CELL_RESET | CELL_RESUME))
+		flow_take_reset(f, in);
+	if (f->tx.on)
+		flow_take_grant(f, in);
+	if (f->rx.on)
+		flow_announced(f, in);
+}
+
+void control_taken(struct worker *w, const struct ibv_wc *wc)
+{
+	int rc;
+
+	if (!(wc->opcode & IBV_WC_RECV)) {
+		w->control_under_way--;
+		return;
+	}
+	w->heard_ns = w->now_ns;
+	for (unsigned int i = 0; i < w->flow_count; i++) {
+		/* The peer may write while we read: each number is read once. */
+		const struct cell in = *(volatile struct cell *)&w->in[i];
+
+		take_cell(&w->flow[i], &in);
+	}
+	rc = post_receive(w);
+	if (rc)
+		traffic_fail(w->t, CAUSE_LOCAL, "posting a receive: %s", strerror(rc));
+}
+
+void control_flush(struct worker *w)
+{
+	struct ibv_sge sge = {
+		.addr = (uintptr_t)w->out,
+		.length = w->flow_count * (uint32_t)sizeof(*w->out),
+		.lkey = w->out_mr->lkey,
+	};
+	struct ibv_send_wr wr = {
+		.wr_id = WR_ID(WR_CONTROL, 0),
+		.sg_list = &sge,
+		.num_sge = 1,
+		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = {.remote_addr = w->control_peer.addr, .rkey = w->control_peer.rkey},
+	};
+	struct ibv_send_wr *bad;
+	int rc;
+
+	if (w->now_ns - w->told_ns >= HEARTBEAT_NS)
+		w->dirty = true;
+	if (!w->dirty || w->control_under_way >= UNDER_WAY_MAX || !w->flow_count)
+		return;
+	w->dirty = false;
+	w->told_ns = w->now_ns;
+	rc = ibv_post_send(w->control, &wr, &bad);
+	if (rc) {
+		traffic_fail(w->t, CAUSE_LOCAL, "posting a credit: %s", strerror(rc));
+		return;
+	}
+	w->control_under_way++;
+	w->control_messages++;
+}

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How a class is laid out on a queue pair (pure), and a flow's memory and work requests, which are
+ * made once: the data path links and posts them.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_pattern.h"
+
+#define FLIGHT_BYTES   (2u << 20) /* wished under way on a QP: 160 us of 100 Gbit/s */
+#define UNIT_BYTES     (256u << 10)
+#define ROOMY_QPS      16u /* of more, one sends while another waits: memory is saved */
+#define CHECKED_WINDOW 512u
+#define FREE_WINDOW    128u
+#define READ_WINDOW    32u /* devices have 16 under way */
+#define ATOMIC_BYTES   8u
+#define PROBE_RECEIVES 8u
+#define QUEUE_BYTES    256u /* of an entry in the device's queues, about */
+#define GRH_ROOM       64u  /* the GRH is at its end, so that what follows is aligned */
+#define SAMPLE	       16u  /* of so many messages one is looked at as a whole */
+
+uint32_t class_bytes(const struct traffic_class *c)
+{
+	return c->verb == TRAFFIC_ATOMIC ? ATOMIC_BYTES : c->message_bytes;
+}
+
+bool class_loses(const struct traffic_class *c)
+{
+	return c->transport == TRAFFIC_UC || c->transport == TRAFFIC_UD;
+}
+
+bool class_receives(const struct traffic_class *c)
+{
+	return traffic_verb_sends(c->verb) || c->verb == TRAFFIC_WRITE_IMM;
+}
+
+bool class_polls(const struct traffic_class *c)
+{
+	return c->probe && c->verb == TRAFFIC_WRITE;
+}
+
+uint32_t class_body(const struct traffic_class *c)
+{
+	return class_polls(c) ? c->message_bytes - 1 : c->message_bytes;
+}
+
+/* Never that of the message before in the same slot, nor what memory begins with. */
+uint8_t class_stamp(const struct traffic_class *c, uint64_t n)
+{
+	return (uint8_t)(n / class_slots(c) % 255 + 1);
+}
+
+bool class_grants(const struct traffic_class *c)
+{
+	if (c->probe)
+		return false;
+	return class_receives(c) || (c->verb == TRAFFIC_WRITE && c->check != TRAFFIC_CHECK_NONE);
+}
+
+bool class_requests(const struct traffic_class *c, enum traffic_role role)
+{
+	return c->probe || c->direction == TRAFFIC_BOTH ||
+	       (c->direction == TRAFFIC_FORWARD) == (role == TRAFFIC_CLIENT);
+}
+
+bool class_responds(const struct traffic_class *c, enum traffic_role role)
+{
+	return c->probe || c->direction == TRAFFIC_BOTH || !class_requests(c, role);
+}
+
+static uint32_t power_below(uint32_t value, uint32_t most)
+{
+	uint32_t n = 1;
+
+	while (2 * n <= value && 2 * n <= most)
+		n *= 2;
+	return n;
+}
+
+/* Of a paced class: messages that fit into a queue pair's part of its flight, one at the least. A
+ * path that stands still then holds up one queue pair and not all. */
+static uint32_t messages_bound(const struct traffic_class *c)
+{
+	return power_below(c->flight_bytes / (c->qps ? c->qps : 1) / class_bytes(c),
+			   TRAFFIC_WINDOW_MAX / 2);
+}
+
+/* Messages that make up so many bytes: two at the least, the next is there when one ends. */
+static uint32_t messages_of(uint32_t bytes, const struct traffic_class *c, uint32_t most)
+{
+	uint32_t n = power_below(bytes / class_bytes(c), most);
+
+	return n > 2 ? n : 2;
+}
+
+/* As much again as is under way where arrivals are granted: a message keeps its slot until the
+ * other end has looked at it and has said so. Not of UC and UD: what no one acknowledges is under
+ * way until it is granted. */
+static uint32_t window_free(const struct traffic_class *c)
+{
+	bool free = c->check == TRAFFIC_CHECK_NONE && !class_loses(c);
+	bool waits = class_grants(c) && !class_loses(c) && c->qps <= ROOMY_QPS;
+	uint32_t most = free ? FREE_WINDOW : CHECKED_WINDOW;
+
+	if (c->probe)
+		return 2;
+	if (c->window)
+		return c->window < TRAFFIC_WINDOW_MAX ? c->window : TRAFFIC_WINDOW_MAX;
+	if (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC)
+		most = READ_WINDOW;
+	return messages_of(waits ? 2 * FLIGHT_BYTES : FLIGHT_BYTES, c, most);
+}
+
+uint32_t class_window(const struct traffic_class *c)
+{
+	uint32_t window = window_free(c), most;
+
+	if (!c->flight_bytes || c->probe)
+		return window;
+	most = class_loses(c) ? messages_bound(c) : 2 * messages_bound(c);
+	return most < window ? most : window;
+}
+
+/* Not the whole window, which grants open by quarters: what is posted in such bursts is sent later
+ * by a kernel that does it itself, which costs Soft-RoCE a twentieth. */
+uint32_t class_flight(const struct traffic_class *c)
+{
+	uint32_t window = class_window(c);
+
+	if (c->flight_bytes && !c->probe) {
+		uint32_t most = messages_bound(c);
+
+		return most < window ? most : window;
+	}
+	return c->window || c->probe ? window : messages_of(FLIGHT_BYTES, c, window);
+}
+
+uint64_t traffic_class_under_way(const struct traffic_class *c)
+{
+	return (uint64_t)class_flight(c) * class_bytes(c);
+}
+
+uint32_t class_slots(const struct traffic_class *c)
+{
+	bool alike = c->check == TRAFFIC_CHECK_NONE && !class_loses(c) && !c->probe;
+
+	return alike ? 1 : class_window(c);
+}
+
+uint32_t class_stride(const struct traffic_class *c)
+{
+	return (class_bytes(c) + 63) / 64 * 64;
+}
+
+bool class_checks_whole(const struct traffic_class *c, uint64_t n)
+{
+	return c->check == TRAFFIC_CHECK_EVERY ||
+	       (c->check == TRAFFIC_CHECK_SAMPLED && !(n % SAMPLE));
+}
+
+/* At a rate each message has its own time. */
+uint32_t class_unit(const struct traffic_class *c)
+{
+	uint32_t window = class_window(c), most = TRAFFIC_UNIT_MAX;
+
+	if (c->rate_bytes_per_s)
+		return 1;
+	if (most > window / 4)
+		most = window / 4;
+	if (most > UNIT_BYTES / class_bytes(c))
+		most = UNIT_BYTES / class_bytes(c);
+	return power_below(most, TRAFFIC_UNIT_MAX);
+}
+
+static uint32_t receives_of(const struct traffic_class *c)
+{
+	if (!class_receives(c))
+		return 0;
+	if (c->probe)
+		return PROBE_RECEIVES;
+	return class_loses(c) ? 2 * class_window(c) : class_window(c);
+}
+
+/* SENDs land by receives, all else by slot. */
+static uint32_t arrival_slots(const struct traffic_class *c)
+{
+	bool anywhere = class_loses(c) && traffic_verb_sends(c->verb);
+
+	return anywhere ? receives_of(c) : class_slots(c);
+}
+
+static uint32_t arrival_stride(const struct traffic_class *c)
+{
+	return class_stride(c) + (c->transport == TRAFFIC_UD ? GRH_ROOM : 0);
+}
+
+/* Of the messages of one queue pair. */
+static uint64_t half_bytes(const struct traffic_class *c, bool requests, bool responds)
+{
+	uint64_t bytes = requests ? (uint64_t)class_slots(c) * class_stride(c) : 0;
+
+	return bytes + (responds ? (uint64_t)arrival_slots(c) * arrival_stride(c) : 0);
+}
+
+static size_t flow_bytes(const struct flow *f)
+{
+	return half_bytes(f->class, f->tx.on, f->rx.on);
+}
+
+uint64_t traffic_spec_bytes(const struct traffic_spec *spec)
+{
+	const uint64_t send = sizeof(struct ibv_send_wr) + sizeof(struct ibv_sge) + QUEUE_BYTES;
+	const uint64_t receive = sizeof(struct ibv_recv_wr) + sizeof(struct ibv_sge) + QUEUE_BYTES;
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < spec->class_count; i++) {
+		const struct traffic_class *c = &spec->class[i];
+		bool requests = class_requests(c, spec->role);
+		bool responds = class_responds(c, spec->role);
+
+		bytes += c->qps * (half_bytes(c, requests, responds) +
+				   (requests ? class_window(c) * send : 0) +
+				   (responds ? receives_of(c) * receive : 0));
+	}
+	return bytes;
+}
+
+size_t worker_bytes(const struct worker *w)
+{
+	size_t bytes = 0;
+
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		bytes += flow_bytes(&w->flow[i]);
+	return bytes ? bytes : 64;
+}
+
+/* Remote access only where a verb needs it. */
+int worker_access(const struct worker *w)
+{
+	static const int needs[TRAFFIC_VERBS] = {
+		[TRAFFIC_WRITE] = IBV_ACCESS_REMOTE_WRITE,
+		[TRAFFIC_WRITE_IMM] = IBV_ACCESS_REMOTE_WRITE,
+		[TRAFFIC_READ] = IBV_ACCESS_REMOTE_READ,
+		[TRAFFIC_ATOMIC] = IBV_ACCESS_REMOTE_ATOMIC,
+	};
+	int access = IBV_ACCESS_LOCAL_WRITE;
+
+	for (unsigned int i = 0; i < w->flow_count; i++) {
+		if (w->flow[i].rx.on)
+			access |= needs[w->flow[i].class->verb];
+	}
+	return access;
+}
+
+static const enum ibv_wr_opcode opcodes[TRAFFIC_VERBS] = {
+	[TRAFFIC_WRITE] = IBV_WR_RDMA_WRITE,	   [TRAFFIC_WRITE_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
+	[TRAFFIC_READ] = IBV_WR_RDMA_READ,	   [TRAFFIC_SEND] = IBV_WR_SEND,
+	[TRAFFIC_SEND_IMM] = IBV_WR_SEND_WITH_IMM, [TRAFFIC_ATOMIC] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+};
+
+/* What the other end posts receives by. */
+static const char *receives_by(const struct traffic_class *c)
+{
+	if (!class_receives(c))
+		return "";
+	return c->transport == TRAFFIC_XRC ? "ibv_post_srq_recv (IBV_SRQT_XRC) at the other end; "
+					   : "ibv_post_recv at the other end; ";
+}
+
+void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
+{
+	static const char *const types[TRAFFIC_TRANSPORTS] = {
+		[TRAFFIC_RC] = "IBV_QPT_RC",
+		[TRAFFIC_UC] = "IBV_QPT_UC",
+		[TRAFFIC_UD] = "IBV_QPT_UD",
+		[TRAFFIC_XRC] = "IBV_QPT_XRC_SEND to IBV_QPT_XRC_RECV",
+	};
+	static const struct {
+		enum ibv_wr_opcode opcode;
+		const char *name;
+	} names[] = {
+		{IBV_WR_RDMA_WRITE, "IBV_WR_RDMA_WRITE"},
+		{IBV_WR_RDMA_WRITE_WITH_IMM, "IBV_WR_RDMA_WRITE_WITH_IMM"},
+		{IBV_WR_RDMA_READ, "IBV_WR_RDMA_READ"},
+		{IBV_WR_SEND, "IBV_WR_SEND"},
+		{IBV_WR_SEND_WITH_IMM, "IBV_WR_SEND_WITH_IMM"},
+		{IBV_WR_ATOMIC_FETCH_AND_ADD, "IBV_WR_ATOMIC_FETCH_AND_ADD"},
+	};
+	const char *name = "?";
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i].opcode == opcodes[c->verb])
+			name = names[i].name;
+	snprintf(buf, size,
+		 "%s; ibv_post_send of %s, %u in a list with the last one signaled, at most %u "
+		 "under way; %s%sibv_poll_cq%s",
+		 types[c->transport], name, class_unit(c), c->probe ? 1 : class_flight(c),
+		 receives_by(c),
+		 class_polls(c) ? "the last byte of the memory is polled for what arrives; " : "",
+		 class_grants(c) ? "; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a queue "
+				   "pair of its own"
+				 : "");
+}
+
+static int prepare_requester(struct flow *f, struct err *e)
+{
+	struct requester *x = &f->tx;
+
+	x->unit = class_unit(f->class);
+	x->flight = class_flight(f->class);
+	x->granting = class_grants(f->class);
+	x->limit = f->class->count ? f->class->count : UINT64_MAX;
+	x->wr = calloc(f->window, sizeof(*x->wr));
+	x->sge = calloc(f->window, sizeof(*x->sge));
+	x->posted_ns = calloc(f->window, sizeof(*x->posted_ns));
+	if (!x->wr || !x->sge || !x->posted_ns)
+		return err_sys(e, -ENOMEM, "traffic");
+	for (uint32_t i = 0; i < f->window; i++) {
+		bool last = i % x->unit == x->unit - 1;
+
+		x->sge[i] = (struct ibv_sge){
+			.addr = (uintptr_t)(x->slot + (size_t)(i % f->slots) * f->stride),
+			.length = class_bytes(f->class),
+			.lkey = f->worker->mr->lkey,
+		};
+		x->wr[i] = (struct ibv_send_wr){
+			.wr_id = WR_ID(f->at, i),
+			.next = x->unit > 1 ? &x->wr[(i + 1) % f->window] : NULL,
+			.sg_list = &x->sge[i],
+			.num_sge = 1,
+			.opcode = opcodes[f->class->verb],
+			.send_flags = last ? IBV_SEND_SIGNALED : 0,
+		};
+	}
+	return 0;
+}
+
+static int prepare_responder(struct flow *f, struct err *e)
+{
+	struct responder *x = &f->rx;
+	uint32_t stride = arrival_stride(f->class),
+		 head = stride > f->stride ? TRAFFIC_GRH_BYTES : 0;
+	uint32_t skip = head ? GRH_ROOM - head : 0;
+
+	x->receives = receives_of(f->class);
+	if (!x->receives)
+		return 0;
+	x->wr = calloc(x->receives, sizeof(*x->wr));
+	x->sge = calloc(x->receives, sizeof(*x->sge));
+	if (!x->wr || !x->sge)
+		return err_sys(e, -ENOMEM, "traffic");
+	for (uint32_t i = 0; i < x->receives; i++) {
+		size_t at = (size_t)(i % arrival_slots(f->class)) * stride + skip;
+
+		x->sge[i] = (struct ibv_sge){
+			.addr = (uintptr_t)(x->slot + at),
+			.length = class_bytes(f->class) + head,
+			.lkey = f->worker->mr->lkey,
+		};
+		x->wr[i] = (struct ibv_recv_wr){
+			.wr_id = WR_ID(f->at, i),
+			.next = &x->wr[(i + 1) % x->receives],
+			.sg_list = &x->sge[i],
+			.num_sge = traffic_verb_sends(f->class->verb) ? 1 : 0,
+		};
+	}
+	return 0;
+}
+
+/* What a READ finds: message n of slot n, for good. */
+static void fill_target(struct flow *f)
+{
+	for (uint32_t i = 0; i < f->slots; i++) {
+		const struct pattern_id id = {f->worker->t->spec.seed, i, i, PATTERN_DATA,
+					      f->index};
+
+		pattern_fill(f->rx.slot + (size_t)i * f->stride, f->class->message_bytes, &id);
+	}
+}
+
+int flow_prepare(struct flow *f, uint8_t **memory, struct err *e)
+{
+	int err = 0;
+
+	if (f->tx.on) {
+		f->tx.slot = *memory;
+		*memory += (size_t)f->slots * f->stride;
+		err = prepare_requester(f, e);
+	}
+	if (!err && f->rx.on) {
+		f->rx.slot = *memory;
+		*memory += (size_t)arrival_slots(f->class) * arrival_stride(f->class);
+		f->self.addr = (uintptr_t)f->rx.slot;
+		f->self.rkey = f->worker->mr->rkey;
+		if (class_polls(f->class))
+			flow_expect(f);
+		err = prepare_responder(f, e);
+	}
+	if (!err && f->rx.on && f->class->verb == TRAFFIC_READ &&
+	    f->class->message_bytes >= TRAFFIC_CHECKED_MIN)
+		fill_target(f);
+	return err;
+}
+
+/* The atomics of a QP all go to one counter: each returns what the one before left. */
+static void aim(struct flow *f, struct ibv_send_wr *wr, uint64_t addr)
+{
+	if (f->class->verb == TRAFFIC_ATOMIC) {
+		wr->wr.atomic.remote_addr = f->peer.addr;
+		wr->wr.atomic.rkey = f->peer.rkey;
+		wr->wr.atomic.compare_add = 1;
+	} else if (f->class->transport == TRAFFIC_UD) {
+		wr->wr.ud.ah = f->tx.ah;
+		wr->wr.ud.remote_qpn = f->peer.qpn;
+		wr->wr.ud.remote_qkey = (uint32_t)f->worker->t->spec.seed & 0x7fffffff;
+	} else {
+		wr->wr.rdma.remote_addr = addr;
+		wr->wr.rdma.rkey = f->peer.rkey;
+	}
+	if (f->class->transport == TRAFFIC_XRC) /* also of a WRITE: memory is of its domain */
+		wr->qp_type.xrc.remote_srqn = f->peer.srqn;
+}
+
+void flow_aim(struct flow *f)
+{
+	const struct traffic_class *c = f->class;
+	uint64_t step_ns = c->rate_bytes_per_s ? throttle_step_ns(c) : 0, late_ns = step_ns;
+
+	for (uint32_t i = 0; f->tx.on && i < f->window; i++)
+		aim(f, &f->tx.wr[i], f->peer.addr + (uint64_t)(i % f->slots) * f->stride);
+	if (step_ns && f->worker->t->soft)
+		late_ns = throttle_late_ns(c, true);
+	/* One after another: not all of them at the start. */
+	if (c->qps > 1)
+		pace_init(&f->tx.pace, c->rate_bytes_per_s / c->qps, late_ns,
+			  f->worker->t->start_ns + f->number * step_ns);
+}
+
+void flow_clear(struct flow *f)
+{
+	free(f->tx.wr);
+	free(f->tx.sge);
+	free(f->tx.posted_ns);
+	free(f->rx.wr);
+	free(f->rx.sge);
+}

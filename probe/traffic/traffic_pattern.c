@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The pattern of traffic messages. Mixing is two multiplies a message (splitmix64's finaliser) and
+ * an add, a shift and an xor a word, many words at a time: cheap enough to check every byte, and
+ * two messages share no word at an index. Buffers may stand at any address.
+ */
+#include "probe/traffic/traffic_pattern.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+#define PATTERN_MAGIC 0x4b434352u /* "RCCK" */
+#define GOLDEN	      UINT64_C(0x9e3779b97f4a7c15)
+
+/*
+ *  0      4      8              16             24     28     32       36      40
+ *  | magic| kind | seed         | sequence     | flow | slot | length | check | words ...
+ */
+struct pattern_header {
+	uint32_t magic, kind;
+	uint64_t seed, sequence;
+	uint32_t flow, slot, length;
+	uint32_t check; /* mix of what stands before */
+};
+
+_Static_assert(sizeof(struct pattern_header) == PATTERN_HEADER_BYTES, "header has holes");
+
+/* The words of a group are made side by side: GCC's vectors become whatever the processor has.
+ * Clones for wider registers are chosen when the program starts, where that is possible. No vector
+ * is wider than a register of AVX2: what is, GCC 12 carries through memory there, turn by turn of
+ * the loop. */
+#define LANES	    4u
+#define VECTORS	    2u		      /* that do not wait for each other */
+#define GROUP	    (LANES * VECTORS) /* words */
+#define GROUP_BYTES (8u * GROUP)
+#define CHUNK	    16u /* groups between two looks at the difference */
+
+typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define WIDE __attribute__((target_clones("arch=x86-64-v4", "avx2", "default")))
+#else
+#define WIDE
+#endif
+
+static uint64_t mix(uint64_t v)
+{
+	v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
+	return v ^ v >> 31;
+}
+
+static uint64_t word(uint64_t base, uint64_t index)
+{
+	uint64_t v = base + index * GOLDEN;
+
+	return htole64(v ^ v >> 29);
+}
+
+/* Odd factors: no change of a single field leaves the sum as it was. */
+static uint32_t header_check(const struct pattern_header *h)
+{
+	uint64_t v = le64toh(h->seed) * GOLDEN;
+
+	v += le64toh(h->sequence) * UINT64_C(0xd1b54a32d192ed03);
+	v += ((uint64_t)le32toh(h->slot) << 32 | le32toh(h->length)) * UINT64_C(0xabc98388fb8fac03);
+	v += ((uint64_t)le32toh(h->flow) << 32 | le32toh(h->kind)) * UINT64_C(0x8cb92ba72f3d8dd7);
+	return htole32((uint32_t)(mix(v) >> 32));
+}
+
+static void make_header(struct pattern_header *h, uint32_t length, const struct pattern_id *id)
+{
+	h->magic = htole32(PATTERN_MAGIC);
+	h->kind = htole32(id->kind);
+	h->seed = htole64(id->seed);
+	h->sequence = htole64(id->sequence);
+	h->flow = htole32(id->flow);
+	h->slot = htole32(id->slot);
+	h->length = htole32(length);
+	h->check = header_check(h);
+}
+
+static uint64_t word_base(const struct pattern_id *id)
+{
+	return mix(mix(id->seed + (id->flow + UINT64_C(1)) * GOLDEN) ^ id->sequence) ^ id->kind;
+}
+
+static inline void group_start(lanes v[VECTORS], uint64_t base)
+{
+	for (unsigned int i = 0; i < GROUP; i++)
+		v[i / LANES][i % LANES] = base + i * GOLDEN;
+}
+
+/* The words that v stands for, as they are in memory. */
+static inline void lanes_out(const lanes *v, lanes *out)
+{
+	*out = *v ^ *v >> 29;
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+	for (unsigned int i = 0; i < LANES; i++)
+		(*out)[i] = htole64((*out)[i]);
+#endif
+}
+
+/* How many words stand before p is aligned to a group; never more than there are. */
+static uint32_t lead_words(const void *p, uint32_t words)
+{
+	uint32_t lead = (uint32_t)(-(uintptr_t)p % GROUP_BYTES) / 8;
+
+	return lead < words ? lead : words;
+}
+
+/* Whole groups, base is that of the first word. */
+WIDE static void fill_groups(uint8_t *p, uint32_t groups, uint64_t base)
+{
+	lanes v[VECTORS], out;
+
+	group_start(v, base);
+	for (uint32_t i = 0; i < groups; i++) {
+		for (unsigned int k = 0; k < VECTORS; k++, p += sizeof(out)) {
+			lanes_out(&v[k], &out);
+			memcpy(p, &out, sizeof(out));
+			v[k] += GROUP * GOLDEN;
+		}
+	}
+}
+
+/* How many groups were right before the first chunk with a wrong one, a multiple of CHUNK, or
+ * `groups`: the exact place is looked for elsewhere. */
+WIDE static uint32_t right_groups(const uint8_t *p, uint32_t groups, uint64_t base)
+{
+	lanes v[VECTORS], want, got;
+
+	group_start(v, base);
+	for (uint32_t i = 0; i < groups; i += CHUNK) {
+		uint32_t end = groups - i < CHUNK ? groups - i : CHUNK;
+		lanes wrong = {0};
+		uint64_t any = 0;
+
+		for (uint32_t n = 0; n < end; n++) {
+			for (unsigned int k = 0; k < VECTORS; k++, p += sizeof(got)) {
+				memcpy(&got, p, sizeof(got));
+				lanes_out(&v[k], &want);
+				wrong |= got ^ want;
+				v[k] += GROUP * GOLDEN;
+			}
+		}
+		for (unsigned int k = 0; k < LANES; k++)
+			any |= wrong[k];
+		if (any)
+			return i;
+	}
+	return groups;
+}
+
+static void fill_words(uint8_t *p, uint32_t from, uint32_t to, uint64_t base)
+{
+	for (uint32_t i = from; i < to; i++) {
+		uint64_t v = word(base, i);
+
+		memcpy(p + 8 * (size_t)i, &v, 8);
+	}
+}
+
+void pattern_fill_header(void *buf, uint32_t length, const struct pattern_id *id)
+{
+	struct pattern_header h;
+
+	make_header(&h, length, id);
+	memcpy(buf, &h, sizeof(h));
+}
+
+void pattern_fill(void *buf, uint32_t length, const struct pattern_id *id)
+{
+	uint8_t *p = (uint8_t *)buf + PATTERN_HEADER_BYTES;
+	uint64_t base = word_base(id), last;
+	uint32_t words = (length - PATTERN_HEADER_BYTES) / 8;
+	uint32_t rest = (length - PATTERN_HEADER_BYTES) % 8;
+	uint32_t lead = lead_words(p, words), groups = (words - lead) / GROUP;
+	struct pattern_header h;
+
+	make_header(&h, length, id);
+	memcpy(buf, &h, sizeof(h));
+	fill_words(p, 0, lead, base);
+	fill_groups(p + 8 * (size_t)lead, groups, base + lead * GOLDEN);
+	fill_words(p, lead + groups * GROUP, words, base);
+	last = word(base, words);
+	memcpy(p + 8 * (size_t)words, &last, rest);
+}
+
+static enum pattern_fault header_fault(const struct pattern_header *got,
+				       const struct pattern_header *want)
+{
+	if (got->magic != want->magic || got->seed != want->seed)
+		return PATTERN_FOREIGN;
+	if (got->check != header_check(got))
+		return PATTERN_BYTES;
+	if (got->flow != want->flow)
+		return PATTERN_FLOW;
+	if (got->sequence != want->sequence || got->kind != want->kind)
+		return PATTERN_SEQUENCE;
+	return got->slot != want->slot ? PATTERN_SLOT : PATTERN_BYTES;
+}
+
+static uint64_t first_difference(const uint8_t *a, const uint8_t *b, uint64_t size)
+{
+	uint64_t i = 0;
+
+	while (i < size && a[i] == b[i])
+		i++;
+	return i;
+}
+
+/* Index of the first wrong word in [from, to), `to` when all are right. */
+static uint32_t wrong_word(const uint8_t *p, uint32_t from, uint32_t to, uint64_t base)
+{
+	for (uint32_t i = from; i < to; i++) {
+		uint64_t got;
+
+		memcpy(&got, p + 8 * (size_t)i, 8);
+		if (got != word(base, i))
+			return i;
+	}
+	return to;
+}
+
+static uint32_t first_wrong(const uint8_t *p, uint32_t words, uint64_t base)
+{
+	uint32_t lead = lead_words(p, words);
+	uint32_t at = wrong_word(p, 0, lead, base);
+
+	if (at < lead)
+		return at;
+	at = lead + GROUP * right_groups(p + 8 * (size_t)lead, (words - lead) / GROUP,
+					 base + lead * GOLDEN);
+	return wrong_word(p, at, words, base);
+}
+
+enum pattern_fault pattern_check_header(const void *buf, uint32_t length,
+					const struct pattern_id *id, uint64_t *offset)
+{
+	struct pattern_header got, want;
+
+	make_header(&want, length, id);
+	memcpy(&got, buf, sizeof(got));
+	if (!memcmp(&got, &want, sizeof(got)))
+		return PATTERN_OK;
+	*offset = first_difference(buf, (const uint8_t *)&want, sizeof(want));
+	return header_fault(&got, &want);
+}
+
+enum pattern_fault pattern_check(const void *buf, uint32_t length, const struct pattern_id *id,
+				 uint64_t *offset)
+{
+	const uint8_t *p = buf;
+	uint32_t words = (length - PATTERN_HEADER_BYTES) / 8;
+	uint32_t rest = (length - PATTERN_HEADER_BYTES) % 8;
+	uint64_t base = word_base(id), expected, at;
+	enum pattern_fault fault = pattern_check_header(buf, length, id, offset);
+
+	if (fault)
+		return fault;
+	at = first_wrong(p + PATTERN_HEADER_BYTES, words, base);
+	expected = word(base, at);
+	at = PATTERN_HEADER_BYTES + 8 * at;
+	if (at + rest == length && !memcmp(p + at, &expected, rest))
+		return PATTERN_OK;
+	*offset = at + first_difference(p + at, (const uint8_t *)&expected, 8);
+	return PATTERN_BYTES;
+}
+
+int pattern_peek(const void *buf, uint32_t length, uint64_t seed, struct pattern_id *id)
+{
+	struct pattern_header h;
+
+	if (length < sizeof(h))
+		return -EINVAL;
+	memcpy(&h, buf, sizeof(h));
+	if (le32toh(h.magic) != PATTERN_MAGIC || le64toh(h.seed) != seed ||
+	    h.check != header_check(&h))
+		return -EINVAL;
+	id->seed = seed;
+	id->sequence = le64toh(h.sequence);
+	id->flow = le32toh(h.flow);
+	id->slot = le32toh(h.slot);
+	id->kind = le32toh(h.kind);
+	return 0;
+}
+
+const char *pattern_fault_text(enum pattern_fault fault)
+{
+	static const char *const text[] = {
+		[PATTERN_OK] = "right",
+		[PATTERN_FOREIGN] = "does not hold a message of this run",
+		[PATTERN_FLOW] = "holds a message of another flow",
+		[PATTERN_SEQUENCE] = "holds another message of this run",
+		[PATTERN_SLOT] = "holds the message of another slot",
+		[PATTERN_BYTES] = "has a wrong byte",
+	};
+
+	return (unsigned int)fault < ARRAY_SIZE(text) ? text[fault] : "?";
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Queue pairs of a traffic end and their way to RTS. Attributes are finite on purpose: retry_cnt 7
+ * never gives up on Soft-RoCE (rxe of Linux 6.1 and 6.12), and rnr_retry 7 nowhere.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "probe/traffic/traffic_end.h"
+
+#define RETRY_COUNT    6
+#define RNR_RETRY      6
+#define MIN_RNR_TIMER  12 /* 0.64 ms */
+#define TIMEOUT_SOFT   18 /* 1.07 s: at 14 rxe retransmits though nothing was lost */
+#define TIMEOUT_DEVICE 16 /* 0.27 s */
+#define TIMEOUT_STRICT 14 /* 67 ms; none on Soft-RoCE, whose timer also fires in vain: STALL_NS */
+#define HOP_LIMIT      64
+#define READS	       16
+#define INLINE_BYTES   220u
+#define CONTROL_SENDS  8
+
+static const enum ibv_qp_type types[TRAFFIC_TRANSPORTS] = {
+	[TRAFFIC_RC] = IBV_QPT_RC,
+	[TRAFFIC_UC] = IBV_QPT_UC,
+	[TRAFFIC_UD] = IBV_QPT_UD,
+	[TRAFFIC_XRC] = IBV_QPT_XRC_SEND,
+};
+
+#define NEEDS_ADDRESS (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+#define NEEDS_REPEAT                                                                               \
+	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
+
+/* What a type needs in a state beside what all do (ib_core of Linux 6.1, qp_state_table). */
+static const struct {
+	int init, rtr, rts;
+} needs[] = {
+	[IBV_QPT_RC] = {IBV_QP_ACCESS_FLAGS,
+			NEEDS_ADDRESS | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+			NEEDS_REPEAT},
+	[IBV_QPT_UC] = {IBV_QP_ACCESS_FLAGS, NEEDS_ADDRESS, 0},
+	[IBV_QPT_UD] = {IBV_QP_QKEY, 0, 0},
+	[IBV_QPT_XRC_SEND] = {IBV_QP_ACCESS_FLAGS, NEEDS_ADDRESS, NEEDS_REPEAT},
+	[IBV_QPT_XRC_RECV] = {IBV_QP_ACCESS_FLAGS,
+			      NEEDS_ADDRESS | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+			      IBV_QP_TIMEOUT},
+};
+
+static uint32_t random_psn(void)
+{
+	uint32_t psn = 0;
+
+	if (getrandom(&psn, sizeof(psn), 0) != (ssize_t)sizeof(psn))
+		psn = (uint32_t)traffic_now_ns();
+	return psn & 0xffffff;
+}
+
+static int set_state(struct traffic *t, struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		     const char *step, struct err *e)
+{
+	int rc = ibv_modify_qp(qp, attr, mask);
+
+	return rc ? err_sys(e, -rc, "%s: queue pair 0x%x to %s", t->spec.ibdev, qp->qp_num, step)
+		  : 0;
+}
+
+/* Nobody has access through what only sends. */
+static int to_init(struct traffic *t, struct ibv_qp *qp, int access, struct err *e)
+{
+	bool sends = qp->qp_type == IBV_QPT_XRC_SEND;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT,
+		.port_num = t->spec.ib_port,
+		.qp_access_flags = sends ? 0 : (unsigned int)access,
+		.qkey = (uint32_t)t->spec.seed & 0x7fffffff,
+	};
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+
+	return set_state(t, qp, &attr, mask | needs[qp->qp_type].init, "INIT", e);
+}
+
+static struct ibv_qp *new_qp(struct worker *w, enum ibv_qp_type type, uint32_t sends,
+			     uint32_t receives, uint32_t inline_bytes)
+{
+	bool both = type != IBV_QPT_XRC_SEND;
+	struct ibv_qp_init_attr init = {
+		.send_cq = w->cq,
+		.recv_cq = both ? w->cq : NULL,
+		.cap = {.max_send_wr = sends + 1,
+			.max_recv_wr = both ? receives + 1 : 0,
+			.max_send_sge = 1,
+			.max_recv_sge = both,
+			.max_inline_data = inline_bytes},
+		.qp_type = type,
+	};
+
+	return ibv_create_qp(w->t->pd, &init);
+}
+
+/* Small messages go with the request where the device offers that. */
+static void set_inline(struct flow *f)
+{
+	for (uint32_t i = 0; i < f->window; i++)
+		f->tx.wr[i].send_flags |= IBV_SEND_INLINE;
+}
+
+static int open_queue(struct flow *f, int access, struct err *e)
+{
+	const struct traffic_class *c = f->class;
+	struct traffic *t = f->worker->t;
+	bool carries = c->verb != TRAFFIC_READ && c->verb != TRAFFIC_ATOMIC && f->tx.on;
+	uint32_t bytes = carries && c->message_bytes <= INLINE_BYTES ? c->message_bytes : 0;
+	uint32_t sends = f->tx.on ? f->window : 1;
+
+	if (bytes)
+		f->qp = new_qp(f->worker, types[c->transport], sends, f->rx.receives, bytes);
+	if (f->qp)
+		set_inline(f);
+	else
+		f->qp = new_qp(f->worker, types[c->transport], sends, f->rx.receives, 0);
+	if (!f->qp)
+		return err_sys(e, -errno, "%s: queue pair %u", t->spec.ibdev, f->index);
+	f->self.qpn = f->qp->qp_num;
+	return to_init(t, f->qp, access, e);
+}
+
+/* XRC has a queue pair for each half, the others one for both. */
+static int open_flow(struct flow *f, int access, struct err *e)
+{
+	bool halves = f->class->transport == TRAFFIC_XRC;
+	int err = 0;
+
+	f->self.psn = random_psn();
+	if (halves && f->rx.on)
+		err = traffic_open_target(f, e);
+	if (!err && f->target)
+		err = to_init(f->worker->t, f->target, access, e);
+	if (!err && (!halves || f->tx.on))
+		err = open_queue(f, access, e);
+	return err;
+}
+
+static int open_cq(struct worker *w, struct err *e)
+{
+	struct traffic *t = w->t;
+	uint64_t entries = CONTROL_SENDS + w->control_receives + 2;
+
+	for (unsigned int i = 0; i < w->flow_count; i++)
+		entries += w->flow[i].window + w->flow[i].rx.receives + 2;
+	if (entries > (uint64_t)t->limits.max_cqe)
+		return err_set(e, -EINVAL,
+			       "%s: a completion queue of %llu entries, the device has %d: take "
+			       "more threads or smaller windows",
+			       t->spec.ibdev, (unsigned long long)entries, t->limits.max_cqe);
+	w->channel = ibv_create_comp_channel(t->ctx);
+	if (!w->channel ||
+	    fcntl(w->channel->fd, F_SETFL, fcntl(w->channel->fd, F_GETFL) | O_NONBLOCK))
+		return err_sys(e, -errno, "%s: completion channel", t->spec.ibdev);
+	w->cq = ibv_create_cq(t->ctx, (int)entries, NULL, w->channel, 0);
+	return w->cq ? 0 : err_sys(e, -errno, "%s: completion queue", t->spec.ibdev);
+}
+
+int traffic_open_queues(struct worker *w, struct err *e)
+{
+	int access = worker_access(w), err = open_cq(w, e);
+
+	for (unsigned int i = 0; i < w->flow_count && !err; i++)
+		err = open_flow(&w->flow[i], access, e);
+	if (err)
+		return err;
+	w->control = new_qp(w, IBV_QPT_RC, CONTROL_SENDS, w->control_receives, 0);
+	if (!w->control)
+		return err_sys(e, -errno, "%s: queue pair", w->t->spec.ibdev);
+	w->control_self.qpn = w->control->qp_num;
+	w->control_self.psn = random_psn();
+	return to_init(w->t, w->control, IBV_ACCESS_REMOTE_WRITE, e);
+}
+
+/* The UDP source port comes from it: another path a QP, and both directions of a connection have
+ * the same, as those that a CM sets up. */
+static uint32_t flow_label(const struct traffic_peer_qp *a, const struct traffic_peer_qp *b)
+{
+	uint32_t targets = a->target_qpn ^ b->target_qpn;
+
+	return (a->qpn ^ b->qpn ^ targets ^ a->psn ^ b->psn) & 0xfffff;
+}
+
+/* A queue pair between the two ends. */
+struct line {
+	struct traffic *t;
+	struct ibv_qp *qp;
+	const struct traffic_class *class; /* whose marking it has */
+	const struct traffic_peer_qp *self, *peer;
+	uint32_t dest_qpn; /* of `peer` */
+	const uint8_t *gid;
+	bool strict;
+};
+
+static struct ibv_ah_attr address(const struct line *l)
+{
+	struct ibv_ah_attr ah = {
+		.is_global = 1,
+		.port_num = l->t->spec.ib_port,
+		.sl = l->class->sl,
+		.grh = {.sgid_index = (uint8_t)l->t->spec.gid_index,
+			.hop_limit = HOP_LIMIT,
+			.traffic_class = l->class->tos,
+			.flow_label = flow_label(l->self, l->peer)},
+	};
+
+	memcpy(ah.grh.dgid.raw, l->gid, sizeof(ah.grh.dgid.raw));
+	return ah;
+}
+
+static uint8_t reads(int limit)
+{
+	return (uint8_t)(limit < READS ? limit : READS);
+}
+
+static int to_rtr(const struct line *l, struct err *e)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR,
+		.path_mtu = traffic_mtu_code(l->t->mtu),
+		.dest_qp_num = l->dest_qpn,
+		.rq_psn = l->peer->psn,
+		.min_rnr_timer = MIN_RNR_TIMER,
+		.max_dest_rd_atomic = reads(l->t->limits.max_qp_rd_atom),
+		.ah_attr = address(l),
+	};
+
+	return set_state(l->t, l->qp, &attr, IBV_QP_STATE | needs[l->qp->qp_type].rtr, "RTR", e);
+}
+
+static int to_rts(const struct line *l, struct err *e)
+{
+	uint8_t timeout = l->t->soft ? TIMEOUT_SOFT : TIMEOUT_DEVICE;
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS,
+		.retry_cnt = l->strict ? 0 : RETRY_COUNT,
+		.rnr_retry = RNR_RETRY,
+		.sq_psn = l->self->psn,
+		.max_rd_atomic = reads(l->t->limits.max_qp_init_rd_atom),
+	};
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN | needs[l->qp->qp_type].rts;
+
+	if (l->strict)
+		timeout = l->t->soft ? 0 : TIMEOUT_STRICT;
+	attr.timeout = l->t->spec.timeout ? l->t->spec.timeout : timeout;
+	return set_state(l->t, l->qp, &attr, mask, "RTS", e);
+}
+
+static struct line line_of(struct flow *f, struct ibv_qp *qp)
+{
+	bool to_target = qp->qp_type == IBV_QPT_XRC_SEND;
+	struct traffic *t = f->worker->t;
+
+	return (struct line){
+		.t = t,
+		.qp = qp,
+		.class = f->class,
+		.self = &f->self,
+		.peer = &f->peer,
+		.dest_qpn = to_target ? f->peer.target_qpn : f->peer.qpn,
+		.gid = t->peer_gid,
+		.strict = t->spec.mode == TRAFFIC_STRICT,
+	};
+}
+
+static int make_handle(struct flow *f, const struct line *l, struct err *e)
+{
+	struct ibv_ah_attr ah = address(l);
+
+	f->tx.ah = ibv_create_ah(f->worker->t->pd, &ah);
+	return f->tx.ah ? 0 : err_sys(e, -errno, "%s: address handle", f->worker->t->spec.ibdev);
+}
+
+/* From INIT on. */
+static int connect_queue(struct flow *f, struct ibv_qp *qp, struct err *e)
+{
+	struct line l = line_of(f, qp);
+	int err = to_rtr(&l, e);
+
+	if (!err)
+		err = to_rts(&l, e);
+	if (!err && qp->qp_type == IBV_QPT_UD && !f->tx.ah)
+		err = make_handle(f, &l, e);
+	return err;
+}
+
+int traffic_connect_flow(struct flow *f, struct err *e)
+{
+	int err = f->target ? connect_queue(f, f->target, e) : 0;
+
+	return err || !f->qp ? err : connect_queue(f, f->qp, e);
+}
+
+/* Beside rdma_cm its queue pair shows what the device tells of a ToS: any is better than none. */
+const struct traffic_class *traffic_control_class(const struct worker *w)
+{
+	for (unsigned int i = 0; w->t->spec.bringup == TRAFFIC_CM && i < w->flow_count; i++)
+		if (w->flow[i].class->tos)
+			return w->flow[i].class;
+	return w->flow_count ? w->flow[0].class : &w->t->spec.class[0];
+}
+
+/* Credits are repeated in every mode. */
+int traffic_connect_control(struct worker *w, struct err *e)
+{
+	struct line l = {
+		.t = w->t,
+		.qp = w->control,
+		.class = traffic_control_class(w),
+		.self = &w->control_self,
+		.peer = &w->control_peer,
+		.dest_qpn = w->control_peer.qpn,
+		.gid = w->t->peer_gid,
+	};
+	int err = to_rtr(&l, e);
+
+	return err ? err : to_rts(&l, e);
+}
+
+int traffic_kill_flow(struct flow *f, struct err *e)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
+
+	return set_state(f->worker->t, f->qp, &attr, IBV_QP_STATE, "ERROR", e);
+}
+
+static int reset_queue(struct flow *f, struct ibv_qp *qp, struct err *e)
+{
+	struct traffic *t = f->worker->t;
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	int err = set_state(t, qp, &attr, IBV_QP_STATE, "RESET", e);
+
+	if (!err)
+		err = to_init(t, qp, worker_access(f->worker), e);
+	return err ? err : connect_queue(f, qp, e);
+}
+
+int traffic_reset_flow(struct flow *f, struct err *e)
+{
+	int err = f->target ? reset_queue(f, f->target, e) : 0;
+
+	return err || !f->qp ? err : reset_queue(f, f->qp, e);
+}

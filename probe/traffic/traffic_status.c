@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What goes wrong, and its cause: statuses of work completions and asynchronous events by table.
+ * The first cause of a run counts; the first error of each queue pair is kept beside it.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "probe/traffic/traffic_end.h"
+
+#define PORT_POLL_NS 10000000
+#define PORT_POLLS   30 /* 0.3 s */
+
+struct status_row {
+	enum ibv_wc_status status;
+	const char *name;
+	enum traffic_cause cause;
+};
+
+static const struct status_row statuses[] = {
+	{IBV_WC_LOC_LEN_ERR, "LOC_LEN_ERR", CAUSE_LOCAL},
+	{IBV_WC_LOC_QP_OP_ERR, "LOC_QP_OP_ERR", CAUSE_LOCAL},
+	{IBV_WC_LOC_PROT_ERR, "LOC_PROT_ERR", CAUSE_LOCAL},
+	{IBV_WC_WR_FLUSH_ERR, "WR_FLUSH_ERR", CAUSE_LOCAL},
+	{IBV_WC_MW_BIND_ERR, "MW_BIND_ERR", CAUSE_LOCAL},
+	{IBV_WC_BAD_RESP_ERR, "BAD_RESP_ERR", CAUSE_LOCAL},
+	{IBV_WC_LOC_ACCESS_ERR, "LOC_ACCESS_ERR", CAUSE_LOCAL},
+	{IBV_WC_REM_INV_REQ_ERR, "REM_INV_REQ_ERR", CAUSE_REMOTE},
+	{IBV_WC_REM_ACCESS_ERR, "REM_ACCESS_ERR", CAUSE_REMOTE},
+	{IBV_WC_REM_OP_ERR, "REM_OP_ERR", CAUSE_REMOTE},
+	{IBV_WC_RETRY_EXC_ERR, "RETRY_EXC_ERR", CAUSE_RETRY_EXCEEDED},
+	{IBV_WC_RNR_RETRY_EXC_ERR, "RNR_RETRY_EXC_ERR", CAUSE_RNR},
+	{IBV_WC_REM_ABORT_ERR, "REM_ABORT_ERR", CAUSE_REMOTE},
+	{IBV_WC_FATAL_ERR, "FATAL_ERR", CAUSE_LOCAL},
+	{IBV_WC_RESP_TIMEOUT_ERR, "RESP_TIMEOUT_ERR", CAUSE_RETRY_EXCEEDED},
+};
+
+static void blame(struct traffic *t, enum traffic_cause cause, const char *fmt, va_list ap)
+{
+	struct traffic_result *total = &t->report->total;
+
+	pthread_mutex_lock(&t->lock);
+	if (total->cause == CAUSE_NONE) {
+		total->cause = cause;
+		vsnprintf(total->detail, sizeof(total->detail), fmt, ap);
+	}
+	pthread_mutex_unlock(&t->lock);
+}
+
+void traffic_blame(struct traffic *t, enum traffic_cause cause, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	blame(t, cause, fmt, ap);
+	va_end(ap);
+}
+
+void traffic_fail(struct traffic *t, enum traffic_cause cause, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	blame(t, cause, fmt, ap);
+	va_end(ap);
+	atomic_store(&t->failed, true);
+}
+
+enum traffic_cause traffic_status_cause(enum ibv_wc_status status, const char **name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
+		if (statuses[i].status == status) {
+			*name = statuses[i].name;
+			return statuses[i].cause;
+		}
+	}
+	*name = "unknown status";
+	return CAUSE_LOCAL;
+}
+
+static bool port_is_down(const struct traffic *t)
+{
+	struct ibv_port_attr port;
+
+	return !ibv_query_port(t->ctx, t->spec.ib_port, &port) && port.state != IBV_PORT_ACTIVE;
+}
+
+/* The queue pair may fail before the port says that it is down: it gets a moment. */
+static bool port_goes_down(const struct traffic *t)
+{
+	const struct timespec moment = {.tv_nsec = PORT_POLL_NS};
+
+	for (unsigned int i = 0; i < PORT_POLLS; i++) {
+		if (port_is_down(t))
+			return true;
+		nanosleep(&moment, NULL);
+	}
+	return false;
+}
+
+void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovered)
+{
+	struct traffic *t = f->worker->t;
+	struct traffic_report *r = t->report;
+	const char *name;
+
+	if (f->dead)
+		return; /* what comes after the first error tells of it alone */
+	f->dead = !recovered;
+	pthread_mutex_lock(&t->lock);
+	if (r->failure_count < TRAFFIC_FAILURES_MAX)
+		r->failure[r->failure_count++] = (struct traffic_failure){
+			.class = f->class_index,
+			.qp = f->number,
+			.cause = traffic_status_cause(wc->status, &name),
+			.status = wc->status,
+			.vendor_err = wc->vendor_err,
+			.sequence = f->tx.completed,
+			.when_ns = f->worker->now_ns - t->start_ns,
+			.recovered = recovered,
+		};
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* Flushed requests tell only that the QP died: why is in an event, or the port is down (an rxe port
+ * that goes down gives LOC_QP_OP_ERR on Linux 6.1 and WR_FLUSH_ERR on 6.12). */
+void traffic_completion_error(struct worker *w, struct flow *f, const struct ibv_wc *wc)
+{
+	const char *name;
+	enum traffic_cause cause = traffic_status_cause(wc->status, &name);
+	double after_s = (double)(w->now_ns - w->t->start_ns) / 1e9;
+
+	if (atomic_load(&w->t->failed))
+		return; /* all that is flushed after the first */
+	if (cause == CAUSE_LOCAL && port_goes_down(w->t))
+		cause = CAUSE_PORT_DOWN;
+	if (!f) {
+		traffic_fail(w->t, cause, "%s after %.1f s, control (vendor 0x%x)", name, after_s,
+			     wc->vendor_err);
+		return;
+	}
+	traffic_note_failure(f, wc, false);
+	traffic_fail(w->t, cause, "%s after %.1f s, class %u QP %u, message %llu (vendor 0x%x)",
+		     name, after_s, f->class_index, f->number, (unsigned long long)f->tx.completed,
+		     wc->vendor_err);
+}
+
+struct event_row {
+	enum ibv_event_type type;
+	enum traffic_cause cause;
+};
+
+static const struct event_row events[] = {
+	{IBV_EVENT_PORT_ERR, CAUSE_PORT_DOWN}, {IBV_EVENT_QP_FATAL, CAUSE_LOCAL},
+	{IBV_EVENT_QP_REQ_ERR, CAUSE_LOCAL},   {IBV_EVENT_QP_ACCESS_ERR, CAUSE_LOCAL},
+	{IBV_EVENT_CQ_ERR, CAUSE_LOCAL},       {IBV_EVENT_DEVICE_FATAL, CAUSE_LOCAL},
+	{IBV_EVENT_SRQ_ERR, CAUSE_LOCAL},
+};
+
+void traffic_take_event(struct traffic *t)
+{
+	struct ibv_async_event event;
+	enum ibv_event_type type;
+	int port;
+
+	if (ibv_get_async_event(t->ctx, &event))
+		return;
+	type = event.event_type;
+	port = event.element.port_num; /* meaningful for port events alone */
+	ibv_ack_async_event(&event);
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		if (events[i].type != type)
+			continue;
+		if (type == IBV_EVENT_PORT_ERR && port != t->spec.ib_port)
+			continue;
+		traffic_fail(t, events[i].cause, "%s after %.1f s", ibv_event_type_str(type),
+			     (double)(traffic_now_ns() - t->start_ns) / 1e9);
+	}
+}

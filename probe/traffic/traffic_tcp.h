@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * TCP streams between the two ends of traffic, between the addresses of their GIDs: what a port
+ * that all share carries beside RDMA. A thread of its own moves them, which the threads of the
+ * queue pairs never wait for, and which is in the same process, so that one watchdog ends both.
+ */
+#ifndef PROBE_TRAFFIC_TCP_H
+#define PROBE_TRAFFIC_TCP_H
+
+#include "probe/traffic/traffic.h"
+
+struct tcp_load; /* opaque */
+
+/* The end at this GID. A server listens for each background: port[] is for the peer, else 0.
+ * -EADDRNOTAVAIL for a GID that is no address of TCP. *out is the caller's to close. */
+int tcp_load_open(const struct traffic_spec *spec, const uint8_t gid[16],
+		  uint16_t port[TRAFFIC_TCP_MAX], struct tcp_load **out, struct err *e);
+void tcp_load_close(struct tcp_load *l);
+
+/* All streams to the peer, each with its ToS; at most 4 s. Both ends call it, at the same time. A
+ * stranger who knocks and does not know the run, or comes from another address, is sent away and
+ * holds up nobody. */
+int tcp_load_connect(struct tcp_load *l, const uint8_t gid[16],
+		     const uint16_t port[TRAFFIC_TCP_MAX], struct err *e);
+
+/* Sends and receives until end_ns (of traffic_now_ns(); UINT64_MAX = until told). */
+int tcp_load_start(struct tcp_load *l, uint64_t start_ns, uint64_t end_ns, struct err *e);
+
+/* Tells it to end; from any thread, without waiting. */
+void tcp_load_end(struct tcp_load *l);
+
+/* Waits for its end, 100 ms after it was told at the latest. Streams are cut, so that nothing of
+ * them is under way any more. result: one for each background of the spec. */
+void tcp_load_join(struct tcp_load *l, struct traffic_tcp_result *result);
+
+/* Of one background and its result, both ways. */
+json_t *traffic_tcp_to_json(const struct traffic_tcp *tcp);
+int traffic_tcp_from_json(const json_t *json, struct traffic_tcp *tcp, struct err *e);
+json_t *traffic_tcp_result_to_json(const struct traffic_tcp_result *r);
+int traffic_tcp_result_from_json(const json_t *json, struct traffic_tcp_result *r, struct err *e);
+
+/* The ports of a peer; a peer without any has no such key. */
+json_t *traffic_tcp_ports_to_json(const uint16_t port[TRAFFIC_TCP_MAX]);
+int traffic_tcp_ports_from_json(const json_t *peer, uint16_t port[TRAFFIC_TCP_MAX], struct err *e);
+
+#endif

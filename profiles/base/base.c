@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every layer needs: a clock, a fingerprint, and
+ * struct err: filled where something fails, prefixed on the way up, printed in cmd/ alone.
+ * Texts are cut at the size of their buffer, at the end, so that the object stays readable, and
+ * are cleaned here once: most quote names, lines or errors of somebody else.
+ */
+#include "profiles/base/base.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "profiles/base/text.h"
+
+static void fill(struct err *e, int code, const char *fmt, va_list ap) PRINTF_LIKE(3, 0);
+
+static void fill(struct err *e, int code, const char *fmt, va_list ap)
+{
+	char text[sizeof(e->text)];
+
+	vsnprintf(text, sizeof(text), fmt, ap);
+	text_clean(text, TEXT_FIELD);
+	strcpy(e->text, text);
+	e->code = code;
+	e->hint[0] = '\0';
+}
+
+int err_set(struct err *e, int code, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!e)
+		return code;
+	va_start(ap, fmt);
+	fill(e, code, fmt, ap);
+	va_end(ap);
+	return code;
+}
+
+int err_sys(struct err *e, int code, const char *fmt, ...)
+{
+	va_list ap;
+	size_t used;
+
+	if (!e)
+		return code;
+	va_start(ap, fmt);
+	fill(e, code, fmt, ap);
+	va_end(ap);
+	used = strlen(e->text);
+	snprintf(e->text + used, sizeof(e->text) - used, ": %s", strerror(-code));
+	text_clean(e->text, TEXT_FIELD);
+	return code;
+}
+
+void err_prefix(struct err *e, const char *fmt, ...)
+{
+	char old[ERR_TEXT_MAX];
+	va_list ap;
+	size_t used;
+
+	if (!e)
+		return;
+	memcpy(old, e->text, sizeof(old));
+	va_start(ap, fmt);
+	vsnprintf(e->text, sizeof(e->text), fmt, ap);
+	va_end(ap);
+	used = strlen(e->text);
+	snprintf(e->text + used, sizeof(e->text) - used, ": %s", old);
+	text_clean(e->text, TEXT_FIELD);
+}
+
+void err_hint(struct err *e, const char *fmt, ...)
+{
+	va_list ap;
+
+	if (!e)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(e->hint, sizeof(e->hint), fmt, ap);
+	va_end(ap);
+	text_clean(e->hint, TEXT_FIELD);
+}
+
+uint64_t fnv1a(uint64_t hash, const void *data, size_t size)
+{
+	const uint8_t *p = data;
+
+	while (size--)
+		hash = (hash ^ *p++) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+uint64_t monotonic_ms(void)
+{
+	return monotonic_ns() / 1000000;
+}

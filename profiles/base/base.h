@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What every folder needs: an error with its object and the next step, the size of an array,
+ * the larger of two numbers, and a fingerprint of bytes.
+ * The place that fails fills struct err; callers add where they were; only cmd/ prints it.
+ */
+#ifndef PROFILES_BASE_H
+#define PROFILES_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
+#define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
+
+static inline uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+#define ERR_TEXT_MAX 1024
+#define ERR_HINT_MAX 256
+
+/* A value on the caller's stack; copied freely. Longer texts are cut, never overrun. What the
+ * functions below store is one line that may be printed and sent as JSON: see profiles/base/text.h. */
+struct err {
+	int code;		 /* -errno, 0 while nothing failed */
+	char text[ERR_TEXT_MAX]; /* "roce0: PFC: Operation not permitted" */
+	char hint[ERR_HINT_MAX]; /* the next step, one line; may be empty */
+};
+
+/* Sets code and text and clears the hint. Returns code, so that "return err_set(...)" reads well.
+ * e may be NULL: then only the code is returned. e->text may be an argument. */
+int err_set(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* As err_set(), and appends ": " and the text of errno -code. */
+int err_sys(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* Both add to an error that has its code already, and do nothing when e is NULL. They return
+ * nothing: a caller that returned what they knew would report success where nobody wants the text.
+ */
+
+/* Puts "where: " before the text. */
+void err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Sets the next step, e.g. "run 'rocecheck doctor'". */
+void err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* FNV-1a, 64 bits: goes on from hash, which is FNV1A_START at first. A fingerprint, not a secret.
+ */
+#define FNV1A_START UINT64_C(0xcbf29ce484222325)
+uint64_t fnv1a(uint64_t hash, const void *data, size_t size);
+
+/* CLOCK_MONOTONIC in ms. */
+uint64_t monotonic_ms(void);
+uint64_t monotonic_ns(void);
+
+#endif

@@ -1,0 +1,746 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Files and folders by descriptor. An attacker is another local user who owns the parent folder, or
+ * who was in a shared one first: each call works whatever that user does to the names meanwhile.
+ */
+#include "profiles/base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define FOLDER_MODE    0700
+#define FOLDER_FLAGS   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+#define OTHERS_WRITE   (S_IWGRP | S_IWOTH)
+#define NAME_TRIES     100
+#define TEMP_RANDOM    6		 /* letters: 31 bits */
+#define TEMP_EXTRA     (TEMP_RANDOM + 2) /* "." before the name and before the letters */
+#define SUFFIX_DIGITS  4
+#define MODE_OF(st)    ((unsigned int)((st)->st_mode & 07777))
+#define HINT_OF_FOLDER "name a folder of your own, or one that does not exist yet"
+
+static const struct kind {
+	mode_t type;
+	const char *text;
+	int err;
+} kinds[] = {
+	{S_IFLNK, "a symbolic link", -ELOOP}, {S_IFDIR, "a folder", -EISDIR},
+	{S_IFIFO, "a FIFO", -EINVAL},	      {S_IFCHR, "a character device", -EINVAL},
+	{S_IFBLK, "a block device", -EINVAL}, {S_IFSOCK, "a socket", -EINVAL},
+};
+
+static const struct kind *kind_of(mode_t mode)
+{
+	static const struct kind other = {0, "of an unknown kind", -EINVAL};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (kinds[i].type == (mode & S_IFMT))
+			return &kinds[i];
+	}
+	return &other;
+}
+
+static int name_check(const char *name, struct err *e)
+{
+	if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
+		return err_set(e, -EINVAL, "invalid file name '%s': expected one path element",
+			       name);
+	return 0;
+}
+
+/* Letters and digits that nobody can foresee. */
+static int random_text(char *text, size_t length, const char *letters)
+{
+	size_t count = strlen(letters);
+	unsigned char bytes[16];
+
+	if (getrandom(bytes, length, 0) != (ssize_t)length)
+		return -EIO;
+	for (size_t i = 0; i < length; i++)
+		text[i] = letters[bytes[i] % count];
+	text[length] = '\0';
+	return 0;
+}
+
+/* A name below a folder as the user would write it: printf arguments for "%s%s%s". */
+#define SHOWN			 "%s%s%s"
+#define SHOWN_ARGS(folder, name) shown_folder(folder), shown_slash(folder), name
+
+static const char *shown_folder(const char *folder)
+{
+	return strcmp(folder, ".") ? folder : "";
+}
+
+static const char *shown_slash(const char *folder)
+{
+	size_t length = strlen(folder);
+
+	return !strcmp(folder, ".") || (length && folder[length - 1] == '/') ? "" : "/";
+}
+
+static char *path_join(const char *folder, const char *name)
+{
+	char *path;
+
+	return asprintf(&path, SHOWN, SHOWN_ARGS(folder, name)) < 0 ? NULL : path;
+}
+
+/* Without '/' at the end: open(2) follows "link/" in spite of O_NOFOLLOW. */
+static char *path_trim(const char *path)
+{
+	char *copy = strdup(path);
+	size_t length = copy ? strlen(copy) : 0;
+
+	while (length > 1 && copy[length - 1] == '/')
+		copy[--length] = '\0';
+	return copy;
+}
+
+/* Why a folder could not be opened: ENOTDIR and ELOOP do not say what is there. */
+static int folder_fail(int parent, const char *name, const char *path, int err, struct err *e)
+{
+	struct stat st;
+
+	if ((err != -ENOTDIR && err != -ELOOP) || fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    S_ISDIR(st.st_mode))
+		return err_sys(e, err, *path ? "%s" : "'%s'", path);
+	err_set(e, -ENOTDIR, "%s: is %s, not a folder", path,
+		S_ISREG(st.st_mode) ? "a file" : kind_of(st.st_mode)->text);
+	err_hint(e, HINT_OF_FOLDER);
+	return -ENOTDIR;
+}
+
+/* The names below an open folder reach the disk. Some file systems cannot do that, and of one that
+ * may not be listed there is no descriptor to do it with. */
+static int fd_flush_folder(int fd)
+{
+	return fsync(fd) && errno != EINVAL && errno != EBADF ? -errno : 0;
+}
+
+/* As fd_flush_folder(), of one that was opened for its path alone, or of AT_FDCWD. */
+static int parent_flush(int parent)
+{
+	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+
+	if (fd < 0)
+		return 0;
+	err = fd_flush_folder(fd);
+	close(fd);
+	return err;
+}
+
+static int folder_check(int fd, const char *path, struct err *e)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return err_sys(e, -errno, "%s", path);
+	if (st.st_uid && st.st_uid != geteuid()) {
+		err_set(e, -EPERM, "%s: refusing a folder of user %u (mode %04o)", path,
+			(unsigned int)st.st_uid, MODE_OF(&st));
+		err_hint(e, HINT_OF_FOLDER);
+		return -EPERM;
+	}
+	if (st.st_mode & OTHERS_WRITE) {
+		err_set(e, -EPERM,
+			"%s: refusing a folder that other users can write to (mode %04o)", path,
+			MODE_OF(&st));
+		err_hint(e, "take the right away (chmod go-w), or name a folder that does "
+			    "not exist yet");
+		return -EPERM;
+	}
+	return 0;
+}
+
+/* Opens `name` below parent and checks it. Owns path; NULL is -ENOMEM. */
+static int folder_take(int parent, const char *name, char *path, struct folder *f, struct err *e)
+{
+	int fd, err;
+
+	if (!path)
+		return err_sys(e, -ENOMEM, "%s", name);
+	fd = openat(parent, name, FOLDER_FLAGS);
+	err = fd < 0 ? folder_fail(parent, name, path, -errno, e) : folder_check(fd, path, e);
+	if (err) {
+		if (fd >= 0)
+			close(fd);
+		free(path);
+		return err;
+	}
+	*f = (struct folder){fd, path};
+	return 0;
+}
+
+int folder_open(const char *path, struct folder *f, struct err *e)
+{
+	char *name = path_trim(path);
+	int err = folder_take(AT_FDCWD, name ? name : path, name ? strdup(name) : NULL, f, e);
+
+	free(name);
+	return err;
+}
+
+/* One element of a path that is to be there: the descriptor of it, made when it is missing. What
+ * was there before may be a link, as in every path. */
+static int part_open(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd >= 0 || errno != ENOENT)
+		return fd < 0 ? -errno : fd;
+	if (mkdirat(parent, name, FOLDER_MODE) && errno != EEXIST)
+		return -errno;
+	(void)parent_flush(parent); /* its failure shows at what is written below */
+	fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Opens and makes all elements but the last one; *last points into path. */
+static int parents_open(char *path, char **last, int *parent)
+{
+	int at = *path == '/' ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
+	char *part = path + strspn(path, "/"), *end;
+
+	if (at < 0 && at != AT_FDCWD)
+		return -errno;
+	for (; (end = strchr(part, '/')); part = end + 1 + strspn(end + 1, "/")) {
+		int fd;
+
+		*end = '\0';
+		fd = part_open(at, part);
+		*end = '/';
+		if (at >= 0)
+			close(at);
+		if (fd < 0)
+			return fd;
+		at = fd;
+	}
+	*last = *part ? part : path; /* "/" has no last element */
+	*parent = at;
+	return 0;
+}
+
+int folder_make(const char *path, struct folder *f, struct err *e)
+{
+	char *copy = path_trim(path), *last = copy;
+	int parent = AT_FDCWD, err;
+
+	if (!copy)
+		return err_sys(e, -ENOMEM, "%s", path);
+	if (!strcmp(path, "-")) {
+		free(copy);
+		return err_set(e, -EINVAL, "'-' is standard output: expected a folder");
+	}
+	err = *copy ? parents_open(copy, &last, &parent) : -ENOENT;
+	if (err) {
+		free(copy);
+		return err_sys(e, err, *path ? "%s" : "'%s'", path);
+	}
+	if (!mkdirat(parent, last, FOLDER_MODE))
+		err = parent_flush(parent);
+	else if (errno != EEXIST)
+		err = -errno;
+	if (err)
+		err_sys(e, err, "%s", path);
+	else
+		err = folder_take(parent, last, strdup(copy), f, e);
+	if (parent >= 0)
+		close(parent);
+	free(copy);
+	return err;
+}
+
+int folder_make_new(const char *path, struct folder *f, struct err *e)
+{
+	char digits[SUFFIX_DIGITS + 1], *base = path_trim(path), *name = base ? strdup(base) : NULL;
+	int err = -EEXIST;
+
+	for (unsigned int i = 0; name && err == -EEXIST && i < NAME_TRIES; i++) {
+		err = mkdir(name, FOLDER_MODE) ? -errno : 0;
+		if (err != -EEXIST)
+			break;
+		free(name);
+		if (random_text(digits, SUFFIX_DIGITS, "0123456789abcdef") ||
+		    asprintf(&name, "%s-%s", base, digits) < 0)
+			name = NULL;
+	}
+	free(base);
+	if (!err)
+		return folder_take(AT_FDCWD, name, name, f, e);
+	err = name ? err : -ENOMEM;
+	free(name);
+	return err_sys(e, err, "%s", path);
+}
+
+static int folder_take_below(const struct folder *parent, const char *name, struct folder *f,
+			     struct err *e)
+{
+	return folder_take(parent->fd, name, path_join(parent->path, name), f, e);
+}
+
+int folder_below(const struct folder *parent, const char *name, struct folder *f, struct err *e)
+{
+	int err = name_check(name, e);
+
+	if (err)
+		return err;
+	if (!mkdirat(parent->fd, name, FOLDER_MODE))
+		err = folder_flush(parent, e);
+	else if (errno != EEXIST)
+		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(parent->path, name));
+	return err ? err : folder_take_below(parent, name, f, e);
+}
+
+int folder_find(const struct folder *parent, const char *name, struct folder *f, struct err *e)
+{
+	int err = name_check(name, e);
+
+	return err ? err : folder_take_below(parent, name, f, e);
+}
+
+int folder_below_new(const struct folder *parent, const char *name, struct folder *f, struct err *e)
+{
+	int err = name_check(name, e);
+
+	if (!err && mkdirat(parent->fd, name, FOLDER_MODE))
+		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(parent->path, name));
+	if (!err)
+		err = folder_flush(parent, e);
+	return err ? err : folder_take_below(parent, name, f, e);
+}
+
+int folder_of_file(const char *path, struct folder *f, struct err *e)
+{
+	size_t length = (size_t)(file_name_of(path) - path);
+	char *name = length ? strndup(path, length) : strdup(".");
+	int fd;
+
+	if (!name)
+		return err_sys(e, -ENOMEM, "%s", path);
+	fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 && errno == EACCES) /* files can be made in it, but not listed */
+		fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		int err = err_sys(e, -errno, "%s", path);
+
+		free(name);
+		return err;
+	}
+	*f = (struct folder){fd, name};
+	return 0;
+}
+
+int folder_remove(const struct folder *parent, const char *name, struct err *e)
+{
+	int err = name_check(name, e);
+
+	if (!err && unlinkat(parent->fd, name, AT_REMOVEDIR) && errno != ENOENT)
+		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(parent->path, name));
+	return err;
+}
+
+DIR *folder_list(const struct folder *f, struct err *e)
+{
+	int fd = openat(f->fd, ".", FOLDER_FLAGS);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!list) {
+		err_sys(e, -errno, "%s", f->path);
+		if (fd >= 0)
+			close(fd);
+	}
+	return list;
+}
+
+int folder_flush(const struct folder *f, struct err *e)
+{
+	int err = fd_flush_folder(f->fd);
+
+	return err ? err_sys(e, err, "%s", f->path) : 0;
+}
+
+void folder_close(struct folder *f)
+{
+	if (f->path)
+		close(f->fd);
+	free(f->path);
+	*f = (struct folder){0};
+}
+
+const char *file_name_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+static void file_free(struct file *f)
+{
+	if (f->name)
+		close(f->folder_fd);
+	free(f->path);
+	free(f->name);
+	free(f->temp);
+	*f = (struct file){0};
+}
+
+static int kind_refuse(const char *path, mode_t mode, struct err *e)
+{
+	const struct kind *kind = kind_of(mode);
+
+	err_set(e, kind->err, "%s: is %s, and only a regular file is replaced", path, kind->text);
+	err_hint(e, "remove it, or name another folder");
+	return kind->err;
+}
+
+/* The mode for the new file: never wider than that of the file it replaces. */
+static int target_check(const struct file *f, mode_t *mode, struct err *e)
+{
+	struct stat st;
+
+	*mode = 0777;
+	if (fstatat(f->folder_fd, f->name, &st, AT_SYMLINK_NOFOLLOW))
+		return errno == ENOENT ? 0 : err_sys(e, -errno, "%s", f->path);
+	if (!S_ISREG(st.st_mode))
+		return kind_refuse(f->path, st.st_mode, e);
+	*mode = st.st_mode & 0777;
+	return 0;
+}
+
+static mode_t mode_of(const struct file *f)
+{
+	return f->flags & FILE_PRIVATE ? 0600 : 0666;
+}
+
+/* A descriptor of `.NAME.XXXXXX`; a name at the limit of the file system is cut. */
+static int temp_open(struct file *f)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	char random[TEMP_RANDOM + 1];
+	int fd;
+
+	for (unsigned int i = 0; i < NAME_TRIES; i++) {
+		if (random_text(random, TEMP_RANDOM, letters))
+			return -EIO;
+		free(f->temp);
+		f->temp = NULL;
+		if (asprintf(&f->temp, ".%.*s.%s", NAME_MAX - TEMP_EXTRA, f->name, random) < 0) {
+			f->temp = NULL;
+			return -ENOMEM;
+		}
+		fd = openat(f->folder_fd, f->temp,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_of(f));
+		if (fd >= 0 || errno != EEXIST)
+			return fd < 0 ? -errno : fd;
+	}
+	return -EEXIST;
+}
+
+static void file_unlink(const struct file *f)
+{
+	/* The error that led here is the one to report. */
+	(void)unlinkat(f->folder_fd, f->temp, 0);
+}
+
+int file_limit_mode(int fd, unsigned int limit)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!(st.st_mode & 0777 & ~limit))
+		return 0;
+	return fchmod(fd, st.st_mode & limit) ? -errno : 0;
+}
+
+/* The rest of file_open(): f has path, name, folder_fd and flags. Releases f on failure. */
+static int file_begin(struct file *f, struct err *e)
+{
+	mode_t limit = 0777;
+	int fd = -1, err;
+
+	err = target_check(f, &limit, e);
+	if (err)
+		goto out;
+	fd = temp_open(f);
+	if (fd < 0) {
+		err = err_sys(e, fd, "%s", f->path);
+		goto out;
+	}
+	err = file_limit_mode(fd, limit);
+	if (!err) {
+		f->stream = fdopen(fd, "w");
+		err = f->stream ? 0 : -errno;
+	}
+	if (err) {
+		err_sys(e, err, "%s", f->path);
+		file_unlink(f);
+		close(fd);
+	}
+out:
+	if (err)
+		file_free(f);
+	return err;
+}
+
+int file_open_in(const struct folder *folder, const char *name, unsigned int flags, struct file *f,
+		 struct err *e)
+{
+	struct file made = {.flags = flags};
+	int err = name_check(name, e);
+
+	if (err) {
+		err_prefix(e, "%s", folder->path);
+		return err;
+	}
+	made.path = path_join(folder->path, name);
+	if (!made.path)
+		return err_sys(e, -ENOMEM, "%s", name);
+	made.folder_fd = fcntl(folder->fd, F_DUPFD_CLOEXEC, 0);
+	if (made.folder_fd < 0) {
+		err = err_sys(e, -errno, "%s", made.path);
+		free(made.path);
+		return err;
+	}
+	made.name = strdup(name);
+	if (!made.name) {
+		close(made.folder_fd);
+		free(made.path);
+		return err_sys(e, -ENOMEM, "%s", name);
+	}
+	err = file_begin(&made, e);
+	if (!err)
+		*f = made;
+	return err;
+}
+
+static int file_open_at(const char *path, const char *name, unsigned int flags, struct file *f,
+			struct err *e)
+{
+	struct folder folder;
+	int err = folder_of_file(path, &folder, e);
+
+	if (err)
+		return err;
+	err = file_open_in(&folder, name, flags, f, e);
+	folder_close(&folder);
+	return err;
+}
+
+int file_open(const char *path, unsigned int flags, struct file *f, struct err *e)
+{
+	const char *name = file_name_of(path);
+	int err;
+
+	if (!strcmp(path, "-")) {
+		char *text = strdup("standard output");
+
+		if (!text)
+			return err_sys(e, -ENOMEM, "standard output");
+		*f = (struct file){.stream = stdout, .path = text, .flags = flags};
+		return 0;
+	}
+	if (!*path)
+		return err_sys(e, -ENOENT, "''");
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		err = kind_refuse(path, S_IFDIR, e);
+	else
+		err = file_open_at(path, name, flags, f, e);
+	if (err && e && e->hint[0])
+		err_hint(e, "name another file, or - for standard output");
+	return err;
+}
+
+static int stream_flush(struct file *f)
+{
+	bool failed = ferror(f->stream);
+
+	errno = 0;
+	if (fflush(f->stream) || failed)
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+/* All bytes are on the disk: the name follows. */
+static int file_keep(struct file *f)
+{
+	if (renameat(f->folder_fd, f->temp, f->folder_fd, f->name))
+		return -errno;
+	return f->flags & FILE_UNSYNCED ? 0 : fd_flush_folder(f->folder_fd);
+}
+
+int file_close(struct file *f, bool keep, struct err *e)
+{
+	bool named = f->name;
+	int err = keep ? stream_flush(f) : 0;
+
+	if (!err && keep && named && !(f->flags & FILE_UNSYNCED) && fsync(fileno(f->stream)))
+		err = -errno;
+	if (f->stream != stdout && fclose(f->stream) && keep && !err)
+		err = -errno;
+	if (named && keep && !err)
+		err = file_keep(f);
+	if (named && (!keep || err))
+		file_unlink(f);
+	if (err)
+		err_sys(e, err, "%s", f->path);
+	file_free(f);
+	return err;
+}
+
+int file_write_in(const struct folder *folder, const char *name, unsigned int flags,
+		  const void *bytes, size_t size, struct err *e)
+{
+	struct file f;
+	int err = file_open_in(folder, name, flags, &f, e);
+
+	if (err)
+		return err;
+	if (size)
+		(void)fwrite(bytes, size, 1, f.stream); /* file_close() looks */
+	return file_close(&f, true, e);
+}
+
+int file_descriptor(const struct folder *folder, const char *name, int flags, unsigned int mode,
+		    int *fd, struct err *e)
+{
+	int opened, err = name_check(name, e);
+	struct stat st;
+
+	if (err)
+		return err;
+	/* Looked at first: to open a device may already do something. O_EXCL opens nothing. */
+	if (!(flags & O_EXCL) && !fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    !S_ISREG(st.st_mode)) {
+		err = kind_of(st.st_mode)->err;
+		return err_set(e, err, SHOWN ": is %s, not a regular file",
+			       SHOWN_ARGS(folder->path, name), kind_of(st.st_mode)->text);
+	}
+	opened = openat(folder->fd, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
+			(mode_t)mode);
+	if (opened < 0)
+		return err_sys(e, -errno, SHOWN, SHOWN_ARGS(folder->path, name));
+	if (fstat(opened, &st))
+		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(folder->path, name));
+	else if (!S_ISREG(st.st_mode))
+		err = err_set(e, -EINVAL, SHOWN ": is %s, not a regular file",
+			      SHOWN_ARGS(folder->path, name), kind_of(st.st_mode)->text);
+	if (err)
+		close(opened);
+	else
+		*fd = opened;
+	return err;
+}
+
+/* Reads to the end. One byte more than max is asked for: then it was too much. */
+static int read_all(int fd, size_t max, char **text, size_t *size)
+{
+	size_t room = 4096, used = 0;
+	char *bytes = malloc(room);
+
+	while (bytes) {
+		ssize_t n = read(fd, bytes + used, room - 1 - used);
+		char *more;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 || used + (size_t)n > max) {
+			free(bytes);
+			return n < 0 ? -errno : -EFBIG;
+		}
+		used += (size_t)n;
+		bytes[used] = '\0';
+		if (!n) {
+			*text = bytes;
+			*size = used;
+			return 0;
+		}
+		if (used + 1 < room)
+			continue;
+		room *= 2;
+		more = realloc(bytes, room);
+		if (!more)
+			free(bytes);
+		bytes = more;
+	}
+	return -ENOMEM;
+}
+
+int file_read(const struct folder *folder, const char *name, size_t max, char **text, size_t *size,
+	      struct err *e)
+{
+	size_t used = 0;
+	int fd, err = file_descriptor(folder, name, O_RDONLY, 0, &fd, e);
+
+	if (err)
+		return err;
+	err = read_all(fd, max, text, &used);
+	close(fd);
+	if (err)
+		return err_sys(e, err, SHOWN, SHOWN_ARGS(folder->path, name));
+	if (size)
+		*size = used;
+	return 0;
+}
+
+int file_rename(const struct folder *from, const char *name, const struct folder *to,
+		const char *new_name, struct err *e)
+{
+	int err = name_check(name, e);
+
+	if (!err)
+		err = name_check(new_name, e);
+	if (err)
+		return err;
+	if (renameat(from->fd, name, to->fd, new_name))
+		return err_sys(e, -errno, SHOWN, SHOWN_ARGS(from->path, name));
+	err = folder_flush(to, e);
+	return err || from->fd == to->fd ? err : folder_flush(from, e);
+}
+
+int file_remove(const struct folder *folder, const char *name, struct err *e)
+{
+	int err = name_check(name, e);
+
+	if (!err && unlinkat(folder->fd, name, 0) && errno != ENOENT)
+		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(folder->path, name));
+	return err;
+}
+
+/* Where the file system knows no O_TMPFILE: a name nobody foresees, removed at once. */
+static int unnamed_by_name(const char *path)
+{
+	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
+	struct file f = {.name = (char *)"rocecheck", .folder_fd = folder, .flags = FILE_PRIVATE};
+
+	if (folder < 0)
+		return -errno;
+	fd = temp_open(&f);
+	if (fd >= 0)
+		file_unlink(&f);
+	free(f.temp);
+	close(folder);
+	return fd;
+}
+
+int file_unnamed(int *fd, struct err *e)
+{
+	const char *tmp = getenv("TMPDIR");
+	int made;
+
+	if (!tmp || !*tmp)
+		tmp = "/tmp";
+	made = open(tmp, O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, 0600);
+	made = made < 0 ? -errno : made;
+	if (made == -EOPNOTSUPP || made == -EISDIR || made == -EINVAL)
+		made = unnamed_by_name(tmp);
+	if (made < 0)
+		return err_sys(e, made, "%s", tmp);
+	*fd = made;
+	return 0;
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * JSON documents as files. The name is there when all bytes are on the disk, never before.
+ */
+#include "profiles/base/json_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "profiles/base/file.h"
+
+/* What is left of a document that may be as long as a limit. */
+struct limited {
+	FILE *stream;
+	uint64_t left;
+	bool longer;
+};
+
+static size_t read_limited(void *buffer, size_t size, void *arg)
+{
+	struct limited *in = arg;
+	size_t n;
+
+	if (!in->left) {
+		in->longer = getc(in->stream) != EOF;
+		return in->longer ? (size_t)-1 : 0;
+	}
+	n = fread(buffer, 1, size < in->left ? size : in->left, in->stream);
+	in->left -= n;
+	return n;
+}
+
+static int too_large(const char *shown, uint64_t max_bytes, struct err *e)
+{
+	return err_set(e, -EFBIG, "%s: more than %llu MiB", shown,
+		       (unsigned long long)(max_bytes >> 20));
+}
+
+int json_stream_load(FILE *stream, const char *shown, uint64_t max_bytes, json_t **doc,
+		     struct err *e)
+{
+	struct limited in = {.stream = stream, .left = max_bytes};
+	json_error_t where;
+	json_t *json = json_load_callback(read_limited, &in, JSON_REJECT_DUPLICATES, &where);
+
+	if (!json && in.longer)
+		return too_large(shown, max_bytes, e);
+	if (!json)
+		return err_set(e, -EINVAL, "%s:%d:%d: %s", shown, where.line, where.column,
+			       where.text);
+	*doc = json;
+	return 0;
+}
+
+int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct err *e)
+{
+	/* A pipe would be waited for for ever. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
+	FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
+	json_t *json = NULL;
+	struct stat st;
+
+	if (!stream) {
+		err = err_sys(e, -errno, "%s", path);
+		if (fd >= 0)
+			close(fd);
+		return err;
+	}
+	if (fstat(fd, &st))
+		err = err_sys(e, -errno, "%s", path);
+	else if (!S_ISREG(st.st_mode))
+		err = err_set(e, -EINVAL, "%s: no regular file", path);
+	else if ((uint64_t)st.st_size > max_bytes)
+		err = too_large(path, max_bytes, e);
+	else
+		err = json_stream_load(stream, path, max_bytes, &json, e);
+	fclose(stream);
+	if (!err && !json_is_object(json)) {
+		json_decref(json);
+		err = err_set(e, -EINVAL, "%s: no JSON object", path);
+	}
+	if (!err)
+		*doc = json;
+	return err;
+}
+
+/* Writes into an open file and closes it; f is only looked at without err, which is of opening. */
+static int json_file_end(json_t *doc, struct file *f, int err, struct err *e)
+{
+	if (!err) {
+		errno = 0;
+		if (json_dumpf(doc, f->stream, JSON_INDENT(1) | JSON_ENSURE_ASCII) ||
+		    fputc('\n', f->stream) == EOF)
+			err = !ferror(f->stream) ? -ENOMEM : errno ? -errno : -EIO;
+		if (err)
+			err_sys(e, err, "%s", f->path);
+		if (err)
+			(void)file_close(f, false, NULL); /* nothing is kept */
+		else
+			err = file_close(f, true, e);
+	}
+	json_decref(doc);
+	return err;
+}
+
+int json_file_save(json_t *doc, const char *path, struct err *e)
+{
+	struct file f;
+	int err = doc ? file_open(path, 0, &f, e) : err_sys(e, -ENOMEM, "%s", path);
+
+	return json_file_end(doc, &f, err, e);
+}
+
+int json_file_save_in(json_t *doc, const struct folder *folder, const char *name, struct err *e)
+{
+	struct file f;
+	int err = doc ? file_open_in(folder, name, 0, &f, e)
+		      : err_sys(e, -ENOMEM, "%s/%s", folder->path, name);
+
+	return json_file_end(doc, &f, err, e);
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Small files below a movable root. What they hold may be anything: it is bounded and cut before it
+ * is believed.
+ */
+#include "profiles/base/machine_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "probe/host/machine.h"
+
+static bool path_of(char path[PATH_MAX], const char *root, const char *fmt, va_list args)
+{
+	int used = snprintf(path, PATH_MAX, "%s/", root), more;
+
+	if (used >= PATH_MAX)
+		return false;
+	more = vsnprintf(path + used, (size_t)(PATH_MAX - used), fmt, args);
+	return more >= 0 && more < PATH_MAX - used;
+}
+
+/* At the first byte that is no printable ASCII. */
+static void cut(char *text)
+{
+	while (*text >= ' ' && *text <= '~')
+		text++;
+	*text = '\0';
+}
+
+static bool read_line(const char *path, char *buf, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t n = fd < 0 ? -1 : read(fd, buf, size - 1);
+
+	if (fd >= 0)
+		close(fd);
+	buf[n > 0 ? n : 0] = '\0';
+	cut(buf);
+	return n >= 0;
+}
+
+bool machine_line(char *buf, size_t size, const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	va_list args;
+	bool fits;
+
+	va_start(args, fmt);
+	fits = path_of(path, root, fmt, args);
+	va_end(args);
+	buf[0] = '\0';
+	return fits && read_line(path, buf, size);
+}
+
+bool machine_link(char *buf, size_t size, const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	const char *name;
+	va_list args;
+	ssize_t n;
+	bool fits;
+
+	va_start(args, fmt);
+	fits = path_of(path, root, fmt, args);
+	va_end(args);
+	buf[0] = '\0';
+	n = fits ? readlink(path, target, sizeof(target) - 1) : -1;
+	if (n <= 0)
+		return false;
+	target[n] = '\0';
+	name = strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
+	snprintf(buf, size, "%s", name);
+	cut(buf);
+	return true;
+}
+
+int32_t machine_number(int32_t min, int32_t max, const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX], text[32], *end;
+	va_list args;
+	long value;
+	bool fits;
+
+	va_start(args, fmt);
+	fits = path_of(path, root, fmt, args);
+	va_end(args);
+	if (!fits || !read_line(path, text, sizeof(text)))
+		return MACHINE_UNKNOWN;
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || end == text || (*end && *end != ' ') || value < min || value > max)
+		return MACHINE_UNKNOWN;
+	return (int32_t)value;
+}
+
+void machine_text(char *buf, size_t size, const char *text)
+{
+	snprintf(buf, size, "%s", text);
+	cut(buf);
+}
+
+bool machine_exists(const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	va_list args;
+	bool fits;
+
+	va_start(args, fmt);
+	fits = path_of(path, root, fmt, args);
+	va_end(args);
+	return fits && !lstat(path, &st);
+}

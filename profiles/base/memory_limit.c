@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * MemAvailable (linux Documentation/filesystems/proc.rst), and the limits of the control groups
+ * from ours to the top (linux Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst). The
+ * inactive file cache of a group counts as free: the kernel takes it back first.
+ */
+#include "profiles/base/memory_limit.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GIB ((double)(UINT64_C(1) << 30))
+
+/* The number behind "name" and blanks at the start of a line; false: there is none. */
+static bool read_field(const char *path, const char *name, uint64_t *value)
+{
+	char line[256], unit[256];
+	FILE *f = fopen(path, "re");
+	bool found = false;
+
+	while (f && !found && fgets(line, sizeof(line), f))
+		found = !strncmp(line, name, strlen(name)) &&
+			sscanf(line + strlen(name), "%lu%255s", value, unit) >= 1;
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* One kind of control groups: where it is mounted, and its files of a group. */
+static const struct hierarchy {
+	const char *controller; /* as in /proc/self/cgroup; "" = v2 */
+	const char *mount, *most, *used, *cache;
+} hierarchies[] = {
+	{"", "", "memory.max", "memory.current", "inactive_file "},
+	{"memory", "/memory", "memory.limit_in_bytes", "memory.usage_in_bytes",
+	 "total_inactive_file "},
+};
+
+/* "4:cpu,memory:/a/b" of a hierarchy: its "/a/b", NULL when the line is of another one. */
+static const char *group_in_line(char *line, const char *controller)
+{
+	char *rest = line, *list;
+
+	line[strcspn(line, "\n")] = '\0';
+	(void)strsep(&rest, ":");
+	list = strsep(&rest, ":");
+	if (!rest || rest[0] != '/' || strstr(rest, "/.."))
+		return NULL;
+	for (char *one = strsep(&list, ","); one; one = strsep(&list, ","))
+		if (!strcmp(one, controller))
+			return rest;
+	return NULL;
+}
+
+/* The group of this process, "/" at least; false: it has none there. */
+static bool group_of_self(const char *root, const struct hierarchy *h, char *group, size_t size)
+{
+	char path[PATH_MAX], line[PATH_MAX];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		const char *own = group_in_line(line, h->controller);
+
+		found = own && snprintf(group, size, "%s", own) < (int)size;
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+static bool read_of_group(const char *root, const struct hierarchy *h, const char *group,
+			  const char *file, const char *name, uint64_t *value)
+{
+	char path[PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s/%s", root, h->mount, group, file);
+	return read_field(path, name, value);
+}
+
+/* What one group leaves; UINT64_MAX where it has no limit ("max", or no such file). */
+static uint64_t group_left(const char *root, const struct hierarchy *h, const char *group)
+{
+	uint64_t most, used, cache = 0;
+
+	if (!read_of_group(root, h, group, h->most, "", &most) ||
+	    !read_of_group(root, h, group, h->used, "", &used))
+		return UINT64_MAX;
+	(void)read_of_group(root, h, group, "memory.stat", h->cache, &cache);
+	used -= cache < used ? cache : used;
+	return most > used ? most - used : 0;
+}
+
+/* The least that the groups from ours to the top leave. The top is also that of a container, whose
+ * /proc has names that its own tree lacks. */
+static uint64_t groups_left(const char *root, const struct hierarchy *h)
+{
+	uint64_t least = UINT64_MAX;
+	char group[PATH_MAX];
+
+	if (!group_of_self(root, h, group, sizeof(group)))
+		return least;
+	for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+		uint64_t left;
+
+		*end = '\0';
+		left = group_left(root, h, group);
+		least = left < least ? left : least;
+	}
+	return least;
+}
+
+int memory_available(const char *root, uint64_t *bytes, struct err *e)
+{
+	char path[PATH_MAX];
+	uint64_t kib, least;
+
+	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
+	if (!read_field(path, "MemAvailable:", &kib) || kib > UINT64_MAX >> 10)
+		return err_set(e, -EIO, "%s: no MemAvailable", path);
+	least = kib << 10;
+	for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++) {
+		uint64_t left = groups_left(root, &hierarchies[i]);
+
+		least = left < least ? left : least;
+	}
+	*bytes = least;
+	return 0;
+}
+
+int memory_limit_check(const char *root, const struct memory_demand *d, struct err *e)
+{
+	uint64_t others_bytes = d->taken_bytes + d->opening_bytes, available, limit;
+	char others[64] = "";
+	int err = memory_available(root, &available, e);
+
+	if (err)
+		return err;
+	limit = (available + d->taken_bytes) / MEMORY_LIMIT_SHARE;
+	if (others_bytes <= limit && d->wanted_bytes <= limit - others_bytes)
+		return 0;
+	if (others_bytes)
+		snprintf(others, sizeof(others), ", and other runs here have %.1f GiB",
+			 (double)others_bytes / GIB);
+	err_set(e, -ENOMEM,
+		"traffic needs %.1f GiB of memory: %.1f GiB are available, of which all runs "
+		"together may take half, %.1f GiB%s",
+		(double)d->wanted_bytes / GIB, (double)available / GIB, (double)limit / GIB,
+		others);
+	err_hint(e, "take fewer queue pairs, a smaller window or smaller messages");
+	return -ENOMEM;
+}

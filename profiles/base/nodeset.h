@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names that stand for several: "gpu[01-16]", "rack[1-2]n[01-04]". The digits of the first number
+ * give the width, as in Slurm and ClusterShell.
+ */
+#ifndef PROFILES_NODESET_H
+#define PROFILES_NODESET_H
+
+#include "profiles/base/base.h"
+
+#define NODESET_MAX 4096 /* names of one set */
+
+/* Number of names, or -EINVAL and -ERANGE with e filled: brackets that do not match, an empty or
+ * backward range, more than NODESET_MAX names. */
+int nodeset_count(const char *text, struct err *e);
+
+/* Writes name number i (from 0, below the count). -ENAMETOOLONG. */
+int nodeset_name(const char *text, unsigned int i, char *name, size_t size);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The seccomp filter of a process that decodes packets: a list of what is allowed (seccomp(2),
+ * linux include/uapi/linux/sched.h for the flags of clone). Only numbers are compared; no pointer
+ * can be followed by a filter.
+ */
+#include "profiles/base/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <net/if.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <termios.h>
+
+#include "profiles/base/privileges.h"
+
+/* mask 0: with any arguments. Else (argument & mask) == want. */
+struct allowed {
+	int call;
+	unsigned int argument;
+	uint64_t mask, want;
+};
+
+#define FD_MASK UINT32_MAX /* the kernel looks at so many bits of a descriptor */
+
+static const struct allowed allowed[] = {
+	{SCMP_SYS(read), 0, 0, 0},
+	{SCMP_SYS(readv), 0, 0, 0},
+	{SCMP_SYS(pread64), 0, 0, 0},
+	{SCMP_SYS(lseek), 0, 0, 0},
+	{SCMP_SYS(close), 0, 0, 0},
+	/* fdopen() */
+	{SCMP_SYS(fcntl), 1, UINT32_MAX, F_GETFL},
+	{SCMP_SYS(fstat), 0, 0, 0},
+	/* glibc's fstat() is this with an empty path. */
+	{SCMP_SYS(newfstatat), 3, AT_EMPTY_PATH, AT_EMPTY_PATH},
+	{SCMP_SYS(ioctl), 1, UINT32_MAX, TCGETS},
+	{SCMP_SYS(ioctl), 1, UINT32_MAX, TIOCGWINSZ},
+	{SCMP_SYS(brk), 0, 0, 0},
+	{SCMP_SYS(mmap), 2, PROT_EXEC, 0},
+	{SCMP_SYS(mprotect), 2, PROT_EXEC, 0},
+	{SCMP_SYS(mremap), 0, 0, 0},
+	{SCMP_SYS(munmap), 0, 0, 0},
+	{SCMP_SYS(madvise), 0, 0, 0},
+	{SCMP_SYS(getrandom), 0, 0, 0},
+	{SCMP_SYS(clock_gettime), 0, 0, 0},
+	{SCMP_SYS(gettimeofday), 0, 0, 0},
+	/* glibc's qsort() asks how much memory there is, for long lists. */
+	{SCMP_SYS(sysinfo), 0, 0, 0},
+	{SCMP_SYS(futex), 0, 0, 0},
+	{SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD},
+	{SCMP_SYS(set_robust_list), 0, 0, 0},
+	{SCMP_SYS(rseq), 0, 0, 0},
+	{SCMP_SYS(sched_yield), 0, 0, 0},
+	{SCMP_SYS(sched_getaffinity), 0, 0, 0},
+	{SCMP_SYS(gettid), 0, 0, 0},
+	{SCMP_SYS(sigaltstack), 0, 0, 0},
+	{SCMP_SYS(rt_sigaction), 0, 0, 0},
+	{SCMP_SYS(rt_sigprocmask), 0, 0, 0},
+	{SCMP_SYS(rt_sigreturn), 0, 0, 0},
+	{SCMP_SYS(restart_syscall), 0, 0, 0},
+	{SCMP_SYS(exit), 0, 0, 0},
+	{SCMP_SYS(exit_group), 0, 0, 0},
+#ifdef __SANITIZE_ADDRESS__
+	/* The search for leaks at exit: it stops the process from a child and reads its maps. */
+	{SCMP_SYS(clone), 0, CLONE_THREAD, 0},
+	{SCMP_SYS(mmap), 2, PROT_EXEC, PROT_EXEC},
+	{SCMP_SYS(open), 1, O_ACCMODE, O_RDONLY},
+	{SCMP_SYS(openat), 2, O_ACCMODE, O_RDONLY},
+	{SCMP_SYS(getdents), 0, 0, 0},
+	{SCMP_SYS(getdents64), 0, 0, 0},
+	{SCMP_SYS(readlink), 0, 0, 0},
+	{SCMP_SYS(readlinkat), 0, 0, 0},
+	{SCMP_SYS(ptrace), 0, 0, 0},
+	{SCMP_SYS(prctl), 0, 0, 0},
+	{SCMP_SYS(process_vm_readv), 0, 0, 0},
+	{SCMP_SYS(getpid), 0, 0, 0},
+	{SCMP_SYS(getppid), 0, 0, 0},
+	{SCMP_SYS(wait4), 0, 0, 0},
+	{SCMP_SYS(prlimit64), 0, 0, 0},
+#endif
+};
+
+static const struct allowed allowed_file[] = {
+	{SCMP_SYS(write), 0, 0, 0},
+	{SCMP_SYS(writev), 0, 0, 0},
+};
+
+static const struct allowed allowed_live[] = {
+	{SCMP_SYS(poll), 0, 0, 0},
+	{SCMP_SYS(ppoll), 0, 0, 0},
+	{SCMP_SYS(recvmsg), 0, FD_MASK, SANDBOX_PARENT_FD},
+	{SCMP_SYS(recvfrom), 0, FD_MASK, SANDBOX_PARENT_FD},
+	{SCMP_SYS(sendmsg), 0, FD_MASK, SANDBOX_PARENT_FD},
+	{SCMP_SYS(sendto), 0, FD_MASK, SANDBOX_PARENT_FD},
+	/* libpcap: an error of the socket, what the ring dropped, and whether the interface is
+	 * still there. */
+	{SCMP_SYS(getsockopt), 0, 0, 0},
+	{SCMP_SYS(ioctl), 1, UINT32_MAX, SIOCGIFFLAGS},
+	{SCMP_SYS(ioctl), 1, UINT32_MAX, SIOCGIFINDEX},
+	{SCMP_SYS(getpid), 0, 0, 0},
+};
+
+static int allow_rows(scmp_filter_ctx filter, const struct allowed *row, size_t rows)
+{
+	for (size_t i = 0; i < rows; i++) {
+		const struct allowed *a = &row[i];
+		struct scmp_arg_cmp cmp = SCMP_CMP64(a->argument, SCMP_CMP_MASKED_EQ, a->mask,
+						     a->want);
+		int err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, a->call, a->mask ? 1 : 0,
+						 &cmp);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* A number that has any of the upper 32 bits set is not below, whatever the lower ones are. */
+static int allow_low_writes(scmp_filter_ctx filter)
+{
+	static const int calls[] = {SCMP_SYS(write), SCMP_SYS(writev)};
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		struct scmp_arg_cmp low = SCMP_CMP64(0, SCMP_CMP_LT, SANDBOX_WRITE_END);
+		int err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, calls[i], 1, &low);
+
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Libraries that look for a file live without it. The sanitizer's search for leaks does not. */
+static int refuse_files(scmp_filter_ctx filter)
+{
+#ifdef __SANITIZE_ADDRESS__
+	(void)filter;
+	return 0;
+#else
+	static const int calls[] = {SCMP_SYS(open), SCMP_SYS(openat), SCMP_SYS(openat2)};
+	int err = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(calls) && !err; i++)
+		err = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EACCES), calls[i], 0);
+	return err;
+#endif
+}
+
+static int allow(scmp_filter_ctx filter, enum sandbox_input input)
+{
+	int err = allow_rows(filter, allowed, ARRAY_SIZE(allowed));
+
+	if (!err && input == SANDBOX_FILE)
+		err = allow_rows(filter, allowed_file, ARRAY_SIZE(allowed_file));
+	if (!err && input == SANDBOX_LIVE) {
+		err = allow_rows(filter, allowed_live, ARRAY_SIZE(allowed_live));
+		err = err ? err : allow_low_writes(filter);
+		err = err ? err : refuse_files(filter);
+	}
+	/* Its flags are behind a pointer: glibc then takes clone. */
+	return err ? err : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+}
+
+int sandbox_enter(enum sandbox_input input, struct err *e)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
+	int err;
+
+	if (!filter)
+		return err_set(e, -ENOTSUP, "seccomp: no filter can be made");
+	json_object_seed(0); /* opens a file the first time */
+	err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (!err)
+		err = allow(filter, input);
+	if (!err)
+		err = seccomp_load(filter);
+	seccomp_release(filter);
+	return err ? err_set(e, -ENOTSUP, "seccomp: the kernel takes no filter (%d)", err) : 0;
+}
+
+int sandbox_confine(enum sandbox_input input, bool unfiltered, struct err *e)
+{
+	int err = privileges_drop(e);
+
+#ifdef __SANITIZE_ADDRESS__
+	/* A process that changed its user cannot be looked at any more, by the search for leaks
+	 * neither. */
+	(void)prctl(PR_SET_DUMPABLE, 1);
+#endif
+	if (!err)
+		err = sandbox_enter(input, e);
+	if (err != -ENOTSUP)
+		return err;
+	if (unfiltered)
+		return 0;
+	err_hint(e, "--no-sandbox decodes packets without this protection");
+	return -ENOTSUP;
+}

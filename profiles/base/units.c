@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Decimal numbers with units. One parser of digits serves all; what differs is the table of
+ * suffixes.
+ */
+#include "profiles/base/units.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+struct suffix {
+	const char *word;
+	uint64_t factor;
+};
+
+/* clang-format off */
+
+static const struct suffix no_suffix[] = {
+	{"", 1},
+	{NULL, 0},
+};
+
+static const struct suffix byte_suffixes[] = {
+	{"", 1},
+	{"kB", 1000},
+	{"MB", 1000 * 1000},
+	{"GB", 1000 * 1000 * 1000},
+	{"KiB", 1 << 10},
+	{"MiB", 1 << 20},
+	{"GiB", 1 << 30},
+	{NULL, 0},
+};
+
+static const struct suffix rate_suffixes[] = {
+	{"", 1},
+	{"k", 1},
+	{"M", 1000},
+	{"G", 1000 * 1000},
+	{"T", 1000 * 1000 * 1000},
+	{NULL, 0},
+};
+
+static const struct suffix duration_suffixes[] = {
+	{"ms", 1},
+	{"s", 1000},
+	{"m", 60 * 1000},
+	{"h", 60 * 60 * 1000},
+	{NULL, 0},
+};
+
+/* clang-format on */
+
+/* Reads the digits at *text and moves it behind them. -ERANGE above 2^64 - 1. */
+static int take_digits(const char **text, uint64_t *value)
+{
+	const char *at = *text;
+	uint64_t sum = 0;
+
+	if (*at < '0' || *at > '9')
+		return -EINVAL;
+	if (*at == '0' && at[1] >= '0' && at[1] <= '9')
+		return -EINVAL;
+	for (; *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(sum, 10, &sum) ||
+		    __builtin_add_overflow(sum, *at - '0', &sum))
+			return -ERANGE;
+	*text = at;
+	*value = sum;
+	return 0;
+}
+
+static const struct suffix *find_suffix(const struct suffix *list, const char *word)
+{
+	for (; list->word; list++)
+		if (!strcmp(list->word, word))
+			return list;
+	return NULL;
+}
+
+/* Digits and one of the suffixes, nothing else. */
+static int take_value(const char *text, const struct suffix *suffixes, uint64_t *value)
+{
+	const struct suffix *suffix;
+	uint64_t digits;
+	int err = take_digits(&text, &digits);
+
+	if (err)
+		return err;
+	suffix = find_suffix(suffixes, text);
+	if (!suffix)
+		return -EINVAL;
+	if (__builtin_mul_overflow(digits, suffix->factor, value))
+		return -ERANGE;
+	return 0;
+}
+
+struct bounds {
+	uint64_t min, max;
+};
+
+static int parse(const char *text, const struct suffix *suffixes, struct bounds bounds,
+		 uint64_t *value, struct err *e)
+{
+	uint64_t found;
+	int err = take_value(text, suffixes, &found);
+
+	if (!err && (found < bounds.min || found > bounds.max))
+		err = -ERANGE;
+	if (err == -ERANGE)
+		return err_set(e, err, "'%s' is out of range", text);
+	if (err)
+		return err_set(e, err, "'%s' is not %s", text,
+			       suffixes == no_suffix ? "a decimal number" : "a value with a unit");
+	*value = found;
+	return 0;
+}
+
+int units_number(const char *text, uint64_t min, uint64_t max, uint64_t *value, struct err *e)
+{
+	int err = parse(text, no_suffix, (struct bounds){min, max}, value, e);
+
+	if (err)
+		err_hint(e, "a decimal number from %" PRIu64 " to %" PRIu64, min, max);
+	return err;
+}
+
+static int take_range(const char **text, unsigned int max, unsigned int *first, unsigned int *last)
+{
+	uint64_t from, to;
+	int err = take_digits(text, &from);
+
+	if (err)
+		return err;
+	to = from;
+	if (**text == '-') {
+		++*text;
+		err = take_digits(text, &to);
+	}
+	if (err)
+		return err;
+	if (from > max || to > max)
+		return -ERANGE;
+	if (from > to)
+		return -EINVAL;
+	*first = from;
+	*last = to;
+	return 0;
+}
+
+int units_range(const char *text, unsigned int max, unsigned int *first, unsigned int *last,
+		struct err *e)
+{
+	unsigned int from = 0, to = 0;
+	const char *at = text;
+	int err = take_range(&at, max, &from, &to);
+
+	if (!err && *at)
+		err = -EINVAL;
+	if (err) {
+		err_set(e, err, "'%s' is %s", text,
+			err == -ERANGE ? "out of range" : "not a number or a range of numbers");
+		err_hint(e, "a number from 0 to %u, or a range such as 0-%u", max, max);
+		return err;
+	}
+	*first = from;
+	*last = to;
+	return 0;
+}
+
+/* One item of a set: all its numbers must be new. */
+static int add_range(const char **text, unsigned int max, uint64_t *set)
+{
+	unsigned int first, last;
+	int err = take_range(text, max, &first, &last);
+
+	if (err)
+		return err;
+	for (unsigned int i = first; i <= last; i++) {
+		if (*set & (UINT64_C(1) << i))
+			return -EEXIST;
+		*set |= UINT64_C(1) << i;
+	}
+	return 0;
+}
+
+int units_set(const char *text, unsigned int max, uint64_t *set, struct err *e)
+{
+	const char *at = text;
+	uint64_t found = 0;
+	int err = max > 63 ? -ERANGE : add_range(&at, max, &found);
+
+	while (!err && *at == ',') {
+		at++;
+		err = add_range(&at, max, &found);
+	}
+	if (!err && *at)
+		err = -EINVAL;
+	if (!err) {
+		*set = found;
+		return 0;
+	}
+	if (err == -EEXIST)
+		err = err_set(e, -EINVAL, "'%s' lists a number twice", text);
+	else
+		err_set(e, err, "'%s' is %s", text,
+			err == -ERANGE ? "out of range" : "not a list of numbers and ranges");
+	err_hint(e, "numbers from 0 to %u and ranges, such as 0-3,5", max);
+	return err;
+}
+
+int units_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *size_bytes, struct err *e)
+{
+	int err = parse(text, byte_suffixes, (struct bounds){min, max}, size_bytes, e);
+
+	if (err)
+		err_hint(e,
+			 "bytes from %" PRIu64 " to %" PRIu64
+			 ", such as 9000, 64KiB, 1MiB, 9kB, 1MB",
+			 min, max);
+	return err;
+}
+
+int units_rate(const char *text, uint64_t min, uint64_t max, uint64_t *rate_kbps, struct err *e)
+{
+	int err = parse(text, rate_suffixes, (struct bounds){min, max}, rate_kbps, e);
+
+	if (err)
+		err_hint(e,
+			 "a rate such as 25G, 100M or 500k, or kbit/s from %" PRIu64 " to %" PRIu64,
+			 min, max);
+	return err;
+}
+
+int units_duration(const char *text, uint64_t min_ms, uint64_t max_ms, uint64_t *duration_ms,
+		   struct err *e)
+{
+	int err = parse(text, duration_suffixes, (struct bounds){min_ms, max_ms}, duration_ms, e);
+
+	if (err)
+		err_hint(e,
+			 "a duration such as 10ms, 3s, 2m or 1h, from %" PRIu64 "ms to %" PRIu64
+			 "ms",
+			 min_ms, max_ms);
+	return err;
+}

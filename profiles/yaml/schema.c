@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Walks a YAML map along the rows of a schema: finds the row of each key, or says which keys there
+ * are; reads the value by the row's kind. Everything wrong is reported, and the walk goes on.
+ */
+#include "profiles/yaml/schema.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/base/text.h"
+#include "profiles/base/units.h"
+
+#define KEYS_MAX 64 /* of one map, for the list of accepted words */
+
+int schema_expect(struct schema_load *l, const struct yaml_node *node, const char *what)
+{
+	static const char *const kinds[] = {
+		[YAML_TEXT] = "a single value",
+		[YAML_LIST] = "a list",
+		[YAML_MAP] = "a map",
+	};
+	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-004"};
+
+	return yaml_report(l->file, node, &finding, l->diags, "%s: expected %s, got %s", l->path,
+			   what, kinds[node->kind]);
+}
+
+int schema_refuse(struct schema_load *l, const struct yaml_node *node, const struct err *e)
+{
+	struct yaml_finding finding = {.level = DIAG_ERROR};
+
+	finding.rule = e->code == -ERANGE ? "RC-INP-005" : "RC-INP-004";
+	finding.note = e->hint[0] ? e->hint : NULL;
+	return yaml_report(l->file, node, &finding, l->diags, "%s: %s", l->path, e->text);
+}
+
+int schema_warn(struct schema_load *l, const struct yaml_node *node, const char *rule,
+		const char *text)
+{
+	struct yaml_finding finding = {.level = DIAG_WARNING, .rule = rule};
+	int err = yaml_report(l->file, node, &finding, l->diags, "%s: %s", l->path, text);
+
+	return err == -EINVAL ? 0 : err;
+}
+
+bool schema_stop(int err, int *bad)
+{
+	if (err)
+		*bad = err;
+	return err && err != -EINVAL;
+}
+
+int schema_number(struct schema_load *l, const struct yaml_node *node, uint64_t min, uint64_t max,
+		  uint64_t *value)
+{
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a number");
+	if (units_number(node->text, min, max, value, &e))
+		return schema_refuse(l, node, &e);
+	return 0;
+}
+
+/* "a, b or c" from the words of a table. */
+static void list_words(const struct qos_word *words, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (const struct qos_word *w = words; w->word && used < size; w++) {
+		const char *before = w == words ? "" : w[1].word ? ", " : " or ";
+
+		used += snprintf(buf + used, size - used, "%s%s", before, w->word);
+	}
+}
+
+int schema_word(struct schema_load *l, const struct yaml_node *node, const struct qos_word *words,
+		uint8_t *value)
+{
+	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-009"};
+	const char *plain[KEYS_MAX] = {NULL};
+	char note[160];
+	int found;
+
+	list_words(words, note, sizeof(note));
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, note);
+	found = qos_word_value(words, node->text);
+	if (found >= 0) {
+		*value = found;
+		return 0;
+	}
+	for (unsigned int i = 0; words[i].word && i < KEYS_MAX - 1; i++)
+		plain[i] = words[i].word;
+	finding.note = note;
+	finding.suggestion = diag_nearest(node->text, plain);
+	return yaml_report(l->file, node, &finding, l->diags, "%s: unknown word '%s'", l->path,
+			   node->text);
+}
+
+bool schema_name_ok(const char *name)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+
+	if (!name[0] || name[0] == '-' || name[0] == '.')
+		return false;
+	for (const char *c = name; *c; c++)
+		if (!strchr(letters, *c) && !strchr("0123456789._-", *c))
+			return false;
+	return true;
+}
+
+static int read_text(struct schema_load *l, const struct schema_row *row,
+		     const struct yaml_node *node, void *target)
+{
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a text");
+	/* Quoted texts can hold "\e"; names and commands end on terminals. */
+	if (!text_is_clean(node->text, TEXT_LINE)) {
+		err_set(&e, -EINVAL, "a control character in a text");
+		return schema_refuse(l, node, &e);
+	}
+	if (!node->text[0] || strlen(node->text) >= row->size) {
+		err_set(&e, -ERANGE, "a text of %zu characters", strlen(node->text));
+		err_hint(&e, "1 to %zu characters", row->size - 1);
+		return schema_refuse(l, node, &e);
+	}
+	strcpy(target, node->text);
+	return 0;
+}
+
+static int read_name(struct schema_load *l, const struct schema_row *row,
+		     const struct yaml_node *node, void *target)
+{
+	struct yaml_finding finding = {
+		.level = DIAG_ERROR,
+		.rule = "RC-INP-013",
+		.note = "letters, digits, '.', '_' and '-'; the first is a letter or a digit",
+	};
+
+	if (node->kind == YAML_TEXT && !schema_name_ok(node->text))
+		return yaml_report(l->file, node, &finding, l->diags, "%s: '%s' is no name",
+				   l->path, node->text);
+	return read_text(l, row, node, target);
+}
+
+static int read_word(struct schema_load *l, const struct schema_row *row,
+		     const struct yaml_node *node, void *target)
+{
+	uint8_t value;
+	int err = schema_word(l, node, row->words, &value);
+
+	if (!err)
+		*(unsigned int *)target = value;
+	return err;
+}
+
+static int read_uint(struct schema_load *l, const struct schema_row *row,
+		     const struct yaml_node *node, void *target)
+{
+	uint64_t value;
+	int err = schema_number(l, node, row->min, row->max, &value);
+
+	if (!err)
+		*(unsigned int *)target = value;
+	return err;
+}
+
+static int read_seconds(struct schema_load *l, const struct schema_row *row,
+			const struct yaml_node *node, void *target)
+{
+	uint64_t ms;
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a duration");
+	if (units_duration(node->text, row->min * UINT64_C(1000), row->max * UINT64_C(1000), &ms,
+			   &e))
+		return schema_refuse(l, node, &e);
+	if (ms % 1000) {
+		err_set(&e, -EINVAL, "'%s' is no whole number of seconds", node->text);
+		return schema_refuse(l, node, &e);
+	}
+	*(unsigned int *)target = ms / 1000;
+	return 0;
+}
+
+static int read_bytes(struct schema_load *l, const struct schema_row *row,
+		      const struct yaml_node *node, void *target)
+{
+	uint64_t size_bytes;
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a size");
+	if (units_bytes(node->text, row->min, row->max, &size_bytes, &e))
+		return schema_refuse(l, node, &e);
+	*(unsigned int *)target = size_bytes;
+	return 0;
+}
+
+static int read_switch(struct schema_load *l, const struct schema_row *row,
+		       const struct yaml_node *node, void *target)
+{
+	uint8_t value;
+	int err = schema_word(l, node, qos_switch_words, &value);
+
+	(void)row;
+	if (!err)
+		*(bool *)target = value;
+	return err;
+}
+
+static int refuse_many(struct schema_load *l, const struct schema_row *row,
+		       const struct yaml_node *node)
+{
+	struct err e;
+
+	err_set(&e, -ERANGE, "%zu entries", node->count);
+	err_hint(&e, "at most %u", row->max);
+	return schema_refuse(l, node, &e);
+}
+
+static int read_texts(struct schema_load *l, const struct schema_row *row,
+		      const struct yaml_node *node, void *target)
+{
+	int bad = 0;
+
+	if (node->kind != YAML_LIST)
+		return schema_expect(l, node, "a list of texts");
+	if (node->count > row->max)
+		return refuse_many(l, row, node);
+	for (size_t i = 0; i < node->count; i++)
+		if (schema_stop(
+			    read_text(l, row, yaml_item(node, i), (char *)target + i * row->size),
+			    &bad))
+			return bad;
+	if (!bad)
+		*(unsigned int *)((char *)l->target + row->count_offset) = node->count;
+	return bad;
+}
+
+/* Appends one loaded item to the array whose pointer is at target. */
+static int read_map_item(struct schema_load *l, const struct schema_row *row,
+			 const struct yaml_node *node, void *target)
+{
+	unsigned int *count = (unsigned int *)((char *)l->target + row->count_offset);
+	size_t size = row->item->size;
+	char *grown, *item;
+
+	if (node->kind != YAML_MAP)
+		return schema_expect(l, node, "a list of maps");
+	grown = realloc(*(void **)target, (*count + 1) * size);
+	if (!grown)
+		return -ENOMEM;
+	*(void **)target = grown;
+	item = grown + *count * size;
+	memset(item, 0, size);
+	++*count;
+	if (row->item->begin)
+		row->item->begin(item, node);
+	return schema_load_map(row->item, l->file, node, item, l->diags);
+}
+
+static int read_maps(struct schema_load *l, const struct schema_row *row,
+		     const struct yaml_node *node, void *target)
+{
+	int bad = 0;
+
+	if (node->kind != YAML_LIST)
+		return schema_expect(l, node, "a list of maps");
+	if (row->max && node->count > row->max)
+		return refuse_many(l, row, node);
+	for (size_t i = 0; i < node->count; i++)
+		if (schema_stop(read_map_item(l, row, yaml_item(node, i), target), &bad))
+			return bad;
+	return 0;
+}
+
+static int read_own(struct schema_load *l, const struct schema_row *row,
+		    const struct yaml_node *node, void *target)
+{
+	return row->read(l, row, node, target);
+}
+
+static schema_read *const readers[SCHEMA_KIND_COUNT] = {
+	[SCHEMA_TEXT] = read_text,     [SCHEMA_NAME] = read_name,	[SCHEMA_WORD] = read_word,
+	[SCHEMA_UINT] = read_uint,     [SCHEMA_SECONDS] = read_seconds, [SCHEMA_BYTES] = read_bytes,
+	[SCHEMA_SWITCH] = read_switch, [SCHEMA_TEXTS] = read_texts,	[SCHEMA_MAPS] = read_maps,
+	[SCHEMA_OWN] = read_own,
+};
+
+/* The value is checked like any other, into a place nobody reads. */
+static int read_reserved(struct schema_load *l, const struct schema_row *row,
+			 const struct yaml_node *node)
+{
+	char scratch[256];
+	int err;
+
+	if (row->size > sizeof(scratch))
+		return -EINVAL;
+	err = readers[row->kind](l, row, node, scratch);
+	if (err)
+		return err;
+	return schema_warn(l, node, "RC-INP-016", "this version does nothing with it");
+}
+
+static const struct schema_row *find_row(const struct schema *schema, const char *path)
+{
+	for (const struct schema_row *row = schema->rows; row->path; row++)
+		if (!strcmp(row->path, path))
+			return row;
+	return NULL;
+}
+
+/* Path number i of the rows and then of the fields; NULL behind the last. */
+static const char *path_number(const struct schema *schema, unsigned int i)
+{
+	unsigned int rows = 0;
+
+	while (schema->rows[rows].path)
+		rows++;
+	if (i < rows)
+		return schema->rows[i].path;
+	if (!schema->read_field || i - rows >= QOS_FIELD_COUNT)
+		return NULL;
+	return qos_fields[i - rows].key;
+}
+
+/* What follows the prefix in a path: "enabled" of "pfc.enabled" after "pfc"; NULL if it does not.
+ */
+static const char *behind(const char *path, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	if (!length)
+		return path;
+	if (strncmp(path, prefix, length) || path[length] != '.')
+		return NULL;
+	return path + length + 1;
+}
+
+static bool is_group(const struct schema *schema, const char *path)
+{
+	const char *known;
+
+	for (unsigned int i = 0; (known = path_number(schema, i)); i++)
+		if (behind(known, path))
+			return true;
+	return false;
+}
+
+/* The keys a map with this prefix may have, each once, in the order of the tables. */
+struct keys {
+	char word[KEYS_MAX][32];
+	const char *list[KEYS_MAX + 1];
+	unsigned int count;
+};
+
+static void keys_of(const struct schema *schema, const char *prefix, struct keys *keys)
+{
+	const char *known;
+
+	keys->count = 0;
+	for (unsigned int i = 0; (known = path_number(schema, i)); i++) {
+		const char *rest = behind(known, prefix);
+		unsigned int seen = 0;
+		char word[32];
+
+		if (!rest || keys->count == KEYS_MAX)
+			continue;
+		snprintf(word, sizeof(word), "%.*s", (int)strcspn(rest, "."), rest);
+		while (seen < keys->count && strcmp(keys->word[seen], word))
+			seen++;
+		if (seen < keys->count)
+			continue;
+		strcpy(keys->word[keys->count], word);
+		keys->list[keys->count] = keys->word[keys->count];
+		keys->count++;
+	}
+	keys->list[keys->count] = NULL;
+}
+
+static int report_unknown(struct schema_load *l, const char *prefix, const struct yaml_node *key)
+{
+	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-002"};
+	struct keys keys;
+	char note[512];
+	size_t used;
+
+	keys_of(l->schema, prefix, &keys);
+	used = snprintf(note, sizeof(note), "%s%s%s", prefix[0] ? "keys of '" : "keys here", prefix,
+			prefix[0] ? "'" : "");
+	for (unsigned int i = 0; i < keys.count && used < sizeof(note); i++)
+		used += snprintf(note + used, sizeof(note) - used, "%s%s", i ? ", " : ": ",
+				 keys.list[i]);
+	finding.note = note;
+	finding.suggestion = diag_nearest(key->text, keys.list);
+	if (!prefix[0])
+		return yaml_report(l->file, key, &finding, l->diags, "unknown key '%s'", key->text);
+	return yaml_report(l->file, key, &finding, l->diags, "unknown key '%s' in '%s'", key->text,
+			   prefix);
+}
+
+static int load_keys(struct schema_load *l, const char *prefix, const struct yaml_node *map);
+
+static int load_value(struct schema_load *l, const char *prefix, const struct yaml_node *key,
+		      const struct yaml_node *value)
+{
+	char path[SCHEMA_PATH_MAX];
+	const struct schema_row *row;
+	int n = snprintf(path, sizeof(path), "%s%s%s", prefix, prefix[0] ? "." : "", key->text);
+
+	/* A key with a dot in it would pass for a path. */
+	if (n >= (int)sizeof(path) || strchr(key->text, '.') || !key->text[0])
+		return report_unknown(l, prefix, key);
+	strcpy(l->path, path);
+	row = find_row(l->schema, path);
+	if (row && row->reserved)
+		return read_reserved(l, row, value);
+	if (row)
+		return readers[row->kind](l, row, value, (char *)l->target + row->offset);
+	if (l->schema->read_field && qos_field_find(path) >= 0)
+		return l->schema->read_field(l, qos_field_find(path), value);
+	if (!is_group(l->schema, path))
+		return report_unknown(l, prefix, key);
+	if (value->kind != YAML_MAP)
+		return schema_expect(l, value, "a map of keys");
+	return load_keys(l, path, value);
+}
+
+static int load_keys(struct schema_load *l, const char *prefix, const struct yaml_node *map)
+{
+	int bad = 0;
+
+	for (size_t i = 0; i < map->count; i += 2)
+		if (schema_stop(load_value(l, prefix, yaml_item(map, i), yaml_item(map, i + 1)),
+				&bad))
+			return bad;
+	return 0;
+}
+
+static int check_required(struct schema_load *l, const struct yaml_node *map)
+{
+	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-006"};
+
+	for (const struct schema_row *row = l->schema->rows; row->path; row++) {
+		int err;
+
+		if (!row->required || yaml_get(map, row->path))
+			continue;
+		finding.note = row->help;
+		err = yaml_report(l->file, map == l->file->root ? NULL : map, &finding, l->diags,
+				  "key '%s' is missing", row->path);
+		if (err != -EINVAL)
+			return err;
+	}
+	return 0;
+}
+
+int schema_load_map(const struct schema *schema, const struct yaml_file *file,
+		    const struct yaml_node *map, void *target, struct diags *diags)
+{
+	struct schema_load l = {.file = file, .diags = diags, .schema = schema, .target = target};
+	int err = load_keys(&l, "", map);
+
+	return err ? err : check_required(&l, map);
+}

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Builds the tree of struct yaml_node from libyaml's events. Events, not libyaml's documents: those
+ * resolve aliases before anybody can refuse them. YAML 1.1 types are never guessed: a scalar is the
+ * text that stands there.
+ */
+#include "profiles/yaml/yaml.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#include "profiles/yaml/yaml_text.h"
+
+#define FINDING_TEXT_MAX 320
+
+struct yaml_items {
+	size_t room;
+	struct yaml_node *node[];
+};
+
+/* One file while it is read. */
+struct reader {
+	yaml_parser_t parser;
+	struct yaml_file *f;
+	struct diags *d;
+	size_t nodes;
+	bool twice; /* a key was given twice */
+};
+
+static void node_free(struct yaml_node *node)
+{
+	if (!node)
+		return;
+	for (size_t i = 0; i < node->count; i++)
+		node_free(node->items->node[i]);
+	free(node->items);
+	free(node->text);
+	free(node);
+}
+
+void yaml_close(struct yaml_file *f)
+{
+	if (!f)
+		return;
+	node_free(f->root);
+	free(f->path);
+	free(f->text);
+	free(f->lines);
+	*f = (struct yaml_file){.path = NULL};
+}
+
+static int source_line(const struct yaml_file *f, int line, char *source, size_t size)
+{
+	if (line < 1 || (size_t)line > f->line_count)
+		return -ENOENT;
+	return yaml_copy_line(f->text + f->lines[line - 1], source, size);
+}
+
+int yaml_report(const struct yaml_file *f, const struct yaml_node *node,
+		const struct yaml_finding *what, struct diags *d, const char *fmt, ...)
+{
+	static const struct yaml_node whole_file = {.line = 0};
+	const struct yaml_node *at = node ? node : &whole_file;
+	char text[FINDING_TEXT_MAX], source[YAML_SOURCE_MAX];
+	struct diag one = {
+		.level = what->level,
+		.path = f->path,
+		.line = at->line,
+		.column = at->column,
+		.width = at->width,
+		.text = text,
+		/* diags_add() copies; it changes none of these. */
+		.note = (char *)what->note,
+		.suggestion = (char *)what->suggestion,
+	};
+	va_list ap;
+	int err;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	snprintf(one.rule, sizeof(one.rule), "%s", what->rule);
+	if (!source_line(f, at->line, source, sizeof(source)))
+		one.source = source;
+	err = diags_add(d, &one);
+	return err ? err : -EINVAL;
+}
+
+int yaml_attach_source(const struct yaml_file *f, struct diags *d, size_t first)
+{
+	char source[YAML_SOURCE_MAX];
+
+	for (size_t i = first; i < d->count; i++) {
+		struct diag *one = &d->list[i];
+
+		if (one->source || strcmp(one->path, f->path))
+			continue;
+		if (source_line(f, one->line, source, sizeof(source)))
+			continue;
+		if (diag_set_source(one, source))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A feature or limit of this reader, at the place of an event. */
+static int refuse(struct reader *r, const yaml_event_t *event, const char *rule, const char *text)
+{
+	struct yaml_node at = {
+		.line = event->start_mark.line + 1,
+		.column = event->start_mark.column + 1,
+		.width = 1,
+	};
+	struct yaml_finding what = {.level = DIAG_ERROR, .rule = rule};
+
+	if (event->end_mark.line == event->start_mark.line)
+		at.width = event->end_mark.column - event->start_mark.column;
+	return yaml_report(r->f, &at, &what, r->d, "%s", text);
+}
+
+/* libyaml knows what it did not like and where; people want to know what to do. */
+static int report_syntax(struct reader *r)
+{
+	const yaml_parser_t *p = &r->parser;
+	struct yaml_problem problem = {
+		.text = p->problem ? p->problem : "cannot be read",
+		.line = p->problem_mark.line + 1,
+		.column = p->problem_mark.column + 1,
+		.context_line = p->context ? p->context_mark.line + 1 : 0,
+		.context_column = p->context_mark.column + 1,
+	};
+	struct yaml_node at = {.width = 1};
+	struct yaml_advice advice;
+	struct yaml_finding what = {.level = DIAG_ERROR, .rule = "RC-INP-001"};
+
+	if (p->error == YAML_MEMORY_ERROR)
+		return -ENOMEM;
+	if (p->error == YAML_READER_ERROR)
+		yaml_offset_place(r->f->text, p->problem_offset, &problem.line, &problem.column);
+	yaml_advise(r->f->text, &problem, &advice);
+	at.line = advice.line;
+	at.column = advice.column;
+	what.note = advice.note;
+	return yaml_report(r->f, &at, &what, r->d, "%s", advice.text);
+}
+
+static int next_event(struct reader *r, yaml_event_t *event)
+{
+	return yaml_parser_parse(&r->parser, event) ? 0 : report_syntax(r);
+}
+
+static int node_new(struct reader *r, const yaml_event_t *event, enum yaml_kind kind,
+		    struct yaml_node **out)
+{
+	struct yaml_node *node;
+
+	if (++r->nodes > YAML_NODES_MAX)
+		return refuse(r, event, "RC-INP-007", "more than 10000 values in one file");
+	node = calloc(1, sizeof(*node));
+	if (!node)
+		return -ENOMEM;
+	node->kind = kind;
+	node->line = event->start_mark.line + 1;
+	node->column = event->start_mark.column + 1;
+	node->width = 1;
+	if (event->end_mark.line == event->start_mark.line &&
+	    event->end_mark.column > event->start_mark.column)
+		node->width = event->end_mark.column - event->start_mark.column;
+	*out = node;
+	return 0;
+}
+
+/* Takes the item whatever happens. */
+static int node_append(struct yaml_node *node, struct yaml_node *item)
+{
+	struct yaml_items *grown = node->items;
+
+	if (!grown || node->count == grown->room) {
+		size_t room = node->count ? 2 * node->count : 2;
+
+		grown = realloc(grown, sizeof(*grown) + room * sizeof(grown->node[0]));
+		if (!grown) {
+			node_free(item);
+			return -ENOMEM;
+		}
+		grown->room = room;
+		node->items = grown;
+	}
+	grown->node[node->count++] = item;
+	return 0;
+}
+
+static int read_node(struct reader *r, const yaml_event_t *event, unsigned int depth,
+		     struct yaml_node **out);
+
+static int read_text(struct reader *r, const yaml_event_t *event, struct yaml_node **out)
+{
+	const char *value = (const char *)event->data.scalar.value;
+	struct yaml_node *node;
+	int err;
+
+	if (event->data.scalar.tag)
+		return refuse(r, event, "RC-INP-008", "tags are not accepted");
+	if (memchr(value, '\0', event->data.scalar.length))
+		return refuse(r, event, "RC-INP-004", "a NUL character in a text");
+	err = node_new(r, event, YAML_TEXT, &node);
+	if (err)
+		return err;
+	node->text = strdup(value);
+	if (!node->text) {
+		node_free(node);
+		return -ENOMEM;
+	}
+	*out = node;
+	return 0;
+}
+
+/* All keys that are given twice are reported, but there is no tree then: whoever looks up a key
+ * would see one of its values, and whoever walks the map both. */
+static int check_key(struct reader *r, const struct yaml_node *map, const struct yaml_node *key)
+{
+	struct yaml_finding what = {.level = DIAG_ERROR, .rule = "RC-INP-003"};
+	char note[64];
+	int err;
+
+	if (key->kind != YAML_TEXT) {
+		what.rule = "RC-INP-004";
+		return yaml_report(r->f, key, &what, r->d, "a key must be a word or a number");
+	}
+	for (size_t i = 0; i < map->count; i += 2) {
+		const struct yaml_node *first = yaml_item(map, i);
+
+		if (strcmp(first->text, key->text))
+			continue;
+		snprintf(note, sizeof(note), "first given in line %d", first->line);
+		what.note = note;
+		r->twice = true;
+		err = yaml_report(r->f, key, &what, r->d, "key '%s' is given twice", key->text);
+		return err == -EINVAL ? 0 : err;
+	}
+	return 0;
+}
+
+/* Items of a list, or keys and values of a map, up to the event that ends it. */
+static int read_items(struct reader *r, yaml_event_type_t end, unsigned int depth,
+		      struct yaml_node *node)
+{
+	for (;;) {
+		struct yaml_node *item;
+		yaml_event_t event;
+		int err = next_event(r, &event);
+
+		if (err)
+			return err;
+		if (event.type == end) {
+			if (event.end_mark.line + 1 == (size_t)node->line)
+				node->width = event.end_mark.column + 1 - node->column;
+			yaml_event_delete(&event);
+			return 0;
+		}
+		err = read_node(r, &event, depth + 1, &item);
+		yaml_event_delete(&event);
+		if (err)
+			return err;
+		if (node->kind == YAML_MAP && !(node->count & 1))
+			err = check_key(r, node, item);
+		if (err) {
+			node_free(item);
+			return err;
+		}
+		err = node_append(node, item);
+		if (err)
+			return err;
+	}
+}
+
+static int read_collection(struct reader *r, const yaml_event_t *event, unsigned int depth,
+			   struct yaml_node **out)
+{
+	bool map = event->type == YAML_MAPPING_START_EVENT;
+	struct yaml_node *node;
+	int err;
+
+	if (map ? event->data.mapping_start.tag : event->data.sequence_start.tag)
+		return refuse(r, event, "RC-INP-008", "tags are not accepted");
+	if (depth >= YAML_DEPTH_MAX)
+		return refuse(r, event, "RC-INP-007", "nested deeper than 32 levels");
+	err = node_new(r, event, map ? YAML_MAP : YAML_LIST, &node);
+	if (err)
+		return err;
+	err = read_items(r, map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT, depth, node);
+	if (err) {
+		node_free(node);
+		return err;
+	}
+	*out = node;
+	return 0;
+}
+
+static int read_node(struct reader *r, const yaml_event_t *event, unsigned int depth,
+		     struct yaml_node **out)
+{
+	switch (event->type) {
+	case YAML_SCALAR_EVENT:
+		return read_text(r, event, out);
+	case YAML_SEQUENCE_START_EVENT:
+	case YAML_MAPPING_START_EVENT:
+		return read_collection(r, event, depth, out);
+	default: /* YAML_ALIAS_EVENT: nothing else can stand where a node is expected */
+		return refuse(r, event, "RC-INP-008", "aliases are not accepted");
+	}
+}
+
+/* Reads one event that must come; the stream's start and the documents' start and end. */
+static int expect_event(struct reader *r, yaml_event_type_t type, bool *found)
+{
+	yaml_event_t event;
+	int err = next_event(r, &event);
+
+	if (err)
+		return err;
+	*found = event.type == type;
+	if (!*found && event.type == YAML_DOCUMENT_START_EVENT)
+		err = refuse(r, &event, "RC-INP-008", "a second document in one file");
+	yaml_event_delete(&event);
+	return err;
+}
+
+static int read_root(struct reader *r, struct yaml_node **root)
+{
+	struct yaml_finding what = {.level = DIAG_ERROR, .rule = "RC-INP-007"};
+	yaml_event_t event;
+	bool found;
+	int err = expect_event(r, YAML_STREAM_START_EVENT, &found);
+
+	if (!err)
+		err = expect_event(r, YAML_DOCUMENT_START_EVENT, &found);
+	if (err)
+		return err;
+	if (!found)
+		return yaml_report(r->f, NULL, &what, r->d, "the file is empty");
+	err = next_event(r, &event);
+	if (err)
+		return err;
+	err = read_node(r, &event, 0, root);
+	yaml_event_delete(&event);
+	if (!err)
+		err = expect_event(r, YAML_DOCUMENT_END_EVENT, &found);
+	if (!err)
+		err = expect_event(r, YAML_STREAM_END_EVENT, &found);
+	return err;
+}
+
+/* Text and path are in place; adds the tree. */
+static int read_tree(struct yaml_file *f, size_t size, struct diags *d)
+{
+	struct yaml_finding what = {
+		.level = DIAG_ERROR, .rule = "RC-INP-007", .note = "write 'key: value' lines"};
+	struct reader r = {.f = f, .d = d};
+	int err;
+
+	if (!yaml_parser_initialize(&r.parser))
+		return -ENOMEM;
+	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
+	yaml_parser_set_input_string(&r.parser, (const unsigned char *)f->text, size);
+	err = read_root(&r, &f->root);
+	yaml_parser_delete(&r.parser);
+	if (!err && f->root->kind != YAML_MAP)
+		err = yaml_report(f, f->root, &what, d, "the file holds no keys");
+	return !err && r.twice ? -EINVAL : err;
+}
+
+/* A file that was not read, because it is too large (-EFBIG) or no file. */
+static int report_unread(const char *shown, int why, struct diags *d)
+{
+	struct yaml_finding what = {.level = DIAG_ERROR, .rule = "RC-INP-007"};
+	struct yaml_file file = {.path = (char *)shown};
+
+	return yaml_report(&file, NULL, &what, d, "%s",
+			   why == -EFBIG ? "the file is larger than 1 MiB" : "not a regular file");
+}
+
+/* Takes text, which is terminated behind size. */
+static int parse_owned(const char *shown, char *text, size_t size, struct yaml_file *f,
+		       struct diags *d, struct err *e)
+{
+	struct yaml_file file = {.path = strdup(shown), .text = text};
+	int err = -ENOMEM;
+
+	file.lines = yaml_find_lines(text, &file.line_count);
+	if (file.path && file.lines)
+		err = read_tree(&file, size, d);
+	if (err) {
+		yaml_close(&file);
+		return err == -ENOMEM ? err_sys(e, err, "%s", shown) : err;
+	}
+	*f = file;
+	return 0;
+}
+
+int yaml_parse(const char *shown, const char *text, size_t size, struct yaml_file *f,
+	       struct diags *d, struct err *e)
+{
+	char *copy;
+
+	if (size > YAML_SIZE_MAX)
+		return report_unread(shown, -EFBIG, d);
+	copy = malloc(size + 1);
+	if (!copy)
+		return err_sys(e, -ENOMEM, "%s", shown);
+	memcpy(copy, text, size);
+	copy[size] = '\0';
+	return parse_owned(shown, copy, size, f, d, e);
+}
+
+int yaml_open(const char *path, const char *shown, struct yaml_file *f, struct diags *d,
+	      struct err *e)
+{
+	size_t size = 0;
+	char *text;
+	int err = yaml_read_text(path, &text, &size, e);
+
+	if (err == -EFBIG || err == -ENOTSUP)
+		return report_unread(shown, err, d);
+	if (err)
+		return err;
+	return parse_owned(shown, text, size, f, d, e);
+}
+
+const struct yaml_node *yaml_item(const struct yaml_node *node, size_t index)
+{
+	return node && index < node->count ? node->items->node[index] : NULL;
+}
+
+const struct yaml_node *yaml_get(const struct yaml_node *map, const char *key)
+{
+	if (!map || map->kind != YAML_MAP)
+		return NULL;
+	for (size_t i = 0; i < map->count; i += 2)
+		if (!strcmp(yaml_item(map, i)->text, key))
+			return yaml_item(map, i + 1);
+	return NULL;
+}
+
+const struct yaml_node *yaml_find(const struct yaml_file *f, const char *path)
+{
+	const struct yaml_node *node = f->root;
+	const char *dot;
+	char key[64];
+
+	while ((dot = strchr(path, '.'))) {
+		snprintf(key, sizeof(key), "%.*s", (int)(dot - path), path);
+		node = yaml_get(node, key);
+		path = dot + 1;
+	}
+	return yaml_get(node, path);
+}

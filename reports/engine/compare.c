@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The odd one out. Ports are put into groups of equal settings; a fabric has few groups, so this is
+ * linear in ports. Guests, VFs and iWARP ports take no part: their settings are not theirs.
+ */
+#include "reports/engine/compare.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct member {
+	struct subject s;
+	size_t group; /* index of the first member with equal settings */
+	size_t size;  /* of the group, in its first member */
+	bool right;   /* as the profile wants */
+};
+
+struct members {
+	struct member *list;
+	size_t count, wrong;
+};
+
+static bool equal(const struct subject *a, const struct subject *b, uint64_t fields)
+{
+	return !((qos_diff(&a->port->qos, &b->port->qos) | qos_diff(&b->port->qos, &a->port->qos)) &
+		 fields);
+}
+
+static bool takes_part(const struct subject *s, uint64_t fields)
+{
+	if (!s->port || s->port->kind == PORT_ROCE_VF || s->port->kind == PORT_GUEST ||
+	    s->port->kind == PORT_IWARP)
+		return false;
+	return (s->port->qos.has & fields) == fields;
+}
+
+static int gather(const struct rule_context *c, const struct comparison *what, struct members *m)
+{
+	struct port_walk walk = {.c = c};
+	struct subject s;
+	size_t room = 0;
+
+	while (port_walk_next(&walk, &s))
+		room++;
+	m->list = calloc(room + 1, sizeof(*m->list));
+	if (!m->list)
+		return -ENOMEM;
+	walk = (struct port_walk){.c = c};
+	while (port_walk_next(&walk, &s)) {
+		struct member *new = &m->list[m->count];
+		size_t g = 0;
+
+		if (!takes_part(&s, what->fields))
+			continue;
+		new->s = s;
+		new->right = !(qos_diff(s.wish, &s.port->qos) & what->conform & s.port->qos.has);
+		while (g < m->count &&
+		       (m->list[g].group != g || !equal(&m->list[g].s, &s, what->fields)))
+			g++;
+		new->group = g;
+		m->list[g].size++;
+		m->wrong += !new->right;
+		m->count++;
+	}
+	return 0;
+}
+
+/* The group most ports are in; m->count when two are equally large. */
+static size_t majority(const struct members *m)
+{
+	size_t best = 0;
+	bool tie = false;
+
+	for (size_t i = 1; i < m->count; i++) {
+		if (m->list[i].group != i)
+			continue;
+		if (m->list[i].size == m->list[best].size)
+			tie = true;
+		if (m->list[i].size > m->list[best].size) {
+			best = i;
+			tie = false;
+		}
+	}
+	return tie ? m->count : best;
+}
+
+static const char *value_of(const struct member *one, enum qos_field_id id, char *buf, size_t size)
+{
+	qos_field_text(&one->s.port->qos, id, buf, size);
+	return buf;
+}
+
+static void say_same(const struct rule *rule, const struct members *m,
+		     const struct comparison *what, struct findings *out)
+{
+	char value[512];
+
+	finding_begin(out, rule, "", "", m->list[0].s.prio_set);
+	finding_say(out, VERDICT_PASS, "%s is the same on all %zu ports", what->noun, m->count);
+	finding_evidence(out, EVIDENCE_ACROSS, "%s is %s on %zu ports, %s %s among them",
+			 qos_fields[what->show].key,
+			 value_of(&m->list[0], what->show, value, sizeof(value)), m->count,
+			 m->list[0].s.host->name, m->list[0].s.name);
+}
+
+/* The first compared field in which two ports differ. */
+static enum qos_field_id differing(const struct member *a, const struct member *b,
+				   const struct comparison *what)
+{
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (what->fields & QOS_BIT(id) && !equal(&a->s, &b->s, QOS_BIT(id)))
+			return id;
+	return what->show;
+}
+
+/* Of two DSCP maps, the entries in which they differ: 64 of them hide the one that matters. */
+static void leave_differing(struct qos *a, struct qos *b)
+{
+	for (unsigned int d = 0; d < QOS_DSCPS; d++)
+		if (a->dscp_prio[d] == b->dscp_prio[d])
+			a->dscp_prio[d] = b->dscp_prio[d] = QOS_UNMAPPED;
+}
+
+static void say_odd(const struct rule *rule, const struct members *m, size_t odd, size_t good,
+		    const struct comparison *what, struct findings *out)
+{
+	const struct member *a = &m->list[odd], *b = &m->list[good];
+	enum qos_field_id show = differing(a, b, what);
+	const char *key = qos_fields[show].key;
+	char odd_value[512], good_value[512];
+	struct qos odd_alone, good_alone;
+
+	odd_alone = a->s.port->qos;
+	good_alone = b->s.port->qos;
+	if (show == QOS_DSCP_PRIO)
+		leave_differing(&odd_alone, &good_alone);
+	qos_field_text(&odd_alone, show, odd_value, sizeof(odd_value));
+	qos_field_text(&good_alone, show, good_value, sizeof(good_value));
+	finding_begin(out, rule, a->s.host->name, a->s.name, a->s.prio_set);
+	finding_say(out, VERDICT_FAIL, "%s differs: %s is %s here, %s on %s %s", what->noun, key,
+		    odd_value, good_value, b->s.host->name, b->s.name);
+	finding_wish(out, a->s.profile, show);
+	finding_evidence(out, EVIDENCE_ACROSS, "%s is %s on %s %s", key, odd_value, a->s.host->name,
+			 a->s.name);
+	finding_evidence(out, EVIDENCE_ACROSS, "%s is %s on %s %s", key, good_value,
+			 b->s.host->name, b->s.name);
+}
+
+/* A port to hold against the odd one: right by the profile, else of another group. */
+static size_t counterpart(const struct members *m, size_t odd, size_t best)
+{
+	size_t other = odd;
+
+	for (size_t i = 0; i < m->count; i++) {
+		if (m->list[i].group == m->list[odd].group)
+			continue;
+		if (m->list[i].right || i == best)
+			return i;
+		other = i;
+	}
+	return other;
+}
+
+static void say_groups(const struct rule *rule, const struct members *m,
+		       const struct comparison *what, struct findings *out)
+{
+	bool by_profile = m->wrong && m->wrong < m->count;
+	bool all_right = !m->wrong && (what->conform & what->fields) == what->fields;
+	size_t best = majority(m);
+
+	if (m->list[0].size == m->count || all_right) {
+		say_same(rule, m, what, out);
+		return;
+	}
+	for (size_t i = 0; i < m->count; i++)
+		if (by_profile ? !m->list[i].right : m->list[i].group != best)
+			say_odd(rule, m, i, counterpart(m, i, best), what, out);
+}
+
+/* Fewer than two ports state it. One host has nothing to compare; of several hosts that is evidence
+ * that is missing, unless the profile skips what cannot be read. */
+static void say_alone(const struct rule *rule, const struct rule_context *c, size_t count,
+		      const struct comparison *what, struct findings *out)
+{
+	bool skip = c->run->host_count < 2 || c->fabric->profile.on_unsupported == CHOICE_SKIP;
+
+	finding_begin(out, rule, "", "", 0);
+	finding_say(out, skip ? VERDICT_SKIP : VERDICT_INCONCLUSIVE,
+		    "%s is known on %zu port: nothing to compare", what->noun, count);
+}
+
+void compare_hosts(const struct rule *rule, const struct rule_context *c,
+		   const struct comparison *what, struct findings *out)
+{
+	struct comparison known = *what;
+	struct members m = {0};
+
+	known.conform &= c->fabric->profile.qos.has;
+	if (gather(c, &known, &m)) {
+		out->err = -ENOMEM;
+		return;
+	}
+	if (m.count > 1)
+		say_groups(rule, &m, &known, out);
+	else
+		say_alone(rule, c, m.count, what, out);
+	free(m.list);
+}

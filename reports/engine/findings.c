@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The list of findings: written by checks, weighed into an exit code. Knows nothing of any rule but
+ * the two whose failure means "incomplete" and not "wrong": a host missing, and nothing to judge.
+ */
+#include "reports/engine/findings.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const verdict_words[] = {
+	[VERDICT_PASS] = "PASS", [VERDICT_SKIP] = "SKIP", [VERDICT_INCONCLUSIVE] = "INCONCLUSIVE",
+	[VERDICT_WARN] = "WARN", [VERDICT_FAIL] = "FAIL",
+};
+
+static const char *const severity_words[] = {
+	[SEVERITY_INFO] = "info",
+	[SEVERITY_WARN] = "warn",
+	[SEVERITY_ERROR] = "error",
+};
+
+const char *verdict_word(enum verdict v)
+{
+	return verdict_words[v];
+}
+
+const char *severity_word(enum severity s)
+{
+	return severity_words[s];
+}
+
+static struct finding *last(struct findings *out)
+{
+	return out->err || !out->count ? NULL : &out->list[out->count - 1];
+}
+
+/* Doubles at powers of two: the count alone says how much room there is. */
+static int make_room(struct findings *out)
+{
+	struct finding *list;
+
+	if (out->count & (out->count - 1))
+		return 0;
+	list = reallocarray(out->list, out->count ? out->count * 2 : 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	out->list = list;
+	return 0;
+}
+
+void finding_begin(struct findings *out, const struct rule *rule, const char *host,
+		   const char *port, uint8_t prio_set)
+{
+	struct finding *f;
+
+	if (out->err)
+		return;
+	out->err = make_room(out);
+	if (out->err)
+		return;
+	f = &out->list[out->count++];
+	memset(f, 0, sizeof(*f));
+	f->rule = rule;
+	f->verdict = VERDICT_INCONCLUSIVE;
+	f->prio_set = prio_set;
+	f->caused_by = -1;
+	snprintf(f->host, sizeof(f->host), "%s", host);
+	snprintf(f->port, sizeof(f->port), "%s", port);
+}
+
+/* The caller's to free; NULL when memory ran out, which the list remembers. */
+static char *__attribute__((format(printf, 2, 0)))
+format(struct findings *out, const char *fmt, va_list args)
+{
+	char *text;
+
+	if (vasprintf(&text, fmt, args) >= 0)
+		return text;
+	out->err = -ENOMEM;
+	return NULL;
+}
+
+void finding_say(struct findings *out, enum verdict v, const char *fmt, ...)
+{
+	struct finding *f = last(out);
+	va_list args;
+	char *text;
+
+	if (!f)
+		return;
+	va_start(args, fmt);
+	text = format(out, fmt, args);
+	va_end(args);
+	if (!text)
+		return;
+	free(f->text);
+	f->text = text;
+	f->verdict = v;
+	if (v == VERDICT_FAIL && f->rule->severity < SEVERITY_ERROR)
+		f->verdict = VERDICT_WARN;
+}
+
+void finding_append(struct findings *out, const char *fmt, ...)
+{
+	struct finding *f = last(out);
+	char *more, *text = NULL;
+	va_list args;
+
+	if (!f)
+		return;
+	va_start(args, fmt);
+	more = format(out, fmt, args);
+	va_end(args);
+	if (!more || asprintf(&text, "%s%s", f->text ? f->text : "", more) < 0) {
+		free(more);
+		out->err = -ENOMEM;
+		return;
+	}
+	free(more);
+	free(f->text);
+	f->text = text;
+}
+
+void finding_evidence(struct findings *out, enum evidence_kind kind, const char *fmt, ...)
+{
+	struct finding *f = last(out);
+	struct evidence_item *list;
+	va_list args;
+	char *text;
+
+	if (!f)
+		return;
+	list = reallocarray(f->evidence, f->evidence_count + 1, sizeof(*list));
+	if (!list) {
+		out->err = -ENOMEM;
+		return;
+	}
+	f->evidence = list;
+	va_start(args, fmt);
+	text = format(out, fmt, args);
+	va_end(args);
+	if (!text)
+		return;
+	list[f->evidence_count].kind = (char)kind;
+	list[f->evidence_count++].text = text;
+}
+
+void finding_wish(struct findings *out, const struct profile *p, enum qos_field_id id)
+{
+	struct finding *f = last(out);
+
+	if (!f || !p->line[id])
+		return;
+	snprintf(f->wish_path, sizeof(f->wish_path), "%s", p->path);
+	f->wish_line = p->line[id];
+}
+
+void finding_prios(struct findings *out, uint8_t prio_set)
+{
+	struct finding *f = last(out);
+
+	if (f)
+		f->prio_set = prio_set;
+}
+
+enum verdict finding_verdict(const struct findings *out)
+{
+	if (out->err || !out->count)
+		return VERDICT_INCONCLUSIVE;
+	return out->list[out->count - 1].verdict;
+}
+
+void findings_clear(struct findings *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->count; i++) {
+		for (unsigned int k = 0; k < f->list[i].evidence_count; k++)
+			free(f->list[i].evidence[k].text);
+		free(f->list[i].evidence);
+		free(f->list[i].text);
+	}
+	free(f->list);
+	memset(f, 0, sizeof(*f));
+}
+
+bool finding_violated(const struct finding *f)
+{
+	return f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN;
+}
+
+enum severity finding_severity(const struct finding *f)
+{
+	if (f->verdict == VERDICT_FAIL)
+		return SEVERITY_ERROR;
+	return f->rule->severity < SEVERITY_WARN ? f->rule->severity : SEVERITY_WARN;
+}
+
+static bool id_listed(const char *id, const char *const *list, unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (!strcmp(id, list[i]))
+			return true;
+	return false;
+}
+
+bool finding_blocks(const struct finding *f, const char *const *allow, unsigned int allow_count)
+{
+	if (f->verdict != VERDICT_INCONCLUSIVE || f->rule->severity < SEVERITY_ERROR)
+		return false;
+	return !id_listed(f->rule->id, allow, allow_count);
+}
+
+/* The run is incomplete, which is another answer than wrong. */
+static bool is_incomplete(const struct finding *f)
+{
+	static const char *const ids[] = {"RC-META-007", "RC-META-010", "RC-CAP-002"};
+
+	return f->verdict == VERDICT_FAIL && id_listed(f->rule->id, ids, ARRAY_SIZE(ids));
+}
+
+int findings_exit(const struct findings *f, enum severity fail_on, const char *const *allow,
+		  unsigned int allow_count)
+{
+	bool incomplete = false;
+
+	for (size_t i = 0; i < f->count; i++) {
+		const struct finding *one = &f->list[i];
+
+		if (is_incomplete(one) || finding_blocks(one, allow, allow_count))
+			incomplete = true;
+		else if (finding_violated(one) && finding_severity(one) >= fail_on)
+			return 1;
+	}
+	return incomplete ? 4 : 0;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runs the rule table over a run. META rules come first: what they find weak about the evidence of
+ * a port turns the PASS of a rule that stands on it into INCONCLUSIVE; a FAIL stays a FAIL. Then
+ * causes are linked.
+ */
+#include "reports/engine/rules.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/engine/subject.h"
+#include "reports/rules/check_capture.h"
+
+/* What is weak about the evidence of one port. */
+enum weakness {
+	WEAK_LOAD = 1 << 0,
+	WEAK_COUNTERS = 1 << 1,
+	WEAK_CAPTURE = 1 << 2,
+	WEAK_FOREIGN = 1 << 3,
+};
+
+/* clang-format off */
+
+/* A violated META rule weakens what rules with one of these needs stand on. */
+static const struct {
+	const char *id;
+	enum weakness weakness;
+	unsigned int needs;
+	bool demotes; /* PASS becomes INCONCLUSIVE; else the line says unreliable */
+	const char *text;
+} weaknesses[] = {
+	{"RC-META-002", WEAK_LOAD, NEED_LOAD, true,
+	 "the load was not reached (RC-META-002)"},
+	{"RC-META-003", WEAK_COUNTERS, NEED_DELTA, true,
+	 "a counter was reset (RC-META-003)"},
+	{"RC-META-004", WEAK_CAPTURE, NEED_CAPTURE, true,
+	 "the capture is incomplete (RC-META-004)"},
+	{"RC-META-005", WEAK_CAPTURE, NEED_CAPTURE, true,
+	 "the capture cannot see RoCE (RC-META-005)"},
+	{"RC-META-006", WEAK_FOREIGN, NEED_DELTA, false,
+	 "; unreliable: foreign traffic on the port (RC-META-006)"},
+};
+
+/* clang-format on */
+
+const struct rule *rule_find(const char *id)
+{
+	for (unsigned int i = 0; i < rule_count; i++)
+		if (!strcmp(rule_table[i].id, id))
+			return &rule_table[i];
+	return NULL;
+}
+
+static bool roce_ready(const struct subject *s, struct findings *out)
+{
+	if (s->port->kind != PORT_IWARP)
+		return true;
+	finding_say(out, VERDICT_SKIP, "iWARP runs over TCP: RoCE settings do not apply");
+	return false;
+}
+
+static bool dcb_ready(const struct subject *s, struct findings *out)
+{
+	static const char *const owner[] = {
+		[PORT_ROCE_VF] = "a virtual function: its QoS is set on the PF, by the host",
+		[PORT_GUEST] = "a guest's port: its QoS is set outside the guest",
+	};
+
+	if (!roce_ready(s, out))
+		return false;
+	if (s->port->kind >= ARRAY_SIZE(owner) || !owner[s->port->kind])
+		return true;
+	finding_say(out, VERDICT_SKIP, "%s", owner[s->port->kind]);
+	return false;
+}
+
+static bool profile_ready(const struct subject *s, struct findings *out)
+{
+	if (subject_has_profile(s))
+		return true;
+	finding_say(out, VERDICT_SKIP, "no profile was given: nothing says what it should be");
+	return false;
+}
+
+static bool peer_ready(const struct subject *s, struct findings *out)
+{
+	if (!s->c->alone || s->c->listened)
+		return true;
+	finding_say(out, VERDICT_SKIP, "the link partner was not listened for (--listen)");
+	return false;
+}
+
+static bool prio_ready(const struct subject *s, struct findings *out)
+{
+	if (s->roce_prio >= 0)
+		return true;
+	finding_say(out, VERDICT_SKIP,
+		    subject_has_profile(s)
+			    ? "the profile does not say which priority carries RoCE"
+			    : "no profile was given, and not exactly one priority is lossless");
+	return false;
+}
+
+static bool lossless_ready(const struct subject *s, struct findings *out)
+{
+	if (s->profile->intent == INTENT_LOSSLESS)
+		return true;
+	finding_say(out, VERDICT_SKIP, "the profile's intent is %s",
+		    profile_intent_word(s->profile->intent));
+	return false;
+}
+
+static bool traffic_ready(const struct subject *s, struct findings *out)
+{
+	if (s->c->run->traffic)
+		return true;
+	finding_say(out, VERDICT_SKIP, "no traffic in this run: configuration alone is judged");
+	return false;
+}
+
+static bool load_ready(const struct subject *s, struct findings *out)
+{
+	const struct run_pair *pair;
+	const char *error = "no traffic was planned for this port";
+	unsigned int i = 0;
+
+	if (!traffic_ready(s, out))
+		return false;
+	while ((pair = subject_pair(s, &i))) {
+		if (pair->ran)
+			return true;
+		error = pair->error[0] ? pair->error : "the traffic did not run";
+	}
+	finding_say(out, VERDICT_INCONCLUSIVE, "%s", error);
+	return false;
+}
+
+static bool reading_ready(const struct subject *s, struct findings *out, enum run_reading first,
+			  const char *phase)
+{
+	struct counters delta;
+
+	if (!traffic_ready(s, out))
+		return false;
+	if (subject_delta(s, first, &delta, NULL))
+		return true;
+	finding_say(out, VERDICT_INCONCLUSIVE, "the counters around the %s were not read", phase);
+	return false;
+}
+
+static bool delta_ready(const struct subject *s, struct findings *out)
+{
+	return reading_ready(s, out, READ_LOAD_BEFORE, "load");
+}
+
+static bool quiet_ready(const struct subject *s, struct findings *out)
+{
+	return reading_ready(s, out, READ_QUIET_BEFORE, "quiet baseline");
+}
+
+static bool capture_ready(const struct subject *s, struct findings *out)
+{
+	const struct run_port *p = s->run_port;
+
+	if (!traffic_ready(s, out))
+		return false;
+	if (p && p->has_capture)
+		return true;
+	if (s->c->fabric->capture == CAPTURE_OFF)
+		finding_say(out, VERDICT_INCONCLUSIVE, "the inventory turned captures off");
+	else
+		finding_say(out, VERDICT_INCONCLUSIVE, "no packets were captured at this port%s%s",
+			    p && p->capture_error[0] ? ": " : "", p ? p->capture_error : "");
+	return false;
+}
+
+static const struct {
+	enum rule_need need;
+	bool (*ready)(const struct subject *s, struct findings *out);
+} preconditions[] = {
+	{NEED_PROFILE, profile_ready}, {NEED_DCB, dcb_ready},	  {NEED_ROCE, roce_ready},
+	{NEED_PEER, peer_ready},       {NEED_PRIO, prio_ready},	  {NEED_LOSSLESS, lossless_ready},
+	{NEED_LOAD, load_ready},       {NEED_DELTA, delta_ready}, {NEED_QUIET, quiet_ready},
+	{NEED_CAPTURE, capture_ready},
+};
+
+static bool ready(const struct rule *rule, const struct subject *s, struct findings *out)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(preconditions); i++)
+		if (rule->needs & preconditions[i].need && !preconditions[i].ready(s, out))
+			return false;
+	return true;
+}
+
+static unsigned int weakness_found(const struct rule *rule, const struct findings *out)
+{
+	enum verdict v = finding_verdict(out);
+
+	if (v != VERDICT_WARN && v != VERDICT_FAIL)
+		return 0;
+	for (unsigned int i = 0; i < ARRAY_SIZE(weaknesses); i++)
+		if (!strcmp(weaknesses[i].id, rule->id))
+			return weaknesses[i].weakness;
+	return 0;
+}
+
+static void weigh(const struct rule *rule, unsigned int weak, struct findings *out)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(weaknesses); i++) {
+		enum verdict v = finding_verdict(out);
+
+		if (!(weak & weaknesses[i].weakness) || !(rule->needs & weaknesses[i].needs))
+			continue;
+		if (!weaknesses[i].demotes && v != VERDICT_SKIP && v != VERDICT_INCONCLUSIVE)
+			finding_append(out, "%s", weaknesses[i].text);
+		else if (v == VERDICT_PASS)
+			finding_say(out, VERDICT_INCONCLUSIVE, "%s", weaknesses[i].text);
+	}
+}
+
+static bool is_meta(const struct rule *rule)
+{
+	return !strncmp(rule->id, "RC-META-", strlen("RC-META-"));
+}
+
+/* What is said of the machine is not said of RoCE's priority. */
+static uint8_t prios_of(const struct rule *rule, const struct subject *s)
+{
+	return rule->scope == SCOPE_HOST && !(rule->needs & NEED_PRIO) ? 0 : s->prio_set;
+}
+
+/* One rule over all ports. weak has one byte a port, in walking order. */
+static void judge_ports(const struct rule *rule, const struct rule_context *c, uint8_t *weak,
+			struct findings *out)
+{
+	struct port_walk walk = {.c = c};
+	struct subject s;
+
+	for (size_t i = 0; port_walk_next(&walk, &s); i++) {
+		size_t first = out->count;
+
+		if (!s.port && strcmp(rule->id, "RC-HST-008"))
+			continue; /* RC-HST-008 fails for it: one finding, not one a rule */
+		finding_begin(out, rule, s.host->name, s.name, prios_of(rule, &s));
+		if (!ready(rule, &s, out))
+			continue;
+		rule->check_port(&s, out);
+		if (is_meta(rule))
+			weak[i] |= weakness_found(rule, out);
+		else if (out->count == first + 1)
+			weigh(rule, weak[i], out);
+	}
+}
+
+static bool in_scope(const struct rule *rule, const struct rule_context *c)
+{
+	if (c->capture || rule->scope == SCOPE_CAPTURE)
+		return c->capture && rule->scope == SCOPE_CAPTURE;
+	return rule->scope == SCOPE_BOTH || (rule->scope == SCOPE_HOST) == c->alone;
+}
+
+static void run_group(bool meta, const struct rule_context *c, uint8_t *weak, struct findings *out)
+{
+	for (unsigned int i = 0; i < rule_count; i++) {
+		const struct rule *rule = &rule_table[i];
+
+		if (is_meta(rule) != meta || !in_scope(rule, c))
+			continue;
+		if (rule->check)
+			rule->check(rule, c, out);
+		else
+			judge_ports(rule, c, weak, out);
+	}
+}
+
+static int run_all(struct rule_context *c, struct findings *out)
+{
+	struct port_walk walk = {.c = c};
+	struct subject s;
+	size_t ports = 0;
+	uint8_t *weak;
+
+	memset(out, 0, sizeof(*out));
+	while (port_walk_next(&walk, &s))
+		ports++;
+	weak = calloc(ports + 1, 1);
+	if (!weak)
+		return -ENOMEM;
+	run_group(true, c, weak, out);
+	run_group(false, c, weak, out);
+	free(weak);
+	findings_link(out, c->run);
+	return out->err;
+}
+
+int rules_run(const struct fabric *f, const struct run *run, struct findings *out)
+{
+	struct rule_context c = {.fabric = f, .run = run, .so_far = out};
+
+	return run_all(&c, out);
+}
+
+int rules_run_host(const struct fabric *f, const struct run *run, bool listened,
+		   struct findings *out)
+{
+	struct rule_context c = {
+		.fabric = f,
+		.run = run,
+		.so_far = out,
+		.alone = true,
+		.listened = listened,
+	};
+
+	return run_all(&c, out);
+}
+
+int rules_run_capture(const struct fabric *f, const struct run *run,
+		      const struct capture_case *capture, struct findings *out)
+{
+	struct rule_context c = {.fabric = f, .run = run, .so_far = out, .capture = capture};
+
+	return run_all(&c, out);
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The variables as rows. The traffic class is the whole ToS byte, DSCP << 2 and the ECN bits below
+ * (RFC 2474, RFC 3168 s5): these libraries hand it to verbs as it is. NCCL's "=" demands exact
+ * device names, without it mlx5_1 would also mean mlx5_10.
+ */
+#include "reports/rules/app_env.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "profiles/base/text.h"
+#include "reports/engine/subject.h"
+
+#define PORTS_MAX 64
+
+enum what {
+	WHAT_DEVICES, /* names */
+	WHAT_PORTS,   /* names with the port: mlx5_0:1 */
+	WHAT_TC,      /* ToS byte */
+	WHAT_GID,     /* index of the RoCE v2 GID, the same on all */
+	WHAT_SL,      /* service level: the priority, where the VLAN tag carries it */
+	WHAT_ON,
+};
+
+static const struct row {
+	const char *name;
+	enum what what;
+	const char *prefix;
+	char separator;
+} rows[] = {
+	{"NCCL_IB_HCA", WHAT_PORTS, "=", ','},
+	{"NCCL_IB_GID_INDEX", WHAT_GID, "", 0},
+	{"NCCL_IB_TC", WHAT_TC, "", 0},
+	{"NCCL_IB_SL", WHAT_SL, "", 0},
+	{"UCX_NET_DEVICES", WHAT_PORTS, "", ','},
+	{"UCX_IB_GID_INDEX", WHAT_GID, "", 0},
+	{"UCX_IB_TRAFFIC_CLASS", WHAT_TC, "", 0},
+	{"UCX_IB_SL", WHAT_SL, "", 0},
+	{"NVSHMEM_HCA_LIST", WHAT_PORTS, "", ','},
+	{"NVSHMEM_IB_GID_INDEX", WHAT_GID, "", 0},
+	{"NVSHMEM_IB_TRAFFIC_CLASS", WHAT_TC, "", 0},
+	{"NVSHMEM_IB_SL", WHAT_SL, "", 0},
+	{"FI_VERBS_GID_IDX", WHAT_GID, "", 0},
+	{"MV2_USE_RoCE", WHAT_ON, "", 0},
+	{"MV2_IBA_HCA", WHAT_DEVICES, "", ':'},
+	{"MV2_DEFAULT_GID_INDEX", WHAT_GID, "", 0},
+	{"MV2_DEFAULT_SERVICE_LEVEL", WHAT_SL, "", 0},
+};
+_Static_assert(ARRAY_SIZE(rows) <= APP_ENV_VARS_MAX, "room for every variable");
+
+/* What all ports agree on. */
+struct facts {
+	const struct port *port[PORTS_MAX];
+	unsigned int count;
+	int tos, sl; /* -ENODATA: nobody says */
+	int gid;     /* -ENODATA: none, or not one index for all */
+	bool tos_differ;
+};
+
+static void note(struct app_env *env, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+static void note(struct app_env *env, const char *fmt, ...)
+{
+	va_list args;
+
+	if (env->notes == APP_ENV_NOTES_MAX)
+		return;
+	va_start(args, fmt);
+	vsnprintf(env->note[env->notes++], sizeof(env->note[0]), fmt, args);
+	va_end(args);
+}
+
+/* A name that may stand in a line which a shell reads. */
+static bool is_plain(const char *name)
+{
+	return name[0] && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				       "0123456789_.-") == strlen(name);
+}
+
+/* The RoCE v2 GID of an IPv4 address, else of another global address; -ENODATA. */
+static int gid_index(const struct port *p)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	const struct gid *any = port_gid(p, "");
+
+	for (unsigned int i = 0; i < p->gid_count; i++)
+		if (p->gid[i].type == GID_ROCE_V2 && !memcmp(p->gid[i].raw, mapped, sizeof(mapped)))
+			return p->gid[i].index;
+	return any ? any->index : -ENODATA;
+}
+
+/* Ports of a bond share its RDMA device. */
+static bool is_listed(const struct facts *f, const struct port *p)
+{
+	for (unsigned int i = 0; i < f->count; i++)
+		if (!strcmp(f->port[i]->ibdev, p->ibdev) && f->port[i]->ib_port == p->ib_port)
+			return true;
+	return false;
+}
+
+static bool is_usable(const struct subject *s, struct app_env *env)
+{
+	const struct port *p = s->port;
+
+	if (!p || !p->ibdev[0] || p->kind == PORT_ETHERNET || p->kind == PORT_IWARP)
+		return false;
+	if (!is_plain(p->ibdev)) {
+		note(env, "a device is left out: its name would not be safe in a shell");
+		return false;
+	}
+	if (p->up && p->ib_active)
+		return true;
+	note(env, "%s is left out: its link is not up", p->ibdev);
+	return false;
+}
+
+/* Two ports that give different answers to one question leave it open. */
+static void agree(int *value, int one, bool first, bool *differ)
+{
+	*differ = *differ || (!first && *value != one);
+	*value = one;
+}
+
+static int service_level(const struct subject *s)
+{
+	const struct qos *q = qos_has(s->wish, QOS_TRUST) ? s->wish : &s->port->qos;
+
+	return qos_has(q, QOS_TRUST) && q->trust == QOS_TRUST_PCP ? s->roce_prio : -ENODATA;
+}
+
+static void settle(int *value, bool differ, const char *what, struct app_env *env)
+{
+	if (!differ)
+		return;
+	*value = -ENODATA;
+	note(env, "%s is left out: it differs between the devices", what);
+}
+
+static void gather(const struct rule_context *c, struct facts *f, struct app_env *env)
+{
+	bool sl_differ = false, gid_differ = false;
+	struct port_walk walk = {.c = c};
+	struct subject s;
+
+	while (f->count < PORTS_MAX && port_walk_next(&walk, &s)) {
+		bool first = !f->count;
+
+		if (!is_usable(&s, env) || is_listed(f, s.port))
+			continue;
+		agree(&f->tos, subject_roce_tos(&s), first, &f->tos_differ);
+		agree(&f->sl, service_level(&s), first, &sl_differ);
+		agree(&f->gid, gid_index(s.port), first, &gid_differ);
+		f->port[f->count++] = s.port;
+	}
+	settle(&f->tos, f->tos_differ, "the traffic class", env);
+	settle(&f->sl, sl_differ, "the service level", env);
+	settle(&f->gid, gid_differ, "the GID index", env);
+	if (gid_differ)
+		for (unsigned int i = 0; i < f->count; i++)
+			note(env, "RoCE v2 GID index of %s: %d", f->port[i]->ibdev,
+			     gid_index(f->port[i]));
+}
+
+static void tell_tos(const struct facts *f, struct app_env *env)
+{
+	static const char *const ecn[] = {"no ECN bits: a switch drops it where it could mark it",
+					  "ECT(1)", "ECT(0)", "CE"};
+
+	if (f->tos >= 0)
+		note(env, "traffic class %d: DSCP %d << 2 = %d, and %s", f->tos, f->tos >> 2,
+		     f->tos & 0xfc, ecn[f->tos & 3]);
+	else if (f->count && !f->tos_differ)
+		note(env, "no traffic class: neither a profile nor rdma_cm says the DSCP of RoCE");
+	for (unsigned int i = 0; i < f->count; i++)
+		if (qos_has(&f->port[i]->qos, QOS_VERBS_TOS))
+			note(env, "the driver of %s forces ToS %u on every connection",
+			     f->port[i]->ibdev, f->port[i]->qos.verbs_tos);
+}
+
+static bool put_devices(const struct row *row, const struct facts *f, char *buf, size_t size)
+{
+	size_t used = (size_t)snprintf(buf, size, "%s", row->prefix);
+
+	for (unsigned int i = 0; i < f->count && used < size; i++) {
+		const char between[] = {i ? row->separator : '\0', '\0'};
+
+		if (row->what == WHAT_PORTS)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s:%u", between,
+						 f->port[i]->ibdev, f->port[i]->ib_port);
+		else
+			used += (size_t)snprintf(buf + used, size - used, "%s%s", between,
+						 f->port[i]->ibdev);
+	}
+	return used < size;
+}
+
+static bool put_value(const struct row *row, const struct facts *f, char *buf, size_t size)
+{
+	const int numbers[] = {
+		[WHAT_TC] = f->tos, [WHAT_GID] = f->gid, [WHAT_SL] = f->sl, [WHAT_ON] = 1};
+
+	if (row->what == WHAT_DEVICES || row->what == WHAT_PORTS)
+		return put_devices(row, f, buf, size);
+	return numbers[row->what] >= 0 && snprintf(buf, size, "%d", numbers[row->what]) > 0;
+}
+
+void app_env_make(const struct fabric *fabric, const struct run *run, struct app_env *env)
+{
+	const struct rule_context c = {.fabric = fabric, .run = run, .alone = true};
+	struct facts f = {.tos = -ENODATA, .sl = -ENODATA, .gid = -ENODATA};
+
+	memset(env, 0, sizeof(*env));
+	gather(&c, &f, env);
+	tell_tos(&f, env);
+	if (!f.count)
+		note(env, "no RoCE port is up: there is nothing to export");
+	for (unsigned int i = 0; f.count && i < ARRAY_SIZE(rows); i++) {
+		struct app_env_var *var = &env->var[env->count];
+
+		var->name = rows[i].name;
+		env->count += put_value(&rows[i], &f, var->value, sizeof(var->value));
+	}
+}
+
+/* One word of sh, bash and zsh, whose "=" in front names a command. What is not known to be
+ * harmless is quoted, whatever app_env_make() left out: the line is run by eval, as root. */
+static void print_word(const char *value, FILE *out)
+{
+	static const char harmless[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+				       "0123456789_.:,-";
+
+	if (value[0] && strspn(value, harmless) == strlen(value)) {
+		fputs(value, out);
+		return;
+	}
+	fputc('\'', out);
+	for (; *value; value++) {
+		if (*value == '\'')
+			fputs("'\\'", out);
+		fputc(*value, out);
+	}
+	fputc('\'', out);
+}
+
+void app_env_print(const struct app_env *env, FILE *out)
+{
+	for (unsigned int i = 0; i < env->notes; i++) {
+		fputs("# ", out);
+		text_print(out, env->note[i], TEXT_FIELD);
+		fputc('\n', out);
+	}
+	for (unsigned int i = 0; i < env->count; i++) {
+		fprintf(out, "export %s=", env->var[i].name);
+		print_word(env->var[i].value, out);
+		fputc('\n', out);
+	}
+}
+
+json_t *app_env_json(const struct app_env *env)
+{
+	json_t *json = json_object();
+
+	for (unsigned int i = 0; json && i < env->count; i++) {
+		if (json_object_set_new(json, env->var[i].name, json_string(env->var[i].value))) {
+			json_decref(json);
+			return NULL;
+		}
+	}
+	return json;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The environment an application needs to send what the profile wants: devices, GID index, traffic
+ * class and service level by the names of NCCL, UCX, NVSHMEM and the MPIs. A value that would be
+ * wrong on one of the devices is left out, and a note says why.
+ */
+#ifndef REPORTS_APP_ENV_H
+#define REPORTS_APP_ENV_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "reports/engine/rules.h"
+
+#define APP_ENV_VARS_MAX  24
+#define APP_ENV_NOTES_MAX 8
+
+struct app_env_var {
+	const char *name;
+	char value[1024]; /* app_env_make() has letters, digits and "_.:,=-" alone */
+};
+
+struct app_env {
+	unsigned int count, notes;
+	struct app_env_var var[APP_ENV_VARS_MAX];
+	char note[APP_ENV_NOTES_MAX][320]; /* one line each */
+};
+
+/* Of the judged ports of run->host[0]: those that are up and run RoCE. Pure. */
+void app_env_make(const struct fabric *f, const struct run *run, struct app_env *env);
+
+/* Shell lines: notes as comments, then `export NAME=VALUE`, quoted where a shell could see more
+ * than one word of letters in it. */
+void app_env_print(const struct app_env *env, FILE *out);
+
+/* {"NAME": "VALUE"}; new reference, NULL on -ENOMEM. */
+json_t *app_env_json(const struct app_env *env);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Evidence of captures: the flow machine has judged each packet; here its counters are added up,
+ * and weighed by what the capture lost, and by whether both directions are in it.
+ */
+#include "reports/rules/capture_evidence.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void evidence_time(const struct capture_summary *s, uint64_t ns, char *buf, size_t size)
+{
+	static const struct {
+		uint64_t ns;
+		const char *unit;
+	} rows[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "us"}};
+
+	if (ns < s->totals.time_step_ns) {
+		snprintf(buf, size, "less than %" PRIu64 " us", s->totals.time_step_ns / 1000);
+		return;
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (ns < rows[i].ns)
+			continue;
+		snprintf(buf, size, "%.3f %s", (double)ns / (double)rows[i].ns, rows[i].unit);
+		return;
+	}
+	snprintf(buf, size, "%" PRIu64 " ns", ns);
+}
+
+uint64_t flow_counter(const struct flow *f, size_t counter)
+{
+	uint64_t value;
+
+	memcpy(&value, (const char *)f + counter, sizeof(value));
+	return value;
+}
+
+uint64_t capture_sum(const struct capture_summary *s, size_t counter, unsigned int *flows)
+{
+	uint64_t sum = 0;
+
+	*flows = 0;
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		uint64_t value = flow_counter(&s->flow[i], counter);
+
+		sum += value;
+		*flows += value != 0;
+	}
+	return sum;
+}
+
+uint64_t flow_never_came(const struct flow *f)
+{
+	return f->missed_psns < f->psn_missing ? f->psn_missing - f->missed_psns : 0;
+}
+
+unsigned int capture_sums(const struct capture_summary *s, flow_kind_count *count, size_t kinds,
+			  uint64_t sum[])
+{
+	unsigned int flows = 0;
+
+	memset(sum, 0, kinds * sizeof(sum[0]));
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		bool any = false;
+
+		for (size_t kind = 0; kind < kinds; kind++) {
+			uint64_t value = count(&s->flow[i], kind);
+
+			sum[kind] += value;
+			any = any || value;
+		}
+		flows += any;
+	}
+	return flows;
+}
+
+enum capture_drops capture_drops_of(const struct capture_summary *s, uint64_t *dropped)
+{
+	*dropped = s->totals.mirror.missing + (s->drops == DROPS_SOME ? s->dropped : 0);
+	return s->totals.mirror.missing ? DROPS_SOME : s->drops;
+}
+
+struct way {
+	uint8_t src[16], dst[16];
+};
+
+static int by_way(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct way));
+}
+
+struct one_way capture_one_way(const struct capture_summary *s, struct findings *out)
+{
+	struct way *ways = calloc(s->flow_count + 1, sizeof(*ways)), back;
+	struct one_way o = {0};
+
+	if (!ways) {
+		out->err = -ENOMEM;
+		return o;
+	}
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		memcpy(ways[i].src, s->flow[i].src, 16);
+		memcpy(ways[i].dst, s->flow[i].dst, 16);
+	}
+	qsort(ways, s->flow_count, sizeof(*ways), by_way);
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		const struct flow *f = &s->flow[i];
+		bool back_too;
+
+		o.answering += f->responses != 0;
+		if (!f->requests)
+			continue;
+		memcpy(back.src, f->dst, 16);
+		memcpy(back.dst, f->src, 16);
+		back_too = f->paired || bsearch(&back, ways, s->flow_count, sizeof(*ways), by_way);
+		if (!flow_is_acknowledged(f)) {
+			o.unacknowledged++;
+			o.silent += !back_too;
+			continue;
+		}
+		o.asking++;
+		if (back_too)
+			continue;
+		if (o.unanswered < ARRAY_SIZE(o.first))
+			o.first[o.unanswered] = f;
+		o.unanswered++;
+	}
+	free(ways);
+	return o;
+}
+
+bool capture_asks_no_answer(const struct one_way *o)
+{
+	return o->unacknowledged && !o->asking && !o->answering;
+}
+
+bool capture_begin(const struct rule *rule, const struct rule_context *c, struct findings *out)
+{
+	finding_begin(out, rule, c->capture->name, "", 0);
+	if (c->capture->summary->flow_count)
+		return true;
+	finding_say(out, VERDICT_SKIP, "no RoCE flow in the capture");
+	return false;
+}
+
+void capture_say_pass(const struct capture_summary *s, struct findings *out, const char *fmt, ...)
+{
+	uint64_t forgotten = s->totals.evicted_flows;
+	char text[256];
+	va_list args;
+
+	va_start(args, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, args); /* cut at worst */
+	va_end(args);
+	finding_say(out, forgotten ? VERDICT_INCONCLUSIVE : VERDICT_PASS, "%s", text);
+	if (forgotten)
+		finding_append(out, ", but %llu flow%s had to be forgotten: see --max-flows",
+			       (count_t)forgotten, plural(forgotten));
+}
+
+void capture_say_none(const struct rule_context *c, const struct noun *what, bool answers,
+		      struct findings *out)
+{
+	const struct capture_summary *s = c->capture->summary;
+	struct one_way o = {0};
+	uint64_t dropped;
+	enum capture_drops drops = capture_drops_of(s, &dropped);
+
+	if (answers)
+		o = capture_one_way(s, out);
+	if (answers && capture_asks_no_answer(&o))
+		finding_say(out, VERDICT_SKIP, "UC and UD alone, which nothing acknowledges");
+	else if (drops == DROPS_SOME)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "no %s, but %llu packet%s did not reach the capture", what->one,
+			    (count_t)dropped, plural(dropped));
+	else if (o.unanswered)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "no %s, but of %u of %u flow%s only one direction was captured",
+			    what->one, o.unanswered, o.asking, plural(o.asking));
+	else if (o.answering && !o.asking)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "no %s, but answers alone were captured, of %u flow%s", what->one,
+			    o.answering, plural(o.answering));
+	else if (s->totals.evicted_flows)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "no %s in %u flow%s, but %llu that were idle longest had to be "
+			    "forgotten: see --max-flows",
+			    what->one, s->flow_count, plural(s->flow_count),
+			    (count_t)s->totals.evicted_flows);
+	else
+		finding_say(out, VERDICT_PASS, "no %s in %llu RoCE packet%s%s", what->one,
+			    (count_t)s->totals.roce, plural(s->totals.roce),
+			    drops == DROPS_UNKNOWN ? " of a capture without drop counters" : "");
+}
+
+/* "frames 3, 9 and later" */
+static void frames_text(const struct witness_flow *f, char *buf, size_t size)
+{
+	size_t used = (size_t)snprintf(buf, size, "frame%s", plural(f->count));
+
+	for (unsigned int i = 0; i < WITNESS_FRAMES_MAX && f->frame[i] && used < size; i++)
+		used += (size_t)snprintf(buf + used, size - used, "%s %" PRIu64, i ? "," : "",
+					 f->frame[i]);
+	if (f->count > WITNESS_FRAMES_MAX && used < size)
+		snprintf(buf + used, size - used, " and later");
+}
+
+void evidence_flow(const struct flow *f, char *buf, size_t size)
+{
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
+
+	packet_addr_text(f->src, src, sizeof(src));
+	packet_addr_text(f->dst, dst, sizeof(dst));
+	snprintf(buf, size, "%s to %s qpn 0x%06x", src, dst, f->dest_qpn);
+}
+
+void evidence_flow_frames(const struct flow *f, char *buf, size_t size)
+{
+	char flow[128];
+
+	evidence_flow(f, flow, sizeof(flow));
+	if (f->first_frame == f->last_frame)
+		snprintf(buf, size, "%s, frame %" PRIu64, flow, f->first_frame);
+	else
+		snprintf(buf, size, "%s, frames %" PRIu64 "-%" PRIu64, flow, f->first_frame,
+			 f->last_frame);
+}
+
+void evidence_frames(struct findings *out, const struct witness *w)
+{
+	static const uint8_t nowhere[16] = {0};
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], frames[128];
+
+	for (unsigned int i = 0; i < w->flow_count; i++) {
+		const struct witness_flow *f = &w->flow[i];
+
+		frames_text(f, frames, sizeof(frames));
+		if (!memcmp(f->src, nowhere, 16) && !memcmp(f->dst, nowhere, 16)) {
+			finding_evidence(out, EVIDENCE_CAPTURE, "%s", frames);
+			continue;
+		}
+		packet_addr_text(f->src, src, sizeof(src));
+		packet_addr_text(f->dst, dst, sizeof(dst));
+		if (f->bth)
+			finding_evidence(out, EVIDENCE_CAPTURE, "%s to %s qpn 0x%06x: %s", src, dst,
+					 f->dest_qpn, frames);
+		else
+			finding_evidence(out, EVIDENCE_CAPTURE, "%s to %s: %s", src, dst, frames);
+	}
+}
+
+void evidence_most(struct findings *out, const struct capture_summary *s, flow_kind_count *count,
+		   size_t kind, const struct noun *what)
+{
+	const struct flow *worst = &s->flow[0];
+	uint64_t value;
+	char flow[160];
+
+	for (unsigned int i = 1; i < s->flow_count; i++)
+		if (count(&s->flow[i], kind) > count(worst, kind))
+			worst = &s->flow[i];
+	value = count(worst, kind);
+	evidence_flow_frames(worst, flow, sizeof(flow));
+	finding_evidence(out, EVIDENCE_CAPTURE, "most: %s: %llu %s of %llu packet%s", flow,
+			 (count_t)value, noun_for(what, value), (count_t)worst->packets,
+			 plural(worst->packets));
+}
+
+void evidence_worst(struct findings *out, const struct capture_summary *s, size_t counter,
+		    const struct noun *what)
+{
+	evidence_most(out, s, flow_counter, counter, what);
+}

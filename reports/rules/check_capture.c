@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a capture alone says of refusals, marks, what is missing and of itself: no host, no profile,
+ * no counters beside it. Losses are in check_loss.c; pauses, spacing and shares in check_pace.c.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "reports/rules/capture_evidence.h"
+#include "reports/rules/checks.h"
+
+/* clang-format off */
+
+/* Rules that add up one counter of the flows, or count frames of one kind. */
+static const struct tally {
+	const char *id;
+	size_t counter;	      /* offset in struct flow, or NO_COUNTER */
+	unsigned int witness; /* enum witness_kind, or the number of an event's bit */
+	struct noun what;
+	bool answers; /* without the other direction its absence says nothing */
+} tallies[] = {
+#define NO_COUNTER SIZE_MAX
+#define EVENT(bit) EVIDENCE_EVENT(bit)
+	{"RC-CAP-007", offsetof(struct flow, duplicates), EVENT(FLOW_DUPLICATE),
+	 {"packet sent again", "packets sent again"}, false},
+	{"RC-CAP-008", offsetof(struct flow, timeouts), EVENT(FLOW_TIMEOUT),
+	 {"timeout", "timeouts"}, true},
+	{"RC-CAP-009", offsetof(struct flow, rnr), EVENT(FLOW_RNR), {"RNR NAK", "RNR NAKs"}, true},
+	{"RC-CAP-010", offsetof(struct flow, naks_other), EVENT(FLOW_NAK_OTHER),
+	 {"fatal NAK", "fatal NAKs"}, true},
+	{"RC-CAP-012", NO_COUNTER, EVENT(FLOW_FRAGMENT),
+	 {"IP fragment of RoCE", "IP fragments of RoCE"}, false},
+	{"RC-CAP-013", NO_COUNTER, WITNESS_MALFORMED, {"malformed frame", "malformed frames"}, false},
+	{"RC-CAP-014", offsetof(struct flow, ecn[3]), EVENT(FLOW_CE), {"CE mark", "CE marks"}, false},
+	{"RC-CAP-017", offsetof(struct flow, copies), EVENT(FLOW_COPY),
+	 {"packet captured twice", "packets captured twice"}, false},
+};
+
+/* clang-format on */
+
+static const struct tally *tally_of(const struct rule *rule)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(tallies); i++)
+		if (!strcmp(tallies[i].id, rule->id))
+			return &tallies[i];
+	return NULL;
+}
+
+static void say_in_flows(const struct rule_context *c, const struct noun *what, uint64_t sum,
+			 unsigned int flows, struct findings *out)
+{
+	unsigned int all = c->capture->summary->flow_count;
+
+	finding_say(out, VERDICT_FAIL, "%llu %s in %u of %u flow%s", (count_t)sum,
+		    noun_for(what, sum), flows, all, plural(all));
+}
+
+FABRIC_CHECK(check_cap_flows)
+{
+	const struct tally *t = tally_of(rule);
+	const struct capture_summary *s = c->capture->summary;
+	unsigned int flows;
+	uint64_t sum;
+
+	if (!t || t->counter == NO_COUNTER || !capture_begin(rule, c, out))
+		return;
+	sum = capture_sum(s, t->counter, &flows);
+	if (!sum) {
+		capture_say_none(c, &t->what, t->answers, out);
+		return;
+	}
+	say_in_flows(c, &t->what, sum, flows, out);
+	evidence_worst(out, s, t->counter, &t->what);
+	evidence_frames(out, &c->capture->witnesses->kind[t->witness]);
+}
+
+/* Requests, and responses within READs. */
+static uint64_t order_count(const struct flow *f, size_t kind)
+{
+	(void)kind;
+	return f->reordered + f->responses_reordered;
+}
+
+FABRIC_CHECK(check_cap_order)
+{
+	static const struct noun what = {"packet out of order", "packets out of order"};
+	const struct capture_summary *s = c->capture->summary;
+	unsigned int flows;
+	uint64_t sum;
+
+	if (!capture_begin(rule, c, out))
+		return;
+	flows = capture_sums(s, order_count, 1, &sum);
+	if (!sum) {
+		capture_say_none(c, &what, false, out);
+		return;
+	}
+	say_in_flows(c, &what, sum, flows, out);
+	evidence_most(out, s, order_count, 0, &what);
+	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_REORDERED)]);
+}
+
+FABRIC_CHECK(check_cap_frames)
+{
+	const struct tally *t = tally_of(rule);
+	const struct witness *w;
+
+	finding_begin(out, rule, c->capture->name, "", 0);
+	if (!t)
+		return;
+	w = &c->capture->witnesses->kind[t->witness];
+	if (!w->count) {
+		finding_say(out, VERDICT_PASS, "no %s in %llu frame%s", t->what.one,
+			    (count_t)c->capture->summary->totals.frames,
+			    plural(c->capture->summary->totals.frames));
+		return;
+	}
+	finding_say(out, VERDICT_FAIL, "%llu %s", (count_t)w->count, noun_for(&t->what, w->count));
+	evidence_frames(out, w);
+}
+
+FABRIC_CHECK(check_cap_drops)
+{
+	static const struct noun missed_noun = {"PSN missed", "PSNs missed"};
+	const struct capture_summary *s = c->capture->summary;
+	unsigned int flows, paired = 0;
+	uint64_t missed = capture_sum(s, offsetof(struct flow, missed_psns), &flows);
+
+	finding_begin(out, rule, c->capture->name, "", 0);
+	for (unsigned int i = 0; i < s->flow_count; i++)
+		paired += s->flow[i].paired && s->flow[i].requests;
+	if (s->drops == DROPS_SOME)
+		finding_say(out, VERDICT_FAIL, "the capture lost %llu packet%s, as it says itself",
+			    (count_t)s->dropped, plural(s->dropped));
+	else if (missed)
+		finding_say(out, VERDICT_FAIL,
+			    "%llu PSN%s of %u flow%s acknowledged, but not in the capture",
+			    (count_t)missed, plural(missed), flows, plural(flows));
+	else if (s->drops == DROPS_ZERO)
+		finding_say(out, VERDICT_PASS, "the capture lost nothing, as it says itself");
+	else if (paired)
+		capture_say_pass(s, out,
+				 "no drop counters in this file, but nothing that was acknowledged "
+				 "in %u flow%s is missing",
+				 paired, plural(paired));
+	else
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "no drop counters in this file, and no flow with both directions: what "
+			    "the capture lost is not known");
+	if (missed) {
+		evidence_worst(out, s, offsetof(struct flow, missed_psns), &missed_noun);
+		evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_MISSED)]);
+	}
+}
+
+const char *const capture_ways[] = {
+	"a mirror port of the switch (SPAN, or ERSPAN towards this host): rocecheck takes "
+	"the tunnel off",
+	"an inline tap between NIC and switch; it alone shows PFC frames",
+	"on ConnectX the RDMA device instead of the interface (mlx5_0), with a libpcap "
+	"built with libibverbs",
+	"Soft-RoCE, whose packets pass the interface; not between two QPs of one host",
+	"the NIC's counters in place of packets: rocecheck top, rocecheck validate",
+	NULL,
+};
+
+FABRIC_CHECK(check_cap_visible)
+{
+	const struct capture_totals *t = &c->capture->summary->totals;
+
+	finding_begin(out, rule, c->capture->name, "", 0);
+	if (t->roce) {
+		finding_say(out, VERDICT_PASS, "%llu RoCE packet%s in %llu frame%s",
+			    (count_t)t->roce, plural(t->roce), (count_t)t->frames,
+			    plural(t->frames));
+		return;
+	}
+	finding_say(out, VERDICT_FAIL,
+		    "no RoCE in %llu frame%s: where RDMA counters grow all the same, the NIC "
+		    "bypasses the kernel, and with it the capture",
+		    (count_t)t->frames, plural(t->frames));
+	for (unsigned int i = 0; capture_ways[i]; i++)
+		finding_evidence(out, EVIDENCE_CAPTURE, "way out: %s", capture_ways[i]);
+}
+
+FABRIC_CHECK(check_cap_both)
+{
+	struct one_way o;
+	char flow[160];
+
+	if (!capture_begin(rule, c, out))
+		return;
+	o = capture_one_way(c->capture->summary, out);
+	if (capture_asks_no_answer(&o))
+		finding_say(out, VERDICT_SKIP, "UC and UD alone, which nothing acknowledges");
+	else if (!o.asking)
+		finding_say(out, VERDICT_FAIL,
+			    "answers alone: no request that they answer was captured");
+	else if (o.unanswered)
+		finding_say(
+			out, VERDICT_FAIL,
+			"nothing came back in %u of %u flow%s: losses, refusals and timeouts are "
+			"not judged there",
+			o.unanswered, o.asking, plural(o.asking));
+	else
+		capture_say_pass(c->capture->summary, out, "both directions of %u flow%s", o.asking,
+				 plural(o.asking));
+	for (unsigned int i = 0; i < ARRAY_SIZE(o.first) && o.first[i]; i++) {
+		evidence_flow_frames(o.first[i], flow, sizeof(flow));
+		finding_evidence(out, EVIDENCE_CAPTURE, "%s", flow);
+	}
+}
+
+/* What never came: requests, and responses within READs. */
+enum missing {
+	MISSING_PSNS,
+	MISSING_RESPONSES,
+	MISSING_KINDS,
+};
+
+static const struct {
+	struct noun sum, most;
+} missing_nouns[MISSING_KINDS] = {
+	[MISSING_PSNS] = {{"PSN", "PSNs"}, {"PSN missing", "PSNs missing"}},
+	[MISSING_RESPONSES] = {{"response within READs", "responses within READs"},
+			       {"READ response missing", "READ responses missing"}},
+};
+
+static uint64_t missing_count(const struct flow *f, size_t kind)
+{
+	return kind == MISSING_PSNS ? flow_never_came(f) : f->responses_missing;
+}
+
+static void tell_missing(const struct rule_context *c, const uint64_t sum[], struct findings *out)
+{
+	const struct witnesses *w = c->capture->witnesses;
+
+	for (unsigned int i = 0; i < MISSING_KINDS; i++)
+		if (sum[i])
+			evidence_most(out, c->capture->summary, missing_count, i,
+				      &missing_nouns[i].most);
+	evidence_frames(out, &w->kind[EVENT(FLOW_PSN_GAP)]);
+	evidence_frames(out, &w->kind[EVENT(FLOW_READ_GAP)]);
+}
+
+FABRIC_CHECK(check_cap_missing)
+{
+	static const struct noun gap = {"unexplained gap", "unexplained gaps"};
+	const struct capture_summary *s = c->capture->summary;
+	uint64_t sum[MISSING_KINDS], dropped;
+	enum capture_drops drops = capture_drops_of(s, &dropped);
+	unsigned int flows;
+	char text[96] = "";
+	size_t used = 0;
+
+	if (!capture_begin(rule, c, out))
+		return;
+	flows = capture_sums(s, missing_count, MISSING_KINDS, sum);
+	if (!flows) {
+		capture_say_none(c, &gap, false, out);
+		return;
+	}
+	for (unsigned int i = 0; i < MISSING_KINDS; i++)
+		if (sum[i] && used < sizeof(text))
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%llu %s",
+						 used ? " and " : "", (count_t)sum[i],
+						 noun_for(&missing_nouns[i].sum, sum[i]));
+	if (drops == DROPS_ZERO)
+		finding_say(out, VERDICT_FAIL, "%s of %u flow%s never came", text, flows,
+			    plural(flows));
+	else
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "%s of %u flow%s never came: lost in the network, or by the "
+			    "capture, %s",
+			    text, flows, plural(flows),
+			    drops == DROPS_SOME ? "which did not get all packets"
+						: "whose drops are not recorded");
+	tell_missing(c, sum, out);
+}
+
+/* A flow without a single good ICRC tells of the capture or of a rewritten header. */
+FABRIC_CHECK(check_cap_icrc)
+{
+	const struct capture_summary *s = c->capture->summary;
+	uint64_t good = 0, bad = 0, rewritten = 0;
+
+	if (!capture_begin(rule, c, out))
+		return;
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		const struct flow *f = &s->flow[i];
+		bool all = f->icrc_bad > 1 && !f->icrc_good;
+
+		good += f->icrc_good;
+		bad += all ? 0 : f->icrc_bad;
+		rewritten += all ? f->icrc_bad : 0;
+	}
+	if (bad)
+		finding_say(out, VERDICT_FAIL, "%llu bad ICRC%s beside %llu good one%s",
+			    (count_t)bad, plural(bad), (count_t)good, plural(good));
+	else if (rewritten)
+		finding_say(
+			out, VERDICT_INCONCLUSIVE,
+			"%llu bad ICRCs, in flows without a good one: the capture or a rewritten "
+			"header, rather than corruption",
+			(count_t)rewritten);
+	else if (good)
+		capture_say_pass(s, out, "no bad ICRC, %llu good", (count_t)good);
+	else
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "the packets were cut by the capture: no ICRC can be verified");
+	if (bad || rewritten)
+		evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_ICRC_BAD)]);
+}
+
+FABRIC_CHECK(check_cap_pause)
+{
+	const struct capture_totals *t = &c->capture->summary->totals;
+
+	finding_begin(out, rule, c->capture->name, "", 0);
+	if (!t->pause_frames && !t->pfc_frames) {
+		finding_say(out, VERDICT_SKIP,
+			    "neither was captured: NICs and mirrors keep such frames to "
+			    "themselves");
+		return;
+	}
+	if (!t->pause_frames || !t->pfc_frames) {
+		finding_say(out, VERDICT_PASS, "%llu PFC, %llu pause", (count_t)t->pfc_frames,
+			    (count_t)t->pause_frames);
+		return;
+	}
+	finding_say(out, VERDICT_FAIL, "%llu PFC and %llu pause frame%s", (count_t)t->pfc_frames,
+		    (count_t)t->pause_frames, plural(t->pause_frames));
+	for (unsigned int kind = WITNESS_PAUSE; kind <= WITNESS_PFC; kind++)
+		finding_evidence(out, EVIDENCE_CAPTURE, "%s: first in frame %llu",
+				 kind == WITNESS_PFC ? "PFC" : "pause",
+				 (count_t)c->capture->witnesses->kind[kind].flow[0].frame[0]);
+}
+
+static unsigned int dscp_count(const struct flow *f)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(f->dscp); i++)
+		n += f->dscp[i] != 0;
+	return n;
+}
+
+/* A flow with CNPs has two by right: they have a DSCP of their own. */
+FABRIC_CHECK(check_cap_dscp)
+{
+	const struct capture_summary *s = c->capture->summary;
+	const struct flow *first = NULL;
+	unsigned int n = 0;
+	char flow[160];
+
+	if (!capture_begin(rule, c, out))
+		return;
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		if (dscp_count(&s->flow[i]) <= 1U + (s->flow[i].cnp != 0))
+			continue;
+		first = n++ ? first : &s->flow[i];
+	}
+	if (!n) {
+		capture_say_pass(s, out, "one DSCP in each of %u flow%s", s->flow_count,
+				 plural(s->flow_count));
+		return;
+	}
+	finding_say(out, VERDICT_FAIL, "%u of %u flow%s", n, s->flow_count, plural(s->flow_count));
+	evidence_flow_frames(first, flow, sizeof(flow));
+	finding_evidence(out, EVIDENCE_CAPTURE, "%s: %u different DSCPs", flow, dscp_count(first));
+}
+
+FABRIC_CHECK(check_cap_neighbours)
+{
+	const struct lldp_peer *p = &c->capture->summary->peer;
+
+	finding_begin(out, rule, c->capture->name, "", 0);
+	if (!p->seen)
+		finding_say(out, VERDICT_SKIP, "no LLDP in the capture");
+	else if (p->neighbours > 1)
+		finding_say(out, VERDICT_FAIL, "%u neighbours, the last %s", p->neighbours,
+			    p->system[0] ? p->system : p->chassis);
+	else
+		finding_say(out, VERDICT_PASS, "one neighbour: %s",
+			    p->system[0] ? p->system : p->chassis);
+}

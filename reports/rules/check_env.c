@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RC-ENV, RC-HST and RC-LNK: what kind of port it is, whether it is there at all, and whether it is
+ * up. A guest's port or an iWARP port cannot be judged by its DCB settings, and a report says so.
+ */
+#include "reports/rules/checks.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "dcb/plan/platform.h"
+#include "reports/engine/subject.h"
+
+static const char *const kind_words[] = {
+	[PORT_ROCE_PF] = "a RoCE port",	 [PORT_ROCE_VF] = "a virtual function",
+	[PORT_GUEST] = "a guest's port", [PORT_SOFT_ROCE] = "Soft-RoCE",
+	[PORT_IWARP] = "an iWARP port",	 [PORT_ETHERNET] = "a netdev without RDMA",
+};
+
+static void evidence_kind(const struct subject *s, struct findings *out)
+{
+	finding_evidence(out, EVIDENCE_HOST, "%s is %s: netdev driver %s, RDMA driver %s", s->name,
+			 kind_words[s->port->kind],
+			 s->port->driver[0] ? s->port->driver : "unknown",
+			 s->port->rdma_driver[0] ? s->port->rdma_driver : "none");
+}
+
+static void platform_facts_of(const struct port *p, struct platform_facts *f)
+{
+	*f = (struct platform_facts){
+		.has_physical = p->kind == PORT_ROCE_VF,
+		.iwarp = p->kind == PORT_IWARP,
+		.has_dcb = p->dcb,
+	};
+	snprintf(f->driver, sizeof(f->driver), "%s", p->driver);
+	snprintf(f->rdma_driver, sizeof(f->rdma_driver), "%s", p->rdma_driver);
+	if (!p->seat.known)
+		return;
+	snprintf(f->physical, sizeof(f->physical), "%s", p->seat.physical);
+	snprintf(f->port_name, sizeof(f->port_name), "%s", p->seat.port_name);
+	f->vendor = p->seat.vendor > 0 ? (uint16_t)p->seat.vendor : 0;
+	f->device = p->seat.device > 0 ? (uint16_t)p->seat.device : 0;
+}
+
+static void evidence_place(const struct platform_place *place, const struct platform_facts *facts,
+			   struct findings *out)
+{
+	unsigned int more = (unsigned int)__builtin_popcountll(place->fields) - 1;
+	int first = __builtin_ctzll(place->fields);
+	char where[PLATFORM_WHERE_MAX];
+
+	platform_where(place, facts, where, sizeof(where));
+	finding_evidence(out, EVIDENCE_HOST, "not set here: %s%s: %s", qos_fields[first].key,
+			 more ? " and the like" : "", where);
+}
+
+/* The places on the line itself: a report lists what does not apply without its evidence. */
+static void append_elsewhere(const struct subject *s, struct findings *out)
+{
+	struct platform_facts facts;
+	char where[PLATFORM_WHERE_MAX];
+
+	platform_facts_of(s->port, &facts);
+	for (unsigned int i = 0; i < platform_count; i++) {
+		const struct platform_place *place = platforms[i].place;
+
+		for (unsigned int k = 0;
+		     platforms[i].is(&facts) && k < PLATFORM_PLACES && place[k].fields; k++) {
+			platform_where(&place[k], &facts, where, sizeof(where));
+			finding_append(out, "; %s and the like: %s",
+				       qos_fields[__builtin_ctzll(place[k].fields)].key, where);
+		}
+	}
+}
+
+/* What of the port is decided elsewhere, and where. The name of the first row that fits, or NULL.
+ */
+static const char *evidence_elsewhere(const struct subject *s, struct findings *out)
+{
+	struct platform_facts facts;
+	const char *name = NULL;
+
+	platform_facts_of(s->port, &facts);
+	for (unsigned int i = 0; i < platform_count; i++) {
+		const struct platform_place *place = platforms[i].place;
+
+		if (!platforms[i].is(&facts))
+			continue;
+		name = name ? name : platforms[i].name;
+		for (unsigned int k = 0; k < PLATFORM_PLACES && place[k].fields; k++)
+			evidence_place(&place[k], &facts, out);
+	}
+	return name;
+}
+
+PORT_CHECK(check_env_guest)
+{
+	const char *name;
+
+	evidence_kind(s, out);
+	name = evidence_elsewhere(s, out);
+	if (s->port->kind == PORT_ROCE_VF || s->port->kind == PORT_GUEST)
+		finding_say(out, VERDICT_SKIP,
+			    "%s: QoS is set by its host, and has to be validated there",
+			    kind_words[s->port->kind]);
+	else if (name)
+		finding_say(out, VERDICT_SKIP, "%s: some of its QoS is set elsewhere", name);
+	else
+		finding_say(out, VERDICT_PASS, "the host owns the QoS of this port");
+	if (s->c->alone)
+		append_elsewhere(s, out);
+}
+
+PORT_CHECK(check_env_iwarp)
+{
+	bool demands = s->wish->pfc_enabled || qos_has(s->wish, QOS_DSCP_PRIO);
+
+	evidence_kind(s, out);
+	if (s->port->kind != PORT_IWARP)
+		finding_say(out, VERDICT_PASS, "the port does not run iWARP");
+	else if (demands)
+		finding_say(out, VERDICT_FAIL, "an iWARP port, but the profile is for RoCE");
+	else
+		finding_say(out, VERDICT_SKIP, "an iWARP port: nothing of RoCE applies");
+}
+
+PORT_CHECK(check_env_device)
+{
+	const struct fabric_port *entry = subject_entry(s);
+
+	if (!s->port) {
+		finding_say(out, VERDICT_FAIL, "the inventory names %s, the host has no such port",
+			    s->name);
+		finding_evidence(out, EVIDENCE_HOST, "%s is not among the %u ports of the snapshot",
+				 s->name, s->host->before.port_count);
+		return;
+	}
+	evidence_kind(s, out);
+	if (!s->port->ibdev[0])
+		finding_say(out, VERDICT_FAIL, "%s has no RDMA device", s->name);
+	else if (entry && entry->rdma[0] && strcmp(entry->rdma, s->port->ibdev))
+		finding_say(out, VERDICT_FAIL, "%s has the RDMA device %s, the inventory says %s",
+			    s->name, s->port->ibdev, entry->rdma);
+	else
+		finding_say(out, VERDICT_PASS, "RDMA device %s port %u", s->port->ibdev,
+			    s->port->ib_port);
+}
+
+PORT_CHECK(check_env_link)
+{
+	const struct port *p = s->port;
+	char speed[32] = "speed unknown";
+
+	if (p->speed_mbps)
+		snprintf(speed, sizeof(speed), "%u Mb/s", p->speed_mbps);
+	finding_evidence(out, EVIDENCE_HOST, "netdev is %s, RDMA port is %s, %s",
+			 p->up ? "up" : "down", p->ib_active ? "active" : "not active", speed);
+	if (p->up && (p->ib_active || !p->ibdev[0]))
+		finding_say(out, VERDICT_PASS, "the link is up");
+	else
+		finding_say(out, VERDICT_FAIL, "the link is not up: netdev %s, RDMA port %s",
+			    p->up ? "up" : "down", p->ib_active ? "active" : "not active");
+}
+
+PORT_CHECK(check_env_dcb)
+{
+	const char *driver = s->port->driver[0] ? s->port->driver : "unknown";
+
+	finding_evidence(out, EVIDENCE_HOST, "%s (%s) %s dcbnl", s->name, driver,
+			 s->port->dcb ? "answers" : "does not answer");
+	if (s->port->dcb)
+		finding_say(out, VERDICT_PASS, "the driver %s has DCB", driver);
+	else
+		finding_say(out, VERDICT_FAIL, "the driver %s has no DCB here", driver);
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RC-ETS: does RoCE have a traffic class and a share of the link of its own (802.1Q clause 37)?
+ */
+#include "reports/engine/compare.h"
+#include "reports/rules/checks.h"
+
+/* Says so when one of the fields is unknown. */
+static bool fields_known(const struct subject *s, uint64_t fields, struct findings *out)
+{
+	if ((s->port->qos.has & fields) == fields)
+		return true;
+	subject_unreadable(s, out, "ETS");
+	return false;
+}
+
+PORT_CHECK(check_ets_sum)
+{
+	const struct qos *q = &s->port->qos;
+	unsigned int sum = 0, classes = 0;
+
+	if (!fields_known(s, QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW), out))
+		return;
+	finding_wish(out, s->profile, QOS_TC_TX_BW);
+	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
+		if (q->tc_tsa[tc] != QOS_TSA_ETS)
+			continue;
+		classes++;
+		sum += q->tc_tx_bw[tc];
+	}
+	evidence_field(out, s, QOS_TC_TSA);
+	evidence_field(out, s, QOS_TC_TX_BW);
+	if (!classes)
+		finding_say(out, VERDICT_SKIP, "no traffic class shares bandwidth by ETS");
+	else if (sum == 100)
+		finding_say(out, VERDICT_PASS, "the shares of %u ETS classes sum to 100 %%",
+			    classes);
+	else
+		finding_say(out, VERDICT_FAIL, "the shares of %u ETS classes sum to %u %%, not 100",
+			    classes, sum);
+}
+
+/* Priorities in the traffic class of prio. */
+static uint8_t class_mates(const struct qos *q, unsigned int prio)
+{
+	uint8_t set = 0;
+
+	for (unsigned int i = 0; i < QOS_PRIOS; i++)
+		if (q->prio_tc[i] == q->prio_tc[prio])
+			set |= (uint8_t)(1 << i);
+	return set;
+}
+
+/* By what the profile wants lossless: a wrong PFC mask is RC-PFC-002 and no reason to fail here. */
+PORT_CHECK(check_ets_shared)
+{
+	uint8_t lossless = subject_lossless(s), bad = 0, mates = 0;
+	const struct qos *q = &s->port->qos;
+	unsigned int at = 0;
+	char with[64];
+
+	if (!lossless) {
+		finding_say(out, VERDICT_SKIP,
+			    subject_has_profile(s) ? "the profile wants no lossless priority"
+						   : "no priority is lossless");
+		return;
+	}
+	if (!fields_known(s, QOS_BIT(QOS_PRIO_TC), out))
+		return;
+	finding_wish(out, s->profile, QOS_PRIO_TC);
+	evidence_field(out, s, QOS_PRIO_TC);
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		uint8_t others = class_mates(q, prio) & ~lossless;
+
+		if (!(lossless & 1 << prio) || !others)
+			continue;
+		bad |= (uint8_t)(1 << prio);
+		mates = others;
+		at = prio;
+	}
+	if (!bad) {
+		finding_say(out, VERDICT_PASS, "no lossy priority is in a lossless traffic class");
+		return;
+	}
+	finding_prios(out, bad);
+	qos_prio_set_text(mates, with, sizeof(with));
+	finding_say(out, VERDICT_FAIL,
+		    "lossless priority %u is in traffic class %u with lossy ones: %s", at,
+		    q->prio_tc[at], with);
+}
+
+PORT_CHECK(check_ets_strict)
+{
+	const struct qos *q = &s->port->qos;
+	unsigned int tc;
+
+	if (!fields_known(s, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA), out))
+		return;
+	tc = q->prio_tc[s->roce_prio] % QOS_TCS;
+	finding_wish(out, s->profile, QOS_TC_TSA);
+	evidence_field(out, s, QOS_TC_TSA);
+	if (qos_has(s->wish, QOS_TC_TSA) && s->wish->tc_tsa[tc] == QOS_TSA_STRICT)
+		finding_say(out, VERDICT_SKIP, "the profile wants traffic class %u strict", tc);
+	else if (q->tc_tsa[tc] == QOS_TSA_STRICT)
+		finding_say(out, VERDICT_FAIL,
+			    "RoCE is in strict traffic class %u: it can starve others", tc);
+	else
+		finding_say(out, VERDICT_PASS, "RoCE's traffic class %u is not strict", tc);
+}
+
+PORT_CHECK(check_ets_share)
+{
+	const struct qos *q = &s->port->qos;
+	unsigned int tc, want_tc, have, want;
+
+	if (!qos_has(s->wish, QOS_TC_TX_BW) || !qos_has(s->wish, QOS_PRIO_TC)) {
+		finding_say(out, VERDICT_SKIP,
+			    "the profile states no share of RoCE's traffic class");
+		return;
+	}
+	if (!fields_known(s, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW),
+			  out))
+		return;
+	tc = q->prio_tc[s->roce_prio] % QOS_TCS;
+	want_tc = s->wish->prio_tc[s->roce_prio] % QOS_TCS;
+	finding_wish(out, s->profile, QOS_TC_TX_BW);
+	evidence_field(out, s, QOS_PRIO_TC);
+	evidence_field(out, s, QOS_TC_TX_BW);
+	if (q->tc_tsa[tc] == QOS_TSA_STRICT) {
+		finding_say(out, VERDICT_SKIP, "RoCE's traffic class %u is strict (RC-ETS-003)",
+			    tc);
+		return;
+	}
+	if (q->tc_tsa[tc] != QOS_TSA_ETS) {
+		finding_say(out, VERDICT_FAIL,
+			    "RoCE's traffic class %u has no share: it is not ETS", tc);
+		return;
+	}
+	have = q->tc_tx_bw[tc];
+	want = s->wish->tc_tx_bw[want_tc];
+	if (have && have >= want)
+		finding_say(out, VERDICT_PASS,
+			    "RoCE's traffic class %u has %u %%, the profile wants %u %%", tc, have,
+			    want);
+	else
+		finding_say(out, VERDICT_FAIL,
+			    "RoCE's traffic class %u has %u %%, the profile wants %u %%", tc, have,
+			    want);
+}
+
+FABRIC_CHECK(check_ets_across)
+{
+	static const struct comparison ets = {
+		.fields = QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW),
+		.conform = QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW),
+		.show = QOS_PRIO_TC,
+		.noun = "ETS",
+	};
+
+	compare_hosts(rule, c, &ets, out);
+}

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RC-GID: does each port have the RoCE v2 GID that traffic needs, at the same index everywhere
+ * (programs that are given an index get whatever stands there), and is every address in the fabric
+ * unique?
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/engine/subject.h"
+#include "reports/rules/checks.h"
+
+static const char *const type_words[] = {
+	[GID_UNKNOWN] = "of unknown type",
+	[GID_ROCE_V1] = "RoCE v1",
+	[GID_ROCE_V2] = "RoCE v2",
+	[GID_IB] = "InfiniBand",
+};
+
+static const char *expected_address(const struct subject *s)
+{
+	const struct fabric_port *entry = subject_entry(s);
+
+	return entry ? entry->address : "";
+}
+
+static bool link_local(const uint8_t raw[16])
+{
+	return raw[0] == 0xfe && (raw[1] & 0xc0) == 0x80;
+}
+
+static bool is_ipv4(const uint8_t raw[16])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(raw, mapped, sizeof(mapped));
+}
+
+static bool has_v1_only(const struct port *p)
+{
+	bool v1 = false;
+
+	for (unsigned int i = 0; i < p->gid_count; i++) {
+		if (p->gid[i].type == GID_ROCE_V2)
+			return false;
+		v1 = v1 || p->gid[i].type == GID_ROCE_V1;
+	}
+	return v1;
+}
+
+PORT_CHECK(check_gid_version)
+{
+	const struct qos *q = &s->port->qos;
+	const struct gid *gid = port_gid(s->port, expected_address(s));
+	char text[64];
+
+	if (qos_has(s->wish, QOS_ROCE_VERSION) && s->wish->roce_version == 1) {
+		finding_say(out, VERDICT_SKIP, "the profile wants RoCE v1");
+		return;
+	}
+	finding_wish(out, s->profile, QOS_ROCE_VERSION);
+	if (qos_has(q, QOS_ROCE_VERSION))
+		evidence_field(out, s, QOS_ROCE_VERSION);
+	if (gid) {
+		gid_text(gid, text, sizeof(text));
+		finding_evidence(out, EVIDENCE_HOST, "GID %u is %s, RoCE v2 (sysfs)", gid->index,
+				 text);
+	}
+	if (has_v1_only(s->port))
+		finding_say(out, VERDICT_FAIL, "the port has GIDs of RoCE v1 alone");
+	else if (qos_has(q, QOS_ROCE_VERSION) && q->roce_version == 1)
+		finding_say(out, VERDICT_FAIL, "rdma_cm connects by RoCE v1 here");
+	else if (gid)
+		finding_say(out, VERDICT_PASS, "traffic uses RoCE v2");
+	else
+		finding_say(out, VERDICT_INCONCLUSIVE, "no GID for traffic was found (RC-GID-004)");
+}
+
+PORT_CHECK(check_gid_address)
+{
+	const char *address = expected_address(s);
+	const struct gid *gid = port_gid(s->port, address);
+	char text[64];
+
+	finding_evidence(out, EVIDENCE_HOST, "%u GIDs, %u addresses, the first is %s",
+			 s->port->gid_count, s->port->address_count,
+			 s->port->address_count ? s->port->address[0] : "none");
+	if (gid) {
+		gid_text(gid, text, sizeof(text));
+		finding_say(out, VERDICT_PASS, "GID %u is %s", gid->index, text);
+	} else if (address[0]) {
+		finding_say(out, VERDICT_FAIL,
+			    "no RoCE v2 GID for %s, the address the inventory gives", address);
+	} else {
+		finding_say(out, VERDICT_FAIL,
+			    "no RoCE v2 GID but link-local ones: the port has no address");
+	}
+}
+
+/* What stands at the GID index that traffic uses. */
+struct gid_place {
+	struct subject s;
+	unsigned int index;
+	bool ipv4;
+	size_t peers; /* ports with the same index and family */
+};
+
+static size_t gather_places(const struct rule_context *c, struct gid_place *list)
+{
+	struct port_walk walk = {.c = c};
+	struct subject s;
+	size_t count = 0;
+
+	while (port_walk_next(&walk, &s)) {
+		const struct gid *gid;
+
+		if (!s.port || s.port->kind == PORT_IWARP)
+			continue;
+		gid = port_gid(s.port, expected_address(&s));
+		if (!gid)
+			continue;
+		list[count++] = (struct gid_place){s, gid->index, is_ipv4(gid->raw), 0};
+	}
+	return count;
+}
+
+static const struct gid *gid_at(const struct port *p, unsigned int index)
+{
+	for (unsigned int i = 0; i < p->gid_count; i++)
+		if (p->gid[i].index == index)
+			return &p->gid[i];
+	return NULL;
+}
+
+/* Whether the port has a GID of the same type and family at the index. */
+static bool serves(const struct gid_place *at, const struct gid_place *wanted)
+{
+	const struct gid *gid = gid_at(at->s.port, wanted->index);
+
+	return gid && gid->type == GID_ROCE_V2 && is_ipv4(gid->raw) == wanted->ipv4 &&
+	       !link_local(gid->raw);
+}
+
+/* The place most ports serve: the first one to win keeps a tie. */
+static size_t usual_place(struct gid_place *list, size_t count)
+{
+	size_t best = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		size_t same = 0;
+
+		while (same < i &&
+		       (list[same].index != list[i].index || list[same].ipv4 != list[i].ipv4))
+			same++;
+		list[same].peers++;
+	}
+	for (size_t i = 1; i < count; i++)
+		if (list[i].peers > list[best].peers)
+			best = i;
+	return best;
+}
+
+static void say_stranger(const struct rule *rule, const struct gid_place *p,
+			 const struct gid_place *usual, struct findings *out)
+{
+	const struct gid *gid = gid_at(p->s.port, usual->index);
+	const char *family = usual->ipv4 ? "IPv4" : "IPv6";
+
+	finding_begin(out, rule, p->s.host->name, p->s.name, p->s.prio_set);
+	finding_say(out, VERDICT_FAIL,
+		    "GID index %u is RoCE v2 over %s on %s %s, and something else here",
+		    usual->index, family, usual->s.host->name, usual->s.name);
+	finding_evidence(out, EVIDENCE_ACROSS, "here GID %u is %s%s, traffic uses GID %u",
+			 usual->index, gid ? type_words[gid->type] : "empty",
+			 gid && is_ipv4(gid->raw) ? " over IPv4" : "", p->index);
+}
+
+static void say_places(const struct rule *rule, struct gid_place *list, size_t count,
+		       struct findings *out)
+{
+	size_t best = usual_place(list, count), odd = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		if (serves(&list[i], &list[best]))
+			continue;
+		say_stranger(rule, &list[i], &list[best], out);
+		odd++;
+	}
+	if (odd)
+		return;
+	finding_begin(out, rule, "", "", list[0].s.prio_set);
+	finding_say(out, VERDICT_PASS, "GID index %u means the same on all %zu ports",
+		    list[best].index, count);
+	finding_evidence(out, EVIDENCE_ACROSS, "GID %u is RoCE v2 over %s on %zu ports",
+			 list[best].index, list[best].ipv4 ? "IPv4" : "IPv6", count);
+}
+
+static size_t walk_total(const struct rule_context *c)
+{
+	struct port_walk walk = {.c = c};
+	struct subject s;
+	size_t count = 0;
+
+	while (port_walk_next(&walk, &s))
+		count++;
+	return count;
+}
+
+FABRIC_CHECK(check_gid_index)
+{
+	struct gid_place *list = calloc(walk_total(c) + 1, sizeof(*list));
+	size_t count;
+
+	if (!list) {
+		out->err = -ENOMEM;
+		return;
+	}
+	count = gather_places(c, list);
+	if (count > 1) {
+		say_places(rule, list, count, out);
+	} else {
+		finding_begin(out, rule, "", "", 0);
+		finding_say(out, c->run->host_count > 1 ? VERDICT_INCONCLUSIVE : VERDICT_SKIP,
+			    "%zu port has a GID for traffic: nothing to compare", count);
+	}
+	free(list);
+}
+
+/* One identity of a port: an address or a MAC. */
+struct identity {
+	char text[64];
+	struct subject s;
+};
+
+static int identity_compare(const void *a, const void *b)
+{
+	const struct identity *x = a, *y = b;
+
+	return strcmp(x->text, y->text);
+}
+
+static bool shared_by_design(const char *address)
+{
+	return !strncasecmp(address, "fe80:", 5) || !strncmp(address, "127.", 4) ||
+	       !strcmp(address, "::1");
+}
+
+static size_t gather_identities(const struct rule_context *c, struct identity *list)
+{
+	struct port_walk walk = {.c = c};
+	struct subject s;
+	size_t count = 0;
+
+	while (port_walk_next(&walk, &s)) {
+		if (!s.port)
+			continue;
+		for (unsigned int i = 0; i < s.port->address_count && i < PORT_ADDRS_MAX; i++) {
+			if (shared_by_design(s.port->address[i]))
+				continue;
+			list[count].s = s;
+			snprintf(list[count++].text, sizeof(list->text), "address %s",
+				 s.port->address[i]);
+		}
+		if (s.port->mac[0]) {
+			list[count].s = s;
+			snprintf(list[count++].text, sizeof(list->text), "MAC %s", s.port->mac);
+		}
+	}
+	qsort(list, count, sizeof(*list), identity_compare);
+	return count;
+}
+
+/* Says each identity that the one before it has too, on another port. Returns how many. */
+static size_t say_duplicates(const struct rule *rule, const struct identity *list, size_t count,
+			     struct findings *out)
+{
+	size_t found = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		const struct subject *a = &list[i - 1].s, *b = &list[i].s;
+
+		if (strcmp(list[i - 1].text, list[i].text) || a->port == b->port)
+			continue;
+		finding_begin(out, rule, b->host->name, b->name, b->prio_set);
+		finding_say(out, VERDICT_FAIL, "%s is on %s %s too", list[i].text, a->host->name,
+			    a->name);
+		finding_evidence(out, EVIDENCE_ACROSS, "%s %s and %s %s both have %s",
+				 a->host->name, a->name, b->host->name, b->name, list[i].text);
+		found++;
+	}
+	return found;
+}
+
+FABRIC_CHECK(check_gid_duplicate)
+{
+	size_t room = walk_total(c) * (PORT_ADDRS_MAX + 1);
+	struct identity *list = calloc(room + 1, sizeof(*list));
+	size_t count;
+
+	if (!list) {
+		out->err = -ENOMEM;
+		return;
+	}
+	count = gather_identities(c, list);
+	if (!say_duplicates(rule, list, count, out)) {
+		finding_begin(out, rule, "", "", 0);
+		finding_evidence(out, EVIDENCE_ACROSS, "%zu addresses and MACs compared", count);
+		if (count)
+			finding_say(out, VERDICT_PASS, "every address and MAC is unique");
+		else
+			finding_say(out, VERDICT_INCONCLUSIVE, "no address and no MAC is known");
+	}
+	free(list);
+}

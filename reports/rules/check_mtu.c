@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RC-MTU: do the hosts agree on frame sizes, is the RDMA MTU what the profile wants, and do
+ * full-size packets get through?
+ */
+#include <stdio.h>
+
+#include "reports/engine/compare.h"
+#include "reports/rules/checks.h"
+
+FABRIC_CHECK(check_mtu_across)
+{
+	static const struct comparison mtu = {
+		.fields = QOS_BIT(QOS_MTU),
+		.conform = QOS_BIT(QOS_MTU) | QOS_BIT(QOS_IB_MTU),
+		.show = QOS_MTU,
+		.noun = "the MTU",
+	};
+
+	compare_hosts(rule, c, &mtu, out);
+}
+
+PORT_CHECK(check_mtu_rdma)
+{
+	const struct qos *q = &s->port->qos;
+	uint32_t have = qos_has(q, QOS_IB_MTU) ? q->ib_mtu : s->port->active_mtu;
+
+	if (!qos_has(s->wish, QOS_IB_MTU)) {
+		finding_say(out, VERDICT_SKIP, "the profile does not state the RDMA MTU");
+		return;
+	}
+	finding_wish(out, s->profile, QOS_IB_MTU);
+	if (!have) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "the active RDMA MTU cannot be read");
+		return;
+	}
+	finding_evidence(out, EVIDENCE_HOST, "active RDMA MTU is %u (verbs)", have);
+	if (qos_has(q, QOS_MTU))
+		evidence_field(out, s, QOS_MTU);
+	finding_say(out, have >= s->wish->ib_mtu ? VERDICT_PASS : VERDICT_FAIL,
+		    "the RDMA MTU is %u, the profile wants at least %u", have, s->wish->ib_mtu);
+}
+
+/* Largest payload of data packets from this port in a capture. */
+static uint32_t largest_from(const struct subject *s, const struct run_port *at)
+{
+	uint32_t largest = 0;
+
+	for (unsigned int i = 0; at && at->has_capture && i < at->capture.flow_count; i++) {
+		const struct flow *f = &at->capture.flow[i];
+
+		if (f->requests && subject_owns(s, f->src) && f->max_payload > largest)
+			largest = f->max_payload;
+	}
+	return largest;
+}
+
+/* A pair that delivered nothing: full-size packets were sent, and at the receiver only smaller ones
+ * came. */
+static bool lost_by_size(const struct subject *s, const struct subject *to, uint32_t *sent,
+			 uint32_t *came)
+{
+	*sent = largest_from(s, s->run_port);
+	*came = largest_from(s, to->run_port);
+	return *sent && to->run_port->has_capture && *came < *sent;
+}
+
+/* One direction. True when it settles the verdict. */
+static bool path_failed(const struct subject *s, const struct run_pair *pair, struct findings *out)
+{
+	struct subject to;
+	uint32_t sent, came;
+
+	if (!subject_partner(s, pair, &to) || !lost_by_size(s, &to, &sent, &came))
+		return false;
+	finding_evidence(out, EVIDENCE_TRAFFIC, "to %s: %s", to.host->name, pair->client.detail);
+	finding_evidence(out, EVIDENCE_CAPTURE,
+			 "%u bytes of payload left, at most %u arrived at %s", sent, came,
+			 to.host->name);
+	finding_say(out, VERDICT_FAIL,
+		    "packets of %u bytes do not reach %s: the path's MTU is smaller", sent,
+		    to.host->name);
+	return true;
+}
+
+PORT_CHECK(check_mtu_path)
+{
+	unsigned int i = 0, through = 0, sending = 0, small = 0;
+	uint32_t size = s->c->fabric->message_bytes;
+	const struct run_pair *pair;
+
+	while ((pair = subject_pair(s, &i))) {
+		if (!subject_is_client(s, pair) || !pair->ran)
+			continue;
+		sending++;
+		if (!pair->server.messages && path_failed(s, pair, out))
+			return;
+		if (!pair->server.messages)
+			continue;
+		if (size < pair->client.mtu) {
+			small++;
+			continue;
+		}
+		through++;
+		finding_evidence(out, EVIDENCE_TRAFFIC,
+				 "to %s: %llu messages of %u bytes in packets of %u arrived",
+				 s->c->run->host[pair->server_host].name,
+				 (unsigned long long)pair->server.messages, size, pair->client.mtu);
+	}
+	if (!sending)
+		finding_say(out, VERDICT_SKIP, "this port sent no traffic");
+	else if (small)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "messages of %u bytes do not fill a packet: set message_bytes higher",
+			    size);
+	else if (through < sending)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "nothing arrived in %u of %u directions, and nothing tells whether "
+			    "size is why",
+			    sending - through, sending);
+	else
+		finding_say(out, VERDICT_PASS, "full-size packets get through in %u directions",
+			    through);
+}

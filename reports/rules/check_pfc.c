@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RC-PFC: is the priority that carries RoCE paused instead of dropped (802.1Q clause 36), on the
+ * host, on its link partner as LLDP tells, and under load?
+ */
+#include <stdio.h>
+
+#include "reports/engine/compare.h"
+#include "reports/rules/checks.h"
+#include "reports/rules/loss.h"
+
+/* Lossless priorities that are off, which loses packets; else those that are on and should not. */
+static uint8_t wrong_prios(uint8_t want, uint8_t have)
+{
+	uint8_t missing = want & ~have;
+
+	return missing ? missing : have & ~want;
+}
+
+static void say_none(const struct subject *s, enum verdict none, struct findings *out)
+{
+	evidence_field(out, s, QOS_PFC_ENABLED);
+	if (s->port->qos.pfc_enabled)
+		finding_say(out, VERDICT_PASS, "PFC is on for at least one priority");
+	else
+		finding_say(out, none, "PFC is off on every priority: nothing is lossless");
+}
+
+/* Without a profile nobody has said that it is not meant. */
+static void say_none_unasked(const struct subject *s, struct findings *out)
+{
+	if (qos_has(&s->port->qos, QOS_PFC_ENABLED))
+		say_none(s, VERDICT_WARN, out);
+	else
+		subject_unreadable(s, out, "pfc.enabled");
+}
+
+PORT_CHECK(check_pfc_none)
+{
+	if (!subject_has_profile(s)) {
+		say_none_unasked(s, out);
+		return;
+	}
+	if (!subject_knows(s, out, QOS_PFC_ENABLED))
+		return;
+	if (!s->wish->pfc_enabled) {
+		finding_say(out, VERDICT_SKIP, "the profile wants no lossless priority");
+		return;
+	}
+	finding_prios(out, s->wish->pfc_enabled);
+	say_none(s, VERDICT_FAIL, out);
+}
+
+PORT_CHECK(check_pfc_mask)
+{
+	uint8_t want = s->wish->pfc_enabled, have;
+
+	if (!subject_knows(s, out, QOS_PFC_ENABLED))
+		return;
+	have = s->port->qos.pfc_enabled;
+	finding_prios(out, have == want ? want : wrong_prios(want, have));
+	subject_compare(s, out, QOS_PFC_ENABLED);
+}
+
+FABRIC_CHECK(check_pfc_across)
+{
+	static const struct comparison mask = {
+		.fields = QOS_BIT(QOS_PFC_ENABLED),
+		.conform = QOS_BIT(QOS_PFC_ENABLED),
+		.show = QOS_PFC_ENABLED,
+		.noun = "the PFC mask",
+	};
+
+	compare_hosts(rule, c, &mask, out);
+}
+
+PORT_CHECK(check_pfc_peer)
+{
+	const struct port *p = s->port;
+	char peer[64], host[64];
+
+	if (!qos_has(&p->qos, QOS_PFC_ENABLED)) {
+		subject_unreadable(s, out, "pfc.enabled");
+		return;
+	}
+	if (!qos_has(&p->peer, QOS_PFC_ENABLED)) {
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    p->peer.has || p->peer_name[0] ? "the link partner sends no PFC TLV"
+							   : "no link partner was heard (LLDP)");
+		return;
+	}
+	qos_prio_set_text(p->peer.pfc_enabled, peer, sizeof(peer));
+	qos_prio_set_text(p->qos.pfc_enabled, host, sizeof(host));
+	evidence_field(out, s, QOS_PFC_ENABLED);
+	finding_evidence(out, EVIDENCE_LLDP, "%s %s advertises PFC on %s", p->peer_name,
+			 p->peer_port, peer);
+	if (p->peer.pfc_enabled == p->qos.pfc_enabled) {
+		finding_say(out, VERDICT_PASS,
+			    "host and link partner pause the same priorities: %s", host);
+		return;
+	}
+	finding_prios(out, wrong_prios(p->peer.pfc_enabled, p->qos.pfc_enabled));
+	finding_say(out, VERDICT_FAIL, "the host pauses %s, its link partner %s", host, peer);
+}
+
+PORT_CHECK(check_pfc_global_pause)
+{
+	const struct qos *q = &s->port->qos;
+	uint64_t needed = QOS_BIT(QOS_PAUSE_RX) | QOS_BIT(QOS_PAUSE_TX) | QOS_BIT(QOS_PFC_ENABLED);
+
+	if ((q->has & needed) != needed) {
+		subject_unreadable(s, out,
+				   qos_has(q, QOS_PFC_ENABLED) ? "link pause" : "pfc.enabled");
+		return;
+	}
+	evidence_field(out, s, QOS_PAUSE_RX);
+	evidence_field(out, s, QOS_PAUSE_TX);
+	evidence_field(out, s, QOS_PFC_ENABLED);
+	finding_wish(out, s->profile, QOS_PAUSE_RX);
+	if (q->pfc_enabled && (q->pause_rx || q->pause_tx))
+		finding_say(out, VERDICT_FAIL, "link pause (802.3x) is on together with PFC");
+	else
+		finding_say(out, VERDICT_PASS, "link pause and PFC are not on together");
+}
+
+/* Signs that a queue filled: pause either way, CE marks, PFC frames on the wire. */
+static uint64_t congestion(const struct subject *s, struct findings *out)
+{
+	static const enum metric signs[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_TX_FRAMES,
+					    METRIC_ECN_MARKED_RX};
+	struct counters delta;
+	uint64_t seen = 0;
+
+	if (!subject_delta(s, READ_LOAD_BEFORE, &delta, NULL))
+		return 0;
+	for (unsigned int i = 0; i < ARRAY_SIZE(signs); i++) {
+		unsigned int prio = metric_table[signs[i]].by_prio ? (unsigned int)s->roce_prio : 0;
+
+		if (!counters_has(&delta, signs[i], prio))
+			continue;
+		evidence_counter(out, s, &delta, signs[i], prio);
+		seen += delta.value[signs[i]][prio];
+	}
+	if (s->run_port->has_capture)
+		seen += s->run_port->capture.totals.pfc_by_prio[s->roce_prio];
+	return seen;
+}
+
+PORT_CHECK(check_pfc_loss)
+{
+	struct loss loss;
+	uint64_t congested;
+
+	if (!(s->wish->pfc_enabled & s->prio_set)) {
+		finding_say(out, VERDICT_SKIP, "the profile's RoCE priority is not lossless");
+		return;
+	}
+	loss_gather(s, &loss, out);
+	congested = congestion(s, out);
+	if (loss.gaps || loss.discards)
+		finding_say(out, VERDICT_FAIL,
+			    "packets were lost%s on lossless priority %d: %llu sequence "
+			    "gaps, %llu discards",
+			    loss.discards ? "" : " or overtaken", s->roce_prio,
+			    (unsigned long long)loss.gaps, (unsigned long long)loss.discards);
+	else if (!loss.gaps_known && !loss.discards_known)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "the port counts neither sequence gaps nor discards");
+	else if (!congested)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "nothing was lost, but no congestion was made: PFC was not put to the "
+			    "test");
+	else
+		finding_say(out, VERDICT_PASS,
+			    "nothing was lost on priority %d though it was congested",
+			    s->roce_prio);
+}
+
+/* Adds up one metric over priorities, with evidence of those that counted. Returns the priorities
+ * that have the counter in *known and those that grew in *grown. */
+static void sum_prios(const struct subject *s, const struct counters *delta, enum metric m,
+		      uint8_t prios, struct findings *out, uint8_t *known, uint8_t *grown)
+{
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		if (!(prios & 1 << prio) || !counters_has(delta, m, prio))
+			continue;
+		*known |= (uint8_t)(1 << prio);
+		if (!delta->value[m][prio])
+			continue;
+		evidence_counter(out, s, delta, m, prio);
+		*grown |= (uint8_t)(1 << prio);
+	}
+}
+
+PORT_CHECK(check_pfc_lossy_pause)
+{
+	uint8_t lossy = (uint8_t)~s->wish->pfc_enabled, known = 0, grown = 0;
+	struct counters delta;
+	char set[64];
+
+	if (!qos_has(s->wish, QOS_PFC_ENABLED)) {
+		finding_say(out, VERDICT_SKIP, "the profile does not state pfc.enabled");
+		return;
+	}
+	subject_delta(s, READ_LOAD_BEFORE, &delta, NULL);
+	sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, lossy, out, &known, &grown);
+	qos_prio_set_text(grown ? grown : known, set, sizeof(set));
+	finding_prios(out, grown ? grown : known);
+	if (!known) {
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "pause received is not counted on this port");
+	} else if (grown) {
+		finding_say(out, VERDICT_FAIL, "pause came in on priority %s, lossy by the profile",
+			    set);
+	} else {
+		finding_evidence(out, EVIDENCE_COUNTER, "pfc_rx_frames +0 on priorities %s", set);
+		finding_say(out, VERDICT_PASS, "no pause came in on the lossy priorities");
+	}
+}
+
+PORT_CHECK(check_pfc_idle_pause)
+{
+	uint8_t known = 0, grown = 0;
+	struct counters delta;
+	char set[64];
+
+	subject_delta(s, READ_QUIET_BEFORE, &delta, NULL);
+	sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, 0xff, out, &known, &grown);
+	sum_prios(s, &delta, METRIC_PFC_TX_FRAMES, 0xff, out, &known, &grown);
+	qos_prio_set_text(grown ? grown : known, set, sizeof(set));
+	if (!known) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "pause is not counted on this port");
+	} else if (grown) {
+		finding_prios(out, grown);
+		finding_say(out, VERDICT_FAIL, "pause on priority %s while nothing was sent", set);
+	} else {
+		finding_evidence(out, EVIDENCE_COUNTER,
+				 "pfc_rx_frames and pfc_tx_frames +0 on priorities %s", set);
+		finding_say(out, VERDICT_PASS, "no pause while nothing was sent");
+	}
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RC-TRN: what the RC transport met under load. A sequence gap is loss; a retry without one may be
+ * a late answer; an RNR is a slow receiver and never the fabric.
+ */
+#include "reports/rules/checks.h"
+#include "reports/rules/loss.h"
+
+/* The RoCE packets that all ports of the run sent under load, and that came. Only Soft-RoCE counts
+ * every one at both ends; false where a port is another, was not read, or counted nothing. */
+static bool packet_sums(const struct rule_context *c, uint64_t *sent, uint64_t *came)
+{
+	const struct run *run = c->run;
+	struct counters delta;
+	struct subject s;
+
+	*sent = *came = 0;
+	for (unsigned int i = 0; i < run->host_count; i++)
+		for (unsigned int k = 0; k < run->host[i].port_count; k++) {
+			if (!subject_at(c, i, k, &s) || s.port->kind != PORT_SOFT_ROCE ||
+			    !subject_delta(&s, READ_LOAD_BEFORE, &delta, NULL) ||
+			    !counters_has(&delta, METRIC_RDMA_TX_PACKETS, 0) ||
+			    !counters_has(&delta, METRIC_RDMA_RX_PACKETS, 0))
+				return false;
+			*sent += delta.value[METRIC_RDMA_TX_PACKETS][0];
+			*came += delta.value[METRIC_RDMA_RX_PACKETS][0];
+		}
+	return *sent > 0;
+}
+
+/* Retries without a gap: late answers, where the sums say that nothing is missing. */
+static void say_suspects(const struct subject *s, unsigned long long suspects, struct findings *out)
+{
+	const char *retries = suspects == 1 ? "retry" : "retries";
+	uint64_t sent, came;
+
+	if (!packet_sums(s->c, &sent, &came) || came > sent)
+		finding_say(out, VERDICT_WARN,
+			    "%llu %s without a sequence error: late answers, or a lost last "
+			    "packet",
+			    suspects, retries);
+	else if (came < sent)
+		finding_say(out, VERDICT_WARN,
+			    "%llu %s without a sequence error, and %llu of %llu packets never "
+			    "came: a lost last packet or answer",
+			    suspects, retries, (unsigned long long)(sent - came),
+			    (unsigned long long)sent);
+	else
+		finding_say(out, VERDICT_PASS,
+			    "%llu %s, but all %llu packets that the ports of the run sent came: "
+			    "late answers",
+			    suspects, retries, (unsigned long long)sent);
+}
+
+PORT_CHECK(check_trn_retransmits)
+{
+	struct loss loss;
+	uint64_t lost;
+
+	loss_gather(s, &loss, out);
+	lost = loss.gaps + loss.naks + loss.responses + loss.dead;
+	if (lost)
+		finding_say(out, VERDICT_FAIL,
+			    "packets were lost: %llu gaps received, %llu sequence NAKs, "
+			    "%llu answers missed, %llu connections died",
+			    (unsigned long long)loss.gaps, (unsigned long long)loss.naks,
+			    (unsigned long long)loss.responses, (unsigned long long)loss.dead);
+	else if (loss.suspects)
+		say_suspects(s, loss.suspects, out);
+	else if (!loss.gaps_known && !loss.naks_known)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "the port counts neither sequence gaps nor sequence NAKs");
+	else
+		finding_say(out, VERDICT_PASS, "nothing was lost and nothing was sent again");
+}
+
+static bool receiver_died(const struct subject *s, struct findings *out)
+{
+	const struct run_pair *pair;
+	unsigned int i = 0;
+
+	while ((pair = subject_pair(s, &i))) {
+		if (!pair->ran || pair->client.cause != CAUSE_RNR)
+			continue;
+		finding_evidence(out, EVIDENCE_TRAFFIC, "%s -> %s: %s",
+				 s->c->run->host[pair->client_host].name,
+				 s->c->run->host[pair->server_host].name, pair->client.detail);
+		return true;
+	}
+	return false;
+}
+
+PORT_CHECK(check_trn_rnr)
+{
+	static const enum metric rnr[] = {METRIC_RNR_NAK_RX, METRIC_RNR_NAK_TX};
+	bool died = receiver_died(s, out), known = false;
+	struct counters delta;
+	uint64_t count = 0;
+
+	subject_delta(s, READ_LOAD_BEFORE, &delta, NULL);
+	for (unsigned int i = 0; i < ARRAY_SIZE(rnr); i++) {
+		if (!counters_has(&delta, rnr[i], 0))
+			continue;
+		known = true;
+		count += delta.value[rnr[i]][0];
+		evidence_counter(out, s, &delta, rnr[i], 0);
+	}
+	if (count || died)
+		finding_say(out, VERDICT_FAIL, "%llu RNR NAKs: a receiver was not ready",
+			    (unsigned long long)count);
+	else if (!known)
+		finding_say(out, VERDICT_INCONCLUSIVE, "RNR NAKs are not counted on this port");
+	else
+		finding_say(out, VERDICT_PASS, "receivers were always ready");
+}
+
+static uint64_t wrong_messages(const struct subject *s, struct findings *out, uint64_t *checked)
+{
+	const struct run_pair *pair;
+	uint64_t wrong = 0;
+	unsigned int i = 0;
+
+	*checked = 0;
+	while ((pair = subject_pair(s, &i))) {
+		if (!subject_is_server(s, pair) || !pair->ran)
+			continue;
+		wrong += pair->server.mismatches;
+		*checked += pair->server.checked_bytes;
+	}
+	if (*checked)
+		finding_evidence(out, EVIDENCE_TRAFFIC, "%llu bytes compared, %llu messages wrong",
+				 (unsigned long long)*checked, (unsigned long long)wrong);
+	return wrong;
+}
+
+/* Packets the capture judged, and those with a wrong ICRC. */
+static uint64_t captured_icrc(const struct subject *s, struct findings *out, uint64_t *bad)
+{
+	uint64_t good = 0;
+
+	*bad = 0;
+	for (unsigned int i = 0; s->run_port->has_capture && i < s->run_port->capture.flow_count;
+	     i++) {
+		good += s->run_port->capture.flow[i].icrc_good;
+		*bad += s->run_port->capture.flow[i].icrc_bad;
+	}
+	if (good + *bad)
+		finding_evidence(out, EVIDENCE_CAPTURE, "ICRC: %llu good, %llu bad",
+				 (unsigned long long)good, (unsigned long long)*bad);
+	return good + *bad;
+}
+
+PORT_CHECK(check_trn_icrc)
+{
+	uint64_t counted = 0, bad, checked, judged, wrong;
+	struct counters delta;
+	bool known;
+
+	wrong = wrong_messages(s, out, &checked);
+	judged = captured_icrc(s, out, &bad);
+	known = subject_delta(s, READ_LOAD_BEFORE, &delta, NULL) &&
+		counters_has(&delta, METRIC_ICRC_ERRORS, 0);
+	if (known) {
+		counted = delta.value[METRIC_ICRC_ERRORS][0];
+		evidence_counter(out, s, &delta, METRIC_ICRC_ERRORS, 0);
+	}
+	if (wrong)
+		finding_say(out, VERDICT_FAIL, "%llu messages arrived with wrong contents",
+			    (unsigned long long)wrong);
+	else if (counted || bad)
+		finding_say(out, VERDICT_FAIL, "%llu packets have a wrong ICRC",
+			    (unsigned long long)(counted ? counted : bad));
+	else if (!known && !judged)
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "ICRC errors are not counted here and no packet could be verified");
+	else
+		finding_say(out, VERDICT_PASS, "every packet judged has a good ICRC");
+}
+
+/* What a host drops itself; the port's sum counts other packets too and is only asked when alone.
+ * either: dropped in a priority that TCP of ours is in as well. */
+static bool own_discards(const struct subject *s, const struct counters *delta,
+			 struct findings *out, uint64_t *count, uint64_t *either)
+{
+	const struct {
+		enum metric metric;
+		unsigned int prio;
+	} places[] = {{METRIC_PRIO_RX_DISCARDS, s->roce_prio >= 0 ? (unsigned int)s->roce_prio : 0},
+		      {METRIC_OUT_OF_BUFFER, 0}};
+	uint8_t tcp = subject_tcp_prios(s);
+	bool known = false;
+
+	*count = *either = 0;
+	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++) {
+		bool shared = metric_table[places[i].metric].by_prio && tcp & 1u << places[i].prio;
+
+		if (!counters_has(delta, places[i].metric, places[i].prio))
+			continue;
+		known = true;
+		evidence_counter(out, s, delta, places[i].metric, places[i].prio);
+		*(shared ? either : count) += delta->value[places[i].metric][places[i].prio];
+	}
+	return known;
+}
+
+PORT_CHECK(check_trn_discards)
+{
+	struct counters delta;
+	uint64_t count, either, any;
+
+	subject_delta(s, READ_LOAD_BEFORE, &delta, NULL);
+	if (own_discards(s, &delta, out, &count, &either)) {
+		if (count)
+			finding_say(out, VERDICT_FAIL, "the host dropped %llu RoCE packets",
+				    (unsigned long long)count);
+		else if (either)
+			finding_say(out, VERDICT_WARN,
+				    "the host dropped %llu packets in the priority that RoCE and "
+				    "TCP of ours share: whose they were is not counted",
+				    (unsigned long long)either);
+		else
+			finding_say(out, VERDICT_PASS, "the host dropped no RoCE packet");
+		return;
+	}
+	if (!counters_has(&delta, METRIC_RX_DISCARDS, 0)) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "discards are not counted on this port");
+		return;
+	}
+	any = delta.value[METRIC_RX_DISCARDS][0];
+	evidence_counter(out, s, &delta, METRIC_RX_DISCARDS, 0);
+	if (any)
+		finding_say(out, VERDICT_WARN, "the host dropped %llu packets, of any protocol",
+			    (unsigned long long)any);
+	else
+		finding_say(out, VERDICT_PASS, "the host dropped no packet");
+}

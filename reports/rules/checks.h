@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The checks of the rule table, one function a rule, by group. Fabric checks take the context; port
+ * checks are called for each judged port with a finding begun, and say its verdict.
+ */
+#ifndef REPORTS_CHECKS_H
+#define REPORTS_CHECKS_H
+
+#include "reports/engine/rules.h"
+
+#define FABRIC_CHECK(name)                                                                         \
+	void name(const struct rule *rule, const struct rule_context *c, struct findings *out)
+#define PORT_CHECK(name) void name(const struct subject *s, struct findings *out)
+
+/* check_meta.c */
+PORT_CHECK(check_meta_counters);
+PORT_CHECK(check_meta_load);
+PORT_CHECK(check_meta_reset);
+PORT_CHECK(check_meta_capture);
+PORT_CHECK(check_meta_visible);
+PORT_CHECK(check_meta_foreign);
+FABRIC_CHECK(check_meta_hosts);
+PORT_CHECK(check_meta_changed);
+FABRIC_CHECK(check_meta_ports);
+
+/* check_pfc.c */
+PORT_CHECK(check_pfc_none);
+PORT_CHECK(check_pfc_mask);
+FABRIC_CHECK(check_pfc_across);
+PORT_CHECK(check_pfc_peer);
+PORT_CHECK(check_pfc_global_pause);
+PORT_CHECK(check_pfc_loss);
+PORT_CHECK(check_pfc_lossy_pause);
+PORT_CHECK(check_pfc_idle_pause);
+
+/* check_qos.c: settings */
+PORT_CHECK(check_qos_trust);
+PORT_CHECK(check_qos_map);
+FABRIC_CHECK(check_qos_map_across);
+PORT_CHECK(check_qos_lossy);
+PORT_CHECK(check_qos_cm_tos);
+
+/* check_marking.c: what packets and byte counters say */
+PORT_CHECK(check_qos_sent_dscp);
+PORT_CHECK(check_qos_rewritten);
+PORT_CHECK(check_qos_ecn_cleared);
+PORT_CHECK(check_qos_arrival);
+
+/* check_ets.c */
+PORT_CHECK(check_ets_sum);
+PORT_CHECK(check_ets_shared);
+PORT_CHECK(check_ets_strict);
+PORT_CHECK(check_ets_share);
+FABRIC_CHECK(check_ets_across);
+
+/* check_ecn.c */
+PORT_CHECK(check_ecn_ect);
+PORT_CHECK(check_ecn_cnp);
+
+/* check_mtu.c */
+FABRIC_CHECK(check_mtu_across);
+PORT_CHECK(check_mtu_rdma);
+PORT_CHECK(check_mtu_path);
+
+/* check_gid.c */
+PORT_CHECK(check_gid_version);
+FABRIC_CHECK(check_gid_index);
+PORT_CHECK(check_gid_address);
+FABRIC_CHECK(check_gid_duplicate);
+
+/* check_trn.c */
+PORT_CHECK(check_trn_retransmits);
+PORT_CHECK(check_trn_rnr);
+PORT_CHECK(check_trn_icrc);
+PORT_CHECK(check_trn_discards);
+
+/* check_env.c */
+PORT_CHECK(check_env_guest);
+PORT_CHECK(check_env_iwarp);
+PORT_CHECK(check_env_device);
+PORT_CHECK(check_env_link);
+PORT_CHECK(check_env_dcb);
+
+/* check_host.c: the machine around the ports */
+FABRIC_CHECK(check_host_governor);
+FABRIC_CHECK(check_host_memlock);
+FABRIC_CHECK(check_host_balancing);
+FABRIC_CHECK(check_host_modules);
+FABRIC_CHECK(check_host_idle);
+FABRIC_CHECK(check_host_privilege);
+PORT_CHECK(check_host_verbs);
+PORT_CHECK(check_host_roce);
+PORT_CHECK(check_host_node);
+PORT_CHECK(check_host_irqs);
+PORT_CHECK(check_host_iommu);
+PORT_CHECK(check_host_pcie);
+PORT_CHECK(check_env_mana);
+PORT_CHECK(check_env_pvrdma);
+
+/* check_owner.c: who else sets DCB, rails, routing */
+PORT_CHECK(check_top_firmware);
+FABRIC_CHECK(check_top_setters);
+PORT_CHECK(check_top_willing);
+FABRIC_CHECK(check_top_persist);
+PORT_CHECK(check_top_rails);
+PORT_CHECK(check_net_arp);
+PORT_CHECK(check_net_rp_filter);
+PORT_CHECK(check_net_forwarding);
+
+/* check_classes.c: settings of one host */
+PORT_CHECK(check_pfc_pause_instead);
+PORT_CHECK(check_pfc_buffer);
+PORT_CHECK(check_pfc_count);
+PORT_CHECK(check_pfc_stray_pause);
+PORT_CHECK(check_pfc_storm);
+PORT_CHECK(check_ets_cap);
+PORT_CHECK(check_ets_rate);
+PORT_CHECK(check_ets_starve);
+PORT_CHECK(check_qos_untagged);
+PORT_CHECK(check_qos_egress);
+PORT_CHECK(check_qos_holes);
+PORT_CHECK(check_qos_clash);
+PORT_CHECK(check_qos_forced);
+
+/* check_congestion.c: congestion control, MTU, drops of one host */
+PORT_CHECK(check_ecn_driver);
+PORT_CHECK(check_ecn_np);
+PORT_CHECK(check_ecn_rp);
+PORT_CHECK(check_ecn_params);
+PORT_CHECK(check_qos_cnp);
+PORT_CHECK(check_gid_cm);
+PORT_CHECK(check_mtu_jumbo);
+PORT_CHECK(check_trn_dropped);
+
+/* check_partner.c: what the link partner advertises */
+PORT_CHECK(check_partner_pfc);
+PORT_CHECK(check_partner_dialect);
+PORT_CHECK(check_partner_ets);
+PORT_CHECK(check_partner_app);
+
+/* check_capture.c: a capture alone */
+FABRIC_CHECK(check_cap_drops);
+FABRIC_CHECK(check_cap_visible);
+FABRIC_CHECK(check_cap_both);
+FABRIC_CHECK(check_cap_lost);
+FABRIC_CHECK(check_cap_flows);
+FABRIC_CHECK(check_cap_frames);
+FABRIC_CHECK(check_cap_order);
+FABRIC_CHECK(check_cap_missing);
+FABRIC_CHECK(check_cap_icrc);
+FABRIC_CHECK(check_cap_pause);
+FABRIC_CHECK(check_cap_dscp);
+FABRIC_CHECK(check_cap_neighbours);
+
+/* check_pace.c: pauses, marks and CNPs in a capture alone */
+FABRIC_CHECK(check_cap_cnp);
+FABRIC_CHECK(check_cap_paused);
+FABRIC_CHECK(check_cap_storm);
+FABRIC_CHECK(check_cap_ran_out);
+FABRIC_CHECK(check_cap_held);
+FABRIC_CHECK(check_cap_cnp_close);
+FABRIC_CHECK(check_cap_marked);
+FABRIC_CHECK(check_cap_mirror);
+
+#endif

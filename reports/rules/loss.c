@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Loss by counters. Soft-RoCE counts a gap for every RNR NAK as well, because the packets behind it
+ * come out of sequence (rxe_resp.c), and its retry timer fires without loss (rxe_comp.c): RNRs are
+ * taken out of the gaps there, and retries alone are suspects, never loss.
+ */
+#include "reports/rules/loss.h"
+
+#include <string.h>
+
+/* The value; 0 when absent. */
+static uint64_t take(const struct counters *delta, enum metric m, unsigned int prio, bool *known)
+{
+	if (!counters_has(delta, m, prio))
+		return 0;
+	if (known)
+		*known = true;
+	return delta->value[m][prio];
+}
+
+static uint64_t without(uint64_t value, uint64_t explained)
+{
+	return value > explained ? value - explained : 0;
+}
+
+/* On Soft-RoCE an RNR NAK makes the sender repeat, so that some requests come twice. */
+static uint64_t count_suspects(const struct counters *delta, bool soft, const struct loss *loss)
+{
+	uint64_t retries = take(delta, METRIC_RETRANSMITS, 0, NULL);
+	uint64_t copies = take(delta, METRIC_DUPLICATE_REQUEST, 0, NULL);
+
+	if (soft) {
+		retries = without(retries, take(delta, METRIC_RNR_NAK_RX, 0, NULL));
+		copies = loss->rnr ? 0 : copies;
+	}
+	return retries + copies + take(delta, METRIC_ACK_TIMEOUT, 0, NULL) +
+	       take(delta, METRIC_ADAPTIVE_RETRANSMITS, 0, NULL);
+}
+
+void loss_count(const struct counters *delta, bool soft, int prio, struct loss *loss)
+{
+	uint64_t rnr_tx, rnr_rx;
+
+	memset(loss, 0, sizeof(*loss));
+	rnr_tx = take(delta, METRIC_RNR_NAK_TX, 0, &loss->rnr_known);
+	rnr_rx = take(delta, METRIC_RNR_NAK_RX, 0, &loss->rnr_known);
+	loss->rnr = rnr_tx + rnr_rx;
+	loss->gaps = without(take(delta, METRIC_OUT_OF_SEQUENCE, 0, &loss->gaps_known),
+			     soft ? rnr_tx : 0);
+	loss->naks = without(take(delta, METRIC_SEQ_NAK_RX, 0, &loss->naks_known),
+			     soft ? rnr_rx : 0);
+	loss->responses = take(delta, METRIC_RESPONSE_LOST, 0, NULL);
+	if (prio >= 0)
+		loss->discards = take(delta, METRIC_PRIO_RX_DISCARDS, (unsigned int)prio,
+				      &loss->discards_known);
+	loss->dead = without(take(delta, METRIC_RETRY_EXCEEDED, 0, NULL),
+			     take(delta, METRIC_RNR_EXCEEDED, 0, NULL));
+	loss->suspects = count_suspects(delta, soft, loss);
+}
+
+/* What loss_count() reads, as evidence. */
+static void say_evidence(const struct subject *s, const struct counters *delta, bool soft,
+			 struct findings *out)
+{
+	static const struct {
+		enum metric metric;
+		bool soft_only;
+	} read[] = {
+		{METRIC_OUT_OF_SEQUENCE, false},   {METRIC_RNR_NAK_TX, true},
+		{METRIC_SEQ_NAK_RX, false},	   {METRIC_RNR_NAK_RX, true},
+		{METRIC_RESPONSE_LOST, false},	   {METRIC_PRIO_RX_DISCARDS, false},
+		{METRIC_RETRY_EXCEEDED, false},	   {METRIC_RNR_EXCEEDED, false},
+		{METRIC_RETRANSMITS, false},	   {METRIC_ACK_TIMEOUT, false},
+		{METRIC_DUPLICATE_REQUEST, false}, {METRIC_ADAPTIVE_RETRANSMITS, false},
+	};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(read); i++) {
+		bool by_prio = metric_table[read[i].metric].by_prio;
+		unsigned int prio = by_prio && s->roce_prio >= 0 ? (unsigned int)s->roce_prio : 0;
+
+		if ((read[i].soft_only && !soft) || (by_prio && s->roce_prio < 0) ||
+		    !counters_has(delta, read[i].metric, prio))
+			continue;
+		evidence_counter(out, s, delta, read[i].metric, prio);
+	}
+}
+
+static uint64_t dead_pairs(const struct subject *s, struct findings *out)
+{
+	const struct run_pair *pair;
+	unsigned int i = 0;
+	uint64_t dead = 0;
+
+	while ((pair = subject_pair(s, &i))) {
+		if (!subject_is_client(s, pair) || !pair->ran ||
+		    pair->client.cause != CAUSE_RETRY_EXCEEDED)
+			continue;
+		finding_evidence(out, EVIDENCE_TRAFFIC, "to %s: %s",
+				 s->c->run->host[pair->server_host].name, pair->client.detail);
+		dead++;
+	}
+	return dead;
+}
+
+void loss_gather(const struct subject *s, struct loss *loss, struct findings *out)
+{
+	bool soft = s->port->kind == PORT_SOFT_ROCE;
+	uint64_t dead = dead_pairs(s, out);
+	struct counters delta;
+
+	memset(loss, 0, sizeof(*loss));
+	if (subject_delta(s, READ_LOAD_BEFORE, &delta, NULL)) {
+		loss_count(&delta, soft, s->roce_prio, loss);
+		say_evidence(s, &delta, soft, out);
+	}
+	loss->dead += dead;
+}

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Each priority's traffic is looked for where it belongs, the largest first, and where that counted
+ * too little among the others: what fits there closest is where it went. What comes beside it went
+ * there, too: a small class is not to be found in the acknowledgements of a large one. Two
+ * priorities that moved as much as each other could have changed places unseen: that is said, not
+ * passed over.
+ */
+#include "reports/rules/prio_arrival.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MISSING_PC 1u /* of a class may be missing: the reading is not the last packet's moment */
+#define ALIKE_PC   5u /* closer than that, two volumes are one */
+
+uint64_t prio_packets(uint64_t messages, uint32_t message_bytes, uint32_t mtu)
+{
+	uint64_t each = mtu ? (message_bytes + (uint64_t)mtu - 1) / mtu : 1;
+
+	return messages * (each ? each : 1);
+}
+
+/* One direction's metrics: packets where they are counted, headers do not blur them. */
+static enum metric metric_of(const struct counters *growth, bool rx, struct prio_arrival *a)
+{
+	enum metric packets = rx ? METRIC_PRIO_RX_PACKETS : METRIC_PRIO_TX_PACKETS;
+	enum metric bytes = rx ? METRIC_PRIO_RX_BYTES : METRIC_PRIO_TX_BYTES;
+
+	a->packets = growth->has[packets] != 0;
+	return a->packets ? packets : bytes;
+}
+
+static bool enough(uint64_t there, uint64_t wanted)
+{
+	return there >= wanted - wanted / 100 * MISSING_PC;
+}
+
+/* The priority, other than its own, in which the volume fits closest; -1: nowhere. */
+static int closest(const uint64_t left[QOS_PRIOS], unsigned int own, uint64_t wanted)
+{
+	int best = -1;
+
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		if (prio == own || !enough(left[prio], wanted))
+			continue;
+		if (best < 0 || left[prio] < left[best])
+			best = (int)prio;
+	}
+	return best;
+}
+
+static void take_from(uint64_t left[QOS_PRIOS], unsigned int prio, uint64_t wanted)
+{
+	left[prio] = left[prio] > wanted ? left[prio] - wanted : 0;
+}
+
+/* The priority that moves most among those not yet placed; -1 when all are. */
+static int next_largest(const uint64_t wanted[QOS_PRIOS], uint8_t placed)
+{
+	int best = -1;
+
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		if (!wanted[prio] || placed & 1u << prio)
+			continue;
+		if (best < 0 || wanted[prio] > wanted[best])
+			best = (int)prio;
+	}
+	return best;
+}
+
+/* A priority that is short only when as many packets of others are taken out as the baseline makes
+ * expect is not short: a few packets in a short baseline are no exact account of a longer load.
+ * Most of it has to be missing then, and to be elsewhere. */
+static int find(const uint64_t left[QOS_PRIOS], uint64_t whole, unsigned int prio, uint64_t wanted)
+{
+	int found;
+
+	if (enough(left[prio], wanted))
+		return (int)prio;
+	found = closest(left, prio, wanted);
+	if (enough(whole, wanted) && (found < 0 || left[prio] >= wanted / 2))
+		return (int)prio;
+	return found;
+}
+
+/* Where each priority's traffic is: its own number, another, or -1. */
+static void place(const struct prio_arrival *a, const uint64_t beside[QOS_PRIOS], int at[QOS_PRIOS])
+{
+	uint64_t left[QOS_PRIOS], whole[QOS_PRIOS];
+	uint8_t placed = 0;
+	int prio;
+
+	memcpy(left, a->there, sizeof(left));
+	memcpy(whole, a->whole, sizeof(whole));
+	while ((prio = next_largest(a->wanted, placed)) >= 0) {
+		placed |= (uint8_t)(1u << prio);
+		at[prio] = find(left, whole[prio], (unsigned int)prio, a->wanted[prio]);
+		if (at[prio] < 0)
+			continue;
+		take_from(left, (unsigned int)at[prio], a->wanted[prio] + beside[prio]);
+		take_from(whole, (unsigned int)at[prio], a->wanted[prio] + beside[prio]);
+	}
+}
+
+/* Counters that saw less than half of it do not count this traffic at all. */
+static bool blind(const struct prio_arrival *a)
+{
+	uint64_t there = 0, wanted = 0;
+
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		there += a->there[prio];
+		wanted += a->wanted[prio];
+	}
+	return there < wanted / 2;
+}
+
+static void find_swap(const struct prio_arrival *a, const int at[QOS_PRIOS], int swapped[2])
+{
+	for (int p = 0; p < QOS_PRIOS; p++) {
+		for (int q = p + 1; q < QOS_PRIOS; q++) {
+			if (!a->wanted[p] || !a->wanted[q] || at[p] != q || at[q] != p)
+				continue;
+			swapped[0] = p;
+			swapped[1] = q;
+			return;
+		}
+	}
+}
+
+/* Two priorities, both found right, whose places cannot be told apart. */
+static bool alike(const struct prio_arrival *a, const int at[QOS_PRIOS], int pair[2])
+{
+	for (int p = 0; p < QOS_PRIOS; p++) {
+		for (int q = p + 1; q < QOS_PRIOS; q++) {
+			uint64_t x = a->wanted[p], y = a->wanted[q], more = x > y ? x : y;
+
+			if (!x || !y || at[p] != p || at[q] != q ||
+			    (x > y ? x - y : y - x) > more / 100 * ALIKE_PC)
+				continue;
+			pair[0] = p;
+			pair[1] = q;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void judge_classes(const struct prio_flow *flow, const int at[QOS_PRIOS],
+			  struct prio_arrival *a)
+{
+	for (unsigned int i = 0; i < a->class_count; i++) {
+		struct prio_class *c = &a->class[i];
+		int prio = flow[i].prio;
+
+		c->class = flow[i].class;
+		c->arrival = ARRIVAL_UNKNOWN;
+		c->found = -1;
+		if (prio < 0 || prio >= QOS_PRIOS || !a->wanted[prio] ||
+		    !(a->packets ? flow[i].packets : flow[i].bytes))
+			continue;
+		c->arrival = at[prio] == prio ? ARRIVAL_RIGHT : ARRIVAL_WRONG;
+		c->found = at[prio];
+	}
+}
+
+static void say_wrong(const struct prio_flow *flow, struct prio_arrival *a)
+{
+	if (a->swapped[0] >= 0) {
+		snprintf(a->text, sizeof(a->text),
+			 "priorities %d and %d are swapped: each counts the other's traffic",
+			 a->swapped[0], a->swapped[1]);
+		return;
+	}
+	for (unsigned int i = 0; i < a->class_count; i++) {
+		if (a->class[i].arrival != ARRIVAL_WRONG)
+			continue;
+		if (a->class[i].found >= 0)
+			snprintf(a->text, sizeof(a->text),
+				 "DSCP %u belongs to priority %d and is counted in priority %d",
+				 flow[i].dscp, flow[i].prio, a->class[i].found);
+		else
+			snprintf(a->text, sizeof(a->text),
+				 "DSCP %u belongs to priority %d, which counted %llu of %llu %s",
+				 flow[i].dscp, flow[i].prio,
+				 (unsigned long long)a->whole[flow[i].prio],
+				 (unsigned long long)a->wanted[flow[i].prio],
+				 a->packets ? "packets" : "bytes");
+		return;
+	}
+}
+
+void prio_arrival_check(const struct counters *growth, const struct counters *whole, bool rx,
+			const struct prio_flow *flow, unsigned int count, struct prio_arrival *a)
+{
+	int at[QOS_PRIOS] = {-1, -1, -1, -1, -1, -1, -1, -1}, pair[2];
+	uint64_t beside[QOS_PRIOS] = {0};
+	enum metric m;
+
+	memset(a, 0, sizeof(*a));
+	a->swapped[0] = a->swapped[1] = -1;
+	a->class_count = count < PRIO_FLOWS_MAX ? count : PRIO_FLOWS_MAX;
+	m = metric_of(growth, rx, a);
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		if (!counters_has(growth, m, prio))
+			continue;
+		a->there[prio] = growth->value[m][prio];
+		a->whole[prio] = whole->value[m][prio];
+	}
+	for (unsigned int i = 0; i < a->class_count; i++) {
+		if (flow[i].prio < 0 || flow[i].prio >= QOS_PRIOS ||
+		    !counters_has(growth, m, (unsigned int)flow[i].prio))
+			continue;
+		a->known = true;
+		a->wanted[flow[i].prio] += a->packets ? flow[i].packets : flow[i].bytes;
+		beside[flow[i].prio] += a->packets ? flow[i].beside_packets : flow[i].beside_bytes;
+	}
+	if (blind(a)) {
+		a->known = false;
+		memset(a->wanted, 0, sizeof(a->wanted));
+	}
+	place(a, beside, at);
+	find_swap(a, at, a->swapped);
+	judge_classes(flow, at, a);
+	say_wrong(flow, a);
+	if (!a->text[0] && alike(a, at, pair))
+		snprintf(a->text, sizeof(a->text),
+			 "priorities %d and %d moved as much as each other: whether they are "
+			 "swapped cannot be told",
+			 pair[0], pair[1]);
+}

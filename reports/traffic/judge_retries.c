@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Retries without a gap. On hardware they are a lost tail or ACK, or a wait longer than the ACK
+ * timer, as under pause. On Soft-RoCE they may be nothing at all: its timer is not set back by
+ * progress (rxe_comp.c). There both ends count every packet, and two sums tell: what was sent and
+ * what came.
+ */
+#include "reports/traffic/judge.h"
+
+#define LL(n)		((unsigned long long)(n))
+#define TIMEOUT_TRUSTED 18    /* 1.07 s: below it Soft-RoCE repeats though nothing is late */
+#define NS_PER_UNIT	4096u /* of the ACK timeout: 4.096 us * 2^code (IBTA vol 1, 9.7.6.1.3) */
+
+/* Packets of all ports together; of two ports also by direction, from the first to the second and
+ * back. */
+struct account {
+	bool valid; /* a difference tells of a loss */
+	bool equal; /* whatever the reading is worth: nothing is missing */
+	uint64_t sent, came;
+	uint64_t there, back; /* lost */
+};
+
+static bool counts_packets(const struct judged_end *e)
+{
+	return e->known && e->seen->soft && !e->seen->user_count &&
+	       counters_has(&e->load, METRIC_RDMA_TX_PACKETS, 0) &&
+	       counters_has(&e->load, METRIC_RDMA_RX_PACKETS, 0);
+}
+
+static bool missing(const struct judged_end *from, const struct judged_end *to, uint64_t *lost)
+{
+	uint64_t sent = from->load.value[METRIC_RDMA_TX_PACKETS][0];
+	uint64_t came = to->load.value[METRIC_RDMA_RX_PACKETS][0];
+
+	*lost = sent - came;
+	return came <= sent; /* else somebody else sends to it */
+}
+
+static void take_account(const struct judge *j, struct account *a)
+{
+	*a = (struct account){.valid = j->in->end_count >= 2};
+	for (unsigned int i = 0; i < j->in->end_count && a->valid; i++) {
+		const struct judged_end *e = &j->end[i];
+
+		a->valid = counts_packets(e);
+		a->sent += e->load.value[METRIC_RDMA_TX_PACKETS][0];
+		a->came += e->load.value[METRIC_RDMA_RX_PACKETS][0];
+	}
+	if (a->came > a->sent)
+		a->valid = false;
+	if (a->valid && j->in->end_count == 2)
+		a->valid = missing(&j->end[0], &j->end[1], &a->there) &&
+			   missing(&j->end[1], &j->end[0], &a->back);
+	a->equal = a->valid && a->sent == a->came;
+	a->valid &= j->in->accountable;
+}
+
+/* An answer that never came holds its queue pair for the whole ACK timeout; so does a host that
+ * gets no processor for so long. Where messages wait about as long in their queue, one more tells
+ * nothing. */
+static bool waited_so_long(const struct judge *j, unsigned int end)
+{
+	uint64_t timeout_ns = (uint64_t)NS_PER_UNIT << j->end[end].timeout;
+
+	for (unsigned int i = 0; i < j->in->pair_count; i++) {
+		const struct verdict_pair *pair = &j->in->pair[i];
+		const struct traffic_report *r = judge_report_of(pair, end);
+
+		if ((pair->client != end && pair->server != end) || !r)
+			continue;
+		for (unsigned int c = 0; c < r->class_count; c++) {
+			const struct histogram *h = &r->class[c].latency;
+
+			if (h->max_ns >= timeout_ns / 4 * 3 &&
+			    histogram_percentile(h, HISTOGRAM_P50) < timeout_ns / 4)
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool loss_said(const struct judge *j)
+{
+	return traffic_verdict_has(j->out, REASON_LOST) ||
+	       traffic_verdict_has(j->out, REASON_LOST_IN_SENDER) ||
+	       traffic_verdict_has(j->out, REASON_HOST_DISCARD) ||
+	       traffic_verdict_has(j->out, REASON_CORRUPTION);
+}
+
+static void say_soft(struct judge *j, unsigned int i, const struct account *a)
+{
+	const struct judged_end *e = &j->end[i];
+
+	if (a->valid && a->equal)
+		judge_say(
+			j, REASON_ACCOUNTED, (int)i, VERDICT_NOWHERE,
+			"%s: %llu retries and copies, but all %llu packets sent by both ends came",
+			judge_host(j, i), LL(e->loss.suspects), LL(a->sent));
+	else if (e->timeout >= TIMEOUT_TRUSTED && !a->equal && waited_so_long(j, i))
+		judge_say(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
+			  "%s: %llu retries and copies, and a message that waited for the whole "
+			  "ACK timeout: the end of a stream or an answer was lost",
+			  judge_host(j, i), LL(e->loss.suspects));
+	else
+		judge_say(j, REASON_SPURIOUS, (int)i, VERDICT_NOWHERE,
+			  "%s: %llu retries and copies without a gap: Soft-RoCE's timer (code %u) "
+			  "fires without loss too",
+			  judge_host(j, i), LL(e->loss.suspects), e->timeout);
+}
+
+static void say_device(struct judge *j, unsigned int i)
+{
+	const struct judged_end *e = &j->end[i];
+
+	if (e->paused)
+		judge_say(j, REASON_SPURIOUS_PAUSE, (int)i, VERDICT_NOWHERE,
+			  "%s: %llu retries without a gap while it was paused: answers came late",
+			  judge_host(j, i), LL(e->loss.suspects));
+	else
+		judge_say(j, REASON_TIMEOUTS, (int)i, VERDICT_NOWHERE,
+			  "%s: %llu retries without a gap: the end of a stream or an ACK was lost, "
+			  "or an answer was late",
+			  judge_host(j, i), LL(e->loss.suspects));
+}
+
+static uint64_t retries(const struct judge *j)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int i = 0; i < j->in->end_count; i++)
+		sum += j->end[i].known ? j->end[i].loss.suspects : 0;
+	return sum;
+}
+
+static bool anybody_gone(const struct judge *j)
+{
+	for (unsigned int i = 0; i < j->in->end_count; i++)
+		if (j->end[i].peer_gone)
+			return true;
+	return false;
+}
+
+/* Packets that are missing: lost, where somebody had to repeat; else they were ACKs, which a later
+ * one stands in for. */
+static void judge_account(struct judge *j, const struct account *a)
+{
+	enum reason_kind kind = retries(j) ? REASON_LOST : REASON_ACKS_LOST;
+	const char *why = kind == REASON_LOST ? "" : ", and nobody had to repeat one: ACKs";
+
+	if (!a->valid || a->equal || loss_said(j) || anybody_gone(j))
+		return;
+	if (j->in->end_count == 2)
+		judge_say(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
+			  "of %llu packets %llu from %s to %s and %llu back never came%s",
+			  LL(a->sent), LL(a->there), judge_host(j, 0), judge_host(j, 1),
+			  LL(a->back), why);
+	else
+		judge_say(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
+			  "of %llu packets %llu never came%s", LL(a->sent), LL(a->sent - a->came),
+			  why);
+}
+
+void judge_retries(struct judge *j)
+{
+	struct account a;
+	bool lost;
+
+	take_account(j, &a);
+	judge_account(j, &a);
+	lost = loss_said(j);
+	for (unsigned int i = 0; i < j->in->end_count; i++) {
+		const struct judged_end *e = &j->end[i];
+
+		/* What died repeated its last words until it gave up. */
+		if (!e->known || !e->loss.suspects || lost || e->peer_gone)
+			continue;
+		if (e->seen->soft)
+			say_soft(j, i, &a);
+		else
+			say_device(j, i);
+	}
+}

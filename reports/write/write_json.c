@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * rocecheck.report/1: the report for programs. Findings stand in telling order, so the first
+ * violation whose caused_by is null is the one to start with; caused_by is an index into the same
+ * list.
+ */
+#include <errno.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/base/text.h"
+#include "reports/engine/order.h"
+#include "reports/rules/app_env.h"
+#include "reports/write/writers.h"
+
+#ifndef ROCECHECK_VERSION
+#define ROCECHECK_VERSION "unknown"
+#endif
+
+/* Takes both; NULL when one is missing or memory is, so that a short list never looks complete. */
+static json_t *append(json_t *list, json_t *one)
+{
+	if (list && !json_array_append_new(list, one))
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+static json_t *prios_json(uint8_t set)
+{
+	json_t *list = json_array();
+
+	for (int prio = 0; prio < QOS_PRIOS; prio++)
+		if (set & 1 << prio)
+			list = append(list, json_integer(prio));
+	return list;
+}
+
+static json_t *evidence_json(const struct finding *f)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < f->evidence_count; i++) {
+		char kind[] = {f->evidence[i].kind, '\0'};
+
+		list = append(list, json_pack("{s:o, s:o}", "kind", text_to_json(kind), "text",
+					      text_to_json(f->evidence[i].text)));
+	}
+	return list;
+}
+
+static json_t *wish_json(const struct finding *f)
+{
+	if (!f->wish_path[0])
+		return json_null();
+	return json_pack("{s:o, s:i}", "path", text_to_json(f->wish_path), "line", f->wish_line);
+}
+
+static json_t *finding_json(const struct report *r, const struct order *o, const struct finding *f)
+{
+	json_t *caused = f->caused_by < 0 ? json_null()
+					  : json_integer((json_int_t)o->place[f->caused_by]);
+
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:b}",
+			 "rule", f->rule->id, "severity", severity_word(f->rule->severity),
+			 "verdict", verdict_word(f->verdict), "host", text_to_json(f->host), "port",
+			 text_to_json(f->port), "prio", prios_json(f->prio_set), "title",
+			 f->rule->title, "text", text_to_json(f->text), "advice", f->rule->advice,
+			 "evidence", evidence_json(f), "wish", wish_json(f), "caused_by", caused,
+			 "blocks", finding_blocks(f, r->allow, r->allow_count));
+}
+
+static json_t *findings_json(const struct report *r, const struct order *o)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < o->count; i++)
+		list = append(list, finding_json(r, o, &r->findings->list[o->at[i]]));
+	return list;
+}
+
+static json_t *counts_json(const struct findings *f)
+{
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "fail",
+			 (json_int_t)verdict_count(f, VERDICT_FAIL), "warn",
+			 (json_int_t)verdict_count(f, VERDICT_WARN), "inconclusive",
+			 (json_int_t)verdict_count(f, VERDICT_INCONCLUSIVE), "skip",
+			 (json_int_t)verdict_count(f, VERDICT_SKIP), "pass",
+			 (json_int_t)verdict_count(f, VERDICT_PASS), "leading",
+			 (json_int_t)leading_count(f));
+}
+
+static json_t *hosts_json(const struct run *run)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < run->host_count; i++) {
+		const struct run_host *h = &run->host[i];
+		json_t *ports = json_array();
+
+		for (unsigned int p = 0; p < h->port_count; p++)
+			ports = append(ports, text_to_json(h->port[p].netdev));
+		list = append(list, json_pack("{s:o, s:b, s:o, s:o, s:o}", "name",
+					      text_to_json(h->name), "reached", h->reached, "error",
+					      text_to_json(h->error), "agent_version",
+					      text_to_json(h->agent_version), "ports", ports));
+	}
+	return list;
+}
+
+static json_t *allow_json(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < r->allow_count; i++)
+		list = append(list, text_to_json(r->allow[i]));
+	return list;
+}
+
+/* null: one host was judged without any. */
+static json_t *profile_json(const struct report *r)
+{
+	const struct profile *p = &r->fabric->profile;
+
+	if (r->alone && !p->name[0])
+		return json_null();
+	return json_pack("{s:o, s:o, s:s}", "name", text_to_json(p->name), "path",
+			 text_to_json(p->path), "intent", profile_intent_word(p->intent));
+}
+
+static json_t *report_json(const struct report *r, const struct order *o)
+{
+	return json_pack("{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:I, s:I, s:b}, s:o, s:s, s:i, "
+			 "s:o, s:o, s:o, s:o}",
+			 "schema", "rocecheck.report/1", "tool", "name", "rocecheck", "version",
+			 ROCECHECK_VERSION, "run", "id", text_to_json(r->run->id), "fabric",
+			 text_to_json(r->fabric->name), "started_unix_ns",
+			 (json_int_t)r->run->started_unix_ns, "ended_unix_ns",
+			 (json_int_t)r->run->ended_unix_ns, "traffic", r->run->traffic, "profile",
+			 profile_json(r), "verdict", report_verdict(r), "exit_code", r->exit_code,
+			 "allow_inconclusive", allow_json(r), "counts", counts_json(r->findings),
+			 "hosts", hosts_json(r->run), "findings", findings_json(r, o));
+}
+
+int write_json(const struct report *r, FILE *out, struct err *e)
+{
+	struct order order;
+	char *document;
+	json_t *json;
+	int err;
+
+	err = order_make(r->findings, &order);
+	if (err)
+		return err_sys(e, err, "report");
+	json = report_json(r, &order);
+	if (r->environment &&
+	    json_object_set_new(json, "environment", app_env_json(r->environment))) {
+		json_decref(json);
+		json = NULL;
+	}
+	document = json ? json_dumps(json, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
+	if (document)
+		err = writer_put(out, document, strlen(document), e);
+	else
+		err = err_sys(e, -ENOMEM, "report");
+	if (!err)
+		err = writer_put(out, "\n", 1, e);
+	free(document);
+	json_decref(json);
+	order_clear(&order);
+	return err;
+}

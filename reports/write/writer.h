@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writers: one table row a format. They print findings of a run and judge nothing.
+ */
+#ifndef REPORTS_WRITER_H
+#define REPORTS_WRITER_H
+
+#include <stdio.h>
+
+#include "reports/engine/rules.h"
+
+struct app_env;
+struct folder;
+
+struct report {
+	const struct fabric *fabric;
+	const struct run *run;
+	const struct findings *findings;
+	int exit_code;
+	bool colour;		  /* text only */
+	bool verbose;		  /* text: every PASS with its evidence */
+	const char *const *allow; /* ids given to --allow-inconclusive */
+	unsigned int allow_count;
+	const char *capture;		   /* name of a capture judged alone; NULL: none */
+	bool alone;			   /* of one host: nothing was compared, nothing sent */
+	const struct app_env *environment; /* told behind the findings; NULL: none */
+};
+
+struct writer {
+	const char *name; /* "text", "json", "junit" */
+	const char *file; /* default file name in a run folder */
+	int (*write)(const struct report *r, FILE *out, struct err *e);
+};
+extern const struct writer writers[];
+extern const unsigned int writer_count;
+
+const struct writer *writer_find(const char *name);
+
+/* Into a file by its path, or w->file below an open folder: whole or not at all, see file_open(). A
+ * full disk is -ENOSPC with the path. */
+int report_save(const struct report *r, const struct writer *w, const char *path, struct err *e);
+int report_save_in(const struct report *r, const struct writer *w, const struct folder *folder,
+		   struct err *e);
+
+#endif
