@@ -67,10 +67,11 @@ struct profile {
 
 /*
  * Loads the profile `name_or_path`: a path when it contains '/' or ends in .yaml or .yml, else a
- * shipped profile of that name, looked for in the folders of profile_path(). All findings of the
- * file are added to diags, errors and warnings. Returns 0 when there was no error; -EINVAL when
- * diags holds errors; -ENOENT and other -errno with e filled when the file cannot be read. *p is
- * untouched on failure. Checks besides syntax: the cross-field rules of profile_check().
+ * shipped profile of that name, looked for in $ROCECHECK_PROFILES and beside the program. All
+ * findings of the file are added to diags, errors and warnings. Returns 0 when there was no error;
+ * -EINVAL when diags holds errors; -ENOENT and other -errno with e filled when the file cannot be
+ * read. *p is untouched on failure. Checks besides syntax: the cross-field rules of
+ * profile_check().
  */
 int profile_load(const char *name_or_path, struct profile *p, struct diags *diags, struct err *e);
 
@@ -78,11 +79,6 @@ int profile_load(const char *name_or_path, struct profile *p, struct diags *diag
  * lossless and lossy priorities do not share a TC, ... Adds findings with the lines of the fields.
  */
 int profile_check(const struct profile *p, struct diags *diags);
-
-/* Folders that hold shipped profiles, first wins: $ROCECHECK_PROFILES (ignored when setuid), the
- * profiles/ folder beside the executable's source tree, PREFIX/share/rocecheck/profiles. Writes at
- * most `max` paths of 256 bytes; returns their number. */
-unsigned int profile_path(char (*dirs)[256], unsigned int max);
 
 /* Whether select.interfaces covers this netdev. */
 bool profile_selects(const struct profile *p, const char *ifname);

@@ -61,7 +61,9 @@ static void add_dir(char (*dirs)[256], unsigned int *count, unsigned int max, co
 	strcpy(dirs[(*count)++], path);
 }
 
-unsigned int profile_path(char (*dirs)[256], unsigned int max)
+/* Folders that hold shipped profiles, first wins: $ROCECHECK_PROFILES (ignored when setuid), the
+ * profiles/ folder beside the executable's source tree, PREFIX/share/rocecheck/profiles. */
+static unsigned int profile_path(char (*dirs)[256], unsigned int max)
 {
 	const char *wish = secure_getenv("ROCECHECK_PROFILES");
 	unsigned int count = 0;

@@ -20,6 +20,8 @@
 #define LEASE_MIN_MS 500
 #define LEASE_MAX_MS 3600000
 
+static agent_op agent_ping, agent_collect, agent_counters, agent_quit;
+
 const struct agent_op_row agent_ops[] = {
 	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long", OP_FOR_PEER},
 	{"collect", agent_collect, "ports: more netdevs, machine: seats too; a snapshot",
@@ -131,7 +133,8 @@ void agent_line(struct agent *a, const char *line, size_t length)
 	json_decref(request);
 }
 
-int agent_ping(struct agent *a, uint64_t id, const json_t *request, json_t **reply, struct err *e)
+static int agent_ping(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		      struct err *e)
 {
 	uint64_t lease_ms;
 	int err;
@@ -148,8 +151,8 @@ int agent_ping(struct agent *a, uint64_t id, const json_t *request, json_t **rep
 	return 0;
 }
 
-int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
-		  struct err *e)
+static int agent_collect(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+			 struct err *e)
 {
 	const char *also[AGENT_PORTS_MAX];
 	const json_t *ports = NULL;
@@ -219,8 +222,8 @@ static int read_port(struct dcb *dcb, const json_t *port, json_t *list, struct e
 	return !one || json_array_append_new(list, one) ? err_sys(e, -ENOMEM, "counters") : 0;
 }
 
-int agent_counters(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
-		   struct err *e)
+static int agent_counters(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+			  struct err *e)
 {
 	const json_t *ports;
 	json_t *list;
@@ -243,7 +246,8 @@ int agent_counters(struct agent *a, uint64_t id, const json_t *request, json_t *
 	return 0;
 }
 
-int agent_quit(struct agent *a, uint64_t id, const json_t *request, json_t **reply, struct err *e)
+static int agent_quit(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
+		      struct err *e)
 {
 	(void)request;
 	(void)reply;

@@ -72,7 +72,6 @@ void agent_event(struct agent *a, json_t *doc);
 /* The struct dcb of this host, opened once. */
 int agent_dcb(struct agent *a, struct dcb **dcb, struct err *e);
 
-agent_op agent_ping, agent_collect, agent_counters, agent_quit;
 agent_op agent_traffic_open, agent_traffic_connect, agent_traffic_run, agent_traffic_close;
 agent_op agent_traffic_stop, agent_echo_open;
 agent_op agent_capture_start, agent_capture_stop, agent_capture_read;

@@ -218,7 +218,8 @@ static void take_counters(struct run_port *p, const json_t *json, enum run_readi
 		p->has |= 1u << reading;
 }
 
-void phase_counters(struct coordinator *c, enum run_reading reading)
+/* Counters of all ports into this reading. */
+static void phase_counters(struct coordinator *c, enum run_reading reading)
 {
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		if (phase_ready(c, i))

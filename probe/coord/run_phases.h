@@ -49,9 +49,6 @@ bool phase_ready(const struct coordinator *c, unsigned int host);
 /* The port of the snapshot that belongs to port p of a host, NULL if it is not there. Borrowed. */
 const struct port *phase_port(const struct coordinator *c, unsigned int host, unsigned int p);
 
-/* Counters of all ports into this reading. */
-void phase_counters(struct coordinator *c, enum run_reading reading);
-
 /* Removes recordings and schedules of the names this run will use. */
 int phase_capture_forget(struct coordinator *c, struct err *e);
 int phase_traffic_forget(const struct coordinator *c, struct err *e);

@@ -11,7 +11,8 @@
 #define IPV4_BYTES 20
 #define PROTO_UDP  17
 
-bool echo_gid_is_v4(const uint8_t gid[16])
+/* Whether a GID holds an IPv4 address. */
+static bool echo_gid_is_v4(const uint8_t gid[16])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 

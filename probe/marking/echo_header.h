@@ -17,9 +17,6 @@ struct echo_ip {
 	uint8_t ttl;	 /* or hop limit */
 };
 
-/* Whether a GID holds an IPv4 address. */
-bool echo_gid_is_v4(const uint8_t gid[16]);
-
 /* -EINVAL when there is no sound header: version, length, protocol UDP, the address of `gid` as its
  * destination and, over IPv4, the checksum have to be right. *ip is then untouched. */
 int echo_header_read(const uint8_t head[ECHO_HEADER_BYTES], const uint8_t gid[16],

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Deltas of an observation, and its JSON forms. The baseline is scaled to the length of the load;
+ * Deltas of an observation, and its JSON form. The baseline is scaled to the length of the load;
  * what it explains is taken out, so that another program's losses are not ours.
  */
 #include "probe/record/observe.h"
@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiles/base/json_take.h"
 #include "profiles/base/text.h"
 
 #define SETTLE_DEVICE_MS 2200 /* firmware may be as slow as the slowest driver known */
@@ -151,61 +150,6 @@ json_t *observe_to_json(const struct observation *o)
 		return NULL;
 	}
 	return json;
-}
-
-static int take_readings(const json_t *json, struct observation *o, struct err *e)
-{
-	for (unsigned int r = 0; r < READ_COUNT; r++) {
-		const json_t *one = json_object_get(json, reading_keys[r]);
-		int err;
-
-		if (!one)
-			continue;
-		err = counters_from_json(one, &o->reading[r], e);
-		if (err) {
-			err_prefix(e, "%s", reading_keys[r]);
-			return err;
-		}
-		o->has |= 1u << r;
-	}
-	return 0;
-}
-
-int observe_from_json(const json_t *json, struct observation *o, struct err *e)
-{
-	struct observation v = {0};
-	const struct {
-		const char *key;
-		char *text;
-		size_t size;
-	} texts[] = {
-		{"host", v.host, sizeof(v.host)},
-		{"netdev", v.netdev, sizeof(v.netdev)},
-		{"ibdev", v.ibdev, sizeof(v.ibdev)},
-		{"driver", v.driver, sizeof(v.driver)},
-		{"rdma_driver", v.rdma_driver, sizeof(v.rdma_driver)},
-	};
-	uint64_t ib_port = 0, speed = 0;
-	int err = 0;
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts) && !err; i++)
-		err = json_take_text(json, texts[i].key, texts[i].text, texts[i].size, e);
-	if (!err)
-		err = json_take_uint(json, "ib_port", 0, 255, &ib_port, e);
-	if (!err)
-		err = json_take_uint(json, "speed_mbps", 0, UINT32_MAX, &speed, e);
-	if (!err)
-		err = json_take_bool(json, "soft", &v.soft, e);
-	if (!err)
-		err = observe_put_users(&v, json_object_get(json, "users"), e);
-	if (!err)
-		err = take_readings(json, &v, e);
-	if (err)
-		return err;
-	v.ib_port = (uint8_t)ib_port;
-	v.speed_mbps = (uint32_t)speed;
-	*o = v;
-	return 0;
 }
 
 static json_t *number_or_null(const struct counters *c, bool taken, enum metric m,

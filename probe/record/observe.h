@@ -48,10 +48,8 @@ bool observe_delta(const struct observation *o, enum run_reading first, struct c
  * attributed to the run. Without a baseline it is the load's growth. */
 bool observe_net(const struct observation *o, struct counters *net);
 
-/* With all readings, so that a run can be judged again. NULL on -ENOMEM; from_json checks type and
- * range, -EINVAL with the key, *o untouched on failure. */
+/* With all readings, so that a run can be judged again. NULL on -ENOMEM. */
 json_t *observe_to_json(const struct observation *o);
-int observe_from_json(const json_t *json, struct observation *o, struct err *e);
 
 /* The metrics that are known, with class, source, and growth while idle and under load:
  * [{"metric","class","prio","idle","load","source"}, ..] for reports. NULL on -ENOMEM. */

@@ -80,7 +80,7 @@ bool run_host_name_ok(const char *name)
 	return true;
 }
 
-void run_host_clear(struct run_host *h)
+static void run_host_clear(struct run_host *h)
 {
 	if (h->has_before)
 		snapshot_clear(&h->before);

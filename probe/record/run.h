@@ -103,9 +103,6 @@ int run_make_fabric(const struct run *r, const struct profile *profile, struct f
 /* Whether it can be a host's name in a run: it becomes part of file names. */
 bool run_host_name_ok(const char *name);
 
-/* Frees what one host holds and clears it. */
-void run_host_clear(struct run_host *h);
-
 /* Frees the TCP backgrounds of a pair; it has none then. */
 void run_pair_clear(struct run_pair *p);
 

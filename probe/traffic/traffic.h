@@ -297,7 +297,6 @@ const char *traffic_direction_word(enum traffic_direction direction); /* "forwar
 const char *traffic_check_word(enum traffic_check check);	      /* "sampled" */
 const char *traffic_mode_word(enum traffic_mode mode);		      /* "strict" */
 const char *traffic_cause_word(enum traffic_cause cause);	      /* "retry-exceeded" */
-const char *traffic_cause_advice(enum traffic_cause cause);
 
 /* SEND, with an immediate or without: it consumes receives and arrives where they say. */
 bool traffic_verb_sends(enum traffic_verb verb);

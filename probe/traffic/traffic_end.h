@@ -230,7 +230,6 @@ int traffic_check_xrc_peer(const struct flow *f, struct err *e);
 
 /* Pure: how a class is laid out. */
 bool class_grants(const struct traffic_class *c);     /* its requester waits for grants */
-bool class_receives(const struct traffic_class *c);   /* its responder posts receives */
 bool class_loses(const struct traffic_class *c);      /* UC or UD */
 uint32_t class_bytes(const struct traffic_class *c);  /* of a message, 8 of an atomic */
 uint32_t class_window(const struct traffic_class *c); /* messages of a QP that are not done with */
@@ -284,7 +283,6 @@ static inline bool flow_has_come(const struct flow *f)
 
 /* Strict mode: a queue pair that lost a packet is made anew. */
 bool flow_lost(struct flow *f, const struct ibv_wc *wc);
-void flow_drained(struct flow *f);
 void flow_take_reset(struct flow *f, const struct cell *in);
 void flow_check_strict(struct flow *f);
 
@@ -317,7 +315,6 @@ void flow_wrong(struct flow *f, uint64_t n, const char *what, uint64_t offset);
 /* What came as message n of a flow, at p, against its pattern: that of slot n % slots, and of READ
  * the one that stands in that slot of the other end. */
 void flow_check(struct flow *f, uint64_t n, const uint8_t *p);
-enum traffic_cause traffic_status_cause(enum ibv_wc_status status, const char **name);
 void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovered);
 void traffic_completion_error(struct worker *w, struct flow *f, const struct ibv_wc *wc);
 void traffic_take_event(struct traffic *t);

@@ -33,7 +33,8 @@ bool class_loses(const struct traffic_class *c)
 	return c->transport == TRAFFIC_UC || c->transport == TRAFFIC_UD;
 }
 
-bool class_receives(const struct traffic_class *c)
+/* Its responder posts receives. */
+static bool class_receives(const struct traffic_class *c)
 {
 	return traffic_verb_sends(c->verb) || c->verb == TRAFFIC_WRITE_IMM;
 }

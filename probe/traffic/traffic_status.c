@@ -68,7 +68,7 @@ void traffic_fail(struct traffic *t, enum traffic_cause cause, const char *fmt, 
 	atomic_store(&t->failed, true);
 }
 
-enum traffic_cause traffic_status_cause(enum ibv_wc_status status, const char **name)
+static enum traffic_cause traffic_status_cause(enum ibv_wc_status status, const char **name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
 		if (statuses[i].status == status) {

@@ -42,20 +42,6 @@ static void begin_drain(struct flow *f, const struct ibv_wc *wc)
 	drain(f);
 }
 
-bool flow_lost(struct flow *f, const struct ibv_wc *wc)
-{
-	if (f->state == FLOW_WAITING)
-		return true; /* late, of the queue pair before */
-	if (f->state == FLOW_LIVE) {
-		if (wc->status != IBV_WC_RETRY_EXC_ERR || !f->tx.on)
-			return false;
-		begin_drain(f, wc);
-	}
-	if (is_last(f, wc))
-		flow_drained(f);
-	return true;
-}
-
 static uint32_t next_psn(const struct flow *f)
 {
 	uint32_t psn = 0;
@@ -83,7 +69,7 @@ static void take_answered(struct flow *f)
 		x->asked_ns = x->posted_ns[x->completed & (f->window - 1)];
 }
 
-void flow_drained(struct flow *f)
+static void flow_drained(struct flow *f)
 {
 	struct cell *out = &f->worker->out[f->at];
 	struct err e = {0};
@@ -103,6 +89,20 @@ void flow_drained(struct flow *f)
 	out->psn = f->self.psn;
 	out->flags = (out->flags & ~(uint32_t)CELL_RESUME) | CELL_RESET;
 	f->worker->dirty = true;
+}
+
+bool flow_lost(struct flow *f, const struct ibv_wc *wc)
+{
+	if (f->state == FLOW_WAITING)
+		return true; /* late, of the queue pair before */
+	if (f->state == FLOW_LIVE) {
+		if (wc->status != IBV_WC_RETRY_EXC_ERR || !f->tx.on)
+			return false;
+		begin_drain(f, wc);
+	}
+	if (is_last(f, wc))
+		flow_drained(f);
+	return true;
 }
 
 /* What the peer asks for. */

@@ -6,33 +6,17 @@
 
 #include "profiles/base/json_take.h"
 
-struct cause_row {
-	const char *word;
-	const char *advice;
-};
-
-static const struct cause_row causes[CAUSE_COUNT] = {
-	[CAUSE_NONE] = {"none", ""},
-	[CAUSE_RETRY_EXCEEDED] = {"retry-exceeded", "packets or their answers were lost: check the "
-						    "path, PFC and drops at the switch"},
-	[CAUSE_RNR] = {"receiver-not-ready",
-		       "the receiving host was too slow to post buffers: look "
-		       "at that host, not at the fabric"},
-	[CAUSE_REMOTE] = {"remote-error",
-			  "the other end refused the request: look at its kernel log"},
-	[CAUSE_LOCAL] = {"local-error",
-			 "the queue pair of this host failed: look at its kernel log"},
-	[CAUSE_PORT_DOWN] = {"port-down",
-			     "the port lost its link: check cable, optics and switch port"},
-	[CAUSE_PEER_GONE] = {"peer-gone",
-			     "the program or host at the other end vanished: run again"},
-	[CAUSE_DATA] = {"wrong-data",
-			"delivered bytes were wrong though the ICRC was right: suspect "
-			"memory, PCIe or the NIC of the two hosts"},
-	[CAUSE_TIMEOUT] = {"timeout",
-			   "traffic did not finish: check for endless pause on the path"},
-	[CAUSE_UNFINISHED] = {"unfinished", "what was under way at the stop is not known of: run "
-					    "again, and look at the path if it repeats"},
+static const char *const cause_words[CAUSE_COUNT] = {
+	[CAUSE_NONE] = "none",
+	[CAUSE_RETRY_EXCEEDED] = "retry-exceeded",
+	[CAUSE_RNR] = "receiver-not-ready",
+	[CAUSE_REMOTE] = "remote-error",
+	[CAUSE_LOCAL] = "local-error",
+	[CAUSE_PORT_DOWN] = "port-down",
+	[CAUSE_PEER_GONE] = "peer-gone",
+	[CAUSE_DATA] = "wrong-data",
+	[CAUSE_TIMEOUT] = "timeout",
+	[CAUSE_UNFINISHED] = "unfinished",
 };
 
 static const char *const role_words[] = {[TRAFFIC_CLIENT] = "client", [TRAFFIC_SERVER] = "server"};
@@ -103,12 +87,7 @@ const char *traffic_mode_word(enum traffic_mode mode)
 
 const char *traffic_cause_word(enum traffic_cause cause)
 {
-	return (unsigned int)cause < CAUSE_COUNT ? causes[cause].word : "?";
-}
-
-const char *traffic_cause_advice(enum traffic_cause cause)
-{
-	return (unsigned int)cause < CAUSE_COUNT ? causes[cause].advice : "";
+	return (unsigned int)cause < CAUSE_COUNT ? cause_words[cause] : "?";
 }
 
 int traffic_verb_take(const json_t *json, const char *key, enum traffic_verb *verb, struct err *e)
@@ -124,13 +103,9 @@ int traffic_verb_take(const json_t *json, const char *key, enum traffic_verb *ve
 int traffic_cause_take(const json_t *json, const char *key, enum traffic_cause *cause,
 		       struct err *e)
 {
-	const char *words[CAUSE_COUNT];
 	unsigned int index;
-	int err;
+	int err = json_take_word(json, key, cause_words, CAUSE_COUNT, &index, e);
 
-	for (unsigned int i = 0; i < CAUSE_COUNT; i++)
-		words[i] = causes[i].word;
-	err = json_take_word(json, key, words, CAUSE_COUNT, &index, e);
 	if (!err)
 		*cause = (enum traffic_cause)index;
 	return err;

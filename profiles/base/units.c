@@ -169,47 +169,6 @@ int units_range(const char *text, unsigned int max, unsigned int *first, unsigne
 	return 0;
 }
 
-/* One item of a set: all its numbers must be new. */
-static int add_range(const char **text, unsigned int max, uint64_t *set)
-{
-	unsigned int first, last;
-	int err = take_range(text, max, &first, &last);
-
-	if (err)
-		return err;
-	for (unsigned int i = first; i <= last; i++) {
-		if (*set & (UINT64_C(1) << i))
-			return -EEXIST;
-		*set |= UINT64_C(1) << i;
-	}
-	return 0;
-}
-
-int units_set(const char *text, unsigned int max, uint64_t *set, struct err *e)
-{
-	const char *at = text;
-	uint64_t found = 0;
-	int err = max > 63 ? -ERANGE : add_range(&at, max, &found);
-
-	while (!err && *at == ',') {
-		at++;
-		err = add_range(&at, max, &found);
-	}
-	if (!err && *at)
-		err = -EINVAL;
-	if (!err) {
-		*set = found;
-		return 0;
-	}
-	if (err == -EEXIST)
-		err = err_set(e, -EINVAL, "'%s' lists a number twice", text);
-	else
-		err_set(e, err, "'%s' is %s", text,
-			err == -ERANGE ? "out of range" : "not a list of numbers and ranges");
-	err_hint(e, "numbers from 0 to %u and ranges, such as 0-3,5", max);
-	return err;
-}
-
 int units_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *size_bytes, struct err *e)
 {
 	int err = parse(text, byte_suffixes, (struct bounds){min, max}, size_bytes, e);

@@ -20,9 +20,6 @@ int units_number(const char *text, uint64_t min, uint64_t max, uint64_t *value, 
 int units_range(const char *text, unsigned int max, unsigned int *first, unsigned int *last,
 		struct err *e);
 
-/* "0-3,5" as a bitmap; max is at most 63. Each number may stand once. */
-int units_set(const char *text, unsigned int max, uint64_t *set, struct err *e);
-
 /* "9000", "9kB", "64KiB", "1MiB": bytes. */
 int units_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *size_bytes, struct err *e);
 
