@@ -102,7 +102,7 @@ static void restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t scop
 	const struct driver_quirk *quirk = driver_quirk_find(p->driver);
 
 	for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++) {
-		uint64_t mask = dcb_object_fields(quirk->order[i]) & scope;
+		uint64_t mask = dcb_object_fields(driver_order(quirk)[i]) & scope;
 
 		if (mask)
 			(void)restore_object(dcb, p, mask, NULL);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of each driver: the order in which its objects must be written, what a change
+ * What is known of each driver: whether APP is written before ETS and PFC, what a change
  * disturbs, how far its readback can be trusted, and what it refuses. Read in the drivers' sources
  * at the version that `seen` names; none of it was run on their hardware. The last row is any other
  * driver: what linux dcbnl.h promises, with an MTU change taken to be harmless as on virtual
@@ -39,7 +39,6 @@
 const struct driver_quirk driver_quirks[] = {
 	{
 		.driver = "mlx5_core",
-		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
 		.flaps = BIT(PFC_ENABLED), /* mlx5_toggle_port_link() */
 		.resets = BIT(MTU) | BIT(ROCE_ENABLE),
 		.cached = APP_FIELDS | BIT(TC_TSA),
@@ -55,7 +54,7 @@ const struct driver_quirk driver_quirks[] = {
 	{
 		.driver = "bnxt_en",
 		/* PFC before ETS is -EINVAL. */
-		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
+		.app_last = true,
 		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU), /* bnxt_queue_remap() */
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.zeros_unknown = ETS_FIELDS | PFC_FIELDS,
@@ -67,7 +66,6 @@ const struct driver_quirk driver_quirks[] = {
 	{
 		.driver = "ice",
 		/* The first DSCP entry resets ETS and PFC. */
-		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
 		.resets = ETS_FIELDS | PFC_FIELDS | APP_FIELDS | BIT(MTU) |
 			  BIT(ROCE_ENABLE), /* ice_dcbnl_devreset() */
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
@@ -82,7 +80,7 @@ const struct driver_quirk driver_quirks[] = {
 	},
 	{
 		.driver = "i40e",
-		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
+		.app_last = true,
 		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU),
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.limits = LIMIT_NO_DELAY | LIMIT_32_APPS,
@@ -92,7 +90,7 @@ const struct driver_quirk driver_quirks[] = {
 	},
 	{
 		.driver = "hns3",
-		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
+		.app_last = true,
 		.resets = ETS_FIELDS | PFC_FIELDS | BIT(MTU), /* clients down and up */
 		.cached = APP_FIELDS,
 		.limits = LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_DSCP_ONLY | LIMIT_SHARES_100 |
@@ -104,7 +102,6 @@ const struct driver_quirk driver_quirks[] = {
 	},
 	{
 		.driver = "mlx4_en",
-		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
 		.resets = BIT(MTU),
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.limits = LIMIT_SHARES_100 | LIMIT_NO_CBS | LIMIT_NO_APP,
@@ -113,7 +110,7 @@ const struct driver_quirk driver_quirks[] = {
 	},
 	{
 		.driver = "qede",
-		.order = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL},
+		.app_last = true,
 		.resets = BIT(MTU),
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.limits = LIMIT_NO_APP_DELETE,
@@ -122,7 +119,6 @@ const struct driver_quirk driver_quirks[] = {
 	},
 	{
 		.driver = "cxgb4",
-		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
 		.resets = BIT(MTU),
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.limits = LIMIT_NO_ETS | LIMIT_NO_PFC | LIMIT_NO_APP_DELETE,
@@ -131,12 +127,21 @@ const struct driver_quirk driver_quirks[] = {
 	},
 	{
 		.driver = NULL,
-		.order = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL},
 		.cached = ETS_FIELDS | PFC_FIELDS | APP_FIELDS,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 6.1 net/dcb/dcbnl.c",
 	},
 };
+
+const enum qos_field_id *driver_order(const struct driver_quirk *quirk)
+{
+	static const enum qos_field_id app_first[QOS_FIELD_COUNT] = {
+		ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL};
+	static const enum qos_field_id app_last[QOS_FIELD_COUNT] = {
+		ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL};
+
+	return quirk->app_last ? app_last : app_first;
+}
 
 const struct driver_quirk *driver_quirk_find(const char *driver)
 {

@@ -308,7 +308,7 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	plan->lost = again & have->has & ~want->has;
 	again &= want->has & have->has;
 	for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++) {
-		enum qos_field_id id = c.quirk->order[i];
+		enum qos_field_id id = driver_order(c.quirk)[i];
 		struct plan_step *s = &plan->step[plan->count];
 
 		if (!((diff | again) & QOS_BIT(id)))

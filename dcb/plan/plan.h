@@ -51,7 +51,7 @@ struct plan {
 	char ibdev[64];
 	unsigned int ib_port;
 	char driver[32];
-	char platform[24]; /* word of a row of dcb/plan/platform.h, "" = the port decides all itself */
+	char platform[24]; /* word of a row of dcb/plan/platform.h, "" = the port decides itself */
 	enum dcb_agent agent;  /* who writes ETS, PFC and APP */
 	bool beside_read_only; /* an lldpad that only listens may run: it was started with -R */
 	enum plan_tier tier;
@@ -64,10 +64,10 @@ struct plan {
 
 /* What is known of a driver: order of its fields, what a step disturbs, trust in the readback. */
 struct driver_quirk {
-	const char *driver;			  /* ethtool -i name; NULL = any other */
-	enum qos_field_id order[QOS_FIELD_COUNT]; /* every field once */
-	uint64_t flaps, resets;			  /* fields (QOS_BIT) whose change does that */
-	uint64_t cached;			  /* fields whose readback is a cache */
+	const char *driver;	   /* ethtool -i name; NULL = any other */
+	bool app_last;		   /* APP entries are written after ETS and PFC, not before them */
+	uint64_t flaps, resets;	   /* fields (QOS_BIT) whose change does that */
+	uint64_t cached;	   /* fields whose readback is a cache */
 	uint64_t zeros_unknown;	   /* an object of these that reads as all zeros was never read */
 	uint64_t dscp_flip_resets; /* fields that the first DSCP entry, or the end of the last,
 				      resets */
@@ -84,6 +84,9 @@ struct driver_quirk {
 };
 extern const struct driver_quirk driver_quirks[];
 const struct driver_quirk *driver_quirk_find(const char *driver);
+
+/* The order in which a driver's fields are written: every field once, QOS_FIELD_COUNT of them. */
+const enum qos_field_id *driver_order(const struct driver_quirk *quirk);
 
 /* Takes the bits of what the driver reports as zeros before it was ever set: unknown, not zero. */
 void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q);

@@ -330,7 +330,7 @@ static void test_quirks(void **state)
 
 		last = !q->driver;
 		for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++)
-			seen |= QOS_BIT(q->order[i]);
+			seen |= QOS_BIT(driver_order(q)[i]);
 		assert_true(seen == QOS_BIT(QOS_FIELD_COUNT) - 1);
 		for (int id = 0; id < QOS_FIELD_COUNT; id++)
 			if (masks & QOS_BIT(id))
