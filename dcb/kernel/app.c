@@ -10,7 +10,7 @@
 
 #include "dcb/kernel/backend.h"
 #include "dcb/kernel/dcbnl.h"
-#include "dcb/plan/plan.h"
+#include "dcb/kernel/driver.h"
 
 /* Sends them at once, or one by one where a driver does not go on behind its first. */
 static int send_apps(struct dcb *dcb, const struct dcb_port *port, const struct app_change *change,

@@ -14,11 +14,11 @@
 #include "dcb/kernel/configfs.h"
 #include "dcb/kernel/dcbnl.h"
 #include "dcb/kernel/devlink.h"
+#include "dcb/kernel/driver.h"
 #include "dcb/kernel/ethtool.h"
 #include "dcb/kernel/link.h"
 #include "dcb/kernel/vlan.h"
 #include "dcb/lldpad/agent.h"
-#include "dcb/plan/plan.h"
 
 #define BIT(id)	      QOS_BIT(QOS_##id)
 #define ETS_FIELDS    (BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a driver refuses although it offers the field, or takes without a word and does not do: rows
- * over the state that a plan would lead to. They are read in the drivers' sources (see quirks.c).
+ * over the state that a plan would lead to. They are read in the drivers' sources (see driver.c).
  */
 #include "dcb/kernel/limits.h"
 

@@ -6,7 +6,7 @@
 #ifndef DCB_LIMITS_H
 #define DCB_LIMITS_H
 
-#include "dcb/plan/plan.h"
+#include "dcb/kernel/driver.h"
 
 /* Bits of driver_quirk.limits. */
 enum driver_limit {

@@ -8,6 +8,7 @@
 #define DCB_PLAN_H
 
 #include "dcb/kernel/dcb.h"
+#include "dcb/kernel/driver.h"
 #include "profiles/profile.h"
 
 #define PLAN_SCHEMA "rocecheck.plan/1"
@@ -23,13 +24,6 @@ enum plan_disruption {
 	DISRUPT_NONE,
 	DISRUPT_LINK_FLAP,
 	DISRUPT_PORT_RESET,
-};
-
-/* How far we know the driver; see DESIGN: source, recorded, hardware. */
-enum plan_tier {
-	PLAN_TIER_SOURCE,
-	PLAN_TIER_RECORDED,
-	PLAN_TIER_HARDWARE,
 };
 
 struct plan_step {
@@ -61,35 +55,6 @@ struct plan {
 	unsigned int count;  /* steps, cannot ones included */
 	struct plan_step step[PLAN_STEPS_MAX];
 };
-
-/* What is known of a driver: order of its fields, what a step disturbs, trust in the readback. */
-struct driver_quirk {
-	const char *driver;	   /* ethtool -i name; NULL = any other */
-	bool app_last;		   /* APP entries are written after ETS and PFC, not before them */
-	uint64_t flaps, resets;	   /* fields (QOS_BIT) whose change does that */
-	uint64_t cached;	   /* fields whose readback is a cache */
-	uint64_t zeros_unknown;	   /* an object of these that reads as all zeros was never read */
-	uint64_t dscp_flip_resets; /* fields that the first DSCP entry, or the end of the last,
-				      resets */
-	uint64_t agent_resets;	   /* and those that the firmware's agent resets, as it is turned
-				      on or off */
-	uint64_t roce_resets;	   /* and those that go when rdma.enable_roce changes */
-	uint32_t limits;	   /* enum driver_limit */
-	bool dscps_of_firmware;	   /* a DSCP without an entry has the firmware's priority, not 0 */
-	bool app_replaces;	   /* setting an APP entry removes the old one of the same key */
-	bool not_in_bond;	   /* in a bond it refuses DCB */
-	bool dcbx_zero_frees;	   /* only SDCBX(0) gives DCBX back to the firmware */
-	enum plan_tier tier;
-	const char *seen; /* driver and version whose source was read */
-};
-extern const struct driver_quirk driver_quirks[];
-const struct driver_quirk *driver_quirk_find(const char *driver);
-
-/* The order in which a driver's fields are written: every field once, QOS_FIELD_COUNT of them. */
-const enum qos_field_id *driver_order(const struct driver_quirk *quirk);
-
-/* Takes the bits of what the driver reports as zeros before it was ever set: unknown, not zero. */
-void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q);
 
 /*
  * Pure. Steps in the driver's order; fields in which have equals want give no step. The names of

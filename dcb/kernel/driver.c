@@ -6,6 +6,8 @@
  * driver: what linux dcbnl.h promises, with an MTU change taken to be harmless as on virtual
  * devices.
  */
+#include "dcb/kernel/driver.h"
+
 #include <string.h>
 
 #include "dcb/kernel/limits.h"
