@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Netlink over libnl-3: the socket and the receive buffer are libnl's, everything about messages is
- * here, because a set is judged by its reply and its ACK together (RFC 3549 s2.3.2.1) and libnl's
- * error codes lose the errno. Every length from the socket is checked before it is used.
+ * Netlink over libnl-3: socket, receive buffer, messages and attributes are libnl's. The exchange
+ * is here, because a set is judged by its reply and its ACK together (RFC 3549 s2.3.2.1) and
+ * libnl's error codes lose the errno; so is a request of fixed storage, which needs no release.
+ * Every length from the socket is checked before it is used.
  */
 #include "dcb/kernel/nl.h"
 
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include <netlink/attr.h>
 #include <netlink/errno.h>
 #include <netlink/msg.h>
 #include <netlink/netlink.h>
@@ -106,34 +108,32 @@ int nl_join(struct nl *nl, int group, struct err *e)
 void nl_request_init(struct nl_request *r, uint16_t type, uint16_t flags)
 {
 	memset(r, 0, sizeof(*r));
-	r->type = type;
-	r->flags = flags;
+	r->head.nlmsg_type = type;
+	r->head.nlmsg_flags = flags;
 }
 
-void nl_put(struct nl_request *r, const void *header, size_t size)
+void nl_put(struct nl_request *r, const void *data, size_t size)
 {
 	if (size > sizeof(r->bytes) - r->used || NLMSG_ALIGN(size) > sizeof(r->bytes) - r->used) {
 		r->overflow = true;
 		return;
 	}
-	memcpy(r->bytes + r->used, header, size);
+	if (size)
+		memcpy(r->bytes + r->used, data, size);
 	r->used += NLMSG_ALIGN(size);
 }
 
 void nl_put_attr(struct nl_request *r, uint16_t type, const void *data, size_t size)
 {
-	struct nlattr a = {.nla_type = type};
-	size_t room = sizeof(r->bytes) - r->used;
+	struct nlattr a = {.nla_len = nla_attr_size((int)size), .nla_type = type};
 
-	if (size > UINT16_MAX - NLA_HDRLEN || NLA_ALIGN(NLA_HDRLEN + size) > room) {
-		r->overflow = true;
+	/* The whole of it or nothing. */
+	r->overflow |= size > sizeof(r->bytes) ||
+		       r->used + nla_total_size((int)size) > sizeof(r->bytes);
+	if (r->overflow)
 		return;
-	}
-	a.nla_len = NLA_HDRLEN + size;
-	memcpy(r->bytes + r->used, &a, sizeof(a));
-	if (size)
-		memcpy(r->bytes + r->used + NLA_HDRLEN, data, size);
-	r->used += NLA_ALIGN(NLA_HDRLEN + size);
+	nl_put(r, &a, sizeof(a));
+	nl_put(r, data, size);
 }
 
 size_t nl_nest_start(struct nl_request *r, uint16_t type)
@@ -158,19 +158,17 @@ void nl_nest_end(struct nl_request *r, size_t start)
 
 bool nl_attr_next(const uint8_t **pos, const uint8_t *end, struct nl_attr *a)
 {
-	struct nlattr h;
-	size_t left = end - *pos;
+	const struct nlattr *h = (const struct nlattr *)*pos;
+	int left = (int)(end - *pos);
 
-	if (left < sizeof(h))
+	if (!nla_ok(h, left))
 		return false;
-	memcpy(&h, *pos, sizeof(h));
-	if (h.nla_len < NLA_HDRLEN || h.nla_len > left)
-		return false;
-	a->type = h.nla_type & NLA_TYPE_MASK;
-	a->data = *pos + NLA_HDRLEN;
-	a->size = h.nla_len - NLA_HDRLEN;
+	a->type = (uint16_t)nla_type(h);
+	a->data = nla_data(h);
+	a->size = nla_len(h);
 	/* The last attribute need not be padded. */
-	*pos = (size_t)NLA_ALIGN(h.nla_len) > left ? end : *pos + NLA_ALIGN(h.nla_len);
+	h = nla_next(h, &left);
+	*pos = left < 0 ? end : (const uint8_t *)h;
 	return true;
 }
 
@@ -254,7 +252,7 @@ static void take_message(struct exchange *x, const struct nlmsghdr *h)
 	if (h->nlmsg_type == NLMSG_OVERRUN)
 		err = -ENOBUFS;
 	else if (x->fn && !x->fn_result)
-		err = x->fn(h->nlmsg_type, NLMSG_DATA(h), h->nlmsg_len - NLMSG_HDRLEN, x->arg);
+		err = x->fn(h->nlmsg_type, nlmsg_data(h), nlmsg_datalen(h), x->arg);
 	if (err && !x->fn_result)
 		x->fn_result = err;
 }
@@ -295,28 +293,17 @@ static int receive(struct nl *nl, struct exchange *x)
 	return 0;
 }
 
-static int send_request(struct nl *nl, const struct nl_request *r, struct exchange *x)
+static int send_request(struct nl *nl, struct nl_request *r, struct exchange *x)
 {
-	struct {
-		struct nlmsghdr h;
-		uint8_t bytes[sizeof(r->bytes)];
-	} message;
-	size_t size = NLMSG_HDRLEN + r->used;
 	int nle;
 
 	if (r->overflow)
 		return -EMSGSIZE;
-	x->seq = nl_socket_use_seq(nl->socket);
-	x->port = nl_socket_get_local_port(nl->socket);
-	message.h = (struct nlmsghdr){
-		.nlmsg_len = size,
-		.nlmsg_type = r->type,
-		.nlmsg_flags = r->flags | NLM_F_REQUEST | NLM_F_ACK,
-		.nlmsg_seq = x->seq,
-		.nlmsg_pid = x->port,
-	};
-	memcpy(message.bytes, r->bytes, r->used);
-	nle = nl_sendto(nl->socket, &message, size);
+	r->head.nlmsg_len = nlmsg_size((int)r->used);
+	r->head.nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
+	r->head.nlmsg_seq = x->seq = nl_socket_use_seq(nl->socket);
+	r->head.nlmsg_pid = x->port = nl_socket_get_local_port(nl->socket);
+	nle = nl_sendto(nl->socket, &r->head, r->head.nlmsg_len);
 	return nle < 0 ? from_nle(nle) : 0;
 }
 
@@ -366,7 +353,7 @@ static int take_notice(const struct nl *nl, uint8_t *buf, nl_notice *fn, void *a
 		return 0; /* not of the kernel */
 	for (h = (struct nlmsghdr *)buf; nlmsg_ok(h, size); h = nlmsg_next(h, &size))
 		if (h->nlmsg_type >= NLMSG_MIN_TYPE)
-			fn(h->nlmsg_type, NLMSG_DATA(h), h->nlmsg_len - NLMSG_HDRLEN, arg);
+			fn(h->nlmsg_type, nlmsg_data(h), nlmsg_datalen(h), arg);
 	return 0;
 }
 

@@ -6,6 +6,8 @@
 #ifndef DCB_NL_H
 #define DCB_NL_H
 
+#include <linux/netlink.h>
+
 #include "profiles/base/base.h"
 
 struct nl; /* opaque: one socket */
@@ -18,14 +20,14 @@ void nl_shut(struct nl *nl);
 /* A request under construction; fixed storage, appending never overruns: a too large message fails
  * in nl_talk() with -EMSGSIZE. */
 struct nl_request {
-	uint16_t type, flags;
 	bool overflow;
 	size_t used;
-	uint8_t bytes[8192] __attribute__((aligned(8))); /* what follows the nlmsghdr */
+	struct nlmsghdr head;
+	uint8_t bytes[8192]; /* what follows head, without a gap */
 };
 
 void nl_request_init(struct nl_request *r, uint16_t type, uint16_t flags);
-void nl_put(struct nl_request *r, const void *header, size_t size); /* family header */
+void nl_put(struct nl_request *r, const void *data, size_t size); /* family header */
 void nl_put_attr(struct nl_request *r, uint16_t type, const void *data, size_t size);
 size_t nl_nest_start(struct nl_request *r, uint16_t type);
 void nl_nest_end(struct nl_request *r, size_t start);

@@ -284,7 +284,7 @@ ssize_t sendto(int fd, const void *buf, size_t size, int flags, const struct soc
 	requests++;
 	err = answer(h, queues[fd]->protocol, &r);
 	if (err > 0)
-		push(queues[fd], h, r.type, r.bytes, r.used);
+		push(queues[fd], h, r.head.nlmsg_type, r.bytes, r.used);
 	end.error = err < 0 ? err : 0;
 	push(queues[fd], h, NLMSG_ERROR, &end, sizeof(end));
 	return (ssize_t)size;

@@ -141,7 +141,7 @@ static void test_request(void **state)
 		struct nl_attr a;
 
 		devlink_put(&r, 20, &roce, on);
-		assert_int_equal(r.type, 20);
+		assert_int_equal(r.head.nlmsg_type, 20);
 		assert_int_equal(r.bytes[0], DEVLINK_CMD_PARAM_SET);
 		while (nl_attr_next(&pos, r.bytes + r.used, &a)) {
 			switch (a.type) {
