@@ -304,7 +304,7 @@ static unsigned int find_stranger(const struct search *s, struct owner *found, u
 {
 	uid_t uid;
 
-	if (!max || !owner_lldpad_stranger(s->proc, &found->pid, &uid))
+	if (!max || !owner_lldpad_stranger(s->proc, &uid))
 		return 0;
 	if (uid == (uid_t)-1)
 		snprintf(found->name, sizeof(found->name), "uid unknown");
@@ -372,20 +372,11 @@ static void tell_reapply(const struct owner *o, struct err *e)
 
 static void tell_stranger(const struct owner *o, struct err *e)
 {
-	if (o->pid)
-		err_set(e, -EBUSY,
-			"pid %d (%s) has the name of lldpad's socket and is not lldpad: lldpad "
-			"cannot start",
-			(int)o->pid, o->name);
-	else
-		err_set(e, -EBUSY,
-			"a process (%s) has the name of lldpad's socket and is not lldpad: lldpad "
-			"cannot start",
-			o->name);
-	if (o->pid)
-		err_hint(e, "find out who started it, then end it: kill %d", (int)o->pid);
-	else
-		err_hint(e, "find it: ss -xlp | grep com/intel/lldpad");
+	err_set(e, -EBUSY,
+		"a process (%s) has the name of lldpad's socket and is not lldpad: lldpad cannot "
+		"start",
+		o->name);
+	err_hint(e, "find it: ss -xlp | grep com/intel/lldpad");
 }
 
 static const struct row {

@@ -2,46 +2,131 @@
 /*
  * lldpad's control socket is the abstract name "/com/intel/lldpad", one a network namespace. The
  * name alone proves nothing: systemd has it for socket activation, and any user may take it while
- * it is free. The socket has to be root's, and the process has to run lldpad's program.
+ * it is free. Only a datagram would bring credentials, and it would start the lldpad that systemd
+ * listens for, so the kernel is asked who made the socket: NETLINK_SOCK_DIAG (linux unix_diag.h),
+ * which is not deceived by a name with a newline, which makes a line of its own in /proc/net/unix,
+ * nor by a descriptor that was passed on or is in flight.
  */
 #include "dcb/lldpad/owner.h"
 
 #include <limits.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "dcb/kernel/nl.h"
 #include "profiles/base/daemon.h"
-#include "profiles/base/unix_name.h"
 
 #define SOCKET_NAME "/com/intel/lldpad"
 
-static enum unix_holder socket_holder(const char *proc)
-{
-	struct unix_name name;
+/* Who made the socket of the name. */
+struct holder {
+	bool held, uid_known;
+	uid_t uid;
+};
 
-	unix_name_find(proc, SOCKET_NAME, &name);
-	return name.holder;
+static int holder_parse(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+{
+	static const char name[] = "\0" SOCKET_NAME;
+	struct holder *found = arg, one = {0};
+	const uint8_t *at;
+	struct unix_diag_msg m;
+	struct nl_attr a;
+
+	if (type != SOCK_DIAG_BY_FAMILY || size < sizeof(m))
+		return 0;
+	memcpy(&m, payload, sizeof(m));
+	at = payload + sizeof(m);
+	while (nl_attr_next(&at, payload + size, &a)) {
+		if (a.type == UNIX_DIAG_NAME)
+			one.held = a.size == sizeof(name) - 1 && !memcmp(a.data, name, a.size);
+		if (a.type == UNIX_DIAG_UID && a.size == sizeof(uint32_t)) {
+			memcpy(&one.uid, a.data, sizeof(uint32_t));
+			one.uid_known = true;
+		}
+	}
+	/* A name is one's of each type: a stream socket may have it as well. */
+	if (one.held && m.udiag_type == SOCK_DGRAM)
+		*found = one;
+	return 0;
 }
 
+static int holder_ask(struct holder *found)
+{
+	const struct unix_diag_req ask = {
+		.sdiag_family = AF_UNIX,
+		.udiag_states = UINT32_MAX,
+		.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_UID,
+	};
+	struct nl_request r;
+	struct nl *nl;
+	int err = nl_open(NETLINK_SOCK_DIAG, &nl, NULL);
+
+	if (err)
+		return err;
+	nl_request_init(&r, SOCK_DIAG_BY_FAMILY, NLM_F_DUMP);
+	nl_put(&r, &ask, sizeof(ask));
+	err = nl_talk(nl, &r, holder_parse, found, NULL);
+	nl_shut(nl);
+	return err;
+}
+
+/* "0000000000000000: 00000002 00000000 00000000 0002 01 1234 @name", the type before the state. */
+static bool name_is_listed(const char *proc)
+{
+	char path[PATH_MAX], line[512];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/net/unix", proc);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		unsigned int type;
+		int end = 0;
+
+		found = sscanf(line, "%*[^:]: %*s %*s %*s %x %*s %*u %n", &type, &end) == 1 &&
+			end && type == SOCK_DGRAM && !strcmp(line + end, "@" SOCKET_NAME "\n");
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The question makes the kernel load its module unix_diag, so it is asked only when somebody has
+ * the name, or pretends to. A /proc of a test's has sockets of its own. */
+static struct holder holder_find(const char *proc)
+{
+	struct holder asked = {0}, listed = {.held = name_is_listed(proc ? proc : "/proc")};
+
+	if (listed.held && (!proc || !strcmp(proc, "/proc")) && !holder_ask(&asked))
+		return asked;
+	return listed;
+}
+
+/* Where the maker is not known, a daemon of root's is believed. */
 pid_t owner_lldpad(const char *proc)
 {
-	return socket_holder(proc) == UNIX_NAME_ROOT ? daemon_find(proc, "lldpad") : 0;
+	const struct holder h = holder_find(proc);
+
+	return h.held && !h.uid ? daemon_find(proc, "lldpad") : 0;
 }
 
 bool owner_lldpad_waits(const char *proc)
 {
-	return socket_holder(proc) == UNIX_NAME_ROOT && !daemon_find(proc, "lldpad");
+	const struct holder h = holder_find(proc);
+
+	return h.uid_known && !h.uid && !daemon_find(proc, "lldpad");
 }
 
-bool owner_lldpad_stranger(const char *proc, pid_t *pid, uid_t *uid)
+bool owner_lldpad_stranger(const char *proc, uid_t *uid)
 {
-	struct unix_name name;
+	const struct holder h = holder_find(proc);
 
-	unix_name_find(proc, SOCKET_NAME, &name);
-	if (name.holder != UNIX_NAME_STRANGER)
+	if (!h.held || (h.uid_known ? !h.uid : daemon_find(proc, "lldpad") != 0))
 		return false;
-	*pid = name.pid;
-	*uid = name.uid;
+	*uid = h.uid_known ? h.uid : (uid_t)-1;
 	return true;
 }
 

@@ -13,7 +13,7 @@
 /*
  * Pid of a running lldpad of this network namespace, 0 when there is none. proc: NULL = /proc.
  * Its socket is looked up, never connected to: a datagram would start an lldpad that systemd
- * listens for. It is a daemon (profiles/base/daemon.h), and root made the socket.
+ * listens for. It is a daemon (profiles/base/daemon.h), and no other user made the socket.
  */
 pid_t owner_lldpad(const char *proc);
 
@@ -21,9 +21,9 @@ pid_t owner_lldpad(const char *proc);
  * first datagram. */
 bool owner_lldpad_waits(const char *proc);
 
-/* Whether a user who is not root has the name of lldpad's socket, and which process; pid 0: not
- * found; uid -1: not known. No lldpad can start meanwhile. */
-bool owner_lldpad_stranger(const char *proc, pid_t *pid, uid_t *uid);
+/* Whether a user who is not root has the name of lldpad's socket; uid -1: the kernel has no
+ * unix_diag and does not say, and no lldpad runs. No lldpad can start meanwhile. */
+bool owner_lldpad_stranger(const char *proc, uid_t *uid);
 
 /* How an lldpad was started. */
 struct lldpad_options {

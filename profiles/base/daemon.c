@@ -30,11 +30,11 @@ bool daemon_same_net(const char *proc, const char *pid)
 }
 
 /* "Uid:	0	0	0	0": real, effective, saved, of the file system. */
-bool daemon_uid(const char *proc, const char *pid, uid_t *real, bool *all_root)
+static bool is_root(const char *proc, const char *pid)
 {
 	char path[PATH_MAX], line[160];
+	unsigned int uid[4] = {1, 1, 1, 1};
 	bool found = false;
-	unsigned int uid[4];
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/%.20s/status", proc, pid);
@@ -43,11 +43,7 @@ bool daemon_uid(const char *proc, const char *pid, uid_t *real, bool *all_root)
 		found = sscanf(line, "Uid: %u %u %u %u", &uid[0], &uid[1], &uid[2], &uid[3]) == 4;
 	if (f)
 		fclose(f);
-	if (!found)
-		return false;
-	*real = uid[0];
-	*all_root = !uid[0] && !uid[1] && !uid[2] && !uid[3];
-	return true;
+	return found && !(uid[0] | uid[1] | uid[2] | uid[3]);
 }
 
 static bool has_name(const char *proc, const char *pid, const char *name)
@@ -96,11 +92,8 @@ static bool runs_program(const char *proc, const char *pid, const char *name)
 
 static bool is_daemon(const char *proc, const char *pid, const char *name)
 {
-	bool all_root;
-	uid_t real;
-
-	return has_name(proc, pid, name) && daemon_uid(proc, pid, &real, &all_root) && all_root &&
-	       runs_program(proc, pid, name) && daemon_same_net(proc, pid);
+	return has_name(proc, pid, name) && is_root(proc, pid) && runs_program(proc, pid, name) &&
+	       daemon_same_net(proc, pid);
 }
 
 pid_t daemon_find(const char *proc, const char *name)

@@ -21,8 +21,4 @@ pid_t daemon_find(const char *proc, const char *name);
  * when both namespaces are known and differ. */
 bool daemon_same_net(const char *proc, const char *pid);
 
-/* Its real uid, of the name of its folder in proc; false when it has gone. *all_root: the
- * effective, the saved and that for files are 0 as well. */
-bool daemon_uid(const char *proc, const char *pid, uid_t *real, bool *all_root);
-
 #endif

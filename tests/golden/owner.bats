@@ -47,6 +47,7 @@ teardown_file() {
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
 	[ "$(id -u)" = 0 ] || skip "needs root, to be somebody else"
+	has_unix_diag || skip "this kernel does not say who made a socket"
 	rc=$PWD/build/rocecheck
 	bind=$OWNER_DIR/bind.py
 	tmp=$OWNER_DIR/$BATS_TEST_NUMBER
@@ -94,8 +95,6 @@ has_unix_diag() {
 	run -0 collected 65534 /usr/bin/python3 "$bind" plain log
 	[ "$output" = '[0,["stranger","uid 65534"]]' ] || { echo "$output"; return 1; }
 	[ ! -e "$tmp/theirs/log" ]
-	run -0 --separate-stderr beside 65534 /usr/bin/python3 "$bind" plain log -- "$rc" collect -i lo
-	[ "$(jq .machine.owners[0].pid <<<"$output")" = "$(cat "$tmp/pid")" ]
 }
 
 @test "a set-uid program that a user starts by a link called lldpad" {
@@ -131,13 +130,11 @@ has_unix_diag() {
 }
 
 @test "a name in a socket that no process has open is a stranger's as well" {
-	has_unix_diag || skip "this kernel does not say who made a socket"
 	run -0 collected 65534 /usr/bin/python3 "$bind" hidden log
 	[ "$output" = '[0,["stranger","uid 65534"]]' ] || { echo "$output"; return 1; }
 }
 
 @test "a name with a line break, and a stream socket, are not lldpad's" {
-	has_unix_diag || skip "this kernel does not say who made a socket"
 	run -0 collected 65534 /usr/bin/python3 "$bind" line log
 	[ "$output" = '[0]' ] || { echo "$output"; return 1; }
 	run -0 collected 65534 /usr/bin/python3 "$bind" stream log

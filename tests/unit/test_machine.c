@@ -136,7 +136,6 @@ static void make_proc(void)
 	put_daemon("900", "irqbalance");
 	put_daemon("901", "lldpad");
 	put("proc/net/unix", "Num\n0: 00000002 00000000 00000000 0002 01 1 @/com/intel/lldpad\n");
-	put_link("proc/901/fd/3", "socket:[1]");
 	put("proc/irq/61/smp_affinity_list", "4-5\n");
 	put("proc/irq/62/smp_affinity_list", "0-3\n");
 	put("proc/irq/63/smp_affinity_list", "0-7\n");
