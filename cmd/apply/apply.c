@@ -20,6 +20,7 @@
 #include "cmd/tidy.h"
 #include "dcb/apply/guard.h"
 #include "dcb/apply/journal.h"
+#include "profiles/base/boot_unit.h"
 
 #define UNDO_TRIES 9 /* STATE_LOCK_MS each: an undo waits JOURNAL_WAIT_S for its port */
 
@@ -350,7 +351,7 @@ static void tell_guarded(bool own_cgroup, void *arg)
 			"looks "
 			"into " JOURNAL_DIR " alone, not into %s\n",
 			state_dir);
-	else if (!cmd_boot_unit_enabled(NULL))
+	else if (!boot_unit_of_ours(NULL))
 		fputs("rocecheck: warning: a reboot is not covered: rocecheck-apply.service is not "
 		      "enabled, so nothing undoes this after a reboot\n",
 		      stderr);

@@ -12,11 +12,11 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "dcb/drift/reapply.h"
 #include "dcb/lldpad/owner.h"
+#include "profiles/base/boot_unit.h"
 #include "profiles/base/daemon.h"
 #include "profiles/base/folder.h"
 #include "profiles/base/text_file.h"
@@ -30,51 +30,6 @@ struct search {
 	const char *const *ports;
 	unsigned int port_count;
 };
-
-static const char *const unit_folders[] = {"etc/systemd/system", "lib/systemd/system",
-					   "usr/lib/systemd/system"};
-
-/* The folder of a target that wants the unit. */
-static bool wanted_in(int root, const char *folder, const char *unit, char *path, size_t size)
-{
-	DIR *dir = folder_read(root, folder);
-	bool found = false;
-	struct dirent *d;
-
-	while (dir && !found && (d = readdir(dir))) {
-		struct stat st;
-
-		if ((fnmatch("*.wants", d->d_name, 0) && fnmatch("*.requires", d->d_name, 0)) ||
-		    snprintf(path, size, "%s/%.200s/%s", folder, d->d_name, unit) >= (int)size)
-			continue;
-		found = !fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW);
-	}
-	if (dir)
-		closedir(dir);
-	return found;
-}
-
-/* Whether systemd starts the unit at boot: it is installed, a target wants it, and it is not
- * masked, which is a link to /dev/null. */
-static bool starts_at_boot(int root, const char *unit, char *path, size_t size)
-{
-	char file[PATH_MAX];
-	bool installed = false;
-	struct stat st;
-
-	for (unsigned int i = 0; !installed && i < ARRAY_SIZE(unit_folders); i++) {
-		snprintf(file, sizeof(file), "%s/%s", unit_folders[i], unit);
-		if (fstatat(root, file, &st, 0))
-			continue;
-		if (!S_ISREG(st.st_mode))
-			return false;
-		installed = true;
-	}
-	for (unsigned int i = 0; installed && i < ARRAY_SIZE(unit_folders); i++)
-		if (wanted_in(root, unit_folders[i], unit, path, size))
-			return true;
-	return false;
-}
 
 static unsigned int find_lldpad(const struct search *s, struct owner *found, unsigned int max)
 {
@@ -91,13 +46,16 @@ static unsigned int find_socket(const struct search *s, struct owner *found, uns
 static unsigned int find_boot(const struct search *s, struct owner *found, unsigned int max)
 {
 	static const char *const units[] = {"lldpad.service", "lldpad.socket"};
+	char path[PATH_MAX];
 
 	/* It is told already. */
 	if (!max || owner_lldpad(s->proc) || owner_lldpad_waits(s->proc))
 		return 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(units); i++)
-		if (starts_at_boot(s->root, units[i], found->path, sizeof(found->path)))
+		if (boot_unit_enabled(s->root, units[i], path)) {
+			snprintf(found->path, sizeof(found->path), "%.255s", path);
 			return 1;
+		}
 	return 0;
 }
 
@@ -193,7 +151,7 @@ static bool look_lldpd(const struct search *s, const char *path, struct owner *f
 static unsigned int find_lldpd(const struct search *s, struct owner *found, unsigned int max)
 {
 	unsigned int count = max && look_lldpd(s, "etc/lldpd.conf", found);
-	char path[256];
+	char path[PATH_MAX];
 
 	if (max && !count)
 		count = find_in(s, "etc/lldpd.d", "*.conf", look_lldpd, found, 1);
@@ -201,7 +159,7 @@ static unsigned int find_lldpd(const struct search *s, struct owner *found, unsi
 	if (!count)
 		return 0;
 	found->pid = daemon_find(s->proc, "lldpd");
-	return found->pid || starts_at_boot(s->root, "lldpd.service", path, sizeof(path));
+	return found->pid || boot_unit_enabled(s->root, "lldpd.service", path);
 }
 
 /* What a keyfile says of the connection. */
@@ -276,12 +234,12 @@ static unsigned int find_connections(const struct search *s, struct owner *found
 					      "run/NetworkManager/system-connections",
 					      "usr/lib/NetworkManager/system-connections"};
 	unsigned int count = 0;
-	char path[256];
+	char path[PATH_MAX];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(folders) && count < max; i++)
 		count += find_in(s, folders[i], "*", look_connection, found + count, max - count);
 	if (!count || daemon_find(s->proc, "NetworkManager") ||
-	    starts_at_boot(s->root, "NetworkManager.service", path, sizeof(path)))
+	    boot_unit_enabled(s->root, "NetworkManager.service", path))
 		return count;
 	return 0;
 }

@@ -17,6 +17,7 @@
 
 #include "dcb/lldpad/owner.h"
 #include "probe/host/snapshot.h"
+#include "profiles/base/boot_unit.h"
 #include "profiles/base/daemon.h"
 #include "profiles/base/machine_file.h"
 
@@ -200,8 +201,7 @@ static void read_boot(const char *root, struct machine *m)
 	static const char *const rules[] = {"etc/udev/rules.d", "lib/udev/rules.d",
 					    "usr/lib/udev/rules.d", "usr/local/lib/udev/rules.d"};
 
-	m->boot_unit = machine_exists(
-		root, "etc/systemd/system/multi-user.target.wants/rocecheck-apply.service");
+	m->boot_unit = boot_unit_of_ours(root);
 	for (unsigned int i = 0; i < ARRAY_SIZE(rules); i++)
 		m->udev_rule |= machine_exists(root, "%s/90-rocecheck.rules", rules[i]);
 }
