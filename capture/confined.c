@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "profiles/base/descriptors.h"
 #include "profiles/base/sandbox.h"
 
 #define READY_MS 30000 /* a ring of 64 MB is made */
@@ -195,17 +195,6 @@ static int move_up(int fd)
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD, FIRST_FREE);
 }
 
-/* Kernels before 5.9 have no close_range(2). */
-static void close_others(void)
-{
-	long end = sysconf(_SC_OPEN_MAX);
-
-	if (!close_range(FIRST_FREE, UINT_MAX, 0))
-		return;
-	for (int fd = FIRST_FREE; fd < end; fd++)
-		close(fd);
-}
-
 /* What a sanitizer finds is told there. */
 static bool keeps_stderr(void)
 {
@@ -224,7 +213,7 @@ static bool keeps_stderr(void)
 static int place_descriptors(const struct confined_job *job, int socket)
 {
 	int parent = move_up(socket), file = move_up(job->file_fd);
-	int null = open("/dev/null", O_RDWR);
+	int null = open("/dev/null", O_RDWR), err;
 	int spare = null < 0 ? -1 : fcntl(null, F_DUPFD, FIRST_FREE);
 
 	if (parent < 0 || spare < 0 || (job->file_fd >= 0 && file < 0))
@@ -239,11 +228,11 @@ static int place_descriptors(const struct confined_job *job, int socket)
 		if (dup2(from, fd) < 0)
 			return -errno;
 	}
-	close_others();
-	for (int fd = FIRST_FREE; fd < SANDBOX_WRITE_END; fd++)
+	err = descriptors_close_from(FIRST_FREE);
+	for (int fd = FIRST_FREE; !err && fd < SANDBOX_WRITE_END; fd++)
 		if (dup2(CONFINED_FILE_FD, fd) < 0)
-			return -errno;
-	return 0;
+			err = -errno;
+	return err;
 }
 
 static int prepare(const struct confined_job *job, int socket, struct err *e)

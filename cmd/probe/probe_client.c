@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,23 +21,8 @@
 #include "dcb/kernel/dcb.h"
 #include "probe/coord/incast.h"
 #include "profiles/base/json_file.h"
+#include "profiles/base/stop.h"
 #include "reports/traffic/size_verdict.h"
-
-static atomic_int stop; /* set by a signal */
-
-static void on_signal(int signal)
-{
-	(void)signal;
-	stop = 1;
-}
-
-static void catch_signals(void)
-{
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
 
 static struct termios shown; /* the terminal as it was before a token was asked for */
 
@@ -284,8 +268,7 @@ static int run(struct two_ended_wish *w, char **host, const char *const *token, 
 	w->say = !globals->quiet && (terminal || globals->verbose) ? probe_talk_say : NULL;
 	w->live = !globals->quiet && terminal ? probe_talk_live : NULL;
 	w->arg = &talk;
-	w->stop = &stop;
-	catch_signals();
+	w->stop = cmd_stop_signals();
 	if (probe_choice.incast) {
 		code = probe_run_incast(w, (const char *const *)host, token, (unsigned int)count,
 					&record);

@@ -6,8 +6,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,12 +15,12 @@
 #include "cmd/probe/probe.h"
 #include "probe/agent/agent.h"
 #include "probe/io/destination.h"
+#include "profiles/base/stop.h"
 
 #define WAIT_MS 600000u /* for the client */
 
 static unsigned int port = PROBE_PORT, wait_ms = WAIT_MS;
 static const char *listen_address, *token_file, *peer_address;
-static atomic_int stop; /* set by a signal */
 static char client[64]; /* its address; there to the end of the process, for who ends it */
 
 static const struct opt server_opts[] = {
@@ -88,21 +86,6 @@ int probe_tokens_find(const char *file, struct token_list *tokens, struct err *e
 {
 	memset(tokens, 0, sizeof(*tokens));
 	return file ? token_list_load(file, tokens, e) : token_of_environment(tokens, e);
-}
-
-static void on_signal(int signal)
-{
-	(void)signal;
-	stop = 1;
-}
-
-/* While it waits; during a run a signal ends the process, and the traffic with it. */
-static void catch_signals(bool on)
-{
-	struct sigaction action = {.sa_handler = on ? on_signal : SIG_DFL};
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
 }
 
 /* made: the token is ours, and nobody else knows it. */
@@ -255,16 +238,15 @@ static int wait_and_serve(int listen_fd, const struct gate_key *key)
 	struct gate gate = {.listen_fd = listen_fd,
 			    .key = key,
 			    .wait_ms = wait_ms,
-			    .stop = &stop,
+			    .stop = cmd_stop_signals(),
 			    .refused = on_refused};
 	struct gate_strangers strangers;
 	struct err e = {0};
 	int fd, err;
 
-	catch_signals(true);
 	err = gate_wait(&gate, &fd, client, &strangers, &e);
-	catch_signals(false);
-	close(listen_fd); /* nobody else is heard */
+	cmd_stop_release(); /* a run ends with the signal, and its traffic with it */
+	close(listen_fd);   /* nobody else is heard */
 	report_strangers(&strangers);
 	if (err)
 		return cmd_fail(err == -EINTR ? EXIT_INCOMPLETE : EXIT_ENVIRONMENT, &e);

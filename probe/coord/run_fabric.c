@@ -15,11 +15,10 @@
 #include "probe/host/peer.h"
 #include "profiles/base/json_take.h"
 
-#define HEARTBEAT_MS	 500
-#define LEASE_MS	 3000
-#define QUIT_MS		 2000
-#define SETTLE_SOFT_MS	 100  /* counters of Soft-RoCE are read fresh */
-#define SETTLE_DEVICE_MS 2200 /* firmware may be as slow as the slowest driver known */
+#define HEARTBEAT_MS   500
+#define LEASE_MS       3000
+#define QUIT_MS	       2000
+#define SETTLE_SOFT_MS 100 /* counters of Soft-RoCE are read fresh */
 
 void phase_say(struct coordinator *c, const char *fmt, ...)
 {
@@ -271,7 +270,7 @@ static uint64_t settle_ms(const struct coordinator *c)
 			if (at->has & 1u << READ_LOAD_BEFORE)
 				ms = counters_settle_ms(&at->reading[READ_LOAD_BEFORE]);
 			if (port && port->ibdev[0] && port->kind != PORT_SOFT_ROCE)
-				ms = SETTLE_DEVICE_MS;
+				ms = COUNTERS_SETTLE_MS;
 			if (ms > longest)
 				longest = ms;
 		}

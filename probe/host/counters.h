@@ -163,6 +163,9 @@ void counters_clear(struct counters *c);
 int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 		  struct counters *c, struct err *e);
 
+/* The same where nothing is known: firmware may be as slow as the slowest driver known. */
+#define COUNTERS_SETTLE_MS 2200
+
 /* How long after the last packet a reading of these sources is complete, in ms: twice the longest
  * time in which a driver that answered here refreshes its numbers. */
 unsigned int counters_settle_ms(const struct counters *c);

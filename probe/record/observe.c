@@ -11,8 +11,6 @@
 
 #include "profiles/base/text.h"
 
-#define SETTLE_DEVICE_MS 2200 /* firmware may be as slow as the slowest driver known */
-
 static const char *const reading_keys[READ_COUNT] = {
 	[READ_QUIET_BEFORE] = "idle_before",
 	[READ_QUIET_AFTER] = "idle_after",
@@ -61,7 +59,7 @@ int observe_put_users(struct observation *o, const json_t *users, struct err *e)
 
 unsigned int observe_settle_ms(const struct observation *o)
 {
-	unsigned int longest = o->soft ? 0 : SETTLE_DEVICE_MS;
+	unsigned int longest = o->soft ? 0 : COUNTERS_SETTLE_MS;
 
 	for (unsigned int r = 0; r < READ_COUNT; r++) {
 		unsigned int ms = counters_settle_ms(&o->reading[r]);
@@ -69,7 +67,7 @@ unsigned int observe_settle_ms(const struct observation *o)
 		if (o->has & 1u << r && ms > longest)
 			longest = ms;
 	}
-	return longest ? longest : SETTLE_DEVICE_MS;
+	return longest ? longest : COUNTERS_SETTLE_MS;
 }
 
 bool observe_delta(const struct observation *o, enum run_reading first, struct counters *delta,

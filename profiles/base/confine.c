@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,18 +16,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profiles/base/oom.h"
 #include "profiles/base/privileges.h"
-
-#define OOM_SCORE "500" /* of 1000, beside the share of memory that it has */
 
 void confine_memory(void)
 {
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return; /* no /proc: the kernel decides by size alone */
-	(void)!write(fd, OOM_SCORE, strlen(OOM_SCORE));
-	close(fd);
+	(void)oom_set(OOM_EARLY);
 }
 
 /* In place of no limit; who had one keeps it. False: it is too low, and cannot be raised. */

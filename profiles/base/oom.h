@@ -7,8 +7,9 @@
 
 #define OOM_NEVER (-1000)
 #define OOM_LATE  (-900)
+#define OOM_EARLY 500 /* of 1000, beside the share of memory that it has */
 
-/* Asks that this process is ended late; returns what it was before. Without the privilege
+/* Asks that this process is ended late, or early; returns what it was before. Without the privilege
  * (CAP_SYS_RESOURCE) nothing changes: the process works all the same. */
 int oom_set(int score);
 

@@ -19,12 +19,22 @@ static void on_signal(int number)
 	stop = 1;
 }
 
-const atomic_int *cmd_stop_signals(void)
+static void stop_handle(void (*handler)(int))
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
 		sigaction(numbers[i], &action, NULL);
+}
+
+const atomic_int *cmd_stop_signals(void)
+{
+	stop_handle(on_signal);
 	return &stop;
+}
+
+void cmd_stop_release(void)
+{
+	stop_handle(SIG_DFL);
 }

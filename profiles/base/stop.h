@@ -12,4 +12,7 @@
  * command ends in order; the second one ends the process. */
 const atomic_int *cmd_stop_signals(void);
 
+/* From here on they end the process again. */
+void cmd_stop_release(void);
+
 #endif

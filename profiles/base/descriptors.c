@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Kernels before 5.9 and containers that filter calls have no close_range(2).
+ */
+#include "profiles/base/descriptors.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int close_listed(int first)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	if (!dir)
+		return -errno;
+	while ((entry = readdir(dir))) {
+		int fd = (int)strtol(entry->d_name, NULL, 10);
+
+		if (entry->d_name[0] != '.' && fd >= first && fd != dirfd(dir))
+			close(fd);
+	}
+	closedir(dir);
+	return 0;
+}
+
+int descriptors_close_from(int first)
+{
+	return close_range((unsigned int)first, UINT_MAX, 0) ? close_listed(first) : 0;
+}
