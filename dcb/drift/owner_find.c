@@ -138,7 +138,7 @@ static bool look_lldpd(const struct search *s, const char *path, struct owner *f
 {
 	char text[TEXT_FILE_MAX + 1];
 
-	if (!text_file_read(s->root, path, NULL, text))
+	if (!text_file_read(s->root, path, text))
 		return false;
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
 		if (sends_dcbx(line, strcspn(line, "\n"))) {
@@ -210,7 +210,7 @@ static bool look_connection(const struct search *s, const char *path, struct own
 	struct connection c;
 	bool ours;
 
-	if (!text_file_read(s->root, path, NULL, text))
+	if (!text_file_read(s->root, path, text))
 		return false;
 	read_keyfile(text, &c);
 	/* One without a device's name may be anybody's. */

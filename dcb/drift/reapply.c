@@ -1,54 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Folders as rows. A unit counts when a .wants folder links to it, so that what is installed and
- * not enabled is no conflict; rocecheck's own units name none of the tools. Mostly the tool is not
- * named by the unit that is enabled: a timer starts a service, and that executes a script.
+ * Enabled units by their text: what is installed and not enabled is no conflict, and rocecheck's
+ * own units name none of the tools. A timer or path unit starts another one, which names the tool.
+ * Scripts, hooks and cron jobs are not read.
  */
 #include "dcb/drift/reapply.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
-#include <fnmatch.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "profiles/base/base.h"
-#include "profiles/base/folder.h"
+#include "profiles/base/boot_unit.h"
 #include "profiles/base/text_file.h"
-
-#define FILES_MAX 2048 /* in all */
 
 static const char *const tools[] = {
 	"mlnx_qos",	 "cma_roce_tos", "cma_roce_mode", "lldptool", "dcbtool",
 	"dcb",		 "niccli",	 "bnxtqos",	  "nicctl",   "bnxt_setupcc.sh",
 	"show_gids_qos", "tc_wrap.py",
-};
-
-static const struct {
-	const char *folder;  /* below the root */
-	const char *pattern; /* of folders in it that are looked into; NULL: the files themselves */
-} places[] = {
-	{"etc/systemd/system", "*.wants"},
-	{"lib/systemd/system", "*.wants"},
-	{"etc/NetworkManager/dispatcher.d", NULL},
-	{"etc/networkd-dispatcher/routable.d", NULL},
-	{"etc/network/if-up.d", NULL},
-	{"etc/cron.d", NULL},
-	{"etc/crontab", NULL},
-	{"etc/cron.hourly", NULL},
-	{"etc/cron.daily", NULL},
-	{"var/spool/cron/crontabs", NULL},
-	{"etc/rc.local", NULL},
-};
-
-/* Where the unit of a name is. */
-static const char *const unit_folders[] = {
-	"etc/systemd/system", "run/systemd/system",	"usr/local/lib/systemd/system",
-	"lib/systemd/system", "usr/lib/systemd/system",
 };
 
 /* Units that start another one, of their name unless they say which. */
@@ -57,7 +29,7 @@ static const char *const starters[] = {".timer", ".path"};
 struct walk {
 	int root;
 	struct reapply *found;
-	unsigned int count, max, files;
+	unsigned int count, max;
 };
 
 static bool is_word_char(char c)
@@ -104,91 +76,15 @@ const char *reapply_tool(const char *text)
 	return NULL;
 }
 
-/* What a file that is a script begins with. */
-static const char script_magic[] = "#!";
-
-/* The text of a regular file, NULs as ends of lines. False: none, no more may be read, or it is
- * asked for a script and the file is none. */
-static bool read_file(struct walk *w, const char *path, bool script, char text[TEXT_FILE_MAX + 1])
+/* The text of a regular file, NULs as ends of lines. */
+static bool read_file(int root, const char *path, char text[TEXT_FILE_MAX + 1])
 {
-	const char *magic = script ? script_magic : NULL;
-	unsigned int n = w->files++ < FILES_MAX ? text_file_read(w->root, path, magic, text) : 0;
+	unsigned int n = text_file_read(root, path, text);
 
 	for (unsigned int i = 0; i < n; i++)
 		if (!text[i])
 			text[i] = '\n';
 	return n;
-}
-
-static void add(struct walk *w, const char *path, const char *via, const char *tool)
-{
-	struct reapply *found = &w->found[w->count++];
-
-	snprintf(found->path, sizeof(found->path), "/%s", path);
-	snprintf(found->via, sizeof(found->via), "%s%s", via ? "/" : "", via ? via : "");
-	snprintf(found->tool, sizeof(found->tool), "%s", tool);
-}
-
-/* The tool that a script names; programs are not looked into. */
-static const char *script_tool(struct walk *w, const char *path)
-{
-	char text[TEXT_FILE_MAX + 1];
-
-	return read_file(w, path, true, text) ? reapply_tool(text) : NULL;
-}
-
-/* Of the scripts in the Exec lines of a unit, the first that names a tool. */
-static const char *exec_tool(struct walk *w, const char *unit, char script[256])
-{
-	for (const char *line = unit; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-		size_t end = strcspn(line, "\n");
-
-		if (strncmp(line, "Exec", 4))
-			continue;
-		for (size_t at = 4; at < end; at++) {
-			size_t length = strcspn(line + at, " \t\n\"';");
-			const char *tool;
-
-			if (line[at] != '/' || !strchr("=-@:+! \t\"'", line[at - 1]))
-				continue;
-			if (length > 255)
-				continue;
-			snprintf(script, 256, "%.*s", (int)length - 1, line + at + 1);
-			tool = script_tool(w, script);
-			if (tool)
-				return tool;
-			at += length - 1;
-		}
-	}
-	return NULL;
-}
-
-/* Whether there is anything by that name; a unit that is masked is a link to /dev/null. */
-static bool is_there(const struct walk *w, const char *path)
-{
-	struct stat st;
-
-	return !fstatat(w->root, path, &st, 0);
-}
-
-/* The text of a unit by its name; an instance has the file of its template. The first folder that
- * has it decides, so that what is masked is not found further down. */
-static bool read_unit(struct walk *w, const char *name, char path[PATH_MAX],
-		      char text[TEXT_FILE_MAX + 1])
-{
-	const char *at = strchr(name, '@'), *dot = strrchr(name, '.');
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(unit_folders); i++) {
-		if (snprintf(path, PATH_MAX, "%s/%s", unit_folders[i], name) < PATH_MAX &&
-		    is_there(w, path))
-			return read_file(w, path, false, text);
-		if (at && dot > at &&
-		    snprintf(path, PATH_MAX, "%s/%.*s@%s", unit_folders[i], (int)(at - name), name,
-			     dot) < PATH_MAX &&
-		    is_there(w, path))
-			return read_file(w, path, false, text);
-	}
-	return false;
 }
 
 /* The unit that a timer or path unit starts. */
@@ -215,75 +111,37 @@ static bool started_unit(const char *name, const char *text, char unit[256])
 	return false;
 }
 
-/* A unit that a target wants: itself, what it starts, and the scripts of both. */
-static void look_into_unit(struct walk *w, const char *path, const char *name, const char *text)
+/* A unit that is wanted: itself, or the one that it starts. */
+static bool look_into(const char *link, const char *name, const char *file, void *arg)
 {
-	char started[TEXT_FILE_MAX + 1], file[PATH_MAX], unit[256], script[256];
-	const char *tool = exec_tool(w, text, script);
-
-	if (tool) {
-		add(w, path, script, tool);
-		return;
-	}
-	if (!started_unit(name, text, unit) || !read_unit(w, unit, file, started))
-		return;
-	tool = reapply_tool(started);
-	if (tool) {
-		add(w, path, file, tool);
-		return;
-	}
-	tool = exec_tool(w, started, script);
-	if (tool)
-		add(w, path, script, tool);
-}
-
-static void look_into(struct walk *w, const char *path, const char *name, bool unit)
-{
-	char text[TEXT_FILE_MAX + 1], file[PATH_MAX];
+	char text[TEXT_FILE_MAX + 1], unit[256], other[PATH_MAX] = "";
+	struct walk *w = arg;
 	const char *tool;
 
-	if (w->count == w->max)
-		return;
-	/* A link may lead out of the root, and its name is that of the unit. */
-	if (!read_file(w, path, false, text) && !(unit && read_unit(w, name, file, text)))
-		return;
+	if (!read_file(w->root, file, text))
+		return false;
 	tool = reapply_tool(text);
-	if (tool)
-		add(w, path, NULL, tool);
-	else if (unit)
-		look_into_unit(w, path, name, text);
-}
+	if (!tool && started_unit(name, text, unit) && boot_unit_file(w->root, unit, other) &&
+	    read_file(w->root, other, text))
+		tool = reapply_tool(text);
+	if (tool) {
+		struct reapply *found = &w->found[w->count++];
 
-static void walk_folder(struct walk *w, const char *folder, const char *pattern, bool units)
-{
-	DIR *dir = folder_read(w->root, folder);
-	char path[PATH_MAX];
-	struct dirent *d;
-
-	if (!dir) /* rc.local is a file */
-		look_into(w, folder, folder, false);
-	while (dir && (d = readdir(dir))) {
-		if (d->d_name[0] == '.' || (pattern && fnmatch(pattern, d->d_name, 0)) ||
-		    snprintf(path, sizeof(path), "%s/%s", folder, d->d_name) >= (int)sizeof(path))
-			continue;
-		if (pattern)
-			walk_folder(w, path, NULL, true);
-		else
-			look_into(w, path, d->d_name, units);
+		snprintf(found->path, sizeof(found->path), "/%.254s", link);
+		snprintf(found->via, sizeof(found->via), "%s%.254s", other[0] ? "/" : "", other);
+		snprintf(found->tool, sizeof(found->tool), "%s", tool);
 	}
-	if (dir)
-		closedir(dir);
+	return w->count == w->max;
 }
 
 unsigned int reapply_find(const char *root, struct reapply *found, unsigned int max)
 {
 	struct walk w = {.found = found, .max = max};
 
-	w.root = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	w.root = max ? open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	if (w.root < 0)
 		return 0;
-	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++)
-		walk_folder(&w, places[i].folder, places[i].pattern, false);
+	boot_unit_each(w.root, look_into, &w);
 	close(w.root);
 	return w.count;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A path may be any word of somebody's command line. What is no regular file is not even opened:
- * opening a device can do something (a watchdog begins to count, a tape rewinds).
+ * What is no regular file is not even opened: opening a device can do something (a watchdog begins
+ * to count, a tape rewinds).
  */
 #include "profiles/base/text_file.h"
 
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,16 +16,7 @@ static bool is_regular(int root, const char *path)
 	return !fstatat(root, path, &st, 0) && S_ISREG(st.st_mode);
 }
 
-/* Mostly a file without it is a program, and a large one. */
-static bool begins_with(int fd, const char *magic, char *text)
-{
-	size_t length = strlen(magic);
-
-	return pread(fd, text, length, 0) == (ssize_t)length && !memcmp(text, magic, length);
-}
-
-unsigned int text_file_read(int root, const char *path, const char *magic,
-			    char text[TEXT_FILE_MAX + 1])
+unsigned int text_file_read(int root, const char *path, char text[TEXT_FILE_MAX + 1])
 {
 	struct stat st;
 	ssize_t n = -1;
@@ -37,7 +27,7 @@ unsigned int text_file_read(int root, const char *path, const char *magic,
 	fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
 		return 0;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && (!magic || begins_with(fd, magic, text)))
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
 		n = read(fd, text, TEXT_FILE_MAX);
 	close(fd);
 	text[n < 0 ? 0 : n] = '\0';

@@ -262,21 +262,21 @@ dirty()
 	on rocecheck rollback
 }
 
-@test "and so does what comes with the next boot, a timer's script and a connection with DCB" {
+@test "and so does what comes with the next boot, a timer's service and a connection with DCB" {
 	local units=/etc/systemd/system
 
 	clean
-	on bash -ec 'mkdir -p "$1"/a.target.wants /lib/systemd/system /opt; cd /lib/systemd/system
+	on bash -ec 'mkdir -p "$1"/a.target.wants /lib/systemd/system; cd /lib/systemd/system
 		[ -e lldpad.service ] || echo "[Unit]" >lldpad.service
 		ln -s "$PWD/lldpad.service" "$1/a.target.wants/"' boot "$units"
 	run -3 on rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"lldpad does not run now, but $units/a.target.wants/lldpad.service starts it at boot"* ]]
 	on bash -ec 'rm "$1"/a.target.wants/*; cd "$1"; printf "[Timer]\nOnBootSec=1\n" >qos.timer
-		printf "[Service]\nExecStart=/opt/qos.sh\n" >qos.service; ln -s ../qos.timer a.target.wants/
-		printf "#!/bin/sh\nmlnx_qos -i roce0 --pfc 0,0,0,1,0,0,0,0\n" >/opt/qos.sh' timer "$units"
+		printf "[Service]\nExecStart=mlnx_qos -i roce0 --pfc 0,0,0,1,0,0,0,0\n" >qos.service
+		ln -s ../qos.timer a.target.wants/' timer "$units"
 	run -3 on rocecheck apply lab --auto-approve --accept-unproven
-	[[ $output == *"$units/a.target.wants/qos.timer calls mlnx_qos, in /opt/qos.sh"* ]]
-	on bash -ec 'rm -r "$1"/{qos.*,a.target.wants} /opt/qos.sh; mkdir -p /etc/NetworkManager/system-connections
+	[[ $output == *"$units/a.target.wants/qos.timer calls mlnx_qos, in $units/qos.service"* ]]
+	on bash -ec 'rm -r "$1"/{qos.*,a.target.wants}; mkdir -p /etc/NetworkManager/system-connections
 		printf "[connection]\nid=store\ninterface-name=roce0\n[dcb]\npriority-flow-control-flags=1\n" \
 			>/etc/NetworkManager/system-connections/store
 		cp "$(type -P sleep)" /tmp/NetworkManager

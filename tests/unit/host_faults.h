@@ -88,7 +88,7 @@ BEGIN(setter)
 	struct machine_owner *o = &MACHINE.owner[MACHINE.owner_count++];
 
 	strcpy(o->kind, "reapply");
-	strcpy(o->path, "etc/rc.local");
+	strcpy(o->path, "etc/systemd/system/a.target.wants/qos.service");
 	strcpy(o->name, "mlnx_qos");
 }
 CHANGE(others_boot, setter(h); MACHINE.boot_unit = 0)

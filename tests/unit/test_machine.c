@@ -163,7 +163,8 @@ static int make(void **state)
 	make_sys();
 	make_proc();
 	put("usr/local/lib/udev/rules.d/90-rocecheck.rules", "");
-	put("etc/rc.local", "#!/bin/sh\nmlnx_qos -i roce0 --trust dscp\n");
+	put("etc/systemd/system/qos.service", "ExecStart=mlnx_qos -i roce0 --trust dscp\n");
+	put_link("etc/systemd/system/multi-user.target.wants/qos.service", "/nowhere");
 	put("usr/lib/systemd/system/rocecheck-apply.service", "[Unit]\n");
 	put_link("etc/systemd/system/multi-user.target.wants/rocecheck-apply.service", "/nowhere");
 	return 0;

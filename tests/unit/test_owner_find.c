@@ -112,14 +112,14 @@ static const struct owner_case {
 	 "DCB whenever it comes up",
 	 "nmcli connection modify 'a?; reboot?' remove dcb"},
 	{"a timer",
-	 "unit q.timer; echo ExecStart=/opt/q >lib/systemd/system/q.service; mkdir opt; "
-	 "printf '#!/bin/sh\\nmlnx_qos -i eth0' >opt/q; want q.timer",
-	 "/etc/systemd/system/a.target.wants/q.timer calls mlnx_qos, in /opt/q: it sets these "
-	 "ports "
-	 "again, or others",
+	 "unit q.timer; echo ExecStart=/opt/mlnx_qos -i eth0 >lib/systemd/system/q.service; "
+	 "want q.timer",
+	 "/etc/systemd/system/a.target.wants/q.timer calls mlnx_qos, in "
+	 "/lib/systemd/system/q.service: it sets these ports again, or others",
 	 "disable it, or let it call 'rocecheck apply'"},
-	{"a hook", "mkdir etc/cron.d; file cron.d/x '* * * * * root lldptool -T\\n'",
-	 "/etc/cron.d/x calls lldptool: it sets these ports again, or others",
+	{"a unit", "echo ExecStart=lldptool -T >lib/systemd/system/x.service; want x.service",
+	 "/etc/systemd/system/a.target.wants/x.service calls lldptool: it sets these ports again, "
+	 "or others",
 	 "disable it, or let it call 'rocecheck apply'"},
 };
 
@@ -170,11 +170,11 @@ static void test_cases(void **state)
 
 static void test_several(void **state)
 {
-	static const char make[] =
-		"runs 42 lldpad; socket; runs 9 lldpd; file lldpd.conf '" PFC_TLV
-		"'; runs 5 NetworkManager; nm a '" DCB_CONNECTION "'; nm b '" DCB_CONNECTION
-		"'; mkdir etc/cron.d; "
-		"file cron.d/x 'dcb\\n'; unit lldpad.service; want lldpad.service";
+	static const char make[] = "runs 42 lldpad; socket; runs 9 lldpd; file lldpd.conf '" PFC_TLV
+				   "'; runs 5 NetworkManager; nm a '" DCB_CONNECTION
+				   "'; nm b '" DCB_CONNECTION
+				   "'; echo dcb >lib/systemd/system/x.service; want x.service; "
+				   "unit lldpad.service; want lldpad.service";
 	static const enum owner_kind want[] = {OWNER_LLDPAD, OWNER_LLDPD, OWNER_NETWORKMANAGER,
 					       OWNER_NETWORKMANAGER, OWNER_REAPPLY};
 	struct owner found[8];
