@@ -19,7 +19,7 @@
 #include "probe/host/snapshot.h"
 #include "profiles/base/boot_unit.h"
 #include "profiles/base/daemon.h"
-#include "profiles/base/machine_file.h"
+#include "profiles/base/small_file.h"
 
 #define CPU_POLICIES_MAX 4096
 #define NETDEVS_MAX	 256
@@ -50,8 +50,8 @@ static int32_t policy_cpus(const char *sysfs, const char *policy)
 	char list[256];
 	int32_t n = 0;
 
-	if (!machine_line(list, sizeof(list), sysfs,
-			  "devices/system/cpu/cpufreq/%.32s/affected_cpus", policy))
+	if (!small_file_line(list, sizeof(list), sysfs,
+			     "devices/system/cpu/cpufreq/%.32s/affected_cpus", policy))
 		return 1;
 	for (const char *at = list; *at;) {
 		at += strspn(at, " ");
@@ -73,8 +73,9 @@ static void read_governors(const char *sysfs, struct machine *m)
 		int32_t cpus;
 
 		if (strncmp(d->d_name, "policy", 6) ||
-		    !machine_line(governor, sizeof(governor), sysfs,
-				  "devices/system/cpu/cpufreq/%.32s/scaling_governor", d->d_name))
+		    !small_file_line(governor, sizeof(governor), sysfs,
+				     "devices/system/cpu/cpufreq/%.32s/scaling_governor",
+				     d->d_name))
 			continue;
 		cpus = policy_cpus(sysfs, d->d_name);
 		m->cpus += cpus;
@@ -189,9 +190,9 @@ static void read_owners(const struct machine_roots *r, const char *const *netdev
 
 		snprintf(o->kind, sizeof(o->kind), "%s", machine_owner_word((int)found[i].kind));
 		o->pid = (int32_t)found[i].pid;
-		machine_text(o->path, sizeof(o->path), found[i].path);
-		machine_text(o->name, sizeof(o->name), found[i].name);
-		machine_text(o->via, sizeof(o->via), found[i].via);
+		small_file_text(o->path, sizeof(o->path), found[i].path);
+		small_file_text(o->name, sizeof(o->name), found[i].name);
+		small_file_text(o->via, sizeof(o->via), found[i].via);
 	}
 }
 
@@ -203,7 +204,7 @@ static void read_boot(const char *root, struct machine *m)
 
 	m->boot_unit = boot_unit_of_ours(root);
 	for (unsigned int i = 0; i < ARRAY_SIZE(rules); i++)
-		m->udev_rule |= machine_exists(root, "%s/90-rocecheck.rules", rules[i]);
+		m->udev_rule |= small_file_exists(root, "%s/90-rocecheck.rules", rules[i]);
 }
 
 /* linux drivers/infiniband/hw: RoCE drivers by those of their netdevs. */
@@ -235,10 +236,10 @@ static void read_nics(const char *sysfs, struct machine *m)
 		char driver[sizeof(nic->driver)];
 
 		if (d->d_name[0] == '.' || strlen(d->d_name) >= sizeof(nic->netdev) ||
-		    !machine_link(driver, sizeof(driver), sysfs, "class/net/%s/device/driver",
-				  d->d_name) ||
+		    !small_file_link(driver, sizeof(driver), sysfs, "class/net/%s/device/driver",
+				     d->d_name) ||
 		    !machine_rdma_driver(driver) ||
-		    machine_exists(sysfs, "class/net/%s/device/infiniband", d->d_name))
+		    small_file_exists(sysfs, "class/net/%s/device/infiniband", d->d_name))
 			continue;
 		snprintf(nic->netdev, sizeof(nic->netdev), "%.15s", d->d_name);
 		snprintf(nic->driver, sizeof(nic->driver), "%s", driver);
@@ -257,8 +258,8 @@ void machine_take(const struct machine_roots *roots, const char *const *netdevs,
 	m->known = true;
 	read_governors(r.sysfs, m);
 	read_nodes(r.sysfs, m);
-	m->numa_balancing = machine_number(0, 2, r.proc, "sys/kernel/numa_balancing");
-	m->rdma_cm = machine_exists(r.sysfs, "class/misc/rdma_cm");
+	m->numa_balancing = small_file_number(0, 2, r.proc, "sys/kernel/numa_balancing");
+	m->rdma_cm = small_file_exists(r.sysfs, "class/misc/rdma_cm");
 	read_nics(r.sysfs, m);
 	read_memlock(r.proc, m);
 	read_ipc_lock(r.proc, m);

@@ -13,7 +13,7 @@
 
 #include "profiles/base/base.h"
 
-#define MACHINE_UNKNOWN	   (-1)
+#define MACHINE_UNKNOWN	   (-1)			    /* as SMALL_FILE_UNKNOWN */
 #define MACHINE_UNLIMITED  ((INT64_C(1) << 53) - 1) /* the largest that every JSON reader keeps */
 #define MACHINE_OWNERS_MAX 8
 #define SEAT_SUBNETS_MAX   8

@@ -15,7 +15,7 @@
 
 #include "dcb/kernel/sysfs.h"
 #include "probe/host/machine.h"
-#include "profiles/base/machine_file.h"
+#include "profiles/base/small_file.h"
 
 #define CPUS_MAX  8192
 #define IRQS_MAX  4096
@@ -80,13 +80,13 @@ static int32_t read_speed(const char *sysfs, const char *device, const char *fil
 {
 	char text[40];
 
-	machine_line(text, sizeof(text), sysfs, "%s/%s", device, file);
+	small_file_line(text, sizeof(text), sysfs, "%s/%s", device, file);
 	return speed_of(text);
 }
 
 static int32_t read_width(const char *sysfs, const char *device, const char *file)
 {
-	int32_t width = machine_number(0, 255, sysfs, "%s/%s", device, file);
+	int32_t width = small_file_number(0, 255, sysfs, "%s/%s", device, file);
 
 	return width < 1 || width > LANES_MAX ? MACHINE_UNKNOWN : width; /* 255: unknown */
 }
@@ -109,7 +109,7 @@ static void read_bdf(const char *sysfs, const char *device, struct seat *seat)
 	unsigned int domain, bus, slot, function;
 	char name[40];
 
-	if (machine_link(name, sizeof(name), sysfs, "%s", device) &&
+	if (small_file_link(name, sizeof(name), sysfs, "%s", device) &&
 	    sscanf(name, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4)
 		snprintf(seat->bdf, sizeof(seat->bdf), "%04x:%02x:%02x.%x", domain & 0xfffffff,
 			 bus & 0xff, slot & 0x1f, function & 7);
@@ -121,7 +121,7 @@ static int32_t read_id(const char *sysfs, const char *device, const char *file)
 	unsigned int id;
 	char text[16];
 
-	if (!machine_line(text, sizeof(text), sysfs, "%s/%s", device, file) ||
+	if (!small_file_line(text, sizeof(text), sysfs, "%s/%s", device, file) ||
 	    sscanf(text, "0x%4x", &id) != 1)
 		return MACHINE_UNKNOWN;
 	return (int32_t)id;
@@ -140,7 +140,7 @@ static bool irq_is_remote(const char *proc, unsigned long irq, const char *local
 {
 	char list[512];
 
-	if (!machine_line(list, sizeof(list), proc, "irq/%lu/smp_affinity_list", irq))
+	if (!small_file_line(list, sizeof(list), proc, "irq/%lu/smp_affinity_list", irq))
 		return false;
 	return list[0] && !cpu_lists_meet(list, local);
 }
@@ -152,7 +152,7 @@ static void read_irqs(const struct machine_roots *r, const char *device, struct 
 	struct dirent *d;
 	DIR *dir;
 
-	machine_line(local, sizeof(local), r->sysfs, "%s/local_cpulist", device);
+	small_file_line(local, sizeof(local), r->sysfs, "%s/local_cpulist", device);
 	if (!local[0] ||
 	    snprintf(path, sizeof(path), "%s/%s/msi_irqs", r->sysfs, device) >= (int)sizeof(path))
 		return;
@@ -169,9 +169,9 @@ static void read_irqs(const struct machine_roots *r, const char *device, struct 
 
 static void read_iommu(const char *sysfs, const char *device, struct seat *seat)
 {
-	if (machine_exists(sysfs, "%s/iommu_group", device))
-		machine_line(seat->iommu, sizeof(seat->iommu), sysfs, "%s/iommu_group/type",
-			     device);
+	if (small_file_exists(sysfs, "%s/iommu_group", device))
+		small_file_line(seat->iommu, sizeof(seat->iommu), sysfs, "%s/iommu_group/type",
+				device);
 	else
 		snprintf(seat->iommu, sizeof(seat->iommu), "none");
 }
@@ -179,15 +179,15 @@ static void read_iommu(const char *sysfs, const char *device, struct seat *seat)
 /* conf/all and conf/IFACE are both asked by the kernel, and the larger holds. */
 static int32_t net_switch(const char *proc, const char *netdev, const char *name, int32_t max)
 {
-	int32_t all = machine_number(0, max, proc, "sys/net/ipv4/conf/all/%s", name);
-	int32_t own = machine_number(0, max, proc, "sys/net/ipv4/conf/%s/%s", netdev, name);
+	int32_t all = small_file_number(0, max, proc, "sys/net/ipv4/conf/all/%s", name);
+	int32_t own = small_file_number(0, max, proc, "sys/net/ipv4/conf/%s/%s", netdev, name);
 
 	return all > own ? all : own;
 }
 
 static void read_switches(const char *proc, const char *netdev, struct seat *seat)
 {
-	seat->forwarding = machine_number(0, 1, proc, "sys/net/ipv4/conf/%s/forwarding", netdev);
+	seat->forwarding = small_file_number(0, 1, proc, "sys/net/ipv4/conf/%s/forwarding", netdev);
 	seat->rp_filter = net_switch(proc, netdev, "rp_filter", 2);
 	seat->arp_ignore = net_switch(proc, netdev, "arp_ignore", 8);
 	seat->arp_announce = net_switch(proc, netdev, "arp_announce", 2);
@@ -263,13 +263,13 @@ void seat_take(const struct machine_roots *roots, const char *netdev, const char
 	seat->device = read_id(r.sysfs, device, "device");
 	read_physical(r.sysfs, device, seat);
 	if (netdev[0])
-		machine_line(seat->port_name, sizeof(seat->port_name), r.sysfs,
-			     "class/net/%s/phys_port_name", netdev);
-	seat->numa_node = machine_number(0, 1023, r.sysfs, "%s/numa_node", device);
+		small_file_line(seat->port_name, sizeof(seat->port_name), r.sysfs,
+				"class/net/%s/phys_port_name", netdev);
+	seat->numa_node = small_file_number(0, 1023, r.sysfs, "%s/numa_node", device);
 	read_slot(r.sysfs, device, seat);
 	read_irqs(&r, device, seat);
 	read_iommu(r.sysfs, device, seat);
-	seat->vfs = machine_number(0, 65535, r.sysfs, "%s/sriov_numvfs", device);
+	seat->vfs = small_file_number(0, 65535, r.sysfs, "%s/sriov_numvfs", device);
 	read_switches(r.proc, netdev[0] ? netdev : "default", seat);
 	read_subnets(r.proc, netdev, seat);
 	read_vlans(r.proc, netdev, seat);

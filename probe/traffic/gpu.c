@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "probe/traffic/traffic_memory.h"
-#include "profiles/base/machine_file.h"
+#include "profiles/base/small_file.h"
 
 #define DEVICES_MAX 65536
 
@@ -26,7 +26,7 @@ static bool is_gpu(const char *root, const char *address)
 	char class[16];
 	unsigned long value;
 
-	if (!machine_line(class, sizeof(class), root, "sys/bus/pci/devices/%s/class", address))
+	if (!small_file_line(class, sizeof(class), root, "sys/bus/pci/devices/%s/class", address))
 		return false;
 	value = strtoul(class, NULL, 16) >> 16;
 	return value == 0x03 || value == 0x12;
@@ -55,8 +55,8 @@ bool gpu_find(const char *root, char *buf, size_t size)
 		const char *name = list[i]->d_name;
 
 		if (!found && i < DEVICES_MAX && name[0] != '.' && is_gpu(root, name) &&
-		    machine_link(driver, sizeof(driver), root, "sys/bus/pci/devices/%s/driver",
-				 name) &&
+		    small_file_link(driver, sizeof(driver), root, "sys/bus/pci/devices/%s/driver",
+				    name) &&
 		    exports(driver)) {
 			snprintf(buf, size, "%s %.20s", driver, name);
 			found = true;

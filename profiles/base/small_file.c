@@ -3,7 +3,7 @@
  * Small files below a movable root. What they hold may be anything: it is bounded and cut before it
  * is believed.
  */
-#include "profiles/base/machine_file.h"
+#include "profiles/base/small_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "probe/host/machine.h"
 
 static bool path_of(char path[PATH_MAX], const char *root, const char *fmt, va_list args)
 {
@@ -47,7 +45,7 @@ static bool read_line(const char *path, char *buf, size_t size)
 	return n >= 0;
 }
 
-bool machine_line(char *buf, size_t size, const char *root, const char *fmt, ...)
+bool small_file_line(char *buf, size_t size, const char *root, const char *fmt, ...)
 {
 	char path[PATH_MAX];
 	va_list args;
@@ -60,7 +58,7 @@ bool machine_line(char *buf, size_t size, const char *root, const char *fmt, ...
 	return fits && read_line(path, buf, size);
 }
 
-bool machine_link(char *buf, size_t size, const char *root, const char *fmt, ...)
+bool small_file_link(char *buf, size_t size, const char *root, const char *fmt, ...)
 {
 	char path[PATH_MAX], target[PATH_MAX];
 	const char *name;
@@ -82,7 +80,7 @@ bool machine_link(char *buf, size_t size, const char *root, const char *fmt, ...
 	return true;
 }
 
-int32_t machine_number(int32_t min, int32_t max, const char *root, const char *fmt, ...)
+int32_t small_file_number(int32_t min, int32_t max, const char *root, const char *fmt, ...)
 {
 	char path[PATH_MAX], text[32], *end;
 	va_list args;
@@ -93,21 +91,21 @@ int32_t machine_number(int32_t min, int32_t max, const char *root, const char *f
 	fits = path_of(path, root, fmt, args);
 	va_end(args);
 	if (!fits || !read_line(path, text, sizeof(text)))
-		return MACHINE_UNKNOWN;
+		return SMALL_FILE_UNKNOWN;
 	errno = 0;
 	value = strtol(text, &end, 10);
 	if (errno || end == text || (*end && *end != ' ') || value < min || value > max)
-		return MACHINE_UNKNOWN;
+		return SMALL_FILE_UNKNOWN;
 	return (int32_t)value;
 }
 
-void machine_text(char *buf, size_t size, const char *text)
+void small_file_text(char *buf, size_t size, const char *text)
 {
 	snprintf(buf, size, "%s", text);
 	cut(buf);
 }
 
-bool machine_exists(const char *root, const char *fmt, ...)
+bool small_file_exists(const char *root, const char *fmt, ...)
 {
 	char path[PATH_MAX];
 	struct stat st;
