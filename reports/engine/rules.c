@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "reports/engine/subject.h"
-#include "reports/rules/check_capture.h"
 
 /* What is weak about the evidence of one port. */
 enum weakness {

@@ -63,6 +63,13 @@ struct findings {
 	int err; /* first -ENOMEM; checked once at the end */
 };
 
+/* A capture under judgement. Borrowed, as long as the findings are made. */
+struct capture_case {
+	const char *name; /* of the file, as findings name it */
+	const struct capture_summary *summary;
+	const struct witnesses *witnesses;
+};
+
 /* What a check is given. Borrowed for the call. */
 struct rule_context {
 	const struct fabric *fabric; /* never NULL; profile inside */
@@ -70,7 +77,7 @@ struct rule_context {
 	const struct findings *so_far; /* META findings came first */
 	bool alone;		       /* one host is judged: nothing is compared, no traffic */
 	bool listened;		       /* alone: for link partners */
-	const struct capture_case *capture; /* reports/rules/check_capture.h; NULL: no capture alone */
+	const struct capture_case *capture; /* NULL: no capture alone */
 };
 
 /* What must be there before a port can be judged; the core answers SKIP or INCONCLUSIVE when it is
@@ -132,6 +139,11 @@ int rules_run(const struct fabric *f, const struct run *run, struct findings *ou
  * name has none: rules that need a wish are SKIP. listened: link partners were listened for. */
 int rules_run_host(const struct fabric *f, const struct run *run, bool listened,
 		   struct findings *out);
+
+/* The rules of captures alone, over one. fabric and run are empty ones, for the links of causes and
+ * for the writers. -ENOMEM. The caller clears. */
+int rules_run_capture(const struct fabric *f, const struct run *run,
+		      const struct capture_case *capture, struct findings *out);
 void findings_clear(struct findings *f);
 
 /* Links each violation to the leading violation that explains it. rules_run() has done it. */
