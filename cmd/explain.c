@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "cmd/cmd.h"
-#include "cmd/probe/probe_text.h"
+#include "cmd/glossary.h"
 #include "reports/engine/rules.h"
 
 static const struct {
@@ -103,7 +103,7 @@ static const char *nearest(const char *typed)
 
 static int print_word(const char *word)
 {
-	const char *meaning = probe_word_meaning(word);
+	const char *meaning = glossary_meaning(word);
 
 	if (globals->json)
 		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.word/1",
@@ -134,7 +134,7 @@ static int run_explain(int argc, char **argv)
 		printf("%s (input): %s\n\n%s\n", input->id, input->title, input->explain);
 		return EXIT_OK;
 	}
-	if (probe_word_meaning(argv[0]))
+	if (glossary_meaning(argv[0]))
 		return print_word(argv[0]);
 	err_set(&e, -ENOENT, "no rule '%s'", argv[0]);
 	if (nearest(argv[0]))

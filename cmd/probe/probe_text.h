@@ -40,12 +40,4 @@ void probe_explain(const struct two_ended_wish *w, FILE *out);
 /* What registering memory costs on this host, or why that was not measured. */
 void probe_explain_registration(const struct registration *r, const struct err *why, FILE *out);
 
-/* Meaning of a word of the options ("strict", "baseline"), NULL when there is none; and the words.
- */
-struct probe_word {
-	const char *word, *meaning;
-};
-extern const struct probe_word probe_words[]; /* ends with a row without word */
-const char *probe_word_meaning(const char *word);
-
 #endif

@@ -13,6 +13,7 @@
 
 #include <cmocka.h>
 
+#include "cmd/glossary.h"
 #include "cmd/probe/probe.h"
 #include "cmd/probe/probe_choice.h"
 #include "cmd/probe/probe_keys.h"
@@ -433,11 +434,11 @@ static void test_words(void **state)
 	};
 
 	(void)state;
-	for (const struct probe_word *w = probe_words; w->word; w++) {
-		assert_ptr_equal(probe_word_meaning(w->word), w->meaning);
+	for (const struct glossary_word *w = glossary; w->word; w++) {
+		assert_ptr_equal(glossary_meaning(w->word), w->meaning);
 		assert_true(strlen(w->meaning) > 10 && w->meaning[strlen(w->meaning) - 1] != '.');
 	}
-	assert_null(probe_word_meaning("nothing of it"));
+	assert_null(glossary_meaning("nothing of it"));
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
 		struct two_ended_wish w;
 		char *text = NULL;
