@@ -74,7 +74,7 @@ $(FUZZ): $(FUZZ_MAIN) $(BUILD)/fuzz/shared.a
 $(BUILD)/fuzz/shared.a: $(FUZZ_SHARED)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 $(filter $(BUILD)/unit/test_switch_%,$(UNITS)) $(BUILD)/fuzz/tlv: $(filter-out %/main.o,$(SWITCH))
-$(BUILD)/unit/test_truth $(BUILD)/unit/test_cuts $(BUILD)/unit/test_record_file $(BUILD)/unit/test_record_guess $(BUILD)/unit/test_skim $(BUILD)/unit/test_crew $(BUILD)/bench/capture: $(filter-out %/main.o,$(CAPGEN))
+$(BUILD)/unit/test_truth $(BUILD)/unit/test_cuts $(BUILD)/unit/test_record_file $(BUILD)/bench/capture: $(filter-out %/main.o,$(CAPGEN))
 $(BUILD)/rocecheck: $(BUILD)/cmd/main.o
 $(BUILD)/labswitch: $(SWITCH)
 $(BUILD)/tools/capgen: $(CAPGEN)

@@ -6,14 +6,10 @@
 #include "capture/reader.h"
 
 #include <errno.h>
-#include <pcap/dlt.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "capture/decode/bth.h"
 #include "capture/decode/lldp.h"
-#include "capture/file/crew.h"
-#include "capture/flow/skim.h"
 
 int reader_init(struct reader *r, struct source *s, unsigned int max_flows, struct err *e)
 {
@@ -41,8 +37,6 @@ void reader_clear(struct reader *r)
 {
 	if (!r)
 		return;
-	crew_free(r->crew);
-	free(r->batch);
 	flow_table_free(r->flows);
 	source_close(r->source);
 	memset(r, 0, sizeof(*r));
@@ -62,109 +56,34 @@ static void read_lldp(struct reader *r, struct packet *p)
 		packet_fault(p, PACKET_MALFORMED, "%.63s", e.text);
 }
 
-/* The long way. */
-static int take_frame(struct reader *r, const struct record *record, struct packet *p,
-		      struct err *e)
+/* 1 and a frame, 0, or -errno. */
+static int next_record(struct reader *r, int timeout_ms, struct record *one, struct err *e)
 {
-	r->data = record->data;
-	packet_decode(source_link(r->source), record->data, record->cap_len, record->wire_len,
-		      r->frames, record->time_ns, p);
-	if (p->kind == PACKET_LLDP)
-		read_lldp(r, p);
-	return flow_table_add(r->flows, p) < 0 ? err_sys(e, -ENOMEM, "flow table") : 1;
+	if (r->at == r->count) {
+		r->at = 0;
+		r->count = source_batch(r->source, r->record, READER_BATCH);
+	}
+	if (r->at < r->count) {
+		*one = r->record[r->at++];
+		return 1;
+	}
+	return source_next(r->source, timeout_ms, &one->data, &one->cap_len, &one->wire_len,
+			   &one->time_ns, e);
 }
 
 int reader_next(struct reader *r, int timeout_ms, struct packet *p, struct err *e)
 {
-	struct record record;
-	int got;
+	struct record one;
+	int got = next_record(r, timeout_ms, &one, e);
 
-	if (r->batch && r->batch->at < r->batch->count) {
-		record = r->batch->record[r->batch->at++];
-	} else {
-		got = source_next(r->source, timeout_ms, &record.data, &record.cap_len,
-				  &record.wire_len, &record.time_ns, e);
-		if (got <= 0)
-			return got;
-	}
-	r->frames++;
-	return take_frame(r, &record, p, e);
-}
-
-/* What the short way takes of the batch, up to a frame that is told in any case; false when that is
- * all of it. */
-static bool skim_batch(struct reader *r)
-{
-	uint64_t left = READER_SHOW_EACH - 1 - r->frames % READER_SHOW_EACH;
-
-	r->frames += skim_take(r->batch, r->flows, r->frames + 1, left);
-	return r->batch->at < r->batch->count;
-}
-
-/* False when there are none: the end, or a source of another kind. */
-static bool read_batch(struct reader *r)
-{
-	struct skim_batch *b = r->batch;
-
-	if (r->crew && crew_next(r->crew, b)) {
-		source_count(r->source, b->count);
-		skim_find(b, r->flows);
-		return true;
-	}
-	b->count = source_batch(r->source, b->record, SKIM_BATCH);
-	skim_look(b, r->flows);
-	return b->count;
-}
-
-static int make_batch(struct reader *r, struct err *e)
-{
-	if (r->batch)
-		return 0;
-	r->batch = malloc(sizeof(*r->batch));
-	if (!r->batch)
-		return err_sys(e, -ENOMEM, "capture");
-	skim_init(r->batch, r->flows);
-	r->batch->pass_marks = r->pass_marks;
-	return 0;
-}
-
-void reader_pass_marks(struct reader *r)
-{
-	r->pass_marks = true;
-}
-
-int reader_jobs(struct reader *r, unsigned int jobs, struct err *e)
-{
-	struct record_file *records = source_records(r->source);
-	int err;
-
-	if (jobs < 2 || !records || source_link(r->source) != DLT_EN10MB)
-		return 0;
-	err = make_batch(r, e);
-	if (err)
-		return err;
-	err = crew_new(records, jobs, r->batch, &r->crew);
-	return err ? err_sys(e, err, "threads") : 0;
-}
-
-int reader_skim(struct reader *r, struct packet *p, struct err *e)
-{
-	int got;
-
-	if (source_link(r->source) != DLT_EN10MB)
-		return reader_next(r, -1, p, e);
-	got = make_batch(r, e);
-	if (got)
+	if (got <= 0)
 		return got;
-	while (!skim_batch(r))
-		if (!read_batch(r))
-			return reader_next(r, -1, p, e);
-	r->frames++;
-	got = take_frame(r, &r->batch->record[r->batch->at], p, e);
-	if (got > 0)
-		skim_begin(r->batch, r->flows, p);
-	r->batch->at++;
-	return got;
+	r->data = one.data;
+	packet_decode(source_link(r->source), one.data, one.cap_len, one.wire_len, ++r->frames,
+		      one.time_ns, p);
+	if (p->kind == PACKET_LLDP)
+		read_lldp(r, p);
+	return flow_table_add(r->flows, p) < 0 ? err_sys(e, -ENOMEM, "flow table") : 1;
 }
 
 int reader_summary(struct reader *r, struct capture_summary *s)

@@ -9,9 +9,6 @@
 
 #define BTH_LEN	 12
 #define ICRC_LEN 4
-/* Of the second byte. */
-#define BTH_PAD	    0x30
-#define BTH_VERSION 0x0f
 
 /*
  * Decodes the BTH at p->bth_offset. end is the offset behind the ICRC as the network header states

@@ -8,18 +8,15 @@
  *   pcapng:  | 6 32 | length 32 | interface 32 | time 64 | captured 32 | on the wire 32 |
  *            | data, padded to 4 | options | length 32 |
  */
-#include "capture/file/record_state.h"
+#include "capture/file/record_file.h"
 
-#include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "capture/file/record_guess.h"
 #include "capture/file/window.h"
 
+#define BUFFER_BYTES	 (512U << 10) /* holds every ordinary record */
 #define MAGIC_MICRO	 0xa1b2c3d4U
 #define MAGIC_NANO	 0xa1b23c4dU
 #define PCAP_HEADER	 24U
@@ -39,6 +36,20 @@
 #define ENHANCED_MIN	 32U
 #define OPTION_TSRESOL	 9
 #define OPTION_TSOFFSET	 14
+
+struct record_file {
+	int fd;
+	uint32_t snap;
+	uint32_t unit_ns; /* of the time's fraction */
+	bool pcapng;
+	bool statistics; /* were there */
+	bool ended;	 /* nothing comes after what is in buf */
+	bool stay;	 /* what is in buf was handed out */
+	struct window *window;
+	const uint8_t *buf; /* of the window */
+	size_t have, used;
+	uint64_t at; /* of what comes after it */
+};
 
 static uint32_t u32_at(const uint8_t *p)
 {
@@ -68,56 +79,16 @@ static bool show(struct record_file *r)
 	r->have = have;
 	r->used = 0;
 	r->ended = have < BUFFER_BYTES;
-	r->at = (off_t)(at + have);
+	r->at = at + have;
 	return true;
-}
-
-/* The file cannot be shown any more: what comes is read. */
-static void leave_window(struct record_file *r)
-{
-	uint64_t at = record_file_at(r);
-
-	window_free(r->window);
-	r->window = NULL;
-	r->buf = r->own;
-	record_file_seek(r, at);
-}
-
-void record_file_fill(struct record_file *r, size_t need)
-{
-	if (r->window && show(r))
-		return;
-	if (r->window)
-		leave_window(r);
-	if (!r->part) {
-		memmove(r->own, r->own + r->used, r->have - r->used);
-		r->have -= r->used;
-		r->used = 0;
-	}
-	need += r->used;
-	while (r->have < need && !r->ended) {
-		size_t room = r->part ? need - r->have : BUFFER_BYTES - r->have;
-		ssize_t n = pread(r->fd, r->own + r->have, room < PIECE_BYTES ? room : PIECE_BYTES,
-				  r->at);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		r->ended = n <= 0; /* libpcap meets the error again */
-		r->have += n > 0 ? (size_t)n : 0;
-		r->at += n > 0 ? n : 0;
-	}
 }
 
 /* The next `need` bytes, NULL when there are not so many. */
 static inline const uint8_t *peek(struct record_file *r, size_t need)
 {
-	if (r->have - r->used < need) {
-		if (need > BUFFER_BYTES || (r->part && need > BUFFER_BYTES - r->used))
-			return NULL;
-		record_file_fill(r, need);
-		if (r->have - r->used < need)
-			return NULL;
-	}
+	if (r->have - r->used < need &&
+	    (r->stay || need > BUFFER_BYTES || !show(r) || r->have < need))
+		return NULL;
 	return r->buf + r->used;
 }
 
@@ -127,7 +98,8 @@ static enum record_got end_of(const struct record_file *r)
 {
 	struct stat st;
 
-	return r->have == r->used && r->ended && fstat(r->fd, &st) == 0 && st.st_size == r->at
+	return r->have == r->used && r->ended && fstat(r->fd, &st) == 0 &&
+			       (uint64_t)st.st_size == r->at
 		       ? RECORD_END
 		       : RECORD_ODD;
 }
@@ -153,42 +125,6 @@ static inline enum record_got next_pcap(struct record_file *r, struct record *ou
 	out->wire_len = u32_at(h + 12);
 	out->time_ns = seconds * UINT64_C(1000000000) + (uint64_t)fraction * r->unit_ns;
 	return RECORD_FRAME;
-}
-
-/* What next_pcap() takes, as long as it is in the buffer. */
-static unsigned int more_pcap(struct record_file *r, struct record *out, unsigned int max)
-{
-	const uint8_t *h = r->buf + r->used, *end = r->buf + r->have;
-	uint32_t limit = 1000000000 / r->unit_ns, snap = r->snap, unit_ns = r->unit_ns;
-	unsigned int n;
-
-	for (n = 0; n < max && end - h >= (ptrdiff_t)PCAP_RECORD; n++) {
-		uint32_t seconds = u32_at(h), fraction = u32_at(h + 4), cap_len = u32_at(h + 8);
-
-		if (seconds > INT32_MAX || fraction >= limit || cap_len > snap ||
-		    (size_t)(end - h) - PCAP_RECORD < cap_len)
-			break;
-		out[n].data = h + PCAP_RECORD;
-		out[n].cap_len = cap_len;
-		out[n].wire_len = u32_at(h + 12);
-		out[n].time_ns = seconds * UINT64_C(1000000000) + (uint64_t)fraction * unit_ns;
-		h += PCAP_RECORD + cap_len;
-	}
-	r->used = (size_t)(h - r->buf);
-	return n;
-}
-
-static enum record_got batch_pcap(struct record_file *r, struct record *out, unsigned int max,
-				  unsigned int *count)
-{
-	enum record_got got;
-
-	*count = more_pcap(r, out, max);
-	if (*count)
-		return RECORD_FRAME;
-	got = next_pcap(r, out);
-	*count = got == RECORD_FRAME;
-	return got;
 }
 
 static bool is_odd_block(uint32_t type)
@@ -240,37 +176,6 @@ static inline enum record_got next_pcapng(struct record_file *r, struct record *
 	return RECORD_FRAME;
 }
 
-static inline bool has_pcapng(const struct record_file *r)
-{
-	const uint8_t *h = r->buf + r->used;
-	size_t left = r->have - r->used;
-
-	return left >= BLOCK_MIN && u32_at(h) == BLOCK_ENHANCED && left >= u32_at(h + 4);
-}
-
-static enum record_got batch_pcapng(struct record_file *r, struct record *out, unsigned int max,
-				    unsigned int *count)
-{
-	enum record_got got = next_pcapng(r, out);
-	unsigned int n = got == RECORD_FRAME;
-
-	while (n && n < max && has_pcapng(r) && next_pcapng(r, &out[n]) == RECORD_FRAME)
-		n++;
-	*count = n;
-	return got;
-}
-
-static bool guess_pcap(const struct record_file *r, size_t *at)
-{
-	return record_guess_pcap(r->buf + r->used, r->have - r->used, r->snap,
-				 1000000000 / r->unit_ns, at);
-}
-
-static bool guess_pcapng(const struct record_file *r, size_t *at)
-{
-	return record_guess_pcapng(r->buf + r->used, r->have - r->used, record_file_at(r), at);
-}
-
 static bool begin_pcap(struct record_file *r)
 {
 	const uint8_t *h = peek(r, PCAP_HEADER);
@@ -278,8 +183,6 @@ static bool begin_pcap(struct record_file *r)
 	if (!h || u16_at(h + 4) != VERSION_MAJOR || u16_at(h + 6) != VERSION_MINOR)
 		return false;
 	r->unit_ns = u32_at(h) == MAGIC_NANO ? 1 : 1000;
-	r->batch = batch_pcap;
-	r->guess = guess_pcap;
 	r->used += PCAP_HEADER;
 	return true;
 }
@@ -321,8 +224,7 @@ static bool begin_pcapng(struct record_file *r)
 	    !read_clock(r, h + 16, len - INTERFACE_MIN))
 		return false;
 	r->used += len;
-	r->batch = batch_pcapng;
-	r->guess = guess_pcapng;
+	r->pcapng = true;
 	return true;
 }
 
@@ -337,36 +239,20 @@ static const struct {
 
 struct record_file *record_file_open(int fd, uint32_t snap)
 {
-	struct record_file *r = aligned_alloc(_Alignof(struct record_file), sizeof(*r));
+	struct record_file *r = calloc(1, sizeof(*r));
 	const uint8_t *magic;
 
 	if (!r)
 		return NULL;
-	memset(r, 0, offsetof(struct record_file, own));
-	r->buf = r->own;
 	r->window = window_new(fd, BUFFER_BYTES);
 	r->fd = fd;
 	r->snap = snap;
-	if (r->window && !show(r))
-		leave_window(r);
-	magic = peek(r, 4);
+	magic = r->window ? peek(r, 4) : NULL;
 	for (unsigned int i = 0; magic && i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (u32_at(magic) == formats[i].magic && formats[i].begin(r))
 			return r;
 	record_file_close(r);
 	return NULL;
-}
-
-void record_file_seek(struct record_file *r, uint64_t at)
-{
-	r->at = (off_t)at;
-	r->have = r->used = 0;
-	r->ended = false;
-}
-
-void record_file_add_statistics(struct record_file *r, const struct record_file *part)
-{
-	r->statistics |= part->statistics;
 }
 
 void record_file_close(struct record_file *r)
@@ -389,18 +275,25 @@ bool record_file_statistics(const struct record_file *r)
 
 uint64_t record_file_at(const struct record_file *r)
 {
-	return (uint64_t)r->at - (r->have - r->used);
+	return r->at - (r->have - r->used);
 }
 
 enum record_got record_file_batch(struct record_file *r, struct record *out, unsigned int max,
 				  unsigned int *count)
 {
-	enum record_got got = r->batch(r, out, max, count);
+	enum record_got got;
+	unsigned int n = 0;
 
-	if (!r->window || !window_is_torn(r->window))
-		return got;
-	*count = 0;
-	return RECORD_ODD;
+	do {
+		r->stay = n > 0;
+		got = r->pcapng ? next_pcapng(r, &out[n]) : next_pcap(r, &out[n]);
+	} while (got == RECORD_FRAME && ++n < max);
+	if (window_is_torn(r->window)) {
+		n = 0;
+		got = RECORD_ODD;
+	}
+	*count = n;
+	return n ? RECORD_FRAME : got;
 }
 
 enum record_got record_file_next(struct record_file *r, struct record *out)

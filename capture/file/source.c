@@ -455,16 +455,6 @@ unsigned int source_batch(struct source *s, struct record *out, unsigned int max
 	return count;
 }
 
-struct record_file *source_records(struct source *s)
-{
-	return s->ended ? NULL : s->records;
-}
-
-void source_count(struct source *s, unsigned int frames)
-{
-	s->frames += frames;
-}
-
 int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
 		uint32_t *wire_len, uint64_t *time_ns, struct err *e)
 {

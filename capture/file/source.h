@@ -46,11 +46,6 @@ int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t
 /* Frames that can be had at once, valid until the next call; 0: source_next() has to be asked. */
 unsigned int source_batch(struct source *s, struct record *out, unsigned int max);
 
-/* The records of an ordinary file, NULL of any other source: whoever reads them past the source
- * says how many they were. */
-struct record_file *source_records(struct source *s);
-void source_count(struct source *s, unsigned int frames);
-
 /* How far a file is read, in bytes of the file, compressed or not. False of what has no size: a
  * pipe, an interface. */
 bool source_progress(const struct source *s, uint64_t *done, uint64_t *size);

@@ -20,14 +20,15 @@ static uint8_t operation_of(uint8_t opcode)
 	return class == OPCODE_CLASS_RC || class == OPCODE_CLASS_XRC ? opcode & 0x1f : 0;
 }
 
-bool answers_follows(uint8_t opcode)
+/* Whether `opcode` is a response with others of its READ before it, and behind it. */
+static bool follows(uint8_t opcode)
 {
 	uint8_t op = operation_of(opcode);
 
 	return op == READ_MIDDLE || op == READ_LAST;
 }
 
-bool answers_goes_on(uint8_t opcode)
+static bool goes_on(uint8_t opcode)
 {
 	uint8_t op = operation_of(opcode);
 
@@ -54,7 +55,7 @@ static bool is_late(const struct stream *own, const struct packet *p, uint64_t h
 {
 	const struct stream_more *asked = requester ? requester->more : NULL;
 	const struct stream_read *read = stream_read_of(requester, p->psn);
-	bool begins = !answers_follows(p->opcode);
+	bool begins = !follows(p->opcode);
 
 	if (p->time_ns > hole_ns && p->time_ns - hole_ns >= STREAM_REORDER_NS)
 		return false;
@@ -134,18 +135,18 @@ static void judge_jump(const struct answers *a, const struct packet *p,
 		       const struct stream *requester, uint32_t d, struct stream_more *own,
 		       struct flow *f, struct flow_events *ev)
 {
-	bool inside = a->state == ANSWERS_INSIDE, follows = answers_follows(p->opcode);
+	bool inside = a->state == ANSWERS_INSIDE, within = follows(p->opcode);
 	const struct stream_read *last = stream_read_of(requester, a->next);
 	const struct stream_read *now = stream_read_of(requester, p->psn);
 	uint32_t end, begin;
 
-	if (inside && follows && last == now) {
+	if (inside && within && last == now) {
 		open_hole(own, a->next, d, p, f, ev);
 		return;
 	}
 	end = inside ? missing_end(last, a->next, d) : 0;
 	open_hole(own, a->next, end, p, f, ev);
-	begin = follows ? missing_begin(now, p->psn, d - end) : 0;
+	begin = within ? missing_begin(now, p->psn, d - end) : 0;
 	pass_over_reads((a->next + end) & PSN_MASK, d - end - begin, p, requester, own, f, ev);
 	open_hole(own, (p->psn - begin) & PSN_MASK, begin, p, f, ev);
 }
@@ -170,6 +171,6 @@ void answers_take(struct answers *a, const struct packet *p, const struct stream
 	} else if (d > 0) {
 		judge_jump(a, p, requester, (uint32_t)d, more, f, ev);
 	}
-	a->state = answers_goes_on(p->opcode) ? ANSWERS_INSIDE : ANSWERS_BETWEEN;
+	a->state = goes_on(p->opcode) ? ANSWERS_INSIDE : ANSWERS_BETWEEN;
 	a->next = (p->psn + 1) & PSN_MASK;
 }

@@ -21,10 +21,6 @@ struct answers {
 	uint32_t state : 8; /* enum answers_state */
 };
 
-/* Whether `opcode` is a response with others of its READ before it, and behind it. */
-bool answers_follows(uint8_t opcode);
-bool answers_goes_on(uint8_t opcode);
-
 /* Whether p is what a hole lacks. `own` is of its flow. */
 bool answers_awaits(struct stream_more *own, const struct packet *p);
 

@@ -64,7 +64,7 @@ static void count_packet(struct flow_core *f, struct flow *more, const struct pa
 	f->last_frame = p->frame;
 	if (p->payload_len > f->max_payload)
 		f->max_payload = p->payload_len;
-	flow_count_class(f, more, (uint8_t)((p->dscp & 63) << 2 | (p->ecn & 3)), 1);
+	flow_count_class(f, more, (uint8_t)((p->dscp & 63) << 2 | (p->ecn & 3)));
 	if ((p->ecn & 3) == 3)
 		ev->bits |= FLOW_CE;
 	if (p->opcode == OPCODE_CNP) {
@@ -93,14 +93,14 @@ static void count_answer(struct flow_core *f, struct flow *more, const struct pa
 /* Whether the other direction has sent nothing again: what it sends again is answered again, each
  * time with the PSN of the last one, and how much later is not known. And a refusal may be said
  * again of what came behind it. */
-static bool is_peer_steady(struct flow_table *t, const struct flow_entry *e, const struct packet *p)
+static bool is_peer_steady(const struct flow_table *t, const struct flow_entry *e,
+			   const struct packet *p)
 {
-	struct flow_entry *peer = e->peer == PAIR_NONE ? NULL : &t->entry[e->peer];
+	const struct flow_entry *peer = e->peer == PAIR_NONE ? NULL : &t->entry[e->peer];
 	const struct flow_more *more = peer ? flow_entry_more(peer) : NULL;
 
 	if (!peer || (more && more->flow.duplicates))
 		return false;
-	flow_entry_settle(t, peer);
 	if (packet_answer_kind(p) != AETH_ACK && peer->stream.psn.last_ns > e->stream.answer_ns)
 		return false;
 	return stream_is_steady(&peer->stream);
@@ -108,20 +108,14 @@ static bool is_peer_steady(struct flow_table *t, const struct flow_entry *e, con
 
 /* Whether a flow may be paired with another one that has an answer: it has no pair, or its QP
  * number is used anew. */
-static bool is_free(struct flow_table *t, struct flow_entry *e, const struct packet *p)
+static bool is_free(const struct flow_entry *e, const struct packet *p)
 {
-	if (e->peer == PAIR_NONE)
-		return true;
-	if (!renew_is_open(&e->stream))
-		return false;
-	flow_entry_settle(t, e);
-	return renew_fits(&e->stream, p);
+	return e->peer == PAIR_NONE || renew_fits(&e->stream, p);
 }
 
 static void pair_anew(struct flow_table *t, struct flow_entry *e, struct flow_entry *asker)
 {
 	if (asker->peer != PAIR_NONE) {
-		flow_entry_settle(t, &t->entry[asker->peer]);
 		t->entry[asker->peer].peer = PAIR_NONE;
 		renew_settle(&asker->stream, &flow_entry_more(asker)->flow, &t->events);
 	}
@@ -135,20 +129,17 @@ static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
 	bool same_port = false;
 	uint32_t id;
 
-	if (e->peer != PAIR_NONE) {
-		flow_entry_settle(t, &t->entry[e->peer]);
+	if (e->peer != PAIR_NONE)
 		return &t->entry[e->peer];
-	}
 	id = pair_find(t->pairs, flow_hosts(e->flow.dst, e->flow.src), p->psn, p->sport,
 		       &same_port);
 	if (id >= t->count || id == e->id || memcmp(t->entry[id].flow.src, e->flow.dst, 16) ||
-	    memcmp(t->entry[id].flow.dst, e->flow.src, 16) || !is_free(t, &t->entry[id], p))
+	    memcmp(t->entry[id].flow.dst, e->flow.src, 16) || !is_free(&t->entry[id], p))
 		return NULL;
 	if (!same_port && id != e->candidate) {
 		e->candidate = id;
 		return NULL;
 	}
-	flow_entry_settle(t, &t->entry[id]);
 	pair_anew(t, e, &t->entry[id]);
 	return &t->entry[id];
 }
@@ -199,10 +190,8 @@ static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry 
 static void judge_request(struct flow_table *t, struct flow_entry *e, const struct packet *p)
 {
 	stream_request(&e->stream, p, &flow_entry_more(e)->flow, &t->events);
-	if (t->events.bits & FLOW_NEW_CONNECTION && e->peer != PAIR_NONE) {
-		flow_entry_settle(t, &t->entry[e->peer]);
+	if (t->events.bits & FLOW_NEW_CONNECTION && e->peer != PAIR_NONE)
 		t->entry[e->peer].flow.answers = (struct answers){0};
-	}
 	if ((e->peer == PAIR_NONE || renew_is_open(&e->stream)) &&
 	    opcode_class(p->opcode) != OPCODE_CLASS_UC &&
 	    (p->ackreq || e->flow.requests < UNPAIRED_REQUESTS))
@@ -348,7 +337,6 @@ static int take_packet(struct flow_table *t, const struct packet *p)
 
 	if (!e)
 		return -ENOMEM;
-	t->last = e->id;
 	flow_entry_lend(t, e, 0);
 	count_packet(&e->flow, &flow_entry_more(e)->flow, p, &t->events);
 	err = judge(t, e, p);
@@ -372,10 +360,8 @@ int flow_table_add(struct flow_table *t, const struct packet *p)
 	count_totals(&t->totals, p);
 	if (p->tunnel.kind && mirror_take(&t->mirror, p, &t->totals.mirror))
 		t->events.bits |= FLOW_MIRROR_GAP;
-	if (p->kind == PACKET_PFC) {
+	if (p->kind == PACKET_PFC)
 		pause_take(&t->pause, p, &t->totals.pause);
-		t->pfc_ns = p->time_ns > t->pfc_ns ? p->time_ns : t->pfc_ns;
-	}
 	return 0;
 }
 

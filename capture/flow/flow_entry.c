@@ -21,35 +21,40 @@
 #define ROOM_SMALL	   4096U
 #define HUGE_PAGE	   ((size_t)2 << 20)
 
+/* Both halves of a product of 128 bits: every bit of a and b reaches the result. */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
 uint64_t flow_hosts(const uint8_t src[16], const uint8_t dst[16])
 {
 	uint64_t word[4];
 
 	memcpy(word, src, 16);
 	memcpy(word + 2, dst, 16);
-	return flow_hash_mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db),
-			     word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
-	       flow_hash_mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3),
-			     word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
-}
-
-static bool is_ipv4(const uint8_t gid[16])
-{
-	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
-
-	return !memcmp(gid, prefix, sizeof(prefix));
+	return mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db), word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
+	       mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3), word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
 }
 
 static uint64_t hash_of(const struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
 			uint32_t dest_qpn)
 {
-	uint8_t addresses[8];
+	uint64_t word[4], h;
 
-	if (!is_ipv4(src) || !is_ipv4(dst))
-		return flow_hash_ipv6(t->seed, src, dst, dest_qpn);
-	memcpy(addresses, src + 12, 4);
-	memcpy(addresses + 4, dst + 12, 4);
-	return flow_hash_ipv4(t->seed, addresses, dest_qpn);
+	memcpy(word, src, 16);
+	memcpy(word + 2, dst, 16);
+	h = mix(word[0] ^ t->seed, word[1] ^ UINT64_C(0xa0761d6478bd642f));
+	h ^= mix(word[2] ^ UINT64_C(0xe7037ed1a0b428db), word[3] ^ t->seed);
+	return mix(h ^ dest_qpn, t->seed | 1);
+}
+
+/* What slots are known apart by, as far as it goes. */
+static uint8_t tag_of(uint64_t hash)
+{
+	return (uint8_t)(hash >> 56);
 }
 
 static void put_slot(struct flow_table *t, uint64_t hash, uint32_t id)
@@ -58,7 +63,7 @@ static void put_slot(struct flow_table *t, uint64_t hash, uint32_t id)
 
 	while (t->slot[at].id)
 		at = (at + 1) & t->slot_mask;
-	t->slot[at] = (struct flow_slot){.tag = flow_tag(hash), .id = (id + 1) & FLOWS_LIMIT};
+	t->slot[at] = (struct flow_slot){.tag = tag_of(hash), .id = (id + 1) & FLOWS_LIMIT};
 }
 
 /* Puts all entries into slots anew. */
@@ -134,24 +139,19 @@ static int grow(struct flow_table *t, uint32_t room)
 	uint32_t each = room > ROOM_SMALL ? SLOTS_EACH_OF_MANY : SLOTS_EACH;
 	struct flow_entry *entry;
 	struct flow_slot *slot;
-	struct flow_run *run;
 
 	while (slots < each * room)
 		slots *= 2;
 	slot = more(NULL, 0, slots, sizeof(*slot));
-	run = more(t->run, t->count, room, sizeof(*run));
 	entry = more(t->entry, t->count, room, sizeof(*entry));
-	if (!slot || !run || !entry) {
+	if (!slot || !entry) {
 		release(slot, slots, sizeof(*slot));
-		release(run, room, sizeof(*run));
 		release(entry, room, sizeof(*entry));
 		return -ENOMEM;
 	}
 	release(t->slot, t->slot_mask + 1, sizeof(*t->slot));
-	release(t->run, t->room, sizeof(*run));
 	release(t->entry, t->room, sizeof(*entry));
 	t->entry = entry;
-	t->run = run;
 	t->slot = slot;
 	t->room = room;
 	t->slot_mask = slots - 1;
@@ -173,7 +173,6 @@ void flow_table_free(struct flow_table *t)
 	flow_pool_clear(&t->mores);
 	flow_pool_clear(&t->reads);
 	release(t->entry, t->room, sizeof(*t->entry));
-	release(t->run, t->room, sizeof(*t->run));
 	release(t->slot, t->slot_mask + 1, sizeof(*t->slot));
 	pair_table_free(t->pairs);
 	connect_table_free(t->connections);
@@ -232,10 +231,8 @@ static void renumber(struct flow_table *t, uint32_t count, uint32_t kept)
 			e->peer = PAIR_NONE;
 		e->candidate = PAIR_NONE;
 	}
-	for (i = 0; i < kept; i++) {
+	for (i = 0; i < kept; i++)
 		t->entry[i].id = i;
-		t->run[i].layout = RUN_UNKNOWN;
-	}
 	pair_forget(t->pairs);
 }
 
@@ -248,10 +245,8 @@ static int evict(struct flow_table *t)
 
 	if (!last)
 		return -ENOMEM;
-	for (i = 0; i < t->count; i++) {
-		flow_entry_settle(t, &t->entry[i]);
+	for (i = 0; i < t->count; i++)
 		last[i] = t->entry[i].flow.last_frame;
-	}
 	qsort(last, t->count, sizeof(*last), compare_frames);
 	limit = last[drop - 1];
 	free(last);
@@ -294,27 +289,18 @@ static bool is_flow_of(const struct flow_entry *e, const uint8_t src[16], const 
 	       !memcmp(e->flow.dst, dst, 16);
 }
 
-uint32_t flow_entry_seek(const struct flow_table *t, uint64_t hash, const uint8_t src[16],
-			 const uint8_t dst[16], uint32_t dest_qpn)
-{
-	uint32_t at = (uint32_t)hash & t->slot_mask;
-
-	for (; t->slot[at].id; at = (at + 1) & t->slot_mask)
-		if (t->slot[at].tag == flow_tag(hash) &&
-		    is_flow_of(&t->entry[t->slot[at].id - 1], src, dst, dest_qpn))
-			return t->slot[at].id - 1;
-	return PAIR_NONE;
-}
-
 static struct flow_entry *find(struct flow_table *t, uint64_t hash, const uint8_t src[16],
 			       const uint8_t dst[16], uint32_t dest_qpn)
 {
-	uint32_t id = flow_entry_seek(t, hash, src, dst, dest_qpn);
+	uint32_t at = (uint32_t)hash & t->slot_mask;
 
-	if (id == PAIR_NONE)
-		return NULL;
-	flow_entry_settle(t, &t->entry[id]);
-	return &t->entry[id];
+	for (; t->slot[at].id; at = (at + 1) & t->slot_mask) {
+		struct flow_entry *e = &t->entry[t->slot[at].id - 1];
+
+		if (t->slot[at].tag == tag_of(hash) && is_flow_of(e, src, dst, dest_qpn))
+			return e;
+	}
+	return NULL;
 }
 
 struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
@@ -338,7 +324,6 @@ int flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct 
 	struct flow_entry *peer = flow_entry_find(t, e->flow.dst, e->flow.src, c->peer_qpn);
 
 	if (e->peer != PAIR_NONE && (!peer || e->peer != peer->id)) {
-		flow_entry_settle(t, &t->entry[e->peer]);
 		t->entry[e->peer].peer = PAIR_NONE;
 		e->peer = PAIR_NONE;
 	}
@@ -350,27 +335,17 @@ int flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct 
 	return flow_entry_keep(t, e);
 }
 
-struct flow_entry *flow_entry_add(struct flow_table *t, uint64_t hash, const uint8_t src[16],
-				  const uint8_t dst[16], uint32_t dest_qpn)
+static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const struct packet *p)
 {
 	struct flow_entry *e = &t->entry[t->count];
 
 	memset(e, 0, sizeof(*e));
-	memcpy(e->flow.src, src, sizeof(e->flow.src));
-	memcpy(e->flow.dst, dst, sizeof(e->flow.dst));
-	e->flow.dest_qpn = dest_qpn;
+	memcpy(e->flow.src, p->src, sizeof(p->src));
+	memcpy(e->flow.dst, p->dst, sizeof(p->dst));
+	e->flow.dest_qpn = p->dest_qpn;
 	e->id = t->count;
 	e->peer = e->candidate = PAIR_NONE;
-	t->run[e->id].takes = 0;
-	t->run[e->id].layout = RUN_UNKNOWN;
 	put_slot(t, hash, t->count++);
-	return e;
-}
-
-static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const struct packet *p)
-{
-	struct flow_entry *e = flow_entry_add(t, hash, p->src, p->dst, p->dest_qpn);
-
 	e->flow.sport = p->sport;
 	e->flow.encap = p->encap & 3;
 	e->flow.service = opcode_class(p->opcode) & 7;

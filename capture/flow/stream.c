@@ -20,29 +20,20 @@
 #define COPY_PATH_NS 1000000
 #define COPY_SAME_NS 8000
 
-uint32_t stream_path(const uint8_t *macs, uint8_t ttl, uint32_t vlan, uint64_t tunnel)
-{
-	uint64_t a, h;
-	uint32_t b;
-
-	memcpy(&a, macs, sizeof(a));
-	memcpy(&b, macs + sizeof(a), sizeof(b));
-	h = (a ^ (uint64_t)b << 17) * UINT64_C(0x9e3779b97f4a7c15);
-	h ^= ((uint64_t)ttl << 40 ^ (uint64_t)vlan << 24) ^ tunnel;
-	h *= UINT64_C(0xa0761d6478bd642f);
-	return (uint32_t)(h >> 32) | 1;
-}
-
+/* What the way to the capture leaves on packets: addresses, VLAN and TTL change from hop to hop,
+ * and stay the same for the packets of a flow. */
 static uint32_t path_of(const struct packet *p)
 {
-	uint64_t tunnel = 0;
-	uint8_t macs[12];
+	uint64_t dmac = 0, smac = 0, h;
 
-	memcpy(macs, p->dmac, sizeof(p->dmac));
-	memcpy(macs + sizeof(p->dmac), p->smac, sizeof(p->smac));
+	memcpy(&dmac, p->dmac, sizeof(p->dmac));
+	memcpy(&smac, p->smac, sizeof(p->smac));
+	h = dmac * UINT64_C(0x9e3779b97f4a7c15) + smac * UINT64_C(0xe7037ed1a0b428db);
+	h ^= (uint64_t)p->ttl << 40 ^ (uint64_t)(p->vlan_count ? p->vid + 1U : 0) << 24;
 	if (p->tunnel.kind)
-		tunnel = (uint64_t)p->tunnel.egress << 23 ^ (uint64_t)p->tunnel.session << 8;
-	return stream_path(macs, p->ttl, p->vlan_count ? p->vid + 1U : 0, tunnel);
+		h ^= (uint64_t)p->tunnel.egress << 23 ^ (uint64_t)p->tunnel.session << 8;
+	h *= UINT64_C(0xa0761d6478bd642f);
+	return (uint32_t)(h >> 32) | 1;
 }
 
 bool stream_is_on_path(const struct stream *s, const struct packet *p)
@@ -406,7 +397,7 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 	if (flags & OP_FULL)
 		psn_learn_pmtu(&s->psn, p->payload_len);
 	if (r.read && d >= 0)
-		(void)stream_note_read(s, &r, p->reth.va);
+		stream_note_read(s, &r, p->reth.va);
 }
 
 /* A refusal says what the receiver waits for. What of it was seen tells where it went. */

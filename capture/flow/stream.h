@@ -101,18 +101,11 @@ struct stream {
 void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 		    struct flow_events *ev);
 
-/* Keeps a READ request that is the newest, of a span that is known; returns that. Part of
- * stream_request(). */
-uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va);
+/* Keeps a READ request that is the newest. Part of stream_request(). */
+void stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va);
 
 /* The READ that a response of this PSN answers; NULL = it is not known any more, or s is NULL. */
 const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn);
-
-/* A READ of which a part lies within `len` PSNs from `from` on; NULL = there is none. */
-const struct stream_read *stream_read_within(const struct stream *s, uint32_t from, uint32_t len);
-
-/* What follows the newest READ; when that was answered, what was answered last. */
-uint32_t stream_reads_end(const struct stream *s);
 
 /* A READ request that is sent again because of what is missing of its responses: all of it, or the
  * rest behind the first ones. It is counted, and why. Part of stream_request(), too. */
@@ -123,11 +116,6 @@ bool stream_read_again(struct stream *s, const struct packet *p, const struct ps
  * of s. */
 void stream_read_hole(struct stream *s, const struct packet *p, uint32_t from, struct flow *f,
 		      const struct flow_events *ev);
-
-/* What the way to the capture leaves on packets: addresses, VLAN and TTL change from hop to hop,
- * and stay the same for the packets of a flow. macs: both addresses as they lie in a frame; vlan: 0
- * = no tag, else 1 + VID; tunnel: 0 = none. */
-uint32_t stream_path(const uint8_t *macs, uint8_t ttl, uint32_t vlan, uint64_t tunnel);
 
 /* Whether a packet came the way that the packets of the stream come. */
 bool stream_is_on_path(const struct stream *s, const struct packet *p);

@@ -8,19 +8,16 @@
 /* From a hole to the READ that is sent again for it: less than a timeout. */
 #define HOLE_NS 1000000
 
-uint32_t stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va)
+void stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va)
 {
-	uint32_t span = psn_span(&s->psn, r);
-
 	s->read[s->read_count++ % STREAM_READS] = (struct stream_read){
 		.va = va,
 		.psn = r->psn,
-		.span = span,
+		.span = psn_span(&s->psn, r),
 		.len = r->read_len,
 	};
 	if (s->read_count == 2 * STREAM_READS)
 		s->read_count = STREAM_READS;
-	return span;
 }
 
 const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn)
@@ -34,37 +31,6 @@ const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn)
 			return &s->read[i];
 	}
 	return NULL;
-}
-
-const struct stream_read *stream_read_within(const struct stream *s, uint32_t from, uint32_t len)
-{
-	/* The newest first: those behind one that ends before are older. */
-	for (unsigned int i = 0; i < s->read_count && i < STREAM_READS; i++) {
-		const struct stream_read *r = &s->read[(s->read_count - 1U - i) % STREAM_READS];
-		int64_t d = psn_distance(r->psn, from);
-
-		if (d + r->span <= 0)
-			return NULL;
-		if (d < len)
-			return r;
-	}
-	return NULL;
-}
-
-uint32_t stream_reads_end(const struct stream *s)
-{
-	uint32_t answered = s->una ? s->una & PSN_MASK : s->psn.expected;
-	const struct stream_read *newest;
-	int32_t open;
-
-	if (!s->read_count)
-		return answered;
-	newest = &s->read[(s->read_count - 1U) % STREAM_READS];
-	open = psn_distance(newest->psn + newest->span, answered);
-	/* One that is further away was sent when PSNs had not wrapped. */
-	if (open <= 0 || (uint32_t)open > newest->span + STREAM_WINDOW_MAX)
-		return answered;
-	return (newest->psn + newest->span) & PSN_MASK;
 }
 
 /* The requester does not wait for what is missing, so it was not long ago. */

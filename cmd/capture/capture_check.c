@@ -20,7 +20,6 @@ static const struct opt check_opts[] = {
 	VERDICT_FORMAT_OPT(options),
 	VERDICT_OPTS(options),
 	CAPTURE_MAX_FLOWS_OPT,
-	CAPTURE_JOBS_OPT,
 	CAPTURE_LINK_OPT,
 	CAPTURE_SANDBOX_OPT,
 	{.name = NULL},
@@ -41,7 +40,7 @@ static int read_all(struct reader *r, struct capture_read *c)
 	struct packet p;
 	int err, got;
 
-	while ((got = reader_skim(r, &p, &c->broken)) > 0) {
+	while ((got = reader_next(r, -1, &p, &c->broken)) > 0) {
 		progress_step(&progress, r);
 		witness_add(&c->witnesses, &p, flow_table_events(r->flows));
 	}
@@ -107,7 +106,7 @@ static int run_check(int argc, char **argv)
 						     "standard input");
 	code = verdict_check(&cmd_capture_check, &options);
 	if (!code)
-		code = capture_file_open_skim(argv[0], false, &r);
+		code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
 	if (read_all(&r, &read)) {

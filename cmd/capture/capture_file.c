@@ -11,12 +11,14 @@
 #include "cmd/cmd.h"
 #include "profiles/base/sandbox.h"
 
-unsigned int capture_max_flows, capture_jobs = 1, capture_link_gbps;
+unsigned int capture_max_flows, capture_link_gbps;
 bool capture_no_sandbox;
 
 const struct opt capture_file_opts[] = {
-	CAPTURE_MAX_FLOWS_OPT, CAPTURE_JOBS_OPT, CAPTURE_LINK_OPT,
-	CAPTURE_SANDBOX_OPT,   {.name = NULL},
+	CAPTURE_MAX_FLOWS_OPT,
+	CAPTURE_LINK_OPT,
+	CAPTURE_SANDBOX_OPT,
+	{.name = NULL},
 };
 
 /* The input has a descriptor of its own by now. What somebody types is not for a process that a
@@ -51,19 +53,4 @@ int capture_file_open(const char *path, struct reader *r)
 	if (capture_link_gbps)
 		reader_assume_link(r, capture_link_gbps * 1000);
 	return 0;
-}
-
-int capture_file_open_skim(const char *path, bool pass_marks, struct reader *r)
-{
-	struct err e = {0};
-	int code = capture_file_open(path, r);
-
-	if (code)
-		return code;
-	if (pass_marks)
-		reader_pass_marks(r);
-	if (!reader_jobs(r, capture_jobs, &e))
-		return 0;
-	reader_clear(r);
-	return cmd_fail(EXIT_ENVIRONMENT, &e);
 }

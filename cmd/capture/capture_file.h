@@ -5,7 +5,6 @@
 #ifndef CMD_CAPTURE_FILE_H
 #define CMD_CAPTURE_FILE_H
 
-#include "capture/file/record_file.h"
 #include "cmd/opts.h"
 #include "cmd/progress.h"
 
@@ -18,13 +17,6 @@ extern const struct opt capture_file_opts[];
 			.min = 2, .max = 1U << 20, .arg = "COUNT",                                 \
 			.help = "follow so many flows at once (65536); of more the idle ones are " \
 				"forgotten"                                                        \
-	}
-#define CAPTURE_JOBS_OPT                                                                           \
-	{                                                                                          \
-		"jobs", 0, OPT_UINT, &capture_jobs, .min = 1, .max = RECORD_JOBS_MAX,              \
-						    .arg = "COUNT",                                \
-						    .help = "threads that read and verify the "    \
-							    "file (1); the result is the same"     \
 	}
 #define CAPTURE_LINK_OPT                                                                           \
 	{                                                                                          \
@@ -41,16 +33,12 @@ extern const struct opt capture_file_opts[];
 			.help = "decode packets without a seccomp filter, where the kernel has "   \
 				"none"                                                             \
 	}
-extern unsigned int capture_max_flows, capture_jobs, capture_link_gbps;
+extern unsigned int capture_max_flows, capture_link_gbps;
 extern bool capture_no_sandbox;
 
 /* Opens FILE, or - for standard input, confines the process (profiles/base/sandbox.h), and only then
  * reads the first byte: what a command writes to beside stdout and stderr, it opens before. Returns
  * 0, or an exit code when it has printed an error. The caller clears r. */
 int capture_file_open(const char *path, struct reader *r);
-
-/* The same for reader_skim(), with as many threads as --jobs says. pass_marks: reader_pass_marks().
- */
-int capture_file_open_skim(const char *path, bool pass_marks, struct reader *r);
 
 #endif

@@ -84,10 +84,10 @@ static int run_flows(int argc, char **argv)
 	if (argc != 1)
 		return cmd_usage(&cmd_capture_flows, "one capture file is needed, or - for "
 						     "standard input");
-	code = capture_file_open_skim(argv[0], true, &r);
+	code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
-	while ((got = reader_skim(&r, &p, &broken)) > 0)
+	while ((got = reader_next(&r, -1, &p, &broken)) > 0)
 		progress_step(&progress, &r);
 	progress_end(&progress);
 	if (reader_summary(&r, &summary)) {

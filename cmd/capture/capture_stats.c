@@ -25,7 +25,6 @@ static const struct opt stats_opts[] = {
 	 .help = "one table instead: by opcode, dscp, host or time", .words = capture_by_words},
 	CAPTURE_FILTER_OPTS(words),
 	CAPTURE_MAX_FLOWS_OPT,
-	CAPTURE_JOBS_OPT,
 	CAPTURE_LINK_OPT,
 	CAPTURE_SANDBOX_OPT,
 	{.name = NULL},
@@ -311,7 +310,7 @@ static int read_all(struct reader *r, struct progress *progress, struct err *e)
 	struct packet p;
 	int got;
 
-	while ((got = reader_skim(r, &p, e)) > 0)
+	while ((got = reader_next(r, -1, &p, e)) > 0)
 		progress_step(progress, r);
 	return got;
 }
@@ -352,7 +351,7 @@ static int run_stats(int argc, char **argv)
 				 "filters choose packets for --by; totals and flows are of all");
 	if (capture_filter_make(&filter, &words, &e))
 		return cmd_fail(EXIT_USAGE, &e);
-	code = by ? capture_file_open(argv[0], &r) : capture_file_open_skim(argv[0], true, &r);
+	code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
 	got = by ? read_by(&r, &filter, &rows, &progress, &e) : read_all(&r, &progress, &e);

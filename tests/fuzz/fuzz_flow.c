@@ -1,139 +1,105 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The short way for ordinary packets against the long one: over the same frames both make the same
- * summary, whatever the batches. Inputs are those of frame_input.h, all of Ethernet.
+ * Frames that a reader takes from a file, some at a time, against the same accounted one by one:
+ * both make the same summary. Inputs are those of frame_input.h, all of Ethernet.
  */
-#include "capture/flow/skim.h"
-#include "capture/flow/summary.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "capture/reader.h"
 #include "tests/fuzz/frame_input.h"
 
-#define MAX_FLOWS  8 /* few, so that flows are put out */
-#define FRAMES_MAX 512
+#define MAX_FLOWS 8 /* few, so that flows are put out */
+#define SECOND_NS UINT64_C(1000000000)
 
-struct capture {
-	unsigned int count;
-	struct record record[FRAMES_MAX];
-};
+static const uint32_t head[6] = {0xa1b23c4d, 4 << 16 | 2, 0, 0, 1 << 18, DLT_EN10MB};
 
-static void decode(const struct capture *c, unsigned int i, struct packet *p)
+/* As a file can tell them: seconds of 31 bits. */
+static uint64_t time_of(const struct packet *p)
 {
-	const struct record *r = &c->record[i];
-
-	packet_decode(DLT_EN10MB, r->data, r->cap_len, r->wire_len, i + 1, r->time_ns, p);
+	return p->time_ns % (INT32_MAX * SECOND_NS);
 }
 
-/* Frames that are short have as much behind them as has to be readable. */
-static void read_input(struct capture *c, const uint8_t *data, size_t size)
+static void write_frame(FILE *f, const struct packet *p, const uint8_t *bytes)
 {
+	const uint32_t record[4] = {(uint32_t)(time_of(p) / SECOND_NS),
+				    (uint32_t)(time_of(p) % SECOND_NS), p->cap_len, p->wire_len};
+
+	HOLDS(fwrite(record, sizeof(record), 1, f) == 1);
+	HOLDS(fwrite(bytes, 1, p->cap_len, f) == p->cap_len);
+}
+
+/* The table of the frames, which go into a file as well. */
+static struct flow_table *one_by_one(const uint8_t *data, size_t size, FILE *f)
+{
+	struct flow_table *t = flow_table_new(MAX_FLOWS);
 	struct frame_input in;
 	struct packet p;
 
-	c->count = 0;
+	HOLDS(t && fwrite(head, sizeof(head), 1, f) == 1);
+	flow_table_link(t, PAUSE_LINK_MBPS, PAUSE_LINK_ASSUMED);
 	frame_input_begin(&in, data, size);
 	in.dlt = DLT_EN10MB;
-	while (c->count < FRAMES_MAX && frame_input_next(&in, &p)) {
-		uint8_t *exact = malloc(p.cap_len < SKIM_HEAD_BYTES ? SKIM_HEAD_BYTES : p.cap_len);
-
-		HOLDS(exact);
-		memset(exact, 0xff, SKIM_HEAD_BYTES);
-		memcpy(exact, in.data, p.cap_len);
-		c->record[c->count++] = (struct record){.data = exact,
-							.cap_len = p.cap_len,
-							.wire_len = p.wire_len,
-							.time_ns = p.time_ns};
+	while (frame_input_next(&in, &p)) {
+		write_frame(f, &p, in.data);
+		p.time_ns = time_of(&p);
+		HOLDS(!flow_table_add(t, &p));
 	}
 	free(in.data);
-}
-
-/* As the reader does it. */
-static void take_batch(const struct capture *c, unsigned int from, struct skim_batch *b,
-		       struct flow_table *t)
-{
-	struct packet p;
-
-	memcpy(b->record, &c->record[from], b->count * sizeof(b->record[0]));
-	skim_look(b, t);
-	for (;;) {
-		(void)skim_take(b, t, from + b->at + 1, SKIM_BATCH);
-		if (b->at == b->count)
-			return;
-		decode(c, from + b->at, &p);
-		HOLDS(!flow_table_add(t, &p));
-		skim_begin(b, t, &p);
-		b->at++;
-	}
-}
-
-static struct flow_table *short_way(const struct capture *c, unsigned int size)
-{
-	static struct skim_batch batch;
-	struct flow_table *t = flow_table_new(MAX_FLOWS);
-
-	HOLDS(t);
-	skim_init(&batch, t);
-	for (unsigned int from = 0; from < c->count; from += size) {
-		batch.count = c->count - from < size ? c->count - from : size;
-		take_batch(c, from, &batch, t);
-	}
+	HOLDS(!fflush(f));
 	return t;
 }
 
-static struct flow_table *long_way(const struct capture *c)
+static json_t *summary_of(struct capture_summary *s)
 {
-	struct flow_table *t = flow_table_new(MAX_FLOWS);
-	struct packet p;
+	json_t *o = capture_summary_to_json(s);
 
-	HOLDS(t);
-	for (unsigned int i = 0; i < c->count; i++) {
-		decode(c, i, &p);
-		HOLDS(!flow_table_add(t, &p));
-	}
-	return t;
-}
-
-static json_t *summary_of(const struct flow_table *t)
-{
-	static const struct lldp_peer nobody;
-	struct capture_summary s;
-	json_t *o;
-
-	HOLDS(!capture_summary_make(t, &nobody, DROPS_UNKNOWN, 0, &s));
-	o = capture_summary_to_json(&s);
 	HOLDS(o);
-	capture_summary_clear(&s);
+	capture_summary_clear(s);
 	return o;
 }
 
-static void check_same(const json_t *want, const struct flow_table *t)
+static json_t *by_reader(const char *path)
 {
-	json_t *got = summary_of(t);
+	struct capture_summary summary;
+	struct err e = {0};
+	struct source *s;
+	struct packet p;
+	struct reader r;
+	json_t *o;
 
-	if (!json_equal(want, got)) {
-		json_dumpf(want, stderr, JSON_INDENT(1));
-		json_dumpf(got, stderr, JSON_INDENT(1));
-		fuzz_broken(__FILE__, __LINE__, "the short way counts as the long one");
-	}
-	json_decref(got);
+	HOLDS(!source_open_file(path, &s, &e) && !reader_init(&r, s, MAX_FLOWS, &e));
+	while (reader_next(&r, -1, &p, &e) > 0)
+		;
+	HOLDS(!capture_summary_make(r.flows, NULL, DROPS_UNKNOWN, 0, &summary));
+	o = summary_of(&summary);
+	reader_clear(&r);
+	return o;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const unsigned int sizes[] = {1, 3, SKIM_BATCH};
-	static struct capture c;
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	FILE *f = fdopen(fd, "w");
+	struct capture_summary summary;
 	struct flow_table *t;
-	json_t *want;
+	json_t *want, *got;
+	char path[64];
 
-	read_input(&c, data, size);
-	t = long_way(&c);
-	want = summary_of(t);
-	flow_table_free(t);
-	for (unsigned int i = 0; i < ARRAY_SIZE(sizes); i++) {
-		t = short_way(&c, sizes[i]);
-		check_same(want, t);
-		flow_table_free(t);
+	HOLDS(f);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	t = one_by_one(data, size, f);
+	HOLDS(!capture_summary_make(t, NULL, DROPS_UNKNOWN, 0, &summary));
+	want = summary_of(&summary);
+	got = by_reader(path);
+	if (!json_equal(want, got)) {
+		json_dumpf(want, stderr, JSON_INDENT(1));
+		json_dumpf(got, stderr, JSON_INDENT(1));
+		fuzz_broken(__FILE__, __LINE__, "the reader counts as the table");
 	}
+	json_decref(got);
 	json_decref(want);
-	for (unsigned int i = 0; i < c.count; i++)
-		free((void *)(uintptr_t)c.record[i].data);
+	flow_table_free(t);
+	fclose(f);
 	return 0;
 }

@@ -29,6 +29,13 @@ files() {
 	(cd "$golden" && ls ./*.pcap ./*.pcapng | sed 's/^\.\///')
 }
 
+@test "a file is read one way: no option chooses another" {
+	for command in stats flows check; do
+		run -2 "$rc" capture $command --jobs 2 "$golden/loss.pcap"
+		[[ $output == *"--jobs"* ]]
+	done
+}
+
 @test "the report of a file that breaks off tells the exit code" {
 	run -2 --separate-stderr "$rc" capture check --json "$golden/broken.pcap"
 	jq -e '.exit_code == 2 and .verdict == "ERROR"' <<<"$output"

@@ -17,7 +17,7 @@
 
 #include "capture/decode/lldp.h"
 #include "capture/decode/opcode.h"
-#include "capture/flow/skim.h"
+#include "capture/flow/flow.h"
 #include "tests/tools/capgen.h"
 
 #define LINK_ETHERNET 1
@@ -56,7 +56,6 @@ enum kind {
 
 struct cutter {
 	struct flow_table *flows;
-	struct skim_batch batch; /* of one frame */
 	uint64_t frames;
 	bool seen[KINDS], opcode[256];
 	bool alike[1 << 16]; /* generated frames that were cut already, by a hash of their kind */
@@ -118,23 +117,6 @@ static void read_frame(struct cutter *c, int dlt, const uint8_t *bytes, uint32_t
 	free(exact);
 }
 
-/* The short way looks at a fixed number of bytes, and believes none beyond the frame. */
-static void look(struct cutter *c, const uint8_t *bytes, uint32_t cap, uint32_t wire)
-{
-	uint32_t size = cap < SKIM_HEAD_BYTES ? SKIM_HEAD_BYTES : cap;
-	uint8_t *exact = calloc(1, size);
-
-	assert_non_null(exact);
-	memcpy(exact, bytes, cap);
-	c->batch.record[0] =
-		(struct record){.data = exact, .cap_len = cap, .wire_len = wire, .time_ns = 1};
-	c->batch.count = 1;
-	c->batch.at = 0;
-	skim_look(&c->batch, c->flows);
-	(void)skim_take(&c->batch, c->flows, c->frames, 1);
-	free(exact);
-}
-
 static void check_cut(const struct packet *whole, const struct packet *p, uint32_t cap)
 {
 	uint32_t end = whole->data_offset + whole->payload_len + whole->pad + 4;
@@ -168,8 +150,6 @@ static void cut(struct cutter *c, int dlt, const uint8_t *bytes, uint32_t cap, u
 		read_frame(c, dlt, bytes, len, len, &p);
 		if (p.icrc == ICRC_GOOD)
 			assert_true(len >= whole.data_offset + whole.payload_len + whole.pad + 4);
-		if (dlt == LINK_ETHERNET)
-			look(c, bytes, len, wire);
 	}
 }
 
@@ -316,7 +296,6 @@ static void every_frame(void **state)
 	assert_non_null(c);
 	c->flows = flow_table_new(0);
 	assert_non_null(c->flows);
-	skim_init(&c->batch, c->flows);
 	cut_golden(c);
 	cut_generated(c);
 	cut_dialects(c);

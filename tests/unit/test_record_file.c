@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "capture/file/record_file.h"
-#include "capture/file/source.h"
+#include "capture/reader.h"
 #include "tests/tools/capgen.h"
 
 #define FILE_MAX 8192
@@ -209,35 +209,91 @@ static void test_ordinary_is_taken(void **state)
 	close(fd);
 }
 
-/* The file loses all but its beginning while it is read: what was read is not to be trusted. */
-static void test_cut_while_read(void **state)
+/* The file loses all but its beginning while it is read, at a byte or behind a record, where it
+ * would look whole: what was read is not to be trusted. */
+static void check_cut_while_read(const char *path, bool pcapng, bool at_record)
 {
 	const struct capgen_options o = {
 		.seed = 5, .requesters = 4, .frames = 30000, .pmtu = 1024, .snap = 128};
+	struct capgen_truth truth;
+	struct err e = {0};
+	struct source *s;
+	struct packet p;
+	struct reader r;
+	uint64_t done, size;
+	int got;
+
+	assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
+	assert_int_equal(source_open_file(path, &s, &e), 0);
+	assert_int_equal(reader_init(&r, s, 0, &e), 0);
+	while (r.frames < 2000)
+		assert_int_equal(reader_next(&r, -1, &p, &e), 1);
+	assert_true(source_progress(s, &done, &size));
+	assert_in_range(done, 100001, size - 1);
+	assert_int_equal(truncate(path, at_record ? (off_t)done : 100000), 0);
+	while ((got = reader_next(&r, -1, &p, &e)) > 0)
+		;
+	assert_int_equal(got, -EPROTO);
+	assert_true(r.frames < truth.frames);
+	capgen_truth_clear(&truth);
+	reader_clear(&r);
+}
+
+static void test_cut_while_read(void **state)
+{
 	char path[64];
 	int fd = make_path(path);
 
 	(void)state;
-	for (unsigned int pcapng = 0; pcapng < 2; pcapng++) {
-		uint32_t cap_len, wire_len;
-		struct capgen_truth truth;
-		uint64_t time_ns, frames;
-		struct err e = {0};
-		const uint8_t *data;
-		struct source *s;
-		int got;
+	for (unsigned int i = 0; i < 4; i++)
+		check_cut_while_read(path, i & 1, i & 2);
+	close(fd);
+}
 
-		assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
+/* Frames full of what looks like records are frames. */
+static void test_records_in_frames(void **state)
+{
+	static const uint32_t file_head[6] = {0xa1b2c3d4, 2 | 4 << 16, 0, 0, 262144, 1};
+	static uint32_t data[4000][4 + 5];
+	char path[64];
+	int fd = make_path(path);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(data) / sizeof(data[0]); i++)
+		data[i][2] = data[i][3] = sizeof(data[i]) - 16;
+	assert_int_equal(write(fd, file_head, sizeof(file_head)), sizeof(file_head));
+	for (uint32_t i = 0; i < 30; i++) {
+		const uint32_t len = (uint32_t)sizeof(data) - i * 4, head[4] = {i, 0, len, len};
+
+		assert_int_equal(write(fd, head, sizeof(head)), sizeof(head));
+		assert_int_equal(write(fd, data, len), len);
+	}
+	compare(path, "records in frames", 0);
+	close(fd);
+}
+
+/* A reader may be given up at any time, in the middle of what was read ahead. */
+static void test_given_up(void **state)
+{
+	const struct capgen_options o = {.seed = 5, .requesters = 4, .frames = 100, .pmtu = 256};
+	struct capgen_truth truth;
+	struct err e = {0};
+	struct source *s;
+	struct packet p;
+	struct reader r;
+	char path[64];
+	int fd = make_path(path);
+
+	(void)state;
+	assert_int_equal(capgen_write(&o, path, false, &truth), 0);
+	capgen_truth_clear(&truth);
+	for (unsigned int frames = 0; frames < 40; frames++) {
 		assert_int_equal(source_open_file(path, &s, &e), 0);
-		for (frames = 0;
-		     (got = source_next(s, -1, &data, &cap_len, &wire_len, &time_ns, &e)) > 0;
-		     frames++)
-			if (frames == 2000)
-				assert_int_equal(truncate(path, 100000), 0);
-		assert_int_equal(got, -EPROTO);
-		assert_true(frames < truth.frames);
-		capgen_truth_clear(&truth);
-		source_close(s);
+		assert_int_equal(reader_init(&r, s, 0, &e), 0);
+		for (unsigned int i = 0; i < frames; i++)
+			assert_int_equal(reader_next(&r, -1, &p, &e), 1);
+		assert_int_equal(r.frames, frames);
+		reader_clear(&r);
 	}
 	close(fd);
 }
@@ -247,7 +303,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pcap_as_libpcap), cmocka_unit_test(test_pcapng_as_libpcap),
 		cmocka_unit_test(test_long_files),	cmocka_unit_test(test_ordinary_is_taken),
-		cmocka_unit_test(test_cut_while_read),
+		cmocka_unit_test(test_cut_while_read),	cmocka_unit_test(test_records_in_frames),
+		cmocka_unit_test(test_given_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,6 @@
 
 #include <cmocka.h>
 
-#include "capture/flow/skim.h"
 #include "tests/unit/truth_compare.h"
 
 #define SEEDS	   20
@@ -21,27 +20,22 @@
 #define UC_FAULTS  (BURSTS(UC_LOST) | BURSTS(UC_BROKEN))
 #define BROKEN	   (BURSTS(BAD_ICRC) | BURSTS(UC_BROKEN))
 
-/* Each packet is decoded and accounted, and in a second table goes the short way where it can. */
+/* Each packet is decoded and accounted. */
 struct table {
-	struct flow_table *flows, *skimmed;
-	struct skim_batch batch; /* of one frame */
-	uint64_t frames, short_ways;
+	struct flow_table *flows;
+	uint64_t frames;
 };
 
 static void table_init(struct table *t)
 {
 	memset(t, 0, sizeof(*t));
 	t->flows = flow_table_new(0);
-	t->skimmed = flow_table_new(0);
 	assert_non_null(t->flows);
-	assert_non_null(t->skimmed);
-	skim_init(&t->batch, t->skimmed);
 }
 
 static void table_clear(struct table *t)
 {
 	flow_table_free(t->flows);
-	flow_table_free(t->skimmed);
 }
 
 static int take(void *arg, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
@@ -49,21 +43,9 @@ static int take(void *arg, const uint8_t *data, uint32_t cap_len, uint32_t wire_
 {
 	struct table *t = arg;
 	struct packet p;
-	int err;
 
 	packet_decode(1, data, cap_len, wire_len, ++t->frames, time_ns, &p);
-	err = flow_table_add(t->flows, &p);
-	t->batch.record[0] = (struct record){
-		.data = data, .cap_len = cap_len, .wire_len = wire_len, .time_ns = time_ns};
-	t->batch.count = 1;
-	skim_look(&t->batch, t->skimmed);
-	if (skim_take(&t->batch, t->skimmed, t->frames, 1)) {
-		t->short_ways++;
-		return err;
-	}
-	err = err ? err : flow_table_add(t->skimmed, &p);
-	skim_begin(&t->batch, t->skimmed, &p);
-	return err;
+	return flow_table_add(t->flows, &p);
 }
 
 static void compare_table(const struct truth_case *c, const struct capgen_truth *truth,
@@ -104,9 +86,6 @@ static void check_run(const char *name, const struct capgen_options *o, struct h
 	table_init(&t);
 	assert_int_equal(capgen_run(o, take, &t, &truth), 0);
 	compare_table(&c, &truth, t.flows, o->mix & CAPGEN_CM);
-	compare_table(&c, &truth, t.skimmed, o->mix & CAPGEN_CM);
-	if (!o->mix && !o->mirror)
-		assert_true(t.short_ways > t.frames / 2);
 	add_happened(&truth, sum);
 	capgen_truth_clear(&truth);
 	table_clear(&t);
@@ -274,7 +253,6 @@ static void check_clean(const char *name, const struct capgen_options *o)
 	truth_same(&c, 0, "truncated", 0, flow_table_totals(t.flows)->truncated);
 	assert_int_equal(truth.event_count, 0);
 	compare_table(&c, &truth, t.flows, o->mix & CAPGEN_CM);
-	compare_table(&c, &truth, t.skimmed, o->mix & CAPGEN_CM);
 	capgen_truth_clear(&truth);
 	table_clear(&t);
 }
@@ -294,7 +272,7 @@ static void test_clean(void **state)
 	}
 }
 
-static void check_file(bool pcapng, bool statistics, bool skim)
+static void check_file(bool pcapng, bool statistics)
 {
 	const struct truth_case c = {.name = "file", .seed = 99};
 	char path[] = "/tmp/test-truth-XXXXXX";
@@ -317,9 +295,8 @@ static void check_file(bool pcapng, bool statistics, bool skim)
 	assert_int_equal(source_open_file(path, &source, &e), 0);
 	unlink(path);
 	assert_int_equal(reader_init(&r, source, 0, &e), 0);
-	do
-		got = skim ? reader_skim(&r, &p, &e) : reader_next(&r, -1, &p, &e);
-	while (got > 0);
+	while ((got = reader_next(&r, -1, &p, &e)) > 0)
+		;
 	assert_int_equal(got, 0);
 	assert_int_equal(reader_summary(&r, &s), 0);
 	truth_compare(&c, &truth, &s, true);
@@ -334,11 +311,9 @@ static void check_file(bool pcapng, bool statistics, bool skim)
 static void test_files(void **state)
 {
 	(void)state;
-	check_file(false, false, false);
-	check_file(true, false, false);
-	check_file(true, true, false);
-	check_file(false, false, true);
-	check_file(true, true, true);
+	check_file(false, false);
+	check_file(true, false);
+	check_file(true, true);
 }
 
 struct digest {
