@@ -25,7 +25,7 @@
 #define UNDO_TRIES 9 /* STATE_LOCK_MS each: an undo waits JOURNAL_WAIT_S for its port */
 
 static const char *interface, *state_dir = JOURNAL_DIR;
-static bool dry_run, last, boot;
+static bool dry_run, last, boot, ignored;
 static struct apply_consent consent;
 static unsigned int confirm_within_ms, wait_link_ms = 60000, settle_ms = SETTLE_AUTO;
 static struct hosts_apply many = {.parallel = 8};
@@ -34,8 +34,8 @@ static const struct opt apply_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
 	{"dry-run", 'n', OPT_FLAG, &dry_run, .help = "stop after the plan"},
 	{"auto-approve", 'y', OPT_FLAG, &consent.approve, .help = "do not ask"},
-	{"accept-unproven", 0, OPT_FLAG, &consent.unproven,
-	 .help = "also where a driver is known from its source alone"},
+	{"accept-unproven", 0, OPT_FLAG, &ignored,
+	 .help = "accepted and ignored: the plan and the question name the tier of a driver"},
 	{"accept-disruption", 0, OPT_FLAG, &consent.disruption,
 	 .help = "also steps that flap a link or reset a port"},
 	{"confirm-within", 'c', OPT_DURATION, &confirm_within_ms, .arg = "TIME",
@@ -107,21 +107,6 @@ static bool is_kept_later(const struct apply *a)
 	return !a->is_kept && a->plans.privileged;
 }
 
-/* What was accepted now is accepted at the next boot; where nothing had to change it was not asked,
- * and what was kept before says. */
-static bool is_accepted(const struct apply *a)
-{
-	bool accepted = consent.unproven;
-	struct last before;
-
-	for (unsigned int i = 0; i < a->plans.count; i++)
-		accepted |= a->plans.plan[i].tier == PLAN_TIER_SOURCE &&
-			    plan_changes(&a->plans.plan[i]);
-	if (!accepted && !last_load(state_dir, a->plans.plan[0].ifname, &before, NULL))
-		accepted = before.unproven;
-	return accepted;
-}
-
 static void tell_not_kept(const struct err *e)
 {
 	fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e->text);
@@ -136,7 +121,7 @@ static void stage(const char *tx_id, void *arg)
 	if (!is_kept_later(a))
 		return;
 	a->is_staged = !last_stage(state_dir, tx_id, &a->profile, a->plans.plan, a->plans.count,
-				   is_accepted(a), &e);
+				   true, &e);
 	if (!a->is_staged)
 		tell_not_kept(&e);
 }
@@ -163,8 +148,7 @@ static void keep_unchanged(const struct apply *a)
 	if (!is_kept_later(a))
 		return;
 	if (last_commit_confirmed(state_dir, &e) ||
-	    last_stage(state_dir, "", &a->profile, a->plans.plan, a->plans.count, is_accepted(a),
-		       &e))
+	    last_stage(state_dir, "", &a->profile, a->plans.plan, a->plans.count, true, &e))
 		tell_not_kept(&e);
 }
 
@@ -455,7 +439,6 @@ static int run_kept(const struct last *kept, unsigned int link_s, unsigned int *
 		wait_link_ms = link_s * 1000;
 	consent.approve |= boot;
 	consent.disruption |= boot;
-	consent.unproven |= kept->unproven;
 	rc = run_profile(&a);
 	*changes = a.finished;
 	consent = given;

@@ -111,9 +111,6 @@ int apply_ask_needs(const struct apply_needs *needs, const struct apply_consent 
 {
 	const struct consent list[] = {
 		{!given->approve, needs->what, "auto-approve"},
-		{needs->unproven && !given->unproven,
-		 "A driver is known from source code alone, not from a run on its hardware",
-		 "accept-unproven"},
 		{needs->disruption && !given->disruption, "Steps flap a link or reset a port",
 		 "accept-disruption"},
 	};
@@ -129,8 +126,10 @@ int apply_get_consent(const struct plans *plans, const struct profile *profile,
 		      const struct apply_consent *given)
 {
 	const struct apply_needs needs = {
-		.what = "Apply writes to this host",
-		.unproven = unproven(plans),
+		.what = unproven(plans)
+				? "Apply writes to this host, with a driver not verified on "
+				  "hardware (tier source)"
+				: "Apply writes to this host",
 		.disruption = disrupts(plans) && profile->disruption != CHOICE_ALLOW,
 	};
 	int rc = needs.disruption && !given->disruption ? check_use(plans) : EXIT_OK;

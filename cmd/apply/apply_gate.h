@@ -9,13 +9,13 @@
 
 /* What was accepted on the command line. */
 struct apply_consent {
-	bool approve, unproven, disruption;
+	bool approve, disruption;
 };
 
 /* What has to be accepted, besides that something is written. */
 struct apply_needs {
-	const char *what; /* "Apply writes to this host" */
-	bool unproven, disruption;
+	const char *what; /* "Apply writes to this host", and the tier of its drivers */
+	bool disruption;
 };
 
 /* Asks at the terminal for what is needed and not given; without a terminal it is refused. */

@@ -104,6 +104,7 @@ static int get_consent(const struct hosts *h, const struct apply_consent *given,
 	const struct profile *p = &h->fabric.profile;
 	struct apply_needs needs = {.what = "Apply writes to these hosts"};
 	unsigned int changes = 0;
+	bool unproven = false;
 	int rc = check_policy(h, given);
 
 	for (unsigned int i = 0; i < h->rollout.host_count; i++) {
@@ -112,13 +113,15 @@ static int get_consent(const struct hosts *h, const struct apply_consent *given,
 		if (host->result != ROLLOUT_NOT_STARTED)
 			continue;
 		changes += host->facts.changes;
-		needs.unproven |= host->facts.unproven;
+		unproven |= host->facts.unproven;
 		needs.disruption |= host->facts.disrupted && p->disruption != CHOICE_ALLOW;
 	}
 	if (rc || !changes)
 		return rc;
+	if (unproven)
+		needs.what = "Apply writes to these hosts, with a driver not verified on hardware "
+			     "(tier source)";
 	rc = apply_ask_needs(&needs, given);
-	accepted->unproven |= needs.unproven;
 	accepted->disruption |= needs.disruption;
 	return rc;
 }
@@ -215,7 +218,6 @@ static int roll_out(struct hosts *h, const struct hosts_apply *o, struct rollout
 		code = get_consent(h, given, &accepted);
 	if (code)
 		return code;
-	how->unproven = accepted.unproven;
 	how->disruption = accepted.disruption;
 	if (rollout_run(&h->rollout, how, &e))
 		fprintf(stderr, "rocecheck: %s\n", e.text);

@@ -232,13 +232,11 @@ int agent_apply(struct agent *a, uint64_t id, const json_t *request, json_t **re
 		.argv = {a->config->self, "apply", "-", "--json", "--quiet", "--auto-approve"},
 		.count = 6};
 	uint64_t confirm_s, link_s, settle_ms;
-	bool unproven, disruption;
+	bool disruption;
 	const json_t *plan;
 	int err = json_take_object(request, "plan", &plan, e);
 
 	(void)reply;
-	if (!err)
-		err = take_flag(request, "unproven", &unproven, e);
 	if (!err)
 		err = take_flag(request, "disruption", &disruption, e);
 	/* Nobody sits there to put it right: it is always undone unless confirmed. */
@@ -251,8 +249,6 @@ int agent_apply(struct agent *a, uint64_t id, const json_t *request, json_t **re
 					e);
 	if (err)
 		return err;
-	if (unproven)
-		add(&w, "--accept-unproven");
 	if (disruption)
 		add(&w, "--accept-disruption");
 	add_time(&w, "--confirm-within", confirm_s, "s");

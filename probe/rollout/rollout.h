@@ -67,9 +67,9 @@ struct rollout_how {
 	struct rollout_limits limits;
 	unsigned int confirm_within_s; /* of the dead-men */
 	unsigned int wait_link_s;
-	unsigned int settle_ms;	   /* until each looks again; ROLLOUT_SETTLE_AUTO: as it thinks */
-	unsigned int margin_ms;	   /* a dead-man is late by so much at most */
-	bool unproven, disruption; /* what was accepted */
+	unsigned int settle_ms; /* until each looks again; ROLLOUT_SETTLE_AUTO: as it thinks */
+	unsigned int margin_ms; /* a dead-man is late by so much at most */
+	bool disruption;	/* steps that flap or reset a port were accepted */
 };
 
 /* f is borrowed until rollout_close(). *stop != 0 ends it in order: no host is begun any more,

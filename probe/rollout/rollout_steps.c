@@ -152,10 +152,11 @@ void rollout_begin(struct rollout *r, unsigned int h)
 	const struct rollout_how *how = r->inside->how;
 	const struct rollout_host *host = &r->host[h];
 	unsigned int ports = host->facts.disrupted, links_ms = how->wait_link_s * 1000 * ports;
+	/* "unproven" is for older agents, which refuse such a driver without it. */
 	json_t *fields = json_pack("{s:O, s:i, s:i, s:b, s:b}", "plan", host->plan,
 				   "confirm_within_s", (int)how->confirm_within_s, "wait_link_s",
-				   (int)how->wait_link_s, "unproven", how->unproven, "disruption",
-				   how->disruption);
+				   (int)how->wait_link_s, "unproven", host->facts.unproven,
+				   "disruption", how->disruption);
 
 	if (how->settle_ms != ROLLOUT_SETTLE_AUTO) {
 		(void)json_object_set_new(fields, "settle_ms", json_integer(how->settle_ms));

@@ -123,17 +123,9 @@ void loop_timer_close(struct loop_timer *t)
 static void check_words(const char *const *argv)
 {
 	static const char good[] = "0123456789abcdefghijklmnopqrstuvwxyz-";
-	static const char *const options[] = {"--traffic",
-					      "--json",
-					      "--quiet",
-					      "--auto-approve",
-					      "--list",
-					      "--accept-unproven",
-					      "--accept-disruption",
-					      "--confirm-within",
-					      "--settle",
-					      "--wait-link",
-					      "-"};
+	static const char *const options[] = {
+		"--traffic",	       "--json",	   "--quiet",  "--auto-approve", "--list",
+		"--accept-disruption", "--confirm-within", "--settle", "--wait-link",	 "-"};
 
 	HOLDS(!strcmp(argv[0], "self"));
 	for (unsigned int i = 1; argv[i]; i++) {

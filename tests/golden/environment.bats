@@ -65,7 +65,7 @@ commands() {
 		- capture check $golden/capture/loss.pcap
 		+ capture record -i v1 -w $tmp/$RANDOM.pcap --duration 100ms
 		- top --batch --count 1
-		+ apply $tmp/mtu.yaml -i v0 --state-dir $tmp/state --auto-approve --accept-unproven
+		+ apply $tmp/mtu.yaml -i v0 --state-dir $tmp/state --auto-approve
 		+ rollback --list --state-dir $tmp/state
 		+ rollback --state-dir $tmp/state
 	END
@@ -116,6 +116,21 @@ closed_descriptors() {
 	for file in "$tmp"/state/tx/*/journal; do
 		jq -es 'length > 1' "$file"
 	done
+}
+
+unanswered() {
+	local code=0
+
+	"$rc" apply "$tmp/mtu.yaml" -i v0 --state-dir "$tmp/state" --accept-unproven </dev/null 2>"$tmp/stderr" || code=$?
+	cat "$tmp/stderr"
+	[ "$code" = 2 ]
+	grep 'writes to this host, with a driver not verified on hardware (tier source), and nobody' "$tmp/stderr"
+	grep -- --auto-approve "$tmp/stderr"
+	[ "$(</sys/class/net/v0/mtu)" = 1500 ]
+}
+
+@test "apply without a terminal: one refusal, which names the tier of the driver" {
+	net unanswered
 }
 
 @test "closed standard descriptors: nothing of what is printed gets into a file" {

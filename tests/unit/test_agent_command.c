@@ -96,7 +96,7 @@ static void test_command_lines(void **state)
 		 "apply - --json --quiet --auto-approve --confirm-within 60s --wait-link 5s", PLAN},
 		{"\"op\":\"apply\",\"confirm_within_s\":1,\"wait_link_s\":1,\"unproven\":true,"
 		 "\"disruption\":true,\"settle_ms\":500,\"plan\":" PLAN,
-		 "apply - --json --quiet --auto-approve --accept-unproven --accept-disruption "
+		 "apply - --json --quiet --auto-approve --accept-disruption "
 		 "--confirm-within 1s --wait-link 1s --settle 500ms",
 		 PLAN},
 		{"\"op\":\"confirm\",\"tx\":\"20260101-000000-00\"",
@@ -145,7 +145,7 @@ static void test_refused(void **state)
 		"\"op\":\"apply\",\"plan\":" PLAN ",\"confirm_within_s\":0,\"wait_link_s\":5",
 		"\"op\":\"apply\",\"plan\":" PLAN ",\"confirm_within_s\":9999,\"wait_link_s\":5",
 		"\"op\":\"apply\",\"plan\":" PLAN ",\"confirm_within_s\":60,\"wait_link_s\":5,"
-		"\"unproven\":\"yes\"",
+		"\"disruption\":\"yes\"",
 		"\"op\":\"confirm\"",
 		"\"op\":\"confirm\",\"tx\":\"\"",
 		"\"op\":\"confirm\",\"tx\":\"--state-dir=/tmp\"",
