@@ -221,7 +221,7 @@ static int read_match(struct schema_load *l, const struct schema_row *row,
 	return bad;
 }
 
-static int read_field(struct schema_load *l, enum qos_field_id id, const struct yaml_node *node)
+static int read_field(struct schema_load *l, unsigned int id, const struct yaml_node *node)
 {
 	struct profile *p = l->target;
 	int err = profile_read_qos(l, id, node, &p->qos);
@@ -298,11 +298,23 @@ static const struct schema_row rows[] = {
 
 /* clang-format on */
 
+static const char *field_key(unsigned int id)
+{
+	return id < QOS_FIELD_COUNT ? qos_fields[id].key : NULL;
+}
+
+static json_t *field_schema(unsigned int id)
+{
+	return profile_qos_schema(&qos_fields[id]);
+}
+
+static const struct schema_fields fields = {field_key, qos_field_find, read_field, field_schema};
+
 const struct schema profile_keys = {
 	.title = "rocecheck profile",
 	.rows = rows,
 	.size = sizeof(struct profile),
-	.read_field = read_field,
+	.fields = &fields,
 };
 
 json_t *profile_schema(void)

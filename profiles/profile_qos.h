@@ -5,6 +5,7 @@
 #ifndef PROFILES_PROFILE_QOS_H
 #define PROFILES_PROFILE_QOS_H
 
+#include "profiles/qos.h"
 #include "profiles/yaml/schema.h"
 
 /* Reads the value of a field and sets has. Application entries are added, others replaced. -EINVAL

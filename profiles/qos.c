@@ -55,22 +55,6 @@ void *qos_slot(struct qos *q, const struct qos_field *f)
 	return (char *)q + f->offset;
 }
 
-const char *qos_word_text(const struct qos_word *words, uint16_t value)
-{
-	for (; words->word; words++)
-		if (words->value == value)
-			return words->word;
-	return NULL;
-}
-
-int qos_word_value(const struct qos_word *words, const char *text)
-{
-	for (; words->word; words++)
-		if (!strcmp(words->word, text))
-			return words->value;
-	return -ENOENT;
-}
-
 static int app_compare(const struct qos_app *a, const struct qos_app *b)
 {
 	if (a->selector != b->selector)

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "profiles/base/base.h"
+#include "profiles/base/words.h"
 
 #define QOS_PRIOS	8
 #define QOS_TCS		8
@@ -219,11 +220,6 @@ enum qos_kind {
 	QOS_KIND_PARAMS,    /* struct qos_params: {rpg_ai_rate: 5} */
 };
 
-struct qos_word {
-	const char *word;
-	uint16_t value;
-};
-
 struct qos_field {
 	const char *key; /* dotted path in profiles and JSON: "pfc.enabled" */
 	enum qos_kind kind;
@@ -266,21 +262,15 @@ void qos_param_put(struct qos_params *params, unsigned int i, uint32_t value);
 const void *qos_member(const struct qos *q, const struct qos_field *f);
 void *qos_slot(struct qos *q, const struct qos_field *f);
 
-/* Word of a value, NULL when there is none; value of a word, -ENOENT. */
-const char *qos_word_text(const struct qos_word *words, uint16_t value);
-int qos_word_value(const struct qos_word *words, const char *text);
-
 /* Inserts at its place in the order and sets has. -EEXIST when the same triple is there, -ENOSPC,
  * -EINVAL for a selector or priority that cannot be. */
 int qos_app_add(struct qos *q, struct qos_app app);
 
-/* Words of the APP selectors ("udp", "ethertype", ...), and of switches: on and off, true and
- * false. */
+/* Words of the APP selectors ("udp", "ethertype", ...). */
 extern const struct qos_word qos_app_words[];
 /* Those of the APP TLV, which carries no PCP: 802.1Q D.2.11. */
 #define QOS_APP_TLV_WORDS (&qos_app_words[1])
 extern const struct qos_word qos_param_words[QOS_PARAM_COUNT + 1];
-extern const struct qos_word qos_switch_words[];
 
 /* Writes the value in profile syntax on one line, "?" when unknown. Always terminated; returns what
  * snprintf would. */

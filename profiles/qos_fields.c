@@ -97,14 +97,6 @@ static const struct qos_word selector_words[] = {
 	{NULL, 0},
 };
 
-const struct qos_word qos_switch_words[] = {
-	{"on", 1},
-	{"off", 0},
-	{"true", 1},
-	{"false", 0},
-	{NULL, 0},
-};
-
 #define AT(member) offsetof(struct qos, member)
 
 const struct qos_field qos_fields[QOS_FIELD_COUNT] = {

@@ -328,9 +328,7 @@ static const char *path_number(const struct schema *schema, unsigned int i)
 		rows++;
 	if (i < rows)
 		return schema->rows[i].path;
-	if (!schema->read_field || i - rows >= QOS_FIELD_COUNT)
-		return NULL;
-	return qos_fields[i - rows].key;
+	return schema->fields ? schema->fields->key(i - rows) : NULL;
 }
 
 /* What follows the prefix in a path: "enabled" of "pfc.enabled" after "pfc"; NULL if it does not.
@@ -415,7 +413,7 @@ static int load_value(struct schema_load *l, const char *prefix, const struct ya
 {
 	char path[SCHEMA_PATH_MAX];
 	const struct schema_row *row;
-	int n = snprintf(path, sizeof(path), "%s%s%s", prefix, prefix[0] ? "." : "", key->text);
+	int field, n = snprintf(path, sizeof(path), "%s%s%s", prefix, prefix[0] ? "." : "", key->text);
 
 	/* A key with a dot in it would pass for a path. */
 	if (n >= (int)sizeof(path) || strchr(key->text, '.') || !key->text[0])
@@ -426,8 +424,9 @@ static int load_value(struct schema_load *l, const char *prefix, const struct ya
 		return read_reserved(l, row, value);
 	if (row)
 		return readers[row->kind](l, row, value, (char *)l->target + row->offset);
-	if (l->schema->read_field && qos_field_find(path) >= 0)
-		return l->schema->read_field(l, qos_field_find(path), value);
+	field = l->schema->fields ? l->schema->fields->find(path) : -ENOENT;
+	if (field >= 0)
+		return l->schema->fields->read(l, (unsigned int)field, value);
 	if (!is_group(l->schema, path))
 		return report_unknown(l, prefix, key);
 	if (value->kind != YAML_MAP)

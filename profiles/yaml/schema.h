@@ -6,7 +6,9 @@
 #ifndef PROFILES_SCHEMA_H
 #define PROFILES_SCHEMA_H
 
-#include "profiles/qos.h"
+#include <jansson.h>
+
+#include "profiles/base/words.h"
 #include "profiles/yaml/yaml.h"
 
 #define SCHEMA_PATH_MAX 96
@@ -47,13 +49,19 @@ struct schema_row {
 	const char *help;
 };
 
+/* Keys that have no row here: another table has them. i counts them. */
+struct schema_fields {
+	const char *(*key)(unsigned int i); /* dotted path; NULL behind the last */
+	int (*find)(const char *path);	    /* -ENOENT */
+	int (*read)(struct schema_load *l, unsigned int i, const struct yaml_node *node);
+	json_t *(*to_json)(unsigned int i); /* the JSON Schema of its value; NULL on -ENOMEM */
+};
+
 struct schema {
 	const char *title;
 	const struct schema_row *rows;
 	size_t size; /* of the struct */
-	/* When set, the rows of qos_fields[] are keys as well, and this loads one. */
-	int (*read_field)(struct schema_load *l, enum qos_field_id id,
-			  const struct yaml_node *node);
+	const struct schema_fields *fields; /* NULL: the rows are all keys */
 	/* When set, called with each new item of SCHEMA_MAPS before its keys are read. */
 	void (*begin)(void *item, const struct yaml_node *node);
 };
@@ -91,9 +99,16 @@ int schema_word(struct schema_load *l, const struct yaml_node *node, const struc
 /* Whether names of this form go into command lines unharmed. */
 bool schema_name_ok(const char *name);
 
-/* The JSON Schema (draft 2020-12) of a table: as a part of another one, and as a document of its
- * own. New references, NULL on -ENOMEM. */
-json_t *schema_to_json(const struct schema *schema);
+/* The JSON Schema (draft 2020-12) of a table. New reference, NULL on -ENOMEM. */
 json_t *schema_document(const struct schema *schema);
+
+/* Parts of it, for schema_fields.to_json: likewise. All consume the references they are given. */
+json_t *schema_json_integer(uint64_t min, uint64_t max);
+json_t *schema_json_words(const struct qos_word *words);
+json_t *schema_json_list(json_t *item);
+json_t *schema_json_number_or(uint64_t min, uint64_t max, const char *regex);
+
+/* Sets key to a new reference; on any failure drops the object and makes it NULL. */
+void schema_json_put(json_t **object, const char *key, json_t *value);
 
 #endif

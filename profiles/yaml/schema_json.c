@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The JSON Schema (draft 2020-12) of a schema table and of the values of the field table in profile
- * syntax, for editors that complete and check YAML. It is as strict as the loader where JSON Schema
+ * The JSON Schema (draft 2020-12) of a schema table, for editors that complete and check YAML. It is as strict as the loader where JSON Schema
  * can say it; cross-field rules are `rocecheck lint`'s.
  */
 #include "profiles/yaml/schema.h"
@@ -9,11 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiles/profile_qos.h"
-
-/* Sets key to a new reference; on any failure drops the object and makes it NULL. jansson takes the
- * value in every case, and NULL for an object as a failure. */
-static void put(json_t **object, const char *key, json_t *value)
+/* jansson takes the value in every case, and NULL for an object as a failure. */
+void schema_json_put(json_t **object, const char *key, json_t *value)
 {
 	if (!json_object_set_new(*object, key, value))
 		return;
@@ -26,7 +22,7 @@ static json_t *type(const char *word)
 	return json_pack("{s:s}", "type", word);
 }
 
-static json_t *integer(uint64_t min, uint64_t max)
+json_t *schema_json_integer(uint64_t min, uint64_t max)
 {
 	return json_pack("{s:s, s:I, s:I}", "type", "integer", "minimum", (json_int_t)min,
 			 "maximum", (json_int_t)max);
@@ -46,7 +42,7 @@ static void push(json_t **array, json_t *item)
 }
 
 /* YAML readers of editors make booleans of on and off. */
-static json_t *words(const struct qos_word *list)
+json_t *schema_json_words(const struct qos_word *list)
 {
 	json_t *array = json_array();
 
@@ -58,149 +54,24 @@ static json_t *words(const struct qos_word *list)
 	return json_pack("{s:o}", "enum", array);
 }
 
-static json_t *list_of(json_t *item)
+json_t *schema_json_list(json_t *item)
 {
 	return json_pack("{s:s, s:o}", "type", "array", "items", item);
 }
 
-/* One of the words, or the number that stands for it. */
-static json_t *words_or_values(const struct qos_word *list)
+json_t *schema_json_number_or(uint64_t min, uint64_t max, const char *regex)
 {
-	json_t *either = words(list);
-
-	for (; list->word; list++)
-		if (json_array_append_new(json_object_get(either, "enum"),
-					  json_integer(list->value))) {
-			json_decref(either);
-			return NULL;
-		}
-	return either;
+	return json_pack("{s:[o, o]}", "anyOf", schema_json_integer(min, max), pattern(regex));
 }
 
-/* Keys 0 to 7 in either form: a list of 8 or a map. */
-static json_t *by_eight(json_t *item)
-{
-	json_t *list = json_pack("{s:s, s:O, s:i, s:i}", "type", "array", "items", item, "minItems",
-				 QOS_PRIOS, "maxItems", QOS_PRIOS);
-	json_t *map = json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-				"^[0-7]$", item, "additionalProperties", 0);
-
-	return json_pack("{s:[o, o]}", "anyOf", list, map);
-}
-
-static json_t *number_or(uint64_t min, uint64_t max, const char *regex)
-{
-	return json_pack("{s:[o, o]}", "anyOf", integer(min, max), pattern(regex));
-}
-
-static json_t *dscp_map(void)
-{
-	return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-			 "^[0-9]{1,2}(-[0-9]{1,2})?$", integer(0, QOS_PRIOS - 1),
-			 "additionalProperties", 0);
-}
-
-static json_t *app_map(void)
-{
-	json_t *prio = integer(0, QOS_PRIOS - 1);
-	json_t *prios = json_pack("{s:[O, o]}", "anyOf", prio, list_of(prio));
-
-	return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-			 "^[0-9]{1,5}$", prios, "additionalProperties", 0);
-}
-
-static json_t *app_entries(void)
-{
-	json_t *properties = json_object();
-
-	for (const struct qos_word *w = qos_app_words; w->word; w++)
-		put(&properties, w->word, app_map());
-	return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
-			 "additionalProperties", 0);
-}
-
-static json_t *tos(const struct qos_field *f)
-{
-	json_t *map = json_pack("{s:s, s:{s:o, s:o}, s:[s, s], s:b}", "type", "object",
-				"properties", "dscp", integer(0, QOS_DSCPS - 1), "ecn",
-				words(f->words), "required", "dscp", "ecn", "additionalProperties",
-				0);
-
-	return json_pack("{s:[o, o]}", "anyOf", map, integer(f->min, f->max));
-}
-
-static json_t *params(void)
-{
-	json_t *properties = json_object();
-
-	for (const struct qos_word *w = qos_param_words; w->word; w++)
-		put(&properties, w->word, integer(0, UINT32_MAX));
-	return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
-			 "additionalProperties", 0);
-}
-
-static json_t *field_value(const struct qos_field *f)
-{
-	switch (f->kind) {
-	case QOS_KIND_U32:
-	case QOS_KIND_U16:
-	case QOS_KIND_U8:
-		return integer(f->min, f->max);
-	case QOS_KIND_BOOL:
-		return words(qos_switch_words);
-	case QOS_KIND_WORD:
-		return words(f->words);
-	case QOS_KIND_FLAGS:
-		return list_of(words(f->words));
-	case QOS_KIND_PRIO_SET:
-		return list_of(number_or(f->min, f->max, "^[0-7](-[0-7])?$"));
-	case QOS_KIND_PRIO_U8:
-	case QOS_KIND_TC_U8:
-		return by_eight(integer(f->min, f->max));
-	case QOS_KIND_TC_WORD:
-		return by_eight(words(f->words));
-	case QOS_KIND_TC_U32:
-		return by_eight(number_or(f->min, f->max, "^[0-9]+([kMG]B|[KMG]iB)$"));
-	case QOS_KIND_TC_U64:
-		return by_eight(number_or(f->min, f->max, "^[0-9]+[kMGT]$"));
-	case QOS_KIND_DSCP_MAP:
-		return dscp_map();
-	case QOS_KIND_APP:
-		return app_entries();
-	case QOS_KIND_TOS:
-		return tos(f);
-	case QOS_KIND_MS:
-		return json_pack("{s:[o, o]}", "anyOf", integer(f->min, f->max),
-				 words_or_values(f->words));
-	case QOS_KIND_PARAMS:
-		return params();
-	case QOS_KIND_SELECTORS:
-		return list_of(words(f->words));
-	case QOS_KIND_SKB_MAP:
-		return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-				 "^([0-9]|1[0-5])$", integer(f->min, f->max),
-				 "additionalProperties", 0);
-	case QOS_KIND_PRIO_MAP:
-		return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-				 "^[0-7]$", integer(f->min, f->max), "additionalProperties", 0);
-	}
-	return NULL;
-}
-
-json_t *profile_qos_schema(const struct qos_field *f)
-{
-	json_t *value = field_value(f);
-
-	put(&value, "description", json_string(f->help));
-	return value;
-}
+static json_t *schema_to_json(const struct schema *schema);
 
 static json_t *maps_of(const struct schema_row *row)
 {
-	json_t *list = list_of(schema_to_json(row->item));
+	json_t *list = schema_json_list(schema_to_json(row->item));
 
 	if (row->max)
-		put(&list, "maxItems", json_integer(row->max));
+		schema_json_put(&list, "maxItems", json_integer(row->max));
 	return list;
 }
 
@@ -213,17 +84,17 @@ static json_t *row_value(const struct schema_row *row)
 	case SCHEMA_NAME:
 		return pattern("^[A-Za-z0-9_][A-Za-z0-9._-]*$");
 	case SCHEMA_WORD:
-		return words(row->words);
+		return schema_json_words(row->words);
 	case SCHEMA_UINT:
-		return integer(row->min, row->max);
+		return schema_json_integer(row->min, row->max);
 	case SCHEMA_SECONDS:
 		return pattern("^[0-9]+(ms|s|m|h)$");
 	case SCHEMA_BYTES:
-		return number_or(row->min, row->max, "^[0-9]+([kMG]B|[KMG]iB)$");
+		return schema_json_number_or(row->min, row->max, "^[0-9]+([kMG]B|[KMG]iB)$");
 	case SCHEMA_SWITCH:
-		return words(qos_switch_words);
+		return schema_json_words(qos_switch_words);
 	case SCHEMA_TEXTS:
-		return list_of(type("string"));
+		return schema_json_list(type("string"));
 	case SCHEMA_MAPS:
 		return maps_of(row);
 	case SCHEMA_OWN:
@@ -268,11 +139,11 @@ static json_t *row_schema(const struct schema_row *row)
 {
 	json_t *value = row_value(row);
 
-	put(&value, "description", json_string(row->help));
+	schema_json_put(&value, "description", json_string(row->help));
 	return value;
 }
 
-json_t *schema_to_json(const struct schema *schema)
+static json_t *schema_to_json(const struct schema *schema)
 {
 	json_t *root = json_pack("{s:s, s:s, s:{}, s:b}", "title", schema->title, "type", "object",
 				 "properties", "additionalProperties", 0);
@@ -283,9 +154,9 @@ json_t *schema_to_json(const struct schema *schema)
 		if (row->required && required)
 			(void)json_array_append_new(required, json_string(row->path));
 	}
-	for (int id = 0; schema->read_field && id < QOS_FIELD_COUNT; id++)
-		put_path(&root, qos_fields[id].key, profile_qos_schema(&qos_fields[id]));
-	put(&root, "required", required);
+	for (unsigned int i = 0; schema->fields && schema->fields->key(i); i++)
+		put_path(&root, schema->fields->key(i), schema->fields->to_json(i));
+	schema_json_put(&root, "required", required);
 	return root;
 }
 
@@ -293,6 +164,6 @@ json_t *schema_document(const struct schema *schema)
 {
 	json_t *root = schema_to_json(schema);
 
-	put(&root, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
+	schema_json_put(&root, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
 	return root;
 }
