@@ -60,8 +60,8 @@ static json_t *tos(const struct qos_field *f)
 {
 	json_t *map = json_pack("{s:s, s:{s:o, s:o}, s:[s, s], s:b}", "type", "object",
 				"properties", "dscp", schema_json_integer(0, QOS_DSCPS - 1), "ecn",
-				schema_json_words(f->words), "required", "dscp", "ecn", "additionalProperties",
-				0);
+				schema_json_words(f->words), "required", "dscp", "ecn",
+				"additionalProperties", 0);
 
 	return json_pack("{s:[o, o]}", "anyOf", map, schema_json_integer(f->min, f->max));
 }
@@ -119,7 +119,8 @@ static json_t *field_value(const struct qos_field *f)
 				 "additionalProperties", 0);
 	case QOS_KIND_PRIO_MAP:
 		return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-				 "^[0-7]$", schema_json_integer(f->min, f->max), "additionalProperties", 0);
+				 "^[0-7]$", schema_json_integer(f->min, f->max),
+				 "additionalProperties", 0);
 	}
 	return NULL;
 }

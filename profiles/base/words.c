@@ -9,11 +9,7 @@
 #include <string.h>
 
 const struct qos_word qos_switch_words[] = {
-	{"on", 1},
-	{"off", 0},
-	{"true", 1},
-	{"false", 0},
-	{NULL, 0},
+	{"on", 1}, {"off", 0}, {"true", 1}, {"false", 0}, {NULL, 0},
 };
 
 const char *qos_word_text(const struct qos_word *words, uint16_t value)

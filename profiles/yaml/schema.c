@@ -413,7 +413,8 @@ static int load_value(struct schema_load *l, const char *prefix, const struct ya
 {
 	char path[SCHEMA_PATH_MAX];
 	const struct schema_row *row;
-	int field, n = snprintf(path, sizeof(path), "%s%s%s", prefix, prefix[0] ? "." : "", key->text);
+	int n = snprintf(path, sizeof(path), "%s%s%s", prefix, prefix[0] ? "." : "", key->text);
+	int field;
 
 	/* A key with a dot in it would pass for a path. */
 	if (n >= (int)sizeof(path) || strchr(key->text, '.') || !key->text[0])

@@ -25,8 +25,8 @@ enum schema_kind {
 	SCHEMA_BYTES,	/* unsigned int, min..max: "64KiB" */
 	SCHEMA_SWITCH,	/* bool: on or off */
 	SCHEMA_TEXTS,	/* char[max][size] and an unsigned int: a list of texts */
-	SCHEMA_MAPS,	/* pointer and unsigned int: maps, each loaded by item; max 0 = any number */
-	SCHEMA_OWN,	/* read() does it, shape describes it */
+	SCHEMA_MAPS, /* pointer and unsigned int: maps, each loaded by item; max 0 = any number */
+	SCHEMA_OWN,  /* read() does it, shape describes it */
 	SCHEMA_KIND_COUNT,
 };
 
@@ -60,7 +60,7 @@ struct schema_fields {
 struct schema {
 	const char *title;
 	const struct schema_row *rows;
-	size_t size; /* of the struct */
+	size_t size;			    /* of the struct */
 	const struct schema_fields *fields; /* NULL: the rows are all keys */
 	/* When set, called with each new item of SCHEMA_MAPS before its keys are read. */
 	void (*begin)(void *item, const struct yaml_node *node);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The JSON Schema (draft 2020-12) of a schema table, for editors that complete and check YAML. It is as strict as the loader where JSON Schema
- * can say it; cross-field rules are `rocecheck lint`'s.
+ * The JSON Schema (draft 2020-12) of a schema table, for editors that complete and check YAML. It
+ * is as strict as the loader where JSON Schema can say it; cross-field rules are `rocecheck
+ * lint`'s.
  */
 #include "profiles/yaml/schema.h"
 
@@ -164,6 +165,7 @@ json_t *schema_document(const struct schema *schema)
 {
 	json_t *root = schema_to_json(schema);
 
-	schema_json_put(&root, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
+	schema_json_put(&root, "$schema",
+			json_string("https://json-schema.org/draft/2020-12/schema"));
 	return root;
 }
