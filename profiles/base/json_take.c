@@ -87,7 +87,8 @@ void err_from_json(const json_t *error, const char *otherwise, struct err *e)
 	const char *hint = json_string_value(json_object_get(error, "hint"));
 	json_int_t code = json_integer_value(json_object_get(error, "code"));
 
-	err_set(e, code < 0 && code > -ERRNO_MAX ? (int)code : -EIO, "%s", text ? text : otherwise);
+	err_set(e, code < 0 && code > -ERRNO_MAX ? (int)code : -EIO, "%s",
+		text && *text ? text : otherwise);
 	if (hint && *hint)
 		err_hint(e, "%s", hint);
 }

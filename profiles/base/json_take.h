@@ -35,7 +35,7 @@ int json_take_text(const json_t *object, const char *key, char *buf, size_t size
 json_t *err_to_json(const struct err *e);
 
 /* What they say, which may be anything: -EIO when that is no error's code, `otherwise` without a
- * text. */
+ * text or with an empty one. */
 void err_from_json(const json_t *error, const char *otherwise, struct err *e);
 
 /* Index of the text in words[0..count). */

@@ -280,6 +280,8 @@ def control_talks():
         "answers": [hello, {"id": 1, "ports": []}, progress, {"id": 2}, {"id": 0}, {"id": 3}, {"id": 4}],
         "refused": [refused],
         "error": [hello, {"id": 1, **refused}, {"id": 2}],
+        "error-without-words": [hello, {"id": 1, "error": {"text": "", "hint": 1}}],
+        "refused-without-words": [{"error": {"text": "", "hint": 1}}],
         "unasked": [hello, {"id": 9}],
         "no-hello": [{"hello": "rocecheck.agent/2", "build": "9"}],
     }
@@ -320,6 +322,7 @@ def agent_talks():
         "traffic": (0, linked + event(1, said(progress, {"result": report(class_result()), "late_ns": 7})) + end),
         "traffic-stop": (0, linked + event(0, said({"id": 4, "op": "traffic_stop", "handle": 0})) + event(3, "")),
         "traffic-error": (0, linked + event(1, said({"error": {"code": -5, "text": "gone", "hint": "see"}}))),
+        "traffic-error-without-words": (0, linked + event(1, said({"error": {"code": -5, "text": ""}}))),
         "traffic-ends": (0, begun + event(2, b"\3\0")),
         "traffic-late": (0, begun + event(0, said({"id": 2, "op": "traffic_connect", "handle": 0, "peer": peer}))
                          + event(3, "")),

@@ -167,6 +167,8 @@ static void test_errors(void **state)
 		{"{}", -EIO, "failed", ""},
 		{"[]", -EIO, "failed", ""},
 		{"{\"code\": 0}", -EIO, "failed", ""},
+		{"{\"code\": -5, \"text\": \"\"}", -EIO, "failed", ""},
+		{"{\"text\": \"\", \"hint\": 1}", -EIO, "failed", ""},
 		{"{\"code\": 5}", -EIO, "failed", ""},
 		{"{\"code\": -4096}", -EIO, "failed", ""},
 		{"{\"code\": \"-5\", \"text\": 7, \"hint\": []}", -EIO, "failed", ""},
