@@ -22,11 +22,6 @@ struct folder;
 
 #define PROBE_TOKEN_VARIABLE "ROCECHECK_PROBE_TOKEN"
 
-/* The tokens of --token-file, else the one of the environment, which is taken out of it; none when
- * there is neither. A token never stands on a command line, where every user of the host can read
- * it. */
-int probe_tokens_find(const char *file, struct token_list *tokens, struct err *e);
-
 /* The exit code of a verdict. */
 int probe_exit_for(enum verdict v);
 

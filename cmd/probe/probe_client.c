@@ -189,6 +189,32 @@ static int run_probe(const struct two_ended_wish *w, const struct folder *record
 	return code;
 }
 
+/* Processes that are started later do not inherit it. */
+static int token_of_environment(struct token_list *tokens, struct err *e)
+{
+	char *variable = getenv(PROBE_TOKEN_VARIABLE);
+	int err;
+
+	if (!variable || !*variable)
+		return 0;
+	err = token_check(variable, PROBE_TOKEN_VARIABLE, e);
+	if (!err) {
+		strcpy(tokens->row[0].token, variable);
+		tokens->count = 1;
+	}
+	explicit_bzero(variable, strlen(variable));
+	(void)unsetenv(PROBE_TOKEN_VARIABLE);
+	return err;
+}
+
+/* Those of --token-file, else the one of the environment; none when there is neither. A token never
+ * stands on a command line, where every user of the host can read it. */
+static int given_tokens(const char *file, struct token_list *tokens, struct err *e)
+{
+	memset(tokens, 0, sizeof(*tokens));
+	return file ? token_list_load(file, tokens, e) : token_of_environment(tokens, e);
+}
+
 /* What is known of the tokens of so many hosts; who is asked for the rest. */
 struct key_ring {
 	struct token_list given;
@@ -198,7 +224,7 @@ struct key_ring {
 
 static int find_tokens(struct key_ring *ring, char **host, int count, struct err *e)
 {
-	int err = probe_tokens_find(probe_choice.token_file, &ring->given, e);
+	int err = given_tokens(probe_choice.token_file, &ring->given, e);
 
 	for (int i = 0; i < count && !err; i++) {
 		ring->token[i] = token_list_find(&ring->given, host[i]);

@@ -5,10 +5,13 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -20,7 +23,7 @@
 #define WAIT_MS 600000u /* for the client */
 
 static unsigned int port = PROBE_PORT, wait_ms = WAIT_MS;
-static const char *listen_address, *token_file, *peer_address;
+static const char *listen_address, *peer_address;
 static char client[64]; /* its address; there to the end of the process, for who ends it */
 
 static const struct opt server_opts[] = {
@@ -36,11 +39,6 @@ static const struct opt server_opts[] = {
 	 .value = &listen_address,
 	 .arg = "ADDRESS",
 	 .help = "this address alone, not all of the host"},
-	{.name = "token-file",
-	 .kind = OPT_STRING,
-	 .value = &token_file,
-	 .arg = "FILE",
-	 .help = "the token, in place of one made here; - reads it from stdin"},
 	{.name = "wait",
 	 .kind = OPT_DURATION,
 	 .value = &wait_ms,
@@ -64,68 +62,44 @@ void probe_self(char *buf, size_t size)
 		snprintf(buf, size, "rocecheck");
 }
 
-/* Processes that are started later do not inherit it. */
-static int token_of_environment(struct token_list *tokens, struct err *e)
-{
-	char *variable = getenv(PROBE_TOKEN_VARIABLE);
-	int err;
-
-	if (!variable || !*variable)
-		return 0;
-	err = token_check(variable, PROBE_TOKEN_VARIABLE, e);
-	if (!err) {
-		strcpy(tokens->row[0].token, variable);
-		tokens->count = 1;
-	}
-	explicit_bzero(variable, strlen(variable));
-	(void)unsetenv(PROBE_TOKEN_VARIABLE);
-	return err;
-}
-
-int probe_tokens_find(const char *file, struct token_list *tokens, struct err *e)
-{
-	memset(tokens, 0, sizeof(*tokens));
-	return file ? token_list_load(file, tokens, e) : token_of_environment(tokens, e);
-}
-
-/* made: the token is ours, and nobody else knows it. */
-static int announce(unsigned int bound, const char *token, bool made)
+static int announce(unsigned int bound, const char *token)
 {
 	int code = EXIT_OK;
 
 	if (globals->json) {
-		code = cmd_print_json(json_pack("{s:s, s:s?, s:i, s:s?, s:i}", "schema",
+		code = cmd_print_json(json_pack("{s:s, s:s?, s:i, s:s, s:i}", "schema",
 						"rocecheck.probe-server/1", "address",
-						listen_address, "port", (int)bound, "token",
-						made ? token : NULL, "pid", (int)getpid()));
+						listen_address, "port", (int)bound, "token", token,
+						"pid", (int)getpid()));
 	} else {
 		printf("listening on %s port %u, for one client\n",
 		       listen_address ? listen_address : "all addresses", bound);
-		if (made)
-			printf("token %s\n", token);
+		printf("token %s\n", token);
 		printf("at the other host: rocecheck probe client -p %u ADDRESS-OF-THIS-HOST\n",
 		       bound);
 	}
 	return fflush(stdout) ? EXIT_ENVIRONMENT : code;
 }
 
-static void on_refused(const char *peer, const char *why, unsigned int unreported, void *arg)
+/* A line a second at most: a flood of strangers is no flood of lines. */
+static void on_refused(const char *peer, const char *why)
 {
-	(void)arg;
-	if (globals->quiet)
+	static uint64_t next_ms;
+	uint64_t now_ms = monotonic_ms();
+
+	if (globals->quiet || now_ms < next_ms)
 		return;
-	if (unreported)
-		fprintf(stderr, "rocecheck probe server: %u more refused\n", unreported);
+	next_ms = now_ms + 1000;
 	fprintf(stderr, "rocecheck probe server: %s: refused: %s\n", peer, why);
 }
 
-static void report_strangers(const struct gate_strangers *s)
+static void report_strangers(const struct gate *g)
 {
-	if (s->count && !globals->quiet)
+	if (g->strangers && !globals->quiet)
 		fprintf(stderr,
 			"rocecheck probe server: %u connection%s without the token, the last one "
 			"from %s\n",
-			s->count, s->count == 1 ? "" : "s", s->last);
+			g->strangers, g->strangers == 1 ? "" : "s", g->stranger);
 }
 
 /* The last word of the traffic: what there is to tell when the client is lost. */
@@ -233,70 +207,51 @@ static int serve(int fd)
 	return tell_end(end, &tale);
 }
 
-static int wait_and_serve(int listen_fd, const struct gate_key *key)
+static int wait_and_serve(int listen_fd, char token[TOKEN_LENGTH + 1])
 {
+	const struct timeval limit = {.tv_sec = 2}; /* no write hangs for ever */
+	const int on = 1;
 	struct gate gate = {.listen_fd = listen_fd,
-			    .key = key,
+			    .token = token,
 			    .wait_ms = wait_ms,
 			    .stop = cmd_stop_signals(),
 			    .refused = on_refused};
-	struct gate_strangers strangers;
 	struct err e = {0};
 	int fd, err;
 
-	err = gate_wait(&gate, &fd, client, &strangers, &e);
+	err = gate_wait(&gate, &fd, client, &e);
 	cmd_stop_release(); /* a run ends with the signal, and its traffic with it */
-	close(listen_fd);   /* nobody else is heard */
-	report_strangers(&strangers);
+	explicit_bzero(token, TOKEN_LENGTH);
+	close(listen_fd); /* nobody else is heard */
+	report_strangers(&gate);
 	if (err)
 		return cmd_fail(err == -EINTR ? EXIT_INCOMPLETE : EXIT_ENVIRONMENT, &e);
+	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	return serve(fd); /* the socket ends with the process */
-}
-
-/* The one of the user, else one that is made. */
-static int find_token(char token[TOKEN_MAX + 1], bool *made, struct err *e)
-{
-	struct token_list tokens;
-	int err = probe_tokens_find(token_file, &tokens, e);
-	const char *given = token_list_find(&tokens, NULL);
-
-	*made = !tokens.count;
-	if (!err && given)
-		strcpy(token, given);
-	else if (!err && tokens.count)
-		err = err_set(e, -EINVAL, "%s: expected one token, without a host", token_file);
-	else if (!err)
-		err = token_make(token, e);
-	token_list_clear(&tokens);
-	return err;
 }
 
 static int run_server(int argc, char **argv)
 {
 	struct destinations checked;
-	char token[TOKEN_MAX + 1];
-	struct gate_key key;
+	char token[TOKEN_LENGTH + 1];
 	struct err e = {0};
 	unsigned int bound;
-	bool made = false;
 	int fd, code;
 
 	if (argc)
 		return cmd_usage(&cmd_probe_server, "unexpected argument '%s'", argv[0]);
 	if (destinations_make(DESTINATION_OF_SERVER, "::", peer_address, &checked, &e))
 		return cmd_fail(EXIT_USAGE, &e);
-	if (find_token(token, &made, &e))
-		return cmd_fail(made && e.code == -EIO ? EXIT_ENVIRONMENT : EXIT_USAGE, &e);
-	gate_key_make(token, &key);
-	if (gate_listen(listen_address, port, &fd, &bound, &e))
+	if (token_make(token, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (socket_listen(listen_address, port, &fd, &bound, &e))
 		return cmd_fail(e.code == -EINVAL ? EXIT_USAGE : EXIT_ENVIRONMENT, &e);
-	code = announce(bound, token, made);
-	explicit_bzero(token, sizeof(token));
+	code = announce(bound, token);
 	if (code)
 		close(fd);
 	else
-		code = wait_and_serve(fd, &key);
-	explicit_bzero(&key, sizeof(key));
+		code = wait_and_serve(fd, token);
 	return code;
 }
 

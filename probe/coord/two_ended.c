@@ -23,6 +23,7 @@
 
 #define CONNECT_MS   10000
 #define HELLO_MS     10000
+#define ENTRY_TRIES  4
 #define SILENCE_MS   3000
 #define HEARTBEAT_MS 500
 #define QUIT_MS	     2000
@@ -117,24 +118,23 @@ static void open_links(struct duo *d, int fd)
 	}
 }
 
-/* Both ends prove the token; then the server is the one that is meant. The key takes its time, and
- * the server does not wait long. */
+/* Both ends prove the token; then the server is the one that is meant. A server in a crowd of
+ * strangers may have closed a connection to make place for theirs. */
 static int enter_server(struct duo *d, int *fd, struct err *e)
 {
-	struct gate_key key;
-	int err;
+	int err = -ECONNRESET;
 
-	gate_key_make(d->w->token, &key);
-	err = dial(d->w->host, d->w->port, CONNECT_MS, d->w->stop, fd, d->address[SIDE_CLIENT],
-		   d->address[SIDE_SERVER], e);
-	if (!err) {
-		err = gate_enter(*fd, &key, HELLO_MS, d->w->stop, e);
-		if (err) {
+	for (unsigned int i = 0; i < ENTRY_TRIES && err == -ECONNRESET; i++) {
+		err = dial(d->w->host, d->w->port, CONNECT_MS, d->w->stop, fd,
+			   d->address[SIDE_CLIENT], d->address[SIDE_SERVER], e);
+		if (err)
+			return err;
+		err = gate_enter(*fd, d->w->token, HELLO_MS, d->w->stop, e);
+		if (err)
 			close(*fd);
-			err_prefix(e, "%s", d->t->run.host[SIDE_SERVER].name);
-		}
 	}
-	explicit_bzero(&key, sizeof(key));
+	if (err)
+		err_prefix(e, "%s", d->t->run.host[SIDE_SERVER].name);
 	return err;
 }
 

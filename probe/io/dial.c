@@ -51,6 +51,13 @@ void address_of_gid(const uint8_t gid[16], uint16_t port, struct sockaddr_storag
 	memcpy(&four->sin_addr, gid + 12, 4);
 }
 
+static uint16_t address_port(const struct sockaddr_storage *address)
+{
+	if (address->ss_family == AF_INET6)
+		return ntohs(((const struct sockaddr_in6 *)address)->sin6_port);
+	return ntohs(((const struct sockaddr_in *)address)->sin_port);
+}
+
 uint16_t socket_port(int fd)
 {
 	struct sockaddr_storage address = {0};
@@ -58,9 +65,81 @@ uint16_t socket_port(int fd)
 
 	if (getsockname(fd, (struct sockaddr *)&address, &length))
 		return 0;
-	if (address.ss_family == AF_INET6)
-		return ntohs(((struct sockaddr_in6 *)&address)->sin6_port);
-	return ntohs(((struct sockaddr_in *)&address)->sin_port);
+	return address_port(&address);
+}
+
+static void end_text(const struct sockaddr_storage *end, char text[END_BYTES])
+{
+	char address[INET6_ADDRSTRLEN];
+
+	address_text((const struct sockaddr *)end, address, sizeof(address));
+	snprintf(text, END_BYTES, "%s port %u", address, address_port(end));
+}
+
+int socket_ends(int fd, char own[END_BYTES], char peer[END_BYTES])
+{
+	struct sockaddr_storage here = {0}, there = {0};
+	socklen_t here_size = sizeof(here), there_size = sizeof(there);
+
+	if (getsockname(fd, (struct sockaddr *)&here, &here_size) ||
+	    getpeername(fd, (struct sockaddr *)&there, &there_size))
+		return -errno;
+	end_text(&here, own);
+	end_text(&there, peer);
+	return 0;
+}
+
+static int listen_at(const struct addrinfo *at, int *out)
+{
+	int fd = socket(at->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
+	const int on = 1, off = 0;
+	int err = 0;
+
+	if (fd < 0)
+		return -errno;
+	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (at->ai_family == AF_INET6) /* "::" takes IPv4 too */
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, at->ai_addr, at->ai_addrlen) || listen(fd, SOMAXCONN))
+		err = -errno;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	*out = fd;
+	return 0;
+}
+
+int socket_listen(const char *address, unsigned int port, int *fd, unsigned int *bound,
+		  struct err *e)
+{
+	static const char *const everywhere[] = {"::", "0.0.0.0"}; /* without IPv6: the second */
+	const struct addrinfo wish = {.ai_socktype = SOCK_STREAM,
+				      .ai_flags = AI_PASSIVE | AI_NUMERICSERV | AI_NUMERICHOST};
+	int err = -EADDRNOTAVAIL;
+	char service[8];
+
+	snprintf(service, sizeof(service), "%u", port & 0xffff);
+	for (size_t i = 0; i < (address ? 1 : ARRAY_SIZE(everywhere)) && err; i++) {
+		struct addrinfo *list = NULL;
+
+		if (getaddrinfo(address ? address : everywhere[i], service, &wish, &list))
+			return err_set(e, -EINVAL,
+				       "invalid address '%s': expected a numeric address", address);
+		err = listen_at(list, fd);
+		freeaddrinfo(list);
+		if (err == -EADDRINUSE)
+			break;
+	}
+	if (err) {
+		err_sys(e, err, "listening on %s port %u", address ? address : "all addresses",
+			port);
+		if (err == -EADDRINUSE)
+			err_hint(e, "another program listens there: choose a port with -p");
+		return err;
+	}
+	*bound = socket_port(*fd);
+	return 0;
 }
 
 /* Until the connection stands, the deadline or a stop. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connecting to a `probe server` by TCP, and addresses of sockets.
+ * Connecting to a `probe server` by TCP, listening as one, and addresses of sockets.
  */
 #ifndef PROBE_DIAL_H
 #define PROBE_DIAL_H
@@ -24,6 +24,15 @@ void address_of_gid(const uint8_t gid[16], uint16_t port, struct sockaddr_storag
 
 /* Which port a socket is bound to; 0 with errno when that is not known. */
 uint16_t socket_port(int fd);
+
+/* "ADDRESS port N" of both ends of a connected socket. */
+#define END_BYTES 80
+int socket_ends(int fd, char own[END_BYTES], char peer[END_BYTES]);
+
+/* A socket that listens and does not block. address NULL: all. port 0: any; *bound is the one that
+ * it got. */
+int socket_listen(const char *address, unsigned int port, int *fd, unsigned int *bound,
+		  struct err *e);
 
 /* True: a TCP connection whose other end acknowledged something within so long. That host lives,
  * whatever its program does: a program that is gone closes its connections. */

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tokens of `probe server`: made, checked, and read from a file, one for all servers or one a
- * server. A token is a secret: whoever knows it can be the peer.
+ * Tokens of `probe server`: made by it, and read by a client from a file, one token or one a
+ * server. A token is a secret: whoever knows it can be the peer. Nobody chooses one, since a word
+ * that a person thinks of can be guessed from one recorded proof.
  */
 #ifndef PROBE_TOKEN_H
 #define PROBE_TOKEN_H
 
 #include "profiles/base/base.h"
 
-#define TOKEN_MIN      16
-#define TOKEN_MAX      128
-#define TOKEN_BYTES    16 /* of a token we make, as 32 hexadecimal digits */
+#define TOKEN_BYTES    16
+#define TOKEN_LENGTH   (2 * TOKEN_BYTES)
 #define TOKEN_HOST_MAX 255
 #define TOKEN_ROWS_MAX 64
 
 /* 128 random bits as text. -errno when the kernel gives none. */
-int token_make(char token[TOKEN_MAX + 1], struct err *e);
+int token_make(char token[TOKEN_LENGTH + 1], struct err *e);
 
-/* -EINVAL when a text cannot be a token: TOKEN_MIN to TOKEN_MAX visible characters. */
+/* -EINVAL when a text is no token that a server made: lower-case hexadecimal digits. */
 int token_check(const char *token, const char *where, struct err *e);
 
 /* The tokens of one file. */
@@ -25,7 +25,7 @@ struct token_list {
 	unsigned int count;
 	struct token_row {
 		char host[TOKEN_HOST_MAX + 1]; /* as on the command line; "": of all servers */
-		char token[TOKEN_MAX + 1];
+		char token[TOKEN_LENGTH + 1];
 	} row[TOKEN_ROWS_MAX];
 };
 

@@ -18,7 +18,7 @@
 #include "reports/traffic/two_ended_verdict.h"
 #include "tests/fuzz/mutate.h"
 
-#define TOKEN	  "0123456789abcdef"
+#define TOKEN	  "0123456789abcdef0123456789abcdef"
 #define LINE_MOST 65536
 #define QUESTIONS 4u
 #define WAIT_MS	  60000u /* never reached: the connection ends */
@@ -176,56 +176,36 @@ static void take_document(struct scene *s, const json_t *doc)
 	}
 }
 
-/* The one talk of which a proof could be right, 198.18.0.1 port 40000 to 198.18.0.2 port 18515. */
+/* The one talk of which a proof could be right. */
 static const struct gate_talk gate_sample = {
-	.client = {{[10] = 0xff, 0xff, 198, 18, 0, 1}, 40000},
-	.server = {{[10] = 0xff, 0xff, 198, 18, 0, 2}, 18515},
+	.client = "198.18.0.1 port 40000",
+	.server = "198.18.0.2 port 18515",
+	.greeting = {[GATE_CLIENT] = "client\n", [GATE_SERVER] = "server\n"},
 };
 
-static const struct gate_key *gate_sample_key(void)
-{
-	static struct gate_key key;
-	static bool made;
-
-	if (!made)
-		gate_key_make(TOKEN, &key);
-	made = true;
-	return &key;
-}
-
-static bool shows_proof(const char *line, size_t length, enum gate_role other)
-{
-	json_t *shown = json_loadb(line, length, 0, NULL), *right;
-	char text[GATE_LINE_MAX];
-	bool equal;
-
-	gate_proof(&gate_sample, other, gate_sample_key(), text, sizeof(text));
-	right = json_loads(text, 0, NULL);
-	equal = right &&
-		json_equal(json_object_get(shown, "proof"), json_object_get(right, "proof"));
-	json_decref(shown);
-	json_decref(right);
-	return equal;
-}
-
-/* A door opens for the one right proof alone, and a greeting brings its nonce or nothing. */
+/* A door opens for the one right proof alone, and a greeting is taken whole or not. */
 static void check_gate(const char *line, size_t length, enum gate_role other)
 {
-	char *exact = (char *)fuzz_exact((const uint8_t *)line, length);
+	char *exact = (char *)fuzz_exact((const uint8_t *)line, length), right[GATE_LINE_MAX];
 	struct gate_talk talk = gate_sample;
 	struct err e = {0};
 	int got = gate_greeting_take(exact, length, other, &talk, &e);
 
-	if (got)
+	if (got) {
 		check_error(got, &e);
-	HOLDS(!got || !memcmp(&talk, &gate_sample, sizeof(talk)));
-	HOLDS(!memcmp(&talk.client, &gate_sample.client, sizeof(talk.client)));
+		HOLDS(!memcmp(&talk, &gate_sample, sizeof(talk)));
+	} else {
+		HOLDS(strlen(talk.greeting[other]) == length + 1 &&
+		      !memcmp(talk.greeting[other], line, length));
+	}
+	HOLDS(!strcmp(talk.client, gate_sample.client));
 	memset(&e, 0, sizeof(e));
-	got = gate_proof_check(exact, length, other, &gate_sample, gate_sample_key(), &e);
+	got = gate_proof_check(exact, length, other, &gate_sample, TOKEN, &e);
+	gate_proof(&gate_sample, other, TOKEN, right);
 	if (got)
 		check_error(got, &e);
 	else
-		HOLDS(shows_proof(exact, length, other));
+		HOLDS(strlen(right) == length + 1 && !memcmp(right, line, length));
 	free(exact);
 }
 

@@ -27,7 +27,7 @@ start() {
 		sleep 0.05
 	done
 	port=$(jq .port "$tmp/server")
-	token=$(jq -r '.token // empty' "$tmp/server")
+	token=$(jq -r .token "$tmp/server")
 }
 
 # The two proofs of the door, by another implementation than ours: a Python module.
@@ -35,19 +35,12 @@ door() {
 	cat >"$tmp/door.py" <<'PY'
 import hashlib, hmac, json, os, socket
 
-def key(token):
-    return hashlib.pbkdf2_hmac("sha256", token.encode(), b"rocecheck.probe/2 key\0", 100000)
-
-def end(a):
-    return bytes(10) + b"\xff\xff" + socket.inet_aton(a[0]) + a[1].to_bytes(2, "big")
-
 def text(a):
     return "%s port %d" % a
 
-def proof(k, role, server_nonce, client_nonce, client, server):
-    label = b"rocecheck.probe/2 " + role.encode() + b"\0"
-    data = label + bytes.fromhex(server_nonce) + bytes.fromhex(client_nonce) + end(client) + end(server)
-    return hmac.new(k, data, "sha256").hexdigest()
+def proof(token, role, client, server):
+    """Over both greetings, each with its newline."""
+    return hmac.new(token.encode(), b"rocecheck.probe/3 " + role.encode() + b"\n" + client + server, "sha256").hexdigest()
 
 def line(s):
     got = b""
@@ -59,29 +52,27 @@ def line(s):
     return got
 
 def say(s, doc):
-    s.sendall((json.dumps(doc) + "\n").encode())
+    sent = json.dumps(doc, separators=(",", ":")).encode() + b"\n"
+    s.sendall(sent)
+    return sent
 
 def greet(s):
-    """A client's greeting; its nonce and the server's."""
-    nonce = os.urandom(32).hex()
-    say(s, {"probe": "rocecheck.probe/2", "build": "0.1.0", "nonce": nonce,
-            "client": text(s.getsockname()), "server": text(s.getpeername())})
-    return nonce, json.loads(line(s))["nonce"]
+    """A client's greeting and the server's."""
+    mine = say(s, {"probe": "rocecheck.probe/3", "build": "0.1.0", "nonce": os.urandom(32).hex(),
+                   "client": text(s.getsockname()), "server": text(s.getpeername())})
+    return mine, line(s)
 
 def enter(s, token):
     """As a client; False: refused."""
-    k, (mine, theirs) = key(token), greet(s)
-    ends = s.getsockname(), s.getpeername()
-    say(s, {"proof": proof(k, "client", theirs, mine, *ends)})
-    return json.loads(line(s)).get("proof") == proof(k, "server", theirs, mine, *ends)
+    both = greet(s)
+    say(s, {"proof": proof(token, "client", *both)})
+    return json.loads(line(s)).get("proof") == proof(token, "server", *both)
 
 def let_in(s, token):
     """As a server."""
-    k, theirs, mine = key(token), json.loads(line(s))["nonce"], os.urandom(32).hex()
-    ends = s.getpeername(), s.getsockname()
-    say(s, {"probe": "rocecheck.probe/2", "build": "0.1.0", "nonce": mine})
-    assert json.loads(line(s))["proof"] == proof(k, "client", mine, theirs, *ends)
-    say(s, {"proof": proof(k, "server", mine, theirs, *ends)})
+    both = line(s), say(s, {"probe": "rocecheck.probe/3", "build": "0.1.0", "nonce": os.urandom(32).hex()})
+    assert json.loads(line(s))["proof"] == proof(token, "client", *both)
+    say(s, {"proof": proof(token, "server", *both)})
 PY
 }
 
@@ -140,13 +131,13 @@ ended() {
 	[[ $output == *"class 0 is READ"*"write_imm"* ]]
 	run -2 "$rc" probe client h2 h3
 	[[ $output == *"unexpected argument 'h3'"* ]]
-	printf '0123456789abcdef\n' >"$tmp/same" && chmod 600 "$tmp/same"
+	printf '0123456789abcdef0123456789abcdef\n' >"$tmp/same" && chmod 600 "$tmp/same"
 	run -2 "$rc" probe client h2 h2 --incast --token-file "$tmp/same"
 	[[ $output == *"h2 is named twice"* ]]
 }
 
 @test "an incast without any server: each one's error is told" {
-	printf '0123456789abcdef\n' >"$tmp/same" && chmod 600 "$tmp/same"
+	printf '0123456789abcdef0123456789abcdef\n' >"$tmp/same" && chmod 600 "$tmp/same"
 	run -3 --separate-stderr "$rc" probe client 127.0.0.1 127.0.0.2 -p 1 --incast --token-file "$tmp/same"
 	[[ $stderr == *"error: 127.0.0.1 "*"error: 127.0.0.2 "* ]]
 	[ "$(grep -c 'error: ' <<<"$stderr")" -eq 2 ]
@@ -199,15 +190,15 @@ ended() {
 	echo short >"$tmp/t"
 	chmod 600 "$tmp/t"
 	run -2 "$rc" probe client h2 --token-file "$tmp/t"
-	[[ $output == *"16 to 128 characters"* ]]
-	echo 0123456789abcdef >"$tmp/t"
+	[[ $output == *"a token has 32 hexadecimal digits"* ]]
+	echo 0123456789abcdef0123456789abcdef >"$tmp/t"
 	chmod 644 "$tmp/t"
-	run -2 "$rc" probe server --token-file "$tmp/t"
+	run -2 "$rc" probe client h2 --token-file "$tmp/t"
 	[[ $output == *"others may read the token"*"chmod 600"* ]]
 	ln -s "$tmp/t" "$tmp/link"
-	run -2 "$rc" probe server --token-file "$tmp/link"
+	run -2 "$rc" probe client h2 --token-file "$tmp/link"
 	[[ $output == *"link: a symbolic link"* ]]
-	run -2 "$rc" probe server --token-file "$tmp/none"
+	run -2 "$rc" probe client h2 --token-file "$tmp/none"
 	[[ $output == *"none: No such file"* ]]
 	ROCECHECK_PROBE_TOKEN=x run -2 "$rc" probe client h2
 	[[ $output == *"ROCECHECK_PROBE_TOKEN"* ]]
@@ -265,7 +256,7 @@ ended() {
 
 	start
 	for i in 1 2 3 4; do
-		ROCECHECK_PROBE_TOKEN=0123456789abcdef run -3 "$rc" probe client 127.0.0.1 -p "$port"
+		ROCECHECK_PROBE_TOKEN=0123456789abcdef0123456789abcdef run -3 "$rc" probe client 127.0.0.1 -p "$port"
 		[[ $output == *"the token is not that of the server"* ]]
 	done
 	# A port scanner, a web client, and one that says nothing.
@@ -286,9 +277,81 @@ except ConnectionRefusedError:
     pass
 PY
 	ended 4
-	grep -q "127.0.0.1: refused: the token is not that of the server" "$tmp/server.err"
-	grep -Eq "[67] connections without the token, the last one from 127.0.0.1" "$tmp/server.err"
+	grep -Eq "127.0.0.1 port [0-9]+: refused: the token is not that of the server" "$tmp/server.err"
+	grep -Eq "[67] connections without the token, the last one from 127.0.0.1 port" "$tmp/server.err"
 	run -1 grep -q "$token" "$tmp/server.err"
+}
+
+# strangers KIND: in the background, from the client's address, as many at once as the server takes and more; they are
+# silent, or send a greeting, or a wrong proof. Ends with the process of $strangers.
+strangers() {
+	door
+	cat >"$tmp/strangers.py" <<'PY'
+import collections, os, socket, sys, threading
+from door import *
+port, kind = int(sys.argv[1]), sys.argv[2]
+
+def stand():
+    kept = collections.deque(maxlen=100)
+    while True:
+        try:
+            s = socket.create_connection(("127.0.0.1", port), 5)
+            kept.append(s)
+            if kind != "silent":
+                greet(s)
+            if kind == "wrong":
+                say(s, {"proof": "22" * 32})
+        except (OSError, ValueError):
+            pass
+
+for _ in range(6):
+    threading.Thread(target=stand, daemon=True).start()
+sys.stdin.read()
+os._exit(0)
+PY
+	exec 7> >(PYTHONPATH=$tmp exec python3 "$tmp/strangers.py" "$port" "$1" 2>"$tmp/strangers.err" 3>&-)
+}
+
+@test "a stranger at every waiting place, from the client's address: the client connects within 5 s" {
+	local kind began took
+
+	for kind in silent greeting wrong; do
+		start
+		strangers $kind
+		sleep 1
+		began=${EPOCHREALTIME/./}
+		ROCECHECK_PROBE_TOKEN=$token run timeout 20 "$rc" probe client 127.0.0.1 -p "$port"
+		took=$((${EPOCHREALTIME/./} - began))
+		exec 7>&-
+		echo "$kind: $took us: $output"
+		grep "127.0.0.1: connected" "$tmp/server.err" || { cat "$tmp/server.err" "$tmp/strangers.err"; false; }
+		[ "$took" -lt 5000000 ]
+		[ "$(grep -c refused "$tmp/server.err")" -le 8 ] # one a second
+		kill "$server" 2>/dev/null || true
+		wait "$server" || true
+	done
+}
+
+@test "a connection that gave way to strangers: the client comes again" {
+	door
+	PYTHONPATH=$tmp python3 - "$rc" <<'PY'
+import socket, subprocess, sys, threading
+from door import *
+token = "0123456789abcdef" * 2
+listener = socket.create_server(("127.0.0.1", 0))
+
+def serve():
+    line(listener.accept()[0])
+    s, _ = listener.accept()
+    let_in(s, token)
+    say(s, {"hello": "rocecheck.agent/1", "build": "9.9.9"})
+    s.recv(4096)
+
+threading.Thread(target=serve, daemon=True).start()
+r = subprocess.run([sys.argv[1], "probe", "client", "127.0.0.1", "-p", str(listener.getsockname()[1])],
+                   env={"ROCECHECK_PROBE_TOKEN": token}, capture_output=True, text=True, timeout=60)
+assert r.returncode == 3 and "9.9.9" in r.stderr, r.stderr
+PY
 }
 
 @test "the token is on no wire: a recorded connection has neither it nor a proof for another one" {
@@ -334,7 +397,7 @@ said = []
 def lie():
     s, _ = listener.accept()
     said.append(line(s))
-    say(s, {"probe": "rocecheck.probe/2", "build": "0.1.0", "nonce": "11" * 32})
+    say(s, {"probe": "rocecheck.probe/3", "build": "0.1.0", "nonce": "11" * 32})
     said.append(line(s))
     say(s, {"proof": "22" * 32})
     said.append(s.recv(4096))
@@ -357,7 +420,7 @@ rc, port, token = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 s = socket.create_connection(("127.0.0.1", port))
 s.sendall((json.dumps({"probe": "rocecheck.probe/1", "token": token}) + "\n").encode())
 error = json.loads(s.makefile().readline())["error"]
-assert "speaks rocecheck.probe/1" in error["text"] and "rocecheck.probe/2" in error["text"], error
+assert "speaks rocecheck.probe/1" in error["text"] and "rocecheck.probe/3" in error["text"], error
 assert "one version" in error["hint"]
 
 def old(listener):
@@ -377,11 +440,9 @@ PY
 }
 
 @test "a token a server: a line HOST TOKEN for each, and a host without one" {
-	printf '127.0.0.1 0123456789abcdef\n127.0.0.2 fedcba9876543210\n' >"$tmp/each" && chmod 600 "$tmp/each"
+	printf '127.0.0.1 0123456789abcdef0123456789abcdef\n127.0.0.2 fedcba9876543210fedcba9876543210\n' >"$tmp/each" && chmod 600 "$tmp/each"
 	run -2 "$rc" probe client 127.0.0.1 127.0.0.3 --incast --token-file "$tmp/each"
 	[[ $output == *"$tmp/each: no token for 127.0.0.3"*"add a line '127.0.0.3 TOKEN'"* ]]
-	run -2 "$rc" probe server -p 0 --token-file "$tmp/each"
-	[[ $output == *"expected one token, without a host"* ]]
 	run -2 "$rc" probe client 127.0.0.1 127.0.0.2 --incast </dev/null
 	[[ $output == *"the token of the server 127.0.0.1 is needed"* ]]
 	# Each server hears the proof of its own token.
@@ -402,31 +463,43 @@ def serve(listener, token):
     say(s, {"hello": "rocecheck.agent/1", "build": "9.9.9"})
     s.recv(4096)
 
-for args in ((first, "0123456789abcdef"), (second, "fedcba9876543210")):
+for args in ((first, "0123456789abcdef0123456789abcdef"), (second, "fedcba9876543210fedcba9876543210")):
     threading.Thread(target=serve, args=args, daemon=True).start()
 r = subprocess.run([rc, "probe", "client", "127.0.0.1", "127.0.0.2", "-p", str(port), "--incast", "--token-file", file],
                    capture_output=True, text=True, timeout=60)
-assert sorted(right) == ["0123456789abcdef", "fedcba9876543210"], (right, r.stderr)
+assert sorted(right) == ["0123456789abcdef0123456789abcdef", "fedcba9876543210fedcba9876543210"], (right, r.stderr)
 assert r.stderr.count("9.9.9") == 2, r.stderr
 PY
 }
 
-@test "a token of the user's own is not printed" {
-	echo 0123456789abcdef-mine >"$tmp/t"
+@test "a server takes no token of the user: no option, and not the environment's" {
+	echo 0123456789abcdef0123456789abcdef >"$tmp/t"
 	chmod 600 "$tmp/t"
-	start --token-file "$tmp/t"
-	[ -z "$token" ]
-	run -1 grep -q mine "$tmp/server" "$tmp/server.err"
+	run -2 "$rc" probe server -p 0 --token-file "$tmp/t"
+	[[ $output == *"--token-file"* ]]
+	ROCECHECK_PROBE_TOKEN=0123456789abcdef0123456789abcdef start
+	[[ $token =~ ^[0-9a-f]{32}$ && $token != 0123456789abcdef0123456789abcdef ]]
+	echo "$token" >"$tmp/t"
 	run -3 "$rc" probe client 127.0.0.1 -p "$port" --token-file - <"$tmp/t"
 	[[ $output != *"the token"* ]]
 	ended 0
 }
 
 @test "a token of the environment is taken out of it" {
-	ROCECHECK_PROBE_TOKEN=0123456789abcdef-mine start
-	run -1 grep -q mine "/proc/$server/environ"
-	ROCECHECK_PROBE_TOKEN=0123456789abcdef-mine run -3 "$rc" probe client 127.0.0.1 -p "$port"
-	[[ $output != *"the token"* ]]
+	local client
+
+	start
+	kill -STOP "$server"
+	ROCECHECK_PROBE_TOKEN=$token "$rc" probe client 127.0.0.1 -p "$port" >"$tmp/client" 2>&1 3>&- &
+	client=$!
+	for _ in {1..100}; do
+		grep -qz ROCECHECK "/proc/$client/environ" || break
+		sleep 0.05
+	done
+	run -1 grep -q "$token" "/proc/$client/environ"
+	kill -CONT "$server"
+	wait "$client" || [ $? -eq 3 ]
+	run -1 grep "the token" "$tmp/client"
 	ended 0
 }
 
@@ -447,7 +520,7 @@ def serve(s, text):
     c.recv(4096)
 
 codes = set()
-for text, want in ((b"SSH-2.0-\x1b[2JOpenSSH_9.2\r\n", "no probe server of rocecheck.probe/2: 'SSH-2.0-?[2JOpenSSH_9.2'"),
+for text, want in ((b"SSH-2.0-\x1b[2JOpenSSH_9.2\r\n", "no probe server of rocecheck.probe/3: 'SSH-2.0-?[2JOpenSSH_9.2'"),
                    (b'{"hello":"rocecheck.agent/1","build":"9.9.9"}\n', "9.9.9")):
     s = socket.create_server(("127.0.0.1", 0))
     threading.Thread(target=serve, args=(s, text), daemon=True).start()

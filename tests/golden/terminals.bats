@@ -144,7 +144,7 @@ for text in (H + b"\n",
         status = 1
 sys.exit(status)
 PY
-	ROCECHECK_PROBE_TOKEN=0123456789abcdef0123 python3 "$tmp/server.py" "$rc" >"$tmp/all"
+	ROCECHECK_PROBE_TOKEN=0123456789abcdef0123456789abcdef python3 "$tmp/server.py" "$rc" >"$tmp/all"
 	cat -v "$tmp/all"
 	clean "$tmp/all"
 }

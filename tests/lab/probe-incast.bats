@@ -14,22 +14,19 @@ ask()
 	lab switch "$1" | jq -e .ok >/dev/null
 }
 
-# servers: one on each of h2 and h3.
+# servers: one on each of h2 and h3; their tokens are in /tmp/token of h1.
 servers()
 {
-	local host
-
-	for host in h2 h3; do
-		sh_on $host "umask 077; echo $token >/tmp/token; rm -f /tmp/probe.out
-			(setsid rocecheck probe server --token-file /tmp/token; echo exit \$?) </dev/null >/tmp/probe.out 2>&1 &
-			for i in \$(seq 100); do grep -q listening /tmp/probe.out && exit; sleep 0.1; done; exit 1"
+	sh_on h1 'rm -f /tmp/token'
+	for at in 2 3; do
+		serve h$at
+		sh_on h1 "umask 077; echo 198.18.0.$at $token >>/tmp/token"
 	done
 }
 
 incast()
 {
-	sh_on h1 "umask 077; echo $token >/tmp/token
-		rocecheck probe client 198.18.0.2 198.18.0.3 --incast --token-file /tmp/token --json --baseline 500ms --tos 104 $*"
+	sh_on h1 "rocecheck probe client 198.18.0.2 198.18.0.3 --incast --token-file /tmp/token --json --baseline 500ms --tos 104 $*"
 }
 
 # ended CODE: both servers, and nothing is left anywhere.
@@ -137,7 +134,7 @@ teardown()
 	local line='[0-9.]+ [kM]?B/s, [0-9]+ s left, 0 wrong, 0 lost, slowest of 2 198.18.0.[23] [0-9.]+ [kM]?B/s, fastest 198.18.0.[23] [0-9.]+ [kM]B/s'
 
 	servers
-	ssh -F "$LAB_DIR/ssh_config" -tt h1 "stty cols 150; umask 077; echo $token >/tmp/token; rm -rf /tmp/record
+	ssh -F "$LAB_DIR/ssh_config" -tt h1 "stty cols 150; rm -rf /tmp/record
 		rocecheck probe client 198.18.0.2 198.18.0.3 --incast --token-file /tmp/token --baseline 0 -D 3 --out /tmp/record >/tmp/text
 		echo exit \$?" </dev/null >"$BATS_TEST_TMPDIR/terminal" 2>"$BATS_TEST_TMPDIR/err" || cat "$BATS_TEST_TMPDIR/err"
 	tr '\r' '\n' <"$BATS_TEST_TMPDIR/terminal"
@@ -174,7 +171,7 @@ teardown()
 
 @test "a server is killed in mid-run: the others go on, and it is named" {
 	servers
-	sh_on h1 "umask 077; echo $token >/tmp/token; rm -f /tmp/client.exit
+	sh_on h1 "rm -f /tmp/client.exit
 		(setsid rocecheck probe client 198.18.0.2 198.18.0.3 --incast --token-file /tmp/token --json -v --baseline 0 -D 6; echo \$? >/tmp/client.exit) \
 			</dev/null >/tmp/client.json 2>/tmp/client.err &
 		for i in \$(seq 200); do [ \$(grep -c ': traffic' /tmp/client.err) = 2 ] && exit; sleep 0.1; done; cat /tmp/client.err; exit 1"

@@ -93,9 +93,7 @@ teardown()
 	lab down
 	lab up tests/lab/topologies/clos.yaml
 	fault '{"kind": "ecmp_loss", "port": "leaf1/u1", "direction": "out", "opcode": 100}'
-	sh_on h3 "umask 077; echo $token >/tmp/token
-		(setsid rocecheck probe server --token-file /tmp/token; echo exit \$?) </dev/null >/tmp/probe.out 2>&1 &
-		for i in \$(seq 100); do grep -q listening /tmp/probe.out && exit; sleep 0.1; done; exit 1"
+	serve h3
 	run --separate-stderr sh_on h1 "umask 077; echo $token >/tmp/token
 		rocecheck probe client 198.18.0.3 --token-file /tmp/token --json --baseline 0 -D 500ms -T 104 --rate 1M --sweep 32"
 	jq -c '[.marking.findings[].text]' <<<"$output"

@@ -2,20 +2,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # A probe from h1 to h2, for bats files that have loaded guests.
 
-token=0123456789abcdef0123
-
 # sh_on HOST TEXT: a script in a guest.
 sh_on()
 {
 	on "$1" sh -c "$2"
 }
 
-# serve: a server on h2; its output and, at its end, its exit code are in /tmp/probe.out.
+# serve [HOST [PROGRAM [OPTIONS]]]: a server on h2 or HOST; its output and, at its end, its exit code are in its
+# /tmp/probe.out, its token is in $token.
 serve()
 {
-	sh_on h2 "umask 077; echo $token >/tmp/token; rm -f /tmp/probe.out
-		(setsid rocecheck probe server --token-file /tmp/token; echo exit \$?) </dev/null >/tmp/probe.out 2>&1 &
+	local host=${1:-h2}
+
+	sh_on "$host" "rm -f /tmp/probe.out
+		(setsid ${2:-rocecheck} probe server $3; echo exit \$?) </dev/null >/tmp/probe.out 2>&1 &
 		for i in \$(seq 100); do grep -q listening /tmp/probe.out && exit; sleep 0.1; done; exit 1"
+	token=$(on "$host" sed -n 's/^token //p' /tmp/probe.out)
 }
 
 # probe OPTIONS...: from h1 to it, as a document in $output, with what it said in $stderr. `idle`: its quiet baseline.

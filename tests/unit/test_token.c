@@ -18,11 +18,11 @@
 #include "probe/io/token.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
-#define OTHER "fedcba9876543210"
+#define OTHER "fedcba9876543210fedcba9876543210"
 
 static void test_made(void **state)
 {
-	char a[TOKEN_MAX + 1], b[TOKEN_MAX + 1];
+	char a[TOKEN_LENGTH + 1], b[TOKEN_LENGTH + 1];
 	struct err e = {0};
 
 	(void)state;
@@ -74,10 +74,12 @@ static void test_one_for_all(void **state)
 		{TOKEN "\n", 0620, -EPERM},
 		{"", 0600, -EINVAL},
 		{"short\n", 0600, -EINVAL},
-		{"0123456789\"abcdef\n", 0600, -EINVAL},
-		{"0123456789\\abcdef\n", 0600, -EINVAL},
-		{"0123456789\xc3\xa9"
-		 "abcdef\n",
+		{"0123456789abcdef0123456789abcde\n", 0600, -EINVAL}, /* short of one, */
+		{"0123456789abcdef0123456789abcdef0\n", 0600, -EINVAL},
+		{"correct horse battery staple!!!!\n", 0600, -EINVAL}, /* and none of ours */
+		{"0123456789abcdef0123456789abcdeF\n", 0600, -EINVAL},
+		{"0123456789abcdef0123456789\xc3\xa9"
+		 "abcd\n",
 		 0600, -EINVAL},
 	};
 	char path[] = "/tmp/test-token-XXXXXX";
