@@ -11,7 +11,7 @@
 
 #include "cmd/cmd.h"
 #include "probe/agent/agent.h"
-#include "probe/traffic/traffic_child.h"
+#include "probe/agent/traffic_child.h"
 
 static bool traffic, read_only;
 
@@ -40,7 +40,8 @@ static int run_agent(int argc, char **argv)
 	if (argc)
 		return cmd_usage(&cmd_agent, "unexpected argument '%s'", argv[0]);
 	if (traffic)
-		return traffic_child(STDIN_FILENO, STDOUT_FILENO, true) ? EXIT_ENVIRONMENT : EXIT_OK;
+		return traffic_child(STDIN_FILENO, STDOUT_FILENO, true) ? EXIT_ENVIRONMENT
+									: EXIT_OK;
 	if (length <= 0)
 		snprintf(self, sizeof(self), "rocecheck");
 	else

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
+#include "probe/agent/traffic_child.h"
 #include "probe/marking/echo.h"
-#include "probe/traffic/traffic_child.h"
 #include "tests/unit/fake_objects.h"
 
 struct child {

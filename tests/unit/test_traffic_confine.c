@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
+#include "probe/agent/traffic_child.h"
 #include "probe/traffic/traffic.h"
-#include "probe/traffic/traffic_child.h"
 #include "profiles/base/confine.h"
 #include "profiles/base/privileges.h"
 #include "tests/unit/fake_objects.h"

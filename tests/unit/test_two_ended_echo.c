@@ -15,8 +15,8 @@
 #include <cmocka.h>
 
 #include "probe/agent/agent.h"
+#include "probe/agent/traffic_child.h"
 #include "probe/coord/two_ended_inside.h"
-#include "probe/traffic/traffic_child.h"
 #include "tests/unit/fake_objects.h"
 
 static char self[4096];

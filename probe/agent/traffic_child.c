@@ -3,7 +3,7 @@
  * The traffic process. A thread watches for the end of the input during the run: what the agent
  * cannot say any more is that it wants a stop.
  */
-#include "probe/traffic/traffic_child.h"
+#include "probe/agent/traffic_child.h"
 
 #include <errno.h>
 #include <poll.h>
