@@ -32,7 +32,11 @@ SRCS  := $(foreach d,$(LAYERS),$(sort $(wildcard $(d)/*.c $(d)/*/*.c)))
 OBJS  := $(SRCS:%.c=$(BUILD)/%.o)
 LIB   := $(BUILD)/librocecheck.a
 FUZZ  := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
-UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c))) $(FUZZ)
+# Units that take longest, for a first run; later ones go by the seconds of the last.
+SLOW  := $(patsubst %,$(BUILD)/unit/test_%,deadman_undo deadman traffic_loss traffic_run agent_starved traffic_throttle gate \
+                  agent_stream plan_apply truth)
+UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+UNITS := $(filter $(UNITS),$(SLOW)) $(filter-out $(SLOW),$(UNITS)) $(FUZZ)
 TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c)) $(BUILD)/tools/capgen
 CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
@@ -91,13 +95,13 @@ $(BUILD)/tools/%: tests/lab/tools/%.c
 setup setup-lab setup-soak:
 	@tests/lab/setup.sh build lab-host $(if $(filter setup-lab,$@),,check) $(if $(filter setup-soak,$@),soak)
 
-unit: $(UNITS) ; @tests/run.sh $(BUILD)/check $(UNITS)
+unit: $(UNITS) ; @tests/run.sh $(BUILD)/check --together $(UNITS)
 
 # The tests of every change, without hardware or KVM; ends in "N passed, N failed, N skipped".
 check: setup
 	@$(ALL)
-	@tests/run.sh build/check $(CHECK_TESTS) $(WAITING) --beside tests/sanitize.sh $(UNITS:$(BUILD)/%=build/san/%) \
-	        --beside tests/layers.sh $(filter-out $(WAITING),$(sort $(wildcard tests/golden/*.bats))) tests/units.sh $(UNITS:$(BUILD)/%=build/%)
+	@tests/run.sh build/check $(CHECK_TESTS) $(WAITING) --beside tests/sanitize.sh --together $(UNITS:$(BUILD)/%=build/san/%) \
+	        --beside tests/layers.sh $(filter-out $(WAITING),$(sort $(wildcard tests/golden/*.bats))) tests/units.sh --together $(UNITS:$(BUILD)/%=build/%)
 $(BUILD)/units: $(UNITS)
 
 # The lab itself: its faults, its NIC and switch under load, DCBX; it wants a machine of its own.

@@ -1,22 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Runs test programs and bats files and adds their results up.
-#   tests/run.sh LOGDIR TEST... [--beside TEST...]...
+#   tests/run.sh LOGDIR LANE [--beside LANE]...      LANE: TEST... [--together TEST...]
 # A test is a bats file (*.bats), or a program that prints TAP (cmocka does, by CMOCKA_MESSAGE_OUTPUT).
-# A program that prints no TAP counts as one test: exit 0 passed, 77 skipped, else failed. Those after a
-# --beside run in turn, at the same time as the others, which wait for guests and leave a processor idle.
+# A program that prints no TAP counts as one test: exit 0 passed, 77 skipped, else failed. Lanes run at the same
+# time, the tests of a lane in turn; those after --together run TOGETHER (four a processor) at once, and those
+# that took longest in the last run begin. A new one is played where it stands among those that took no time.
 # A test that tries a second time prints "# retried: WHAT": these lines are shown and counted. The seconds of
-# each suite are left in LOGDIR/seconds, in the form of budget.txt (BUDGET overrides), and a suite over its
-# budget is shown and counted; neither fails, as a machine may be busy. A test that takes three times as long
-# as its suite may, and a minute (SLACK overrides), hangs: it is ended and has failed, and the next one begins.
+# each suite, from its first test to the end of its last, are left in LOGDIR/seconds, in the form of budget.txt
+# (BUDGET overrides), and a suite over its budget is shown and counted; neither fails, as a machine may be busy.
+# A test that takes three times as long as its suite may, and a minute (SLACK overrides), hangs: it is ended and
+# has failed. LOGDIR/results has a line "LANE SUITE TEST BEGIN END PASSED FAILED SKIPPED RETRIED" for each test.
 # With LIST=1 nothing runs: a line "LANE SUITE TEST" each.
 # The last line is "N passed, N failed, N skipped"; exit 1 when one failed or none ran.
 set -u
-log_dir=$1
-shift
 budget=${BUDGET:-$(dirname "$0")/budget.txt}
-passed=0 failed=0 skipped=0 retried=0
-declare -A seconds_of=()
 export CMOCKA_MESSAGE_OUTPUT=tap
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 
@@ -59,35 +57,38 @@ most_seconds()
 		END { print most ? 3 * most + slack : 900 }' "$budget" 2>/dev/null || echo 900
 }
 
-# play TEST LOG SECONDS: runs it, in a process group of its own, which ends with it.
+# play TEST LOG SECONDS: runs it, in a process group of its own, which ends with it and with us.
 play()
 {
 	local run=("$1")
 
 	[[ $1 != *.bats ]] || run=(bats --formatter tap "$1")
+	trap 'kill "$playing"; exit 130' INT TERM HUP
 	timeout --kill-after=30 "$3" "${run[@]}" >"$2" 2>&1 </dev/null &
 	playing=$!
 	wait "$playing"
 }
 
+# run_one LANE TEST: plays it, shows what came of it, and adds its line to the results.
 run_one()
 {
-	local name suite log start rc ok not_ok skip retries lasted most
+	local name suite log begin rc ok not_ok skip retries lasted most
 
-	name_test "$1"
+	name_test "$2"
 	log=$log_dir/${name//\//-}.tap
-	start=$SECONDS
+	begin=$EPOCHSECONDS
 	most=$(most_seconds "$suite")
-	play "$1" "$log" "$most"
+	play "$2" "$log" "$most"
 	rc=$?
-	if ((rc == 124 || rc == 137)); then
+	lasted=$((EPOCHSECONDS - begin))
+	if ((rc == 124 || (rc == 137 && lasted >= most))); then
 		echo "# hung: ended after $most s, in what follows the last test above" >>"$log"
 	fi
 	count_result "$log" $rc
 	retries=$(grep -c '^# retried: ' "$log")
-	lasted=$((SECONDS - start))
-	seconds_of[$suite]=$((${seconds_of[$suite]:-0} + lasted))
-	passed=$((passed + ok - skip)) failed=$((failed + not_ok)) skipped=$((skipped + skip)) retried=$((retried + retries))
+	exec 9>>"$log_dir/results"
+	flock 9 # one shows its lines at a time
+	echo "$1 $suite $2 $begin $EPOCHSECONDS $((ok - skip)) $not_ok $skip $retries" >&9
 	if ((not_ok)); then
 		printf 'FAIL %-36s %d of %d, exit %d, %d s\n' "$name" "$not_ok" $((ok + not_ok)) "$rc" "$lasted"
 		grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/     /'
@@ -100,28 +101,40 @@ run_one()
 	fi
 }
 
-# run_lane NAME TEST...: these in turn; their counts and seconds go to files, as a lane may be a process of its own.
+# longest_first TEST...: in the order of the seconds of the last run.
+longest_first()
+{
+	printf '%s\n' "$@" | awk -v last="$log_dir/results.last" '
+		BEGIN { while ((getline line <last) > 0) { split(line, f, " "); took[f[3]] = f[5] - f[4] } }
+		{ print took[$0] + 0, $0 }' | sort -s -k1,1nr | cut -d' ' -f2-
+}
+
+# run_lane NAME TEST... [--together TEST...]
 run_lane()
 {
-	local lane=$1 name suite t
+	local lane=$1 name suite t in_turn=()
 
 	shift
-	# One beside the others ends none of them.
-	[ "$lane" = main ] || lane_pids=()
-	[ -n "${LIST:-}" ] || trap 'end_lanes; exit 130' INT TERM HUP
-	for t in "$@"; do
-		if [ -n "${LIST:-}" ]; then
+	while (($#)) && [ "$1" != --together ]; do
+		in_turn+=("$1")
+		shift
+	done
+	shift
+	if [ -n "${LIST:-}" ]; then
+		for t in "${in_turn[@]}" "$@"; do
 			name_test "$t"
 			echo "$lane $suite $t"
-		else
-			run_one "$t"
-		fi
-	done
-	[ -z "${LIST:-}" ] || return 0
-	for suite in "${!seconds_of[@]}"; do
-		echo "$suite ${seconds_of[$suite]}"
-	done | sort >"$log_dir/$lane.seconds"
-	echo "$passed $failed $skipped $retried" >"$log_dir/$lane.counts"
+		done
+		return
+	fi
+	((${#in_turn[@]} == 0)) || printf '%s\n' "${in_turn[@]}" | play_all 1 || return
+	(($# == 0)) || longest_first "$@" | play_all "${TOGETHER:-$((4 * $(nproc)))}"
+}
+
+# play_all N: the tests of stdin, N at once, of this lane. It fails when one has left no result.
+play_all()
+{
+	xargs -d '\n' -n 1 -P "$1" "$0" --one "$log_dir" "$lane"
 }
 
 # start_lane TEST...: beside the others, in a process group of its own. LIST only names its tests.
@@ -129,39 +142,38 @@ start_lane()
 {
 	lanes=$((lanes + 1))
 	if [ -n "${LIST:-}" ]; then
-		run_lane "beside$lanes" "$@"
+		run_lane "lane$lanes" "$@"
 		return
 	fi
 	set -m
-	run_lane "beside$lanes" "$@" &
+	run_lane "lane$lanes" "$@" &
 	lane_pids+=($!)
 	set +m
 }
 
-# With all that they started: what plays, and the lanes that this process began.
+# end_lanes: with all that they play.
 end_lanes()
 {
 	local pid
 
-	[ -z "$playing" ] || kill "$playing" 2>/dev/null
 	for pid in "${lane_pids[@]}"; do
 		kill -- "-$pid" 2>/dev/null
 	done
+	exit 130
 }
 
-# wait_lanes: adds up what they count; one without counts has failed.
-wait_lanes()
+# sum_up: the seconds of each suite of a lane to LOGDIR/seconds; prints "PASSED FAILED SKIPPED RETRIED".
+sum_up()
 {
-	local lane ok not_ok skip retries
-
-	for ((lane = 1; lane <= lanes; lane++)); do
-		wait "${lane_pids[lane - 1]}"
-		if read -r ok not_ok skip retries <"$log_dir/beside$lane.counts"; then
-			((passed += ok, failed += not_ok, skipped += skip, retried += retries))
-		else
-			((failed++))
-		fi
-	done
+	awk -v seconds="$log_dir/seconds" '
+		{ suite = $1 " " $2; ok += $6; bad += $7; skipped += $8; retried += $9 }
+		!(suite in begin) || $4 < begin[suite] { begin[suite] = $4 }
+		$5 > end[suite] { end[suite] = $5 }
+		END {
+			printf "" >seconds
+			for (suite in begin) { split(suite, f, " "); print f[2], end[suite] - begin[suite] >seconds }
+			print ok + 0, bad + 0, skipped + 0, retried + 0
+		}' "$log_dir/results"
 }
 
 # over_budget: the suites that took longer than budget.txt gives them. Those of a folder of somebody's own have none.
@@ -172,29 +184,35 @@ over_budget()
 		$1 in most && $2 > most[$1] { printf "over budget: %s took %d s of %d s\n", $1, $2, most[$1] }' "$budget" "$log_dir/seconds"
 }
 
-lanes=0 lane_pids=() playing=
-tests=()
-while (($#)) && [ "$1" != --beside ]; do
-	tests+=("$1")
-	shift
-done
+if [ "$1" = --one ]; then
+	log_dir=$2
+	run_one "$3" "$4"
+	exit 0
+fi
+log_dir=$1 lanes=0 lane_pids=()
+shift
 if [ -z "${LIST:-}" ]; then
 	mkdir -p "$log_dir"
-	rm -f "$log_dir"/*.counts "$log_dir"/*.seconds
+	[ ! -e "$log_dir/results" ] || mv "$log_dir/results" "$log_dir/results.last"
+	: >"$log_dir/results"
+	trap end_lanes INT TERM HUP
 fi
 while (($#)); do
-	shift
 	lane=()
 	while (($#)) && [ "$1" != --beside ]; do
 		lane+=("$1")
 		shift
 	done
+	shift
 	start_lane "${lane[@]}"
 done
-run_lane main "${tests[@]}"
 [ -z "${LIST:-}" ] || exit 0
-wait_lanes
-cat "$log_dir"/*.seconds >"$log_dir/seconds"
+lost=0
+for pid in "${lane_pids[@]}"; do
+	wait "$pid" || ((lost++))
+done
+read -r passed failed skipped retried < <(sum_up)
+((failed += lost))
 printf 'retried: %d\n' "$retried"
 over_budget | tee "$log_dir/over"
 printf 'over budget: %d of %d suites, %d s in all\n' "$(wc -l <"$log_dir/over")" "$(wc -l <"$log_dir/seconds")" "$SECONDS"

@@ -135,21 +135,51 @@ ended() {
 	ended "$(cat "$tmp/child")"
 }
 
+@test "run.sh plays tests together, those that took longest first, and counts the seconds of a suite once" {
+	mkdir "$tmp/unit"
+	for name in 0 1 2; do
+		program unit/$name <<<"ok 1 - $name"
+		sed -i "2i echo $name >>'$tmp/order'; sleep $name" "$tmp/unit/$name"
+	done
+	printf 'unit/0 9\nunit/1 9\nunit/2 9\n' >"$tmp/budget"
+	tests=("$tmp"/unit/{0,1,2})
+	export BUDGET=$tmp/budget
+	start=$EPOCHREALTIME
+	TOGETHER=3 run -0 tests/run.sh "$tmp/log" --together "${tests[@]}"
+	took=$(((${EPOCHREALTIME/./} - ${start/./}) / 1000))
+	[ "${lines[-1]}" = "3 passed, 0 failed, 0 skipped" ]
+	rm "$tmp/order"
+	TOGETHER=1 run -0 tests/run.sh "$tmp/log" "$tmp/unit/0" --together "${tests[@]}"
+	[ "${lines[-1]}" = "4 passed, 0 failed, 0 skipped" ]
+	[ "$(echo $(<"$tmp/order"))" = "0 2 1 0" ]
+	echo "three together took $took ms"
+	((took < 2900))
+	# The suite of a folder of the build: from the first to the last.
+	ln -s "$PWD/tests" "$tmp/tests"
+	mkdir -p "$tmp/build"
+	mv "$tmp/unit" "$tmp/build/"
+	cd "$tmp"
+	TOGETHER=3 run -0 tests/run.sh log --together build/unit/2 build/unit/1 build/unit/0
+	grep -Eqx 'unit [23]' log/seconds
+}
+
 @test "run.sh that is ended ends what it plays, in each lane" {
 	mkdir "$tmp/kind"
-	for lane in a b; do
+	for lane in a b c; do
 		program kind/$lane <<<'ok 1 - never'
 		sed -i '2i echo $$ >"'"$tmp/pid-$lane"'"; sleep 302' "$tmp/kind/$lane"
 	done
-	tests/run.sh "$tmp/log" "$tmp/kind/a" --beside "$tmp/kind/b" 3>&- &
+	tests/run.sh "$tmp/log" "$tmp/kind/a" --beside --together "$tmp/kind/b" "$tmp/kind/c" 3>&- &
 	for ((i = 0; i < 100; i++)); do
-		[ -s "$tmp/pid-a" ] && [ -s "$tmp/pid-b" ] && break
+		[ -s "$tmp/pid-a" ] && [ -s "$tmp/pid-b" ] && [ -s "$tmp/pid-c" ] && break
 		sleep 0.1
 	done
+	[ -s "$tmp/pid-c" ]
 	kill $!
 	wait $! || [ $? = 130 ]
 	ended "$(cat "$tmp/pid-a")"
 	ended "$(cat "$tmp/pid-b")"
+	ended "$(cat "$tmp/pid-c")"
 }
 
 # ci CHECK LAB: .ci/run over two targets that do this.
