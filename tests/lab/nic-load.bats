@@ -48,24 +48,24 @@ two_flows()
 	done
 }
 
-# two_classes [LEAST]: the first of up to three measurements, in one and two, in which frames of both classes
-# waited all the time and both together sent LEAST of the link's rate, 0.1 of it where nothing is said. A guest that
-# the machine starves has nothing to schedule in between, and says nothing about shares; one whose NIC has no time
-# to send says nothing about rates. What both sent is never more than the link's rate.
+# two_classes [LEAST]: the first of up to three measurements, in one and two, in which frames of both classes waited
+# all the time: a guest that the machine starves has nothing to schedule in between, and says nothing about shares.
+# slow is what both sent together where it was less than LEAST of the link's rate (0.1 where nothing is said): the NIC
+# had no time to send. It is never more than the link's rate.
 two_classes()
 {
 	local gaps i least=${1:-0.1} sum
 
 	for i in 1 2 3; do
-		[ $i = 1 ] || echo "# retried: one class had $gaps gaps, both sent $sum MB/s" >&3
+		[ $i = 1 ] || echo "# retried: one class had $gaps gaps" >&3
 		read -r one two gaps < <(two_flows)
 		echo "run $i: $one and $two MB/s, $gaps gaps"
 		sum=$(awk "BEGIN { print $one + $two }")
 		within 0 "$sum" "$(awk "BEGIN { print 1.05 * $rate }")"
-		[ "$gaps" != 0 ] || ! within "$(awk "BEGIN { print $least * $rate }")" "$sum" 9 || return 0
+		[ "$gaps" != 0 ] || break
 	done
 	[ "$gaps" = 0 ] || { echo "one class had gaps in each of three runs"; return 1; }
-	slow=$sum
+	within "$(awk "BEGIN { print $least * $rate }")" "$sum" 9 || slow=$sum
 }
 
 # MB/s, which a guest on a busy machine can still fill.
@@ -107,7 +107,7 @@ teardown_file()
 	# However little time there is: never more.
 	within 0.1 "$one" 0.525
 	within 0.1 "$two" 0.55
-	[ -z "$slow" ] || skip "the machine let the NIC send $slow MB/s in each of three runs, 0.95 are needed"
+	[ -z "$slow" ] || skip "the machine let the NIC send $slow MB/s, 0.95 are needed"
 	within 0.475 "$one" 0.525
 }
 

@@ -95,23 +95,12 @@ setup()
 	inventory fabric.yaml >"$LAB_DIR/fabric.yaml"
 }
 
-# pace LEAST: whether each pair sent that share of 5 % of 25 MB/s, and no more than a tenth above it.
-pace()
-{
-	jq -e --argjson least "$1" 'all(.pairs[]; .asked_bytes_per_s == 1250000 and
-		(.client.result.bytes * 1e9 / .client.result.duration_ns / 1250000 | . > $least and . < 1.1))' \
-		"$out/run.json"
-}
-
 @test "a healthy pair: real bandwidth both ways, every byte right, exit 0" {
-	# Within a tenth, where the machine lets the guests run: time that they lost is not made up for.
-	for i in 1 2 3; do
-		healthy
-		pace 0.5
-		pace 0.9 && break
-		[ $i != 3 ]
-		echo "# retried: a pair was slower than its pace" >&3
-	done
+	healthy
+	# Half of 5 % of 25 MB/s at least: time that a starved guest lost is not made up for. The probe of smoke.bats has to
+	# reach its rate.
+	jq -e 'all(.pairs[]; .asked_bytes_per_s == 1250000 and
+		(.client.result.bytes * 1e9 / .client.result.duration_ns / 1250000 | . > 0.5 and . < 1.1))' "$out/run.json"
 	jq -e '[.pairs[] | "\(.client.host) \(.server.host) \(.verb)"] ==
 		["h1 h2 write", "h1 h2 send", "h2 h1 write", "h2 h1 send"]' "$out/run.json"
 	jq -e 'all(.pairs[]; .ran and .error == "" and .client.tos == 106 and .server.tos == 106 and
