@@ -56,33 +56,45 @@ static void read_lldp(struct reader *r, struct packet *p)
 		packet_fault(p, PACKET_MALFORMED, "%.63s", e.text);
 }
 
-/* 1 and a frame, 0, or -errno. */
-static int next_record(struct reader *r, int timeout_ms, struct record *one, struct err *e)
+/* What an ordinary file has at hand, of any other source one frame. */
+static int read_batch(struct reader *r, int timeout_ms, struct err *e)
 {
-	if (r->at == r->count) {
-		r->at = 0;
-		r->count = source_batch(r->source, r->record, READER_BATCH);
+	struct record *one = &r->record[0];
+	int got, link;
+
+	r->at = 0;
+	r->count = source_batch(r->source, r->record, FLOW_AHEAD);
+	if (!r->count) {
+		got = source_next(r->source, timeout_ms, &one->data, &one->cap_len, &one->wire_len,
+				  &one->time_ns, e);
+		if (got <= 0)
+			return got;
+		r->count = 1;
 	}
-	if (r->at < r->count) {
-		*one = r->record[r->at++];
-		return 1;
-	}
-	return source_next(r->source, timeout_ms, &one->data, &one->cap_len, &one->wire_len,
-			   &one->time_ns, e);
+	link = source_link(r->source);
+	for (unsigned int i = 0; i < r->count; i++)
+		packet_decode(link, r->record[i].data, r->record[i].cap_len, r->record[i].wire_len,
+			      r->frames + i + 1, r->record[i].time_ns, &r->packet[i]);
+	flow_table_fetch(r->flows, r->packet, r->count);
+	return 1;
 }
 
-int reader_next(struct reader *r, int timeout_ms, struct packet *p, struct err *e)
+int reader_next(struct reader *r, int timeout_ms, const struct packet **out, struct err *e)
 {
-	struct record one;
-	int got = next_record(r, timeout_ms, &one, e);
+	struct packet *p;
+	int got;
 
-	if (got <= 0)
-		return got;
-	r->data = one.data;
-	packet_decode(source_link(r->source), one.data, one.cap_len, one.wire_len, ++r->frames,
-		      one.time_ns, p);
+	if (r->at == r->count) {
+		got = read_batch(r, timeout_ms, e);
+		if (got <= 0)
+			return got;
+	}
+	p = &r->packet[r->at];
+	r->data = r->record[r->at++].data;
+	r->frames++;
 	if (p->kind == PACKET_LLDP)
 		read_lldp(r, p);
+	*out = p;
 	return flow_table_add(r->flows, p) < 0 ? err_sys(e, -ENOMEM, "flow table") : 1;
 }
 

@@ -8,17 +8,16 @@
 
 #include "capture/file/source.h"
 
-#define READER_BATCH 16
-
 struct reader {
 	struct source *source;
 	struct flow_table *flows;
 	struct lldp_peer peer;
 	uint64_t frames;
 	const uint8_t *data; /* the frame of the last packet, until the next step */
-	/* Read ahead of an ordinary file; those before `at` are done. */
+	/* Decoded, more than one of an ordinary file; those before `at` are done. */
 	unsigned int count, at;
-	struct record record[READER_BATCH];
+	struct record record[FLOW_AHEAD];
+	struct packet packet[FLOW_AHEAD];
 };
 
 /* Takes the source over, also on failure. max_flows as flow_table_new(). -ENOMEM. The caller
@@ -29,9 +28,9 @@ void reader_clear(struct reader *r);
 /* Before the first frame: how fast the link is that pauses hold, where the source does not say. */
 void reader_assume_link(struct reader *r, uint32_t mbps);
 
-/* One frame, as source_next(): 1 and a packet, 0, or -errno. A broken LLDP frame is a malformed
- * packet. */
-int reader_next(struct reader *r, int timeout_ms, struct packet *p, struct err *e);
+/* One frame, as source_next(): 1 and a packet, valid until the next step, 0, or -errno. A broken
+ * LLDP frame is a malformed packet. */
+int reader_next(struct reader *r, int timeout_ms, const struct packet **p, struct err *e);
 
 /* What was seen so far, with the drops of the source. -ENOMEM. The caller clears the summary. */
 int reader_summary(struct reader *r, struct capture_summary *s);

@@ -37,15 +37,12 @@ void packet_fault(struct packet *p, enum packet_fault fault, const char *fmt, ..
 	va_end(ap);
 }
 
-bool packet_reaches(struct packet *p, uint32_t need, const char *what)
+void packet_ends(struct packet *p, uint32_t need, const char *what)
 {
-	if (p->cap_end >= need)
-		return true;
 	if (p->wire_end >= need)
 		packet_fault(p, PACKET_TRUNCATED, "capture ends inside %s", what);
 	else
 		packet_fault(p, PACKET_MALFORMED, "frame ends inside %s", what);
-	return false;
 }
 
 static void decode_deth(const uint8_t *h, struct packet *p)
@@ -128,14 +125,11 @@ static const struct {
 static void decode_headers(const uint8_t *data, uint16_t headers, struct packet *p)
 {
 	uint32_t at = p->bth_offset + BTH_LEN;
-	unsigned int i;
 
-	for (i = 0; headers && i < ARRAY_SIZE(header_decoders); i++, headers >>= 1) {
-		uint32_t len;
+	for (; headers; headers &= headers - 1U) {
+		unsigned int i = (unsigned int)__builtin_ctz(headers);
+		uint32_t len = roce_headers_len((uint16_t)(1U << i));
 
-		if (!(headers & 1))
-			continue;
-		len = roce_header_len((enum roce_header)(1U << i));
 		if (!packet_reaches(p, at + len, header_decoders[i].name))
 			return;
 		header_decoders[i].decode(data + at, p);

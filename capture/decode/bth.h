@@ -20,8 +20,16 @@ void bth_decode(const uint8_t *data, uint32_t end, bool verifiable, struct packe
 void packet_fault(struct packet *p, enum packet_fault fault, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 
+/* Capture or frame ended before `need` bytes, inside of what. */
+void packet_ends(struct packet *p, uint32_t need, const char *what);
+
 /* True when bytes up to `need` were captured. Else says in p whether capture or frame was too
  * short. */
-bool packet_reaches(struct packet *p, uint32_t need, const char *what);
+static inline bool packet_reaches(struct packet *p, uint32_t need, const char *what)
+{
+	if (p->cap_end < need)
+		packet_ends(p, need, what);
+	return p->cap_end >= need;
+}
 
 #endif

@@ -13,7 +13,7 @@
 #define FULL (OP_PAYLOAD | OP_FULL)
 
 /* clang-format off */
-static const struct opcode_info opcodes[256] = {
+const struct opcode_info opcode_table[256] = {
 	[0x00] = {"RC_SEND_FIRST", 0, REQ | FULL},
 	[0x01] = {"RC_SEND_MIDDLE", 0, REQ | FULL},
 	[0x02] = {"RC_SEND_LAST", 0, REQ | DATA},
@@ -100,27 +100,13 @@ static const uint8_t header_len[] = {
 	16, /* CNP */
 };
 
-const struct opcode_info *opcode_info(uint8_t opcode)
-{
-	return &opcodes[opcode];
-}
-
 uint32_t roce_headers_len(uint16_t headers)
 {
 	uint32_t len = 0;
-	unsigned int i;
 
-	for (i = 0; headers && i < ARRAY_SIZE(header_len); i++, headers >>= 1)
-		if (headers & 1)
-			len += header_len[i];
+	for (; headers; headers &= headers - 1U)
+		len += header_len[__builtin_ctz(headers)];
 	return len;
-}
-
-uint32_t roce_header_len(enum roce_header bit)
-{
-	unsigned int b = bit;
-
-	return b && !(b & (b - 1)) ? roce_headers_len((uint16_t)b) : 0;
 }
 
 const char *opcode_name(uint8_t opcode, char *buf, size_t size)
@@ -131,8 +117,8 @@ const char *opcode_name(uint8_t opcode, char *buf, size_t size)
 	};
 	const char *class_name = classes[opcode_class(opcode)];
 
-	if (opcodes[opcode].name)
-		return opcodes[opcode].name;
+	if (opcode_table[opcode].name)
+		return opcode_table[opcode].name;
 	snprintf(buf, size, "%s 0x%02x", class_name ? class_name : "unknown", opcode);
 	return buf;
 }

@@ -39,8 +39,13 @@ struct opcode_info {
 	uint8_t flags;	  /* enum opcode_flag */
 };
 
+extern const struct opcode_info opcode_table[256];
+
 /* Never NULL; an unknown opcode gives a row without name, headers and flags. */
-const struct opcode_info *opcode_info(uint8_t opcode);
+static inline const struct opcode_info *opcode_info(uint8_t opcode)
+{
+	return &opcode_table[opcode];
+}
 
 static inline enum opcode_class opcode_class(uint8_t opcode)
 {
@@ -49,8 +54,5 @@ static inline enum opcode_class opcode_class(uint8_t opcode)
 
 /* Bytes of all extension headers in the set; the CNP's reserved bytes count as one of them. */
 uint32_t roce_headers_len(uint16_t headers);
-
-/* Bytes of one extension header; 0 when bit is not exactly one of them. */
-uint32_t roce_header_len(enum roce_header bit);
 
 #endif

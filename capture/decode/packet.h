@@ -70,12 +70,12 @@ struct packet {
 	/* Where the decoded frame ends, captured and on the wire: the two lengths, or less within a
 	 * tunnel. A mirror may cut frames: then wire_end is UINT32_MAX. */
 	uint32_t wire_end, cap_end;
+	uint8_t src[16], dst[16]; /* GID form: IPv4 as ::ffff:a.b.c.d */
 	uint8_t kind, encap, fault, icrc;
 	uint8_t dmac[6], smac[6];
 	uint8_t vlan_count;
 	uint16_t vid; /* innermost, when vlan_count > 0 */
 	uint8_t pcp;
-	uint8_t src[16], dst[16]; /* GID form: IPv4 as ::ffff:a.b.c.d */
 	uint8_t dscp, ecn, ttl;
 	uint16_t sport;
 	/* Where the parts lie in the captured frame; 0 = not reached. l3: after the link header and
@@ -91,6 +91,7 @@ struct packet {
 	/* Without pad and ICRC; of an unknown opcode with its extension headers. */
 	uint32_t payload_len;
 	uint16_t headers; /* enum roce_header bits that were decoded */
+	/* What follows is written when it is there, and else is whatever it was. */
 	struct {
 		uint64_t va;
 		uint32_t rkey, dma_len;
@@ -112,8 +113,6 @@ struct packet {
 	uint8_t pfc_enable;
 	uint16_t pfc_quanta[8]; /* [0] alone for 802.3x */
 	char note[64];		/* why malformed or truncated; empty else */
-	/* What follows is only written when it is there: for most packets its first member says
-	 * that it is not, and the rest is whatever it was. */
 	/* The outer frame, when kind says that a tunnel was taken off: everything else is the inner
 	 * frame's. */
 	struct {
@@ -152,7 +151,10 @@ enum aeth_kind {
 };
 
 /* One without an AETH, of the middle of a READ, is as good as an ACK. */
-enum aeth_kind packet_answer_kind(const struct packet *p);
+static inline enum aeth_kind packet_answer_kind(const struct packet *p)
+{
+	return p->headers & HDR_AETH ? (enum aeth_kind)((p->aeth.syndrome >> 5) & 3) : AETH_ACK;
+}
 
 /* What an RNR NAK asks the sender to wait, IBTA vol 1, 9.7.5.2.8; of its value. */
 uint32_t packet_rnr_us(const struct packet *p);

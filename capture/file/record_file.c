@@ -17,6 +17,7 @@
 #include "capture/file/window.h"
 
 #define BUFFER_BYTES	 (512U << 10) /* holds every ordinary record */
+#define FETCH_AHEAD	 2048
 #define MAGIC_MICRO	 0xa1b2c3d4U
 #define MAGIC_NANO	 0xa1b23c4dU
 #define PCAP_HEADER	 24U
@@ -120,6 +121,8 @@ static inline enum record_got next_pcap(struct record_file *r, struct record *ou
 	if (!h)
 		return RECORD_ODD;
 	r->used += PCAP_RECORD + cap_len;
+	__builtin_prefetch(h + FETCH_AHEAD);
+	__builtin_prefetch(h + FETCH_AHEAD + 64);
 	out->data = h + PCAP_RECORD;
 	out->cap_len = cap_len;
 	out->wire_len = u32_at(h + 12);

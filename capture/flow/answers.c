@@ -116,8 +116,11 @@ static void pass_over_reads(uint32_t from, uint32_t len, const struct packet *p,
 			    const struct stream *requester, struct stream_more *own, struct flow *f,
 			    struct flow_events *ev)
 {
-	unsigned int n = requester ? requester->read_count : 0;
+	unsigned int n = requester && len ? requester->read_count : 0;
 
+	/* Most answers are to what was sent behind the newest READ. */
+	if (n && psn_distance(from, requester->psn.reads_end) >= 0)
+		return;
 	for (unsigned int i = 0; i < n && i < STREAM_READS; i++) {
 		int32_t begin = psn_distance(requester->read[i].psn, from);
 		int64_t end = (int64_t)begin + requester->read[i].span;
@@ -136,8 +139,8 @@ static void judge_jump(const struct answers *a, const struct packet *p,
 		       struct flow *f, struct flow_events *ev)
 {
 	bool inside = a->state == ANSWERS_INSIDE, within = follows(p->opcode);
-	const struct stream_read *last = stream_read_of(requester, a->next);
-	const struct stream_read *now = stream_read_of(requester, p->psn);
+	const struct stream_read *last = inside ? stream_read_of(requester, a->next) : NULL;
+	const struct stream_read *now = within ? stream_read_of(requester, p->psn) : NULL;
 	uint32_t end, begin;
 
 	if (inside && within && last == now) {

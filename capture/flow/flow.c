@@ -176,7 +176,7 @@ static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry 
 		if (t->events.bits & (FLOW_READ_GAP | FLOW_REORDERED))
 			stream_read_hole(&peer->stream, p, next, &flow_entry_more(peer)->flow,
 					 &t->events);
-		return flow_entry_keep(t, peer);
+		return flow_entry_keep(t, peer, 1);
 	}
 	count_unknown(e, &t->events);
 	e->flow.answers = (struct answers){0};
@@ -184,7 +184,7 @@ static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry 
 		e->peer = peer->peer = e->candidate = PAIR_NONE;
 		e->strangers = 0;
 	}
-	return flow_entry_keep(t, peer);
+	return flow_entry_keep(t, peer, 1);
 }
 
 static void judge_request(struct flow_table *t, struct flow_entry *e, const struct packet *p)
@@ -231,14 +231,15 @@ static bool is_copy(struct flow_table *t, struct flow_entry *e, const struct pac
 		    bool believed)
 {
 	struct flow_more *more = flow_entry_more(e);
-	bool steady;
+	bool same;
 
 	if (p->opcode == OPCODE_CNP)
 		return stream_is_cnp_copy(&e->stream, p, more->flow.cnp_last_ns);
 	if (believed && answers_awaits(&more->stream, p) && !stream_is_on_path(&e->stream, p))
 		return false;
-	steady = opcode_info(p->opcode)->flags & OP_RESPONSE && is_peer_steady(t, e, p);
-	return stream_is_copy(&e->stream, p, e->flow.last_ns, steady);
+	same = opcode_info(p->opcode)->flags & OP_RESPONSE &&
+	       stream_is_same_answer(&e->stream, p) && is_peer_steady(t, e, p);
+	return stream_is_copy(&e->stream, p, e->flow.last_ns, same);
 }
 
 /* What a packet says beyond its own flow's counters. A packet with a bad ICRC says nothing: the
@@ -341,7 +342,7 @@ static int take_packet(struct flow_table *t, const struct packet *p)
 	count_packet(&e->flow, &flow_entry_more(e)->flow, p, &t->events);
 	err = judge(t, e, p);
 	e->flow.last_ns = p->time_ns;
-	keep_err = flow_entry_keep(t, e);
+	keep_err = flow_entry_keep(t, e, 0);
 	if (err || keep_err)
 		return err ? err : keep_err;
 	return p->cm.message && p->icrc != ICRC_BAD ? manage(t, p) : 0;

@@ -129,6 +129,11 @@ struct flow_events {
  * receiver drops it. -ENOMEM. */
 int flow_table_add(struct flow_table *t, const struct packet *p);
 
+/* Packets that are added next, FLOW_AHEAD at most: what memory has of their flows comes meanwhile,
+ * for all at once. */
+#define FLOW_AHEAD 16
+void flow_table_fetch(const struct flow_table *t, const struct packet *p, unsigned int count);
+
 /* Of the packet that was added last. */
 struct flow_events flow_table_events(const struct flow_table *t);
 

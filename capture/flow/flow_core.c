@@ -68,16 +68,6 @@ void flow_entry_get(const struct flow_table *t, uint32_t id, struct flow *f)
 	f->icrc_unverifiable = f->packets - f->icrc_good - f->icrc_bad;
 }
 
-void flow_entry_lend(struct flow_table *t, struct flow_entry *e, unsigned int i)
-{
-	if (!e->stream.more) {
-		e->stream.more = &t->more[i].stream;
-		e->stream.psn.gap = t->more[i].stream.gap;
-	}
-	if (!e->stream.read)
-		e->stream.read = t->read[i];
-}
-
 typedef uint64_t words __attribute__((vector_size(32), aligned(8)));
 
 static bool is_zero(const void *from, size_t bytes)
@@ -147,15 +137,13 @@ static int keep_reads(struct flow_table *t, struct stream *s)
 	return -ENOMEM;
 }
 
-int flow_entry_keep(struct flow_table *t, struct flow_entry *e)
+int flow_entry_keep_lent(struct flow_table *t, struct flow_entry *e, unsigned int i)
 {
 	int err = 0, read_err = 0;
 
-	for (unsigned int i = 0; i < FLOWS_LENT; i++) {
-		if (e->stream.more == &t->more[i].stream)
-			err = keep_more(t, e, &t->more[i]);
-		if (e->stream.read == t->read[i])
-			read_err = keep_reads(t, &e->stream);
-	}
+	if (e->stream.more == &t->more[i].stream)
+		err = keep_more(t, e, &t->more[i]);
+	if (e->stream.read == t->read[i])
+		read_err = keep_reads(t, &e->stream);
 	return err ? err : read_err;
 }

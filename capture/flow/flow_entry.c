@@ -303,6 +303,24 @@ static struct flow_entry *find(struct flow_table *t, uint64_t hash, const uint8_
 	return NULL;
 }
 
+#define CACHE_LINE 64
+
+void flow_table_fetch(const struct flow_table *t, const struct packet *p, unsigned int count)
+{
+	const struct flow_slot *slot[FLOW_AHEAD];
+
+	for (unsigned int i = 0; i < count; i++) {
+		slot[i] = &t->slot[hash_of(t, p[i].src, p[i].dst, p[i].dest_qpn) & t->slot_mask];
+		__builtin_prefetch(slot[i]);
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		const uint8_t *entry = (const uint8_t *)&t->entry[slot[i]->id - 1];
+
+		for (size_t k = 0; slot[i]->id && k < sizeof(*t->entry); k += CACHE_LINE)
+			__builtin_prefetch(entry + k, 1);
+	}
+}
+
 struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
 				   const uint8_t dst[16], uint32_t dest_qpn)
 {
@@ -332,7 +350,7 @@ int flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct 
 	e->flow.answers = (struct answers){0};
 	if (peer && peer->peer == PAIR_NONE)
 		flow_entry_pair(e, peer);
-	return flow_entry_keep(t, e);
+	return flow_entry_keep(t, e, 0);
 }
 
 static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const struct packet *p)

@@ -92,10 +92,24 @@ void flow_entry_pair(struct flow_entry *a, struct flow_entry *b);
 int flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct connection *c);
 
 /* Room for a flow's losses and READs, when it has none; i < FLOWS_LENT is not lent to another. */
-void flow_entry_lend(struct flow_table *t, struct flow_entry *e, unsigned int i);
+static inline void flow_entry_lend(struct flow_table *t, struct flow_entry *e, unsigned int i)
+{
+	if (!e->stream.more) {
+		e->stream.more = &t->more[i].stream;
+		e->stream.psn.gap = t->more[i].stream.gap;
+	}
+	if (!e->stream.read)
+		e->stream.read = t->read[i];
+}
 
 /* Ends that: what was put there is kept. -ENOMEM: it is lost. */
-int flow_entry_keep(struct flow_table *t, struct flow_entry *e);
+int flow_entry_keep_lent(struct flow_table *t, struct flow_entry *e, unsigned int i);
+static inline int flow_entry_keep(struct flow_table *t, struct flow_entry *e, unsigned int i)
+{
+	if (e->stream.more != &t->more[i].stream && e->stream.read != t->read[i])
+		return 0;
+	return flow_entry_keep_lent(t, e, i);
+}
 
 /* NULL = it has none. */
 static inline struct flow_more *flow_entry_more(const struct flow_entry *e)

@@ -137,6 +137,8 @@ static void advance(struct psn_track *t, const struct psn_request *r)
 
 	t->expected = (r->psn + (span ? span : 1)) & PSN_MASK;
 	t->blind = !span;
+	if (r->read)
+		t->reads_end = t->expected;
 	t->read_len = span ? 0 : r->read_known ? r->read_len : 0;
 }
 

@@ -38,6 +38,7 @@ struct psn_track {
 	uint32_t pmtu;	   /* bytes, 0 = unknown */
 	uint32_t read_len; /* of the last READ, when blind */
 	uint32_t gap_count;
+	uint32_t reads_end; /* what follows the newest READ, if there was one */
 	uint64_t last_ns;
 	/* Still open; the oldest is forgotten for a new one. Room for PSN_GAPS_MAX that the caller
 	 * lends to psn_observe(); else it is only there when there are gaps. */

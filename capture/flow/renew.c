@@ -23,8 +23,7 @@ void renew_doubt(struct stream *s, const struct packet *p, const struct stream_b
 
 	if (!(s->una & STREAM_UNA) || psn_distance(p->psn, s->una) >= 0)
 		return;
-	more->doubt = true;
-	more->anew = true;
+	s->doubt = s->anew = true;
 	more->doubt_psn = p->psn;
 	more->doubt_una = s->una & PSN_MASK;
 	more->doubt_end = s->psn.expected;
@@ -33,7 +32,7 @@ void renew_doubt(struct stream *s, const struct packet *p, const struct stream_b
 
 bool renew_is_open(const struct stream *s)
 {
-	return s->more && s->more->anew;
+	return s->anew;
 }
 
 /* A message takes a PSN at least, so a connection that began at doubt_psn counts no more of them.
@@ -48,16 +47,16 @@ static bool is_of_new(const struct stream *s, const struct packet *p)
 
 bool renew_fits(const struct stream *s, const struct packet *p)
 {
-	return renew_is_open(s) && (!s->more->doubt || is_of_new(s, p));
+	return renew_is_open(s) && (!s->doubt || is_of_new(s, p));
 }
 
 void renew_settle(struct stream *s, struct flow *f, struct flow_events *ev)
 {
 	struct stream_more *more = s->more;
 	const struct stream_before *b = &more->before;
-	bool doubt = more->doubt;
+	bool doubt = s->doubt;
 
-	more->anew = more->doubt = false;
+	s->anew = s->doubt = false;
 	if (!doubt)
 		return;
 	f->duplicates = b->duplicates;
@@ -76,14 +75,14 @@ void renew_settle(struct stream *s, struct flow *f, struct flow_events *ev)
 void renew_decide(struct stream *s, const struct packet *p, struct flow *f, struct flow_events *ev)
 {
 	struct stream_more *more = s->more;
-	bool back = more->doubt && psn_distance(p->psn, more->doubt_una) < -1;
+	bool back = s->doubt && psn_distance(p->psn, more->doubt_una) < -1;
 
 	if (back && !(opcode_info(p->opcode)->headers == HDR_AETH &&
 		      opcode_info(p->opcode)->flags & OP_ACK))
 		return;
 	if (back && is_of_new(s, p))
 		renew_settle(s, f, ev);
-	more->doubt = false;
+	s->doubt = false;
 }
 
 void renew_begin(struct stream *s)

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "capture/decode/bytes.h"
 #include "capture/decode/opcode.h"
 #include "capture/flow/renew.h"
 #include "capture/flow/trail.h"
@@ -20,15 +21,20 @@
 #define COPY_PATH_NS 1000000
 #define COPY_SAME_NS 8000
 
+/* In the pieces that the decoder wrote. */
+static uint64_t mac_of(const uint8_t mac[6])
+{
+	return (uint64_t)be32_at(mac) << 16 | be16_at(mac + 4);
+}
+
 /* What the way to the capture leaves on packets: addresses, VLAN and TTL change from hop to hop,
  * and stay the same for the packets of a flow. */
 static uint32_t path_of(const struct packet *p)
 {
-	uint64_t dmac = 0, smac = 0, h;
+	uint64_t h;
 
-	memcpy(&dmac, p->dmac, sizeof(p->dmac));
-	memcpy(&smac, p->smac, sizeof(p->smac));
-	h = dmac * UINT64_C(0x9e3779b97f4a7c15) + smac * UINT64_C(0xe7037ed1a0b428db);
+	h = mac_of(p->dmac) * UINT64_C(0x9e3779b97f4a7c15);
+	h += mac_of(p->smac) * UINT64_C(0xe7037ed1a0b428db);
 	h ^= (uint64_t)p->ttl << 40 ^ (uint64_t)(p->vlan_count ? p->vid + 1U : 0) << 24;
 	if (p->tunnel.kind)
 		h ^= (uint64_t)p->tunnel.egress << 23 ^ (uint64_t)p->tunnel.session << 8;
@@ -85,7 +91,7 @@ static bool is_request_copy(const struct stream *s, const struct packet *p, uint
 	       within(p->time_ns, s->psn.last_ns, COPY_SAME_NS);
 }
 
-static bool is_answer_copy(const struct stream *s, const struct packet *p)
+bool stream_is_same_answer(const struct stream *s, const struct packet *p)
 {
 	return s->answer_ns && p->psn == s->answer_psn && packet_answer_kind(p) == s->answer_kind &&
 	       within(p->time_ns, s->answer_ns, COPY_SAME_NS);
@@ -101,7 +107,7 @@ bool stream_is_cnp_copy(struct stream *s, const struct packet *p, uint64_t last_
 	return false;
 }
 
-bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, bool steady)
+bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, bool same)
 {
 	bool answer = opcode_info(p->opcode)->flags & OP_RESPONSE;
 	uint32_t path = path_of(p);
@@ -116,7 +122,7 @@ bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, 
 			return true;
 		if (answer)
 			s->path = path;
-	} else if (answer && steady && is_answer_copy(s, p)) {
+	} else if (same) {
 		return true;
 	}
 	if (answer) {
@@ -348,8 +354,8 @@ static void observe_ahead(struct stream *s, const struct packet *p, const struct
 		f->new_connections++;
 		ev->bits |= FLOW_NEW_CONNECTION;
 		renew_begin(s);
-		s->more->anew = true;
-		s->more->doubt = false;
+		s->anew = true;
+		s->doubt = false;
 		break;
 	case PSN_UNJUDGED:
 		f->psn_unjudged++;
@@ -383,7 +389,7 @@ void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 		return;
 	}
 	/* What came late by itself before the refusal is not sent again. */
-	if (s->more->retry || (s->more->refused && !s->more->late))
+	if (s->pending && (s->more->retry || (s->more->refused && !s->more->late)))
 		skip(s, s->next_psn, p->psn);
 	if (d < 0 && !psn_is_jump(&s->psn, &r))
 		observe_behind(s, p, &r, f, ev);
@@ -440,15 +446,15 @@ bool stream_answer(struct stream *s, const struct packet *p, struct flow *f, str
 	bool refusal = kind == AETH_RNR || kind == AETH_NAK;
 	int32_t d;
 
-	if (more->doubt)
+	if (s->doubt)
 		renew_decide(s, p, f, ev);
 	d = psn_distance(p->psn, s->psn.expected);
 	/* Of requests that were not captured, or of another connection. */
 	if (!s->psn.started || d >= 0 || (d < -STREAM_WINDOW_MAX && !stream_read_of(s, p->psn)))
 		return false;
-	more->anew = more->doubt;
+	s->anew = s->doubt;
 	s->una = ((p->psn + !refusal) & PSN_MASK) | STREAM_UNA;
-	if (more->skip_count && psn_distance(s->una, more->skip_from) > 0)
+	if (s->pending && more->skip_count && psn_distance(s->una, more->skip_from) > 0)
 		more->skip_count = 0; /* it had arrived */
 	if (s->psn.gap_count) {
 		uint32_t missed = psn_cover(&s->psn, p->psn - refusal);

@@ -62,10 +62,8 @@ struct stream_more {
 	 * late by themselves; and the READ that was sent again last. Their times, 0 = none. */
 	uint32_t hole_from, hole_end, late_from, late_end, again_psn;
 	uint64_t hole_ns, late_ns, again_ns;
-	/* Whether its pair may have changed; and what was told as sent again of what had been
-	 * acknowledged, up to doubt_una, may be of a new connection: it began at doubt_psn, when
+	/* In doubt: what was acknowledged, up to doubt_una, and sent again from doubt_psn on, when
 	 * doubt_end was expected. */
-	bool anew, doubt;
 	uint32_t doubt_psn, doubt_una, doubt_end;
 	struct stream_before before;
 	uint32_t answer_gap_count;
@@ -88,7 +86,9 @@ struct stream {
 		uint32_t datagram[STREAM_DATAGRAMS]; /* of UD: marks of the last, newest first */
 	};
 	uint8_t last_opcode;
-	bool pending; /* refused, retry, skip_count or late is in use */
+	bool pending : 1; /* refused, retry, skip_count or late may be in use */
+	bool anew : 1;	  /* its pair may have changed, */
+	bool doubt : 1;	  /* and what was told as sent again may be of a new connection */
 	uint8_t read_count;
 	uint8_t answer_kind; /* enum aeth_kind, of the same */
 	uint64_t answer_ns;
@@ -124,9 +124,12 @@ bool stream_is_on_path(const struct stream *s, const struct packet *p);
 void stream_bad_request(struct stream *s, const struct packet *p);
 
 /* A packet that the capture saw twice, as a mirror of two ports does; to be asked of everything
- * but requests with a good PSN. Accounts it, too. last_ns: of the packet before it; steady:
- * stream_is_steady() of the other direction. */
-bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, bool steady);
+ * but requests with a good PSN. Accounts it, too. last_ns: of the packet before it; same:
+ * stream_is_same_answer(), and stream_is_steady() of the other direction. */
+bool stream_is_copy(struct stream *s, const struct packet *p, uint64_t last_ns, bool same);
+
+/* Whether an answer is the last one again, in no time. */
+bool stream_is_same_answer(const struct stream *s, const struct packet *p);
 
 /* The same for a CNP. The NIC makes them by itself, with a TTL and a VLAN that need not be those of
  * the other packets. last_ns: of the CNP before, 0 = none. */
@@ -135,7 +138,7 @@ bool stream_is_cnp_copy(struct stream *s, const struct packet *p, uint64_t last_
 /* Whether nothing is sent again just now, as far as is known. */
 static inline bool stream_is_steady(const struct stream *s)
 {
-	return s->psn.started && s->next_psn == s->psn.expected && !(s->more && s->more->retry);
+	return s->psn.started && s->next_psn == s->psn.expected && !(s->pending && s->more->retry);
 }
 
 /* The connection manager said how the requests begin. What was seen before is of another

@@ -89,7 +89,9 @@ static bool is_datagram(const struct packet *p)
 /* Senders count their datagrams, whoever they are for. */
 static uint32_t mark_of(const struct packet *p)
 {
-	return (p->deth.src_qpn * 0x9e3779b1U ^ (uint32_t)p->sport << 8 ^ p->psn << 1) | 1;
+	uint32_t src_qpn = p->headers & HDR_DETH ? p->deth.src_qpn : 0;
+
+	return (src_qpn * 0x9e3779b1U ^ (uint32_t)p->sport << 8 ^ p->psn << 1) | 1;
 }
 
 bool trail_has_datagram(const struct stream *s, const struct packet *p)

@@ -37,12 +37,12 @@ struct capture_read {
 static int read_all(struct reader *r, struct capture_read *c)
 {
 	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
-	struct packet p;
+	const struct packet *p;
 	int err, got;
 
 	while ((got = reader_next(r, -1, &p, &c->broken)) > 0) {
 		progress_step(&progress, r);
-		witness_add(&c->witnesses, &p, flow_table_events(r->flows));
+		witness_add(&c->witnesses, p, flow_table_events(r->flows));
 	}
 	progress_end(&progress);
 	c->err = got;

@@ -113,7 +113,7 @@ static int decode_all(struct reader *r, const struct capture_filter *f, struct e
 	struct progress progress = progress_begin(PROGRESS_LINES, globals->quiet);
 	unsigned int lines = 0;
 	uint64_t first_ns = 0;
-	struct packet p;
+	const struct packet *p;
 	int got;
 
 	while ((got = reader_next(r, -1, &p, e)) > 0) {
@@ -121,12 +121,12 @@ static int decode_all(struct reader *r, const struct capture_filter *f, struct e
 
 		progress_step(&progress, r);
 		if (r->frames == 1)
-			first_ns = p.time_ns;
-		if (!is_shown(&p, f) || !capture_filter_match(f, &p, ev))
+			first_ns = p->time_ns;
+		if (!is_shown(p, f) || !capture_filter_match(f, p, ev))
 			continue;
 		if (!globals->json)
-			print_line(r, &p, ev, first_ns);
-		else if (!print_object(r, &p, ev) && !ferror(stdout)) /* main() tells of that */
+			print_line(r, p, ev, first_ns);
+		else if (!print_object(r, p, ev) && !ferror(stdout)) /* main() tells of that */
 			return err_sys(e, -ENOMEM, "JSON");
 		if (ferror(stdout))
 			break;

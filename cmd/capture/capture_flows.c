@@ -77,7 +77,7 @@ static int run_flows(int argc, char **argv)
 	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
 	struct capture_summary summary;
 	struct err e = {0}, broken = {0};
-	struct packet p;
+	const struct packet *p;
 	struct reader r;
 	int code, got;
 

@@ -290,7 +290,7 @@ static void print_text(struct reader *r)
 static int read_by(struct reader *r, const struct capture_filter *f, struct capture_by *rows,
 		   struct progress *progress, struct err *e)
 {
-	struct packet p;
+	const struct packet *p;
 	int got;
 
 	while ((got = reader_next(r, -1, &p, e)) > 0) {
@@ -298,8 +298,8 @@ static int read_by(struct reader *r, const struct capture_filter *f, struct capt
 
 		progress_step(progress, r);
 		if (r->frames == 1) /* as in decode, times are from the first frame on */
-			capture_views_begin(&rows->views, p.time_ns);
-		if (capture_filter_match(f, &p, ev) && capture_by_add(rows, &p, ev))
+			capture_views_begin(&rows->views, p->time_ns);
+		if (capture_filter_match(f, p, ev) && capture_by_add(rows, p, ev))
 			return err_sys(e, -ENOMEM, "capture");
 	}
 	return got;
@@ -307,7 +307,7 @@ static int read_by(struct reader *r, const struct capture_filter *f, struct capt
 
 static int read_all(struct reader *r, struct progress *progress, struct err *e)
 {
-	struct packet p;
+	const struct packet *p;
 	int got;
 
 	while ((got = reader_next(r, -1, &p, e)) > 0)

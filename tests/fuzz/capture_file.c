@@ -109,7 +109,7 @@ static void check_reader(const char *path, const struct said *said)
 	struct err e = {0};
 	struct reader r;
 	struct source *s;
-	struct packet p;
+	const struct packet *p;
 	int ended;
 
 	HOLDS(!source_open_file(path, &s, &e) && !reader_init(&r, s, MAX_FLOWS, &e));

@@ -64,7 +64,7 @@ static json_t *by_reader(const char *path)
 	struct capture_summary summary;
 	struct err e = {0};
 	struct source *s;
-	struct packet p;
+	const struct packet *p;
 	struct reader r;
 	json_t *o;
 

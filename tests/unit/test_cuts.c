@@ -17,7 +17,7 @@
 
 #include "capture/decode/lldp.h"
 #include "capture/decode/opcode.h"
-#include "capture/flow/flow.h"
+#include "capture/flow/summary.h"
 #include "tests/tools/capgen.h"
 
 #define LINK_ETHERNET 1
@@ -55,7 +55,7 @@ enum kind {
 };
 
 struct cutter {
-	struct flow_table *flows;
+	struct flow_table *flows, *stale_flows;
 	uint64_t frames;
 	bool seen[KINDS], opcode[256];
 	bool alike[1 << 16]; /* generated frames that were cut already, by a hash of their kind */
@@ -94,13 +94,23 @@ static void note_kinds(struct cutter *c, int dlt, const struct packet *p)
 		c->opcode[p->opcode] = true;
 }
 
+static void check_json(const struct packet *p, const struct packet *stale)
+{
+	json_t *want = packet_to_json(p), *got = packet_to_json(stale);
+
+	assert_true(json_equal(want, got));
+	json_decref(want);
+	json_decref(got);
+}
+
 /* All that reads a frame. */
 static void read_frame(struct cutter *c, int dlt, const uint8_t *bytes, uint32_t cap, uint32_t wire,
 		       struct packet *p)
 {
 	struct lldp_peer peer = {0};
 	struct err e = {0};
-	char text[PACKET_TEXT_MAX];
+	char text[PACKET_TEXT_MAX], stale_text[PACKET_TEXT_MAX];
+	struct packet stale;
 	uint8_t *exact = malloc(cap ? cap : 1);
 
 	assert_non_null(exact);
@@ -109,6 +119,14 @@ static void read_frame(struct cutter *c, int dlt, const uint8_t *bytes, uint32_t
 	packet_decode(dlt, exact, cap, wire, c->frames, c->frames * 1000, p);
 	assert_int_equal(flow_table_add(c->flows, p), 0);
 	assert_true(packet_text(p, text, sizeof(text)) > 0);
+	/* What a packet was before says nothing. */
+	memset(&stale, 0xff, sizeof(stale));
+	packet_decode(dlt, exact, cap, wire, c->frames, c->frames * 1000, &stale);
+	assert_int_equal(flow_table_add(c->stale_flows, &stale), 0);
+	packet_text(&stale, stale_text, sizeof(stale_text));
+	assert_string_equal(stale_text, text);
+	if (p->kind != PACKET_ROCE)
+		check_json(p, &stale);
 	if (p->kind == PACKET_LLDP && !lldp_decode_packet(p, exact, &peer, &e)) {
 		note(c, LLDP_IEEE, !strcmp(peer.dialect, "ieee"));
 		note(c, LLDP_CEE, !strcmp(peer.dialect, "cee"));
@@ -288,6 +306,27 @@ static void cut_dialects(struct cutter *c)
 	cut_lldp(c, cin, sizeof(cin));
 }
 
+static json_t *summary_of(const struct flow_table *t)
+{
+	struct capture_summary s;
+	json_t *o;
+
+	assert_int_equal(capture_summary_make(t, NULL, DROPS_UNKNOWN, 0, &s), 0);
+	o = capture_summary_to_json(&s);
+	assert_non_null(o);
+	capture_summary_clear(&s);
+	return o;
+}
+
+static void check_summaries(const struct cutter *c)
+{
+	json_t *want = summary_of(c->flows), *got = summary_of(c->stale_flows);
+
+	assert_true(json_equal(want, got));
+	json_decref(want);
+	json_decref(got);
+}
+
 static void every_frame(void **state)
 {
 	struct cutter *c = calloc(1, sizeof(*c));
@@ -295,7 +334,9 @@ static void every_frame(void **state)
 	(void)state;
 	assert_non_null(c);
 	c->flows = flow_table_new(0);
+	c->stale_flows = flow_table_new(0);
 	assert_non_null(c->flows);
+	assert_non_null(c->stale_flows);
 	cut_golden(c);
 	cut_generated(c);
 	cut_dialects(c);
@@ -305,7 +346,9 @@ static void every_frame(void **state)
 	for (unsigned int op = 0; op < 256; op++)
 		if (opcode_info((uint8_t)op)->name && !c->opcode[op])
 			fail_msg("opcode 0x%02x was not cut", op);
+	check_summaries(c);
 	flow_table_free(c->flows);
+	flow_table_free(c->stale_flows);
 	free(c);
 }
 

@@ -218,7 +218,7 @@ static void check_cut_while_read(const char *path, bool pcapng, bool at_record)
 	struct capgen_truth truth;
 	struct err e = {0};
 	struct source *s;
-	struct packet p;
+	const struct packet *p;
 	struct reader r;
 	uint64_t done, size;
 	int got;
@@ -279,7 +279,7 @@ static void test_given_up(void **state)
 	struct capgen_truth truth;
 	struct err e = {0};
 	struct source *s;
-	struct packet p;
+	const struct packet *p;
 	struct reader r;
 	char path[64];
 	int fd = make_path(path);

@@ -100,7 +100,7 @@ static unsigned int count(const struct record_plan *plan, unsigned int n, uint64
 	char name[80];
 	struct source *s;
 	struct reader r;
-	struct packet p;
+	const struct packet *p;
 	struct stat st;
 	struct err e = {0};
 	unsigned int frames;
@@ -113,9 +113,9 @@ static unsigned int count(const struct record_plan *plan, unsigned int n, uint64
 	assert_int_equal(source_open_file(name, &s, &e), 0);
 	assert_int_equal(reader_init(&r, s, 0, &e), 0);
 	while (reader_next(&r, -1, &p, &e) == 1) {
-		assert_int_equal(p.fault, PACKET_OK);
-		assert_int_equal(p.cap_len == p.wire_len, plan->full);
-		assert_int_equal(p.reth.rkey != 0, plan->full);
+		assert_int_equal(p->fault, PACKET_OK);
+		assert_int_equal(p->cap_len == p->wire_len, plan->full);
+		assert_int_equal(p->reth.rkey != 0, plan->full);
 	}
 	assert_string_equal(e.text, "");
 	frames = (unsigned int)r.frames;

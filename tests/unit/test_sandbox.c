@@ -206,7 +206,7 @@ static struct source *opened;
 static void read_source(void)
 {
 	struct reader r;
-	struct packet p;
+	const struct packet *p;
 	struct err e = {0};
 	struct capture_summary s;
 	int got;

@@ -34,7 +34,7 @@ static int read_all(const char *path, unsigned int *frames, uint64_t *last_ns, s
 {
 	struct source *s;
 	struct reader r;
-	struct packet p;
+	const struct packet *p;
 	int err = source_open_file(path, &s, e);
 
 	*frames = 0;
@@ -42,8 +42,8 @@ static int read_all(const char *path, unsigned int *frames, uint64_t *last_ns, s
 		return err;
 	assert_int_equal(reader_init(&r, s, 0, e), 0);
 	while ((err = reader_next(&r, -1, &p, e)) > 0) {
-		assert_int_equal(p.icrc, ICRC_GOOD);
-		*last_ns = p.time_ns;
+		assert_int_equal(p->icrc, ICRC_GOOD);
+		*last_ns = p->time_ns;
 	}
 	*frames = (unsigned int)r.frames;
 	assert_int_equal(reader_next(&r, -1, &p, e), 0); /* the break is told once */

@@ -281,7 +281,7 @@ static void check_file(bool pcapng, bool statistics)
 	struct capgen_truth truth;
 	struct err e = {0};
 	struct source *source;
-	struct packet p;
+	const struct packet *p;
 	struct reader r;
 	int fd = mkstemp(path), got;
 

@@ -119,7 +119,7 @@ static int read_all(const char *from, unsigned int *frames, enum capture_drops *
 		    uint64_t *dropped, struct err *e)
 {
 	struct reader r;
-	struct packet p;
+	const struct packet *p;
 	struct source *s;
 	int err = source_open_file(from, &s, e);
 
@@ -128,7 +128,7 @@ static int read_all(const char *from, unsigned int *frames, enum capture_drops *
 		return err;
 	assert_int_equal(reader_init(&r, s, 0, e), 0);
 	while ((err = reader_next(&r, -1, &p, e)) > 0)
-		assert_int_equal(p.icrc, ICRC_GOOD);
+		assert_int_equal(p->icrc, ICRC_GOOD);
 	*frames = (unsigned int)r.frames;
 	*drops = source_drops(s, dropped);
 	reader_clear(&r);
