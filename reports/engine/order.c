@@ -98,6 +98,43 @@ int order_make(const struct findings *f, struct order *o)
 	return 0;
 }
 
+static int host_compare(const void *a, const void *b, void *arg)
+{
+	const struct findings *f = arg;
+	const size_t *x = a, *y = b;
+	int difference = strcmp(f->list[*x].host, f->list[*y].host);
+
+	return difference ? difference : sign(*x, *y);
+}
+
+int order_make_hosts(const struct findings *f, struct order *o)
+{
+	*o = (struct order){.count = f->count, .at = calloc(f->count + 1, sizeof(*o->at))};
+	if (!o->at)
+		return -ENOMEM;
+	for (size_t i = 0; i < f->count; i++)
+		o->at[i] = i;
+	qsort_r(o->at, f->count, sizeof(*o->at), host_compare, (void *)f);
+	return 0;
+}
+
+size_t order_host(const struct order *o, const struct findings *f, const char *host, size_t *end)
+{
+	size_t first = 0;
+
+	for (size_t behind = o->count; first < behind;) {
+		size_t middle = first + (behind - first) / 2;
+
+		if (strcmp(f->list[o->at[middle]].host, host) < 0)
+			first = middle + 1;
+		else
+			behind = middle;
+	}
+	for (*end = first; *end < o->count && !strcmp(f->list[o->at[*end]].host, host);)
+		(*end)++;
+	return first;
+}
+
 void order_clear(struct order *o)
 {
 	free(o->at);

@@ -19,6 +19,14 @@ struct order {
 int order_make(const struct findings *f, struct order *o);
 void order_clear(struct order *o);
 
+/* The other order, without place: host by host, those of one host as they are in the list. -ENOMEM.
+ */
+int order_make_hosts(const struct findings *f, struct order *o);
+
+/* The findings of one host, "" = the fabric: the first one's place in at[], and the place behind
+ * the last one. */
+size_t order_host(const struct order *o, const struct findings *f, const char *host, size_t *end);
+
 /* Number of findings with this verdict, and of violations that lead. */
 size_t verdict_count(const struct findings *f, enum verdict v);
 size_t leading_count(const struct findings *f);

@@ -22,7 +22,7 @@
 struct page {
 	const struct report *r;
 	const struct findings *f;
-	struct order order;
+	struct order order, hosts;
 	FILE *out;
 };
 
@@ -237,17 +237,18 @@ struct tally {
 	size_t blocking;
 };
 
-static struct tally tally_of(const struct report *r, const char *host, const char *port)
+static struct tally tally_of(const struct page *p, const char *host, const char *port)
 {
 	struct tally t = {{0}, 0};
+	size_t end, at = order_host(&p->hosts, p->f, host, &end);
 
-	for (size_t i = 0; i < r->findings->count; i++) {
-		const struct finding *f = &r->findings->list[i];
+	for (; at < end; at++) {
+		const struct finding *f = &p->f->list[p->hosts.at[at]];
 
-		if (strcmp(f->host, host) || (f->port[0] && strcmp(f->port, port)))
+		if (f->port[0] && strcmp(f->port, port))
 			continue;
 		t.by[f->verdict]++;
-		t.blocking += finding_blocks(f, r->allow, r->allow_count);
+		t.blocking += finding_blocks(f, p->r->allow, p->r->allow_count);
 	}
 	return t;
 }
@@ -264,7 +265,7 @@ static enum verdict worst_of(const struct tally *t)
 static void put_port(const struct page *p, const struct run_host *h, const char *name)
 {
 	const struct port *port = h->has_before && name[0] ? snapshot_port(&h->before, name) : NULL;
-	struct tally t = tally_of(p->r, h->name, name);
+	struct tally t = tally_of(p, h->name, name);
 	char *host = text_copy(h->name, TEXT_FIELD), *netdev = text_copy(name, TEXT_FIELD);
 	char *ibdev = text_copy(port && port->ibdev[0] ? port->ibdev : "-", TEXT_FIELD);
 	char mtu[16] = "-";
@@ -463,8 +464,12 @@ int write_text(const struct report *r, FILE *out, struct err *e)
 	int err;
 
 	err = order_make(r->findings, &page.order);
-	if (err)
+	if (!err)
+		err = order_make_hosts(r->findings, &page.hosts);
+	if (err) {
+		order_clear(&page.order);
 		return err_sys(e, err, "report");
+	}
 	page.out = open_memstream(&document, &size);
 	if (page.out) {
 		put_page(&page);
@@ -478,5 +483,6 @@ int write_text(const struct report *r, FILE *out, struct err *e)
 		err = writer_put(out, document, size, e);
 	free(document);
 	order_clear(&page.order);
+	order_clear(&page.hosts);
 	return err;
 }

@@ -11,6 +11,8 @@
 #include <errno.h>
 #include <libxml/parser.h>
 #include <libxml/xpath.h>
+#include <limits.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "fabric_run.h"
@@ -306,6 +308,55 @@ static void test_text_hostile(void **state)
 	findings_clear(&s.findings);
 }
 
+/* The time of this process, to judge and report so many hosts of eight ports whose PFC is off; of
+ * three times the shortest. */
+static double grown_s(unsigned int hosts)
+{
+	enum { PORTS = 8 };
+	struct run_host *host = calloc(hosts, sizeof(*host));
+	struct fabric_run f;
+	struct port port[PORTS];
+	struct run run = {.host = host, .host_count = hosts};
+	clock_t best = LONG_MAX;
+
+	good_run(&f);
+	for (unsigned int i = 0; i < PORTS; i++) {
+		port[i] = f.before[0];
+		port[i].qos.pfc_enabled = 0;
+		snprintf(port[i].netdev, sizeof(port[i].netdev), "roce%u", i);
+	}
+	for (unsigned int i = 0; i < hosts; i++) {
+		snprintf(host[i].name, sizeof(host[i].name), "h%u", i);
+		host[i].reached = host[i].has_before = true;
+		host[i].before = f.host[0].before;
+		host[i].before.port = port;
+		host[i].before.port_count = PORTS;
+	}
+	for (unsigned int i = 0; i < 3; i++) {
+		struct findings all = {0};
+		struct report report = {.fabric = &f.fabric, .run = &run, .findings = &all};
+		clock_t began = clock();
+
+		assert_int_equal(rules_run(&f.fabric, &run, &all), 0);
+		free(document_of(&report, "text"));
+		began = clock() - began;
+		best = began < best ? began : best;
+		findings_clear(&all);
+	}
+	free(host);
+	return (double)best / CLOCKS_PER_SEC;
+}
+
+/* Twice the ports take about twice the time, and never four times. */
+static void test_growth(void **state)
+{
+	double once_s = grown_s(100), twice_s = grown_s(200);
+
+	(void)state;
+	if (twice_s > 3 * once_s)
+		fail_msg("800 ports: %.3f s, 1600 ports: %.3f s", once_s, twice_s);
+}
+
 static void test_full_disk(void **state)
 {
 	static struct sample s;
@@ -352,7 +403,7 @@ int main(void)
 		cmocka_unit_test(test_junit),	  cmocka_unit_test(test_junit_twins),
 		cmocka_unit_test(test_text),	  cmocka_unit_test(test_text_hostile),
 		cmocka_unit_test(test_full_disk), cmocka_unit_test(test_save),
-		cmocka_unit_test(test_text_tcp),
+		cmocka_unit_test(test_text_tcp),  cmocka_unit_test(test_growth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
