@@ -6,7 +6,22 @@
 #ifndef CAPTURE_LLDP_H
 #define CAPTURE_LLDP_H
 
-#include "capture/flow/summary.h"
+#include "capture/decode/packet.h"
+#include "profiles/qos.h"
+
+#define LLDP_HEARD_MAX 8
+
+struct lldp_peer {
+	bool seen;
+	char chassis[64], system[64], port[64];
+	char dialect[8];	/* "ieee", "cee", "cin" or "" */
+	struct qos qos;		/* ETS, PFC, APP, willing as advertised */
+	struct qos recommended; /* ETS that the peer wants us to have */
+	uint32_t max_frame;	/* 802.3 maximum frame size TLV, 0 = not sent */
+	uint16_t ttl_s;
+	unsigned int neighbours;	/* different chassis ids heard: more than 1 is a finding */
+	uint32_t heard[LLDP_HEARD_MAX]; /* hashes of their chassis ids; not in JSON */
+};
 
 /* Parses an LLDP frame from its Ethernet header on (VLAN tags allowed). A newer frame of the same
  * chassis replaces what an older one said. A second chassis id raises peer->neighbours, and what it

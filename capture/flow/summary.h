@@ -6,28 +6,14 @@
 #ifndef CAPTURE_SUMMARY_H
 #define CAPTURE_SUMMARY_H
 
+#include "capture/decode/lldp.h"
 #include "capture/flow/flow.h"
-#include "profiles/qos.h"
 
 /* How many packets the source lost, as far as it tells. */
 enum capture_drops {
 	DROPS_UNKNOWN, /* a pcap file has no drop counters */
 	DROPS_ZERO,
 	DROPS_SOME,
-};
-
-#define LLDP_HEARD_MAX 8
-
-struct lldp_peer {
-	bool seen;
-	char chassis[64], system[64], port[64];
-	char dialect[8];	/* "ieee", "cee", "cin" or "" */
-	struct qos qos;		/* ETS, PFC, APP, willing as advertised */
-	struct qos recommended; /* ETS that the peer wants us to have */
-	uint32_t max_frame;	/* 802.3 maximum frame size TLV, 0 = not sent */
-	uint16_t ttl_s;
-	unsigned int neighbours;	/* different chassis ids heard: more than 1 is a finding */
-	uint32_t heard[LLDP_HEARD_MAX]; /* hashes of their chassis ids; not in JSON */
 };
 
 struct capture_summary {

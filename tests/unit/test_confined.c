@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "capture/confined.h"
+#include "capture/file/confined.h"
 #include "capture/file/record_live.h"
 #include "profiles/base/file.h"
 #include "profiles/base/privileges.h"
