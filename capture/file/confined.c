@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/wait.h>
@@ -235,7 +236,7 @@ static int place_descriptors(const struct confined_job *job, int socket)
 	return err;
 }
 
-static int prepare(const struct confined_job *job, int socket, struct err *e)
+static int prepare(const struct confined_job *job, int socket, int *refused, struct err *e)
 {
 	int err = place_descriptors(job, socket);
 
@@ -244,10 +245,10 @@ static int prepare(const struct confined_job *job, int socket, struct err *e)
 	err = job->open(job->arg, e);
 	for (int fd = FIRST_FREE; fd < SANDBOX_WRITE_END; fd++)
 		close(fd);
-	return err ? err : sandbox_confine(SANDBOX_LIVE, job->unfiltered, e);
+	return err ? err : sandbox_confine(SANDBOX_LIVE, job->unfiltered, refused, e);
 }
 
-static _Noreturn void child(const struct confined_job *job, int socket)
+static _Noreturn void child(const struct confined_job *job, int socket, int *refused)
 {
 	struct ready ready = {0};
 	struct err e = {0};
@@ -256,7 +257,7 @@ static _Noreturn void child(const struct confined_job *job, int socket)
 	/* Another process of the same user may stop it, and the parent may have no right to end it:
 	 * the kernel lets a stopped process of this group go on when the parent has ended. */
 	(void)setpgid(0, 0);
-	ready.code = prepare(job, socket, &e);
+	ready.code = prepare(job, socket, refused, &e);
 	memcpy(ready.text, e.text, sizeof(ready.text));
 	memcpy(ready.hint, e.hint, sizeof(ready.hint));
 	if (!confined_write(SANDBOX_PARENT_FD, &ready, sizeof(ready)) && !ready.code)
@@ -288,18 +289,28 @@ int confined_start(const struct confined_job *job, struct confined *c, struct er
 	const struct timeval patience = {.tv_sec = SEND_S};
 	int pair[2];
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+	c->refused = mmap(NULL, sizeof(*c->refused), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (c->refused == MAP_FAILED)
 		return err_sys(e, -errno, "the process that decodes packets");
+	*c->refused = -1;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
+		err_sys(e, -errno, "the process that decodes packets");
+		(void)munmap(c->refused, sizeof(*c->refused));
+		return e->code;
+	}
 	c->pid = fork();
 	if (!c->pid)
-		child(job, pair[1]);
+		child(job, pair[1], c->refused);
 	close(pair[1]);
 	c->fd = pair[0];
 	(void)setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (c->pid > 0)
 		return await_ready(c, e);
+	err_sys(e, -errno, "the process that decodes packets");
 	close(pair[0]);
-	return err_sys(e, -errno, "the process that decodes packets");
+	(void)munmap(c->refused, sizeof(*c->refused));
+	return e->code;
 }
 
 void confined_stop(const struct confined *c)
@@ -334,7 +345,8 @@ static int await_end(pid_t pid, int *status)
 
 int confined_end(struct confined *c, struct err *e)
 {
-	int status = 0, err;
+	char call[SANDBOX_CALL_MAX];
+	int status = 0, err, refused;
 
 	if (c->pid <= 0)
 		return 0;
@@ -344,8 +356,15 @@ int confined_end(struct confined *c, struct err *e)
 	if (err == -ETIMEDOUT && !kill(c->pid, SIGKILL))
 		err = await_end(c->pid, &status);
 	c->pid = 0;
+	refused = *c->refused;
+	(void)munmap(c->refused, sizeof(*c->refused));
 	if (err)
 		return err_sys(e, err, "the process that decodes packets does not end");
+	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS && refused >= 0)
+		return err_set(
+			e, -EPIPE,
+			"the process that decodes packets was ended: its sandbox does not allow %s",
+			sandbox_call(refused, call));
 	if (WIFSIGNALED(status))
 		return err_set(e, -EPIPE,
 			       "the process that decodes packets was ended by signal %d (%s)",

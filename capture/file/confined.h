@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A process beside this one that decodes packets of the wire: a child that opens packet sockets,
- * then gives up every privilege and confines itself (profiles/base/sandbox.h), and only then looks at the
- * first frame. What it finds comes over a stream socket, and is as hostile as the packets are.
+ * then gives up every privilege and confines itself (profiles/base/sandbox.h), and only then looks
+ * at the first frame. What it finds comes over a stream socket, and is as hostile as the packets
+ * are.
  */
 #ifndef CAPTURE_CONFINED_H
 #define CAPTURE_CONFINED_H
@@ -27,7 +28,8 @@ struct confined_job {
 
 struct confined {
 	pid_t pid;
-	int fd; /* to the child */
+	int fd;	      /* to the child */
+	int *refused; /* shared with it: the number of the system call that ended it, or -1 */
 };
 
 /* Starts it, and waits until it is confined. The child has no other descriptor than
@@ -55,7 +57,7 @@ int confined_send_fd(int to, uint8_t byte, int fd);
 int confined_receive_fd(int from, uint8_t *byte, int *fd);
 
 /* Closes the socket and waits for the process, which is killed when it does not end. -EPIPE and e
- * when it was ended by a signal: e names it. */
+ * when it was ended by a signal: e names it, or the system call that its sandbox does not allow. */
 int confined_end(struct confined *c, struct err *e);
 
 #endif

@@ -42,7 +42,7 @@ int capture_file_open(const char *path, struct reader *r)
 	if (fd < 0)
 		return cmd_fail(EXIT_USAGE, &e);
 	leave_terminal();
-	if (sandbox_confine(SANDBOX_FILE, capture_no_sandbox, &e)) {
+	if (sandbox_confine(SANDBOX_FILE, capture_no_sandbox, NULL, &e)) {
 		err_prefix(&e, "%s", path);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}

@@ -12,10 +12,16 @@
 #include <net/if.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <termios.h>
+#include <unistd.h>
 
 #include "profiles/base/privileges.h"
 
@@ -60,7 +66,9 @@ static const struct allowed allowed[] = {
 	{SCMP_SYS(sched_getaffinity), 0, 0, 0},
 	{SCMP_SYS(gettid), 0, 0, 0},
 	{SCMP_SYS(sigaltstack), 0, 0, 0},
-	{SCMP_SYS(rt_sigaction), 0, 0, 0},
+	/* The first thread asks for the signals that glibc keeps to itself. */
+	{SCMP_SYS(rt_sigaction), 0, UINT32_MAX, 32},
+	{SCMP_SYS(rt_sigaction), 0, UINT32_MAX, 33},
 	{SCMP_SYS(rt_sigprocmask), 0, 0, 0},
 	{SCMP_SYS(rt_sigreturn), 0, 0, 0},
 	{SCMP_SYS(restart_syscall), 0, 0, 0},
@@ -99,8 +107,9 @@ static const struct allowed allowed_live[] = {
 	{SCMP_SYS(sendmsg), 0, FD_MASK, SANDBOX_PARENT_FD},
 	{SCMP_SYS(sendto), 0, FD_MASK, SANDBOX_PARENT_FD},
 	/* libpcap: an error of the socket, what the ring dropped, and whether the interface is
-	 * still there. */
+	 * still there and up. */
 	{SCMP_SYS(getsockopt), 0, 0, 0},
+	{SCMP_SYS(getsockname), 0, 0, 0},
 	{SCMP_SYS(ioctl), 1, UINT32_MAX, SIOCGIFFLAGS},
 	{SCMP_SYS(ioctl), 1, UINT32_MAX, SIOCGIFINDEX},
 	{SCMP_SYS(getpid), 0, 0, 0},
@@ -121,19 +130,11 @@ static int allow_rows(scmp_filter_ctx filter, const struct allowed *row, size_t 
 	return 0;
 }
 
-/* A number that has any of the upper 32 bits set is not below, whatever the lower ones are. */
-static int allow_low_writes(scmp_filter_ctx filter)
+/* A first argument that is below end; one with any of the upper 32 bits set is not, whatever the
+ * lower ones are. */
+static int allow_below(scmp_filter_ctx filter, int call, scmp_datum_t end)
 {
-	static const int calls[] = {SCMP_SYS(write), SCMP_SYS(writev)};
-
-	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
-		struct scmp_arg_cmp low = SCMP_CMP64(0, SCMP_CMP_LT, SANDBOX_WRITE_END);
-		int err = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, calls[i], 1, &low);
-
-		if (err)
-			return err;
-	}
-	return 0;
+	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A0(SCMP_CMP_LT, end));
 }
 
 /* Libraries that look for a file live without it. The sanitizer's search for leaks does not. */
@@ -156,35 +157,88 @@ static int allow(scmp_filter_ctx filter, enum sandbox_input input)
 {
 	int err = allow_rows(filter, allowed, ARRAY_SIZE(allowed));
 
+	/* Not of SIGSYS, the last of the signals that are not for real time. */
+	err = err ? err : allow_below(filter, SCMP_SYS(rt_sigaction), SIGSYS);
 	if (!err && input == SANDBOX_FILE)
 		err = allow_rows(filter, allowed_file, ARRAY_SIZE(allowed_file));
 	if (!err && input == SANDBOX_LIVE) {
 		err = allow_rows(filter, allowed_live, ARRAY_SIZE(allowed_live));
-		err = err ? err : allow_low_writes(filter);
+		err = err ? err : allow_below(filter, SCMP_SYS(write), SANDBOX_WRITE_END);
+		err = err ? err : allow_below(filter, SCMP_SYS(writev), SANDBOX_WRITE_END);
 		err = err ? err : refuse_files(filter);
 	}
 	/* Its flags are behind a pointer: glibc then takes clone. */
 	return err ? err : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
-int sandbox_enter(enum sandbox_input input, struct err *e)
+int sandbox_filter(enum sandbox_input input, uint32_t arch, void **filter)
 {
-	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_KILL_PROCESS);
-	int err;
+	uint32_t native = seccomp_arch_native();
+	int err = 0;
 
-	if (!filter)
-		return err_set(e, -ENOTSUP, "seccomp: no filter can be made");
-	json_object_seed(0); /* opens a file the first time */
-	err = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	*filter = seccomp_init(SCMP_ACT_TRAP);
+	if (!*filter)
+		return -ENOTSUP;
+	if (arch && arch != native)
+		err = seccomp_arch_add(*filter, arch);
+	if (!err && arch && arch != native)
+		err = seccomp_arch_remove(*filter, native);
 	if (!err)
-		err = allow(filter, input);
+		err = seccomp_attr_set(*filter, SCMP_FLTATR_CTL_TSYNC, 1);
+	if (!err)
+		err = allow(*filter, input);
+	if (err)
+		seccomp_release(*filter);
+	return err;
+}
+
+const char *sandbox_call(int call, char text[SANDBOX_CALL_MAX])
+{
+	char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, call);
+
+	snprintf(text, SANDBOX_CALL_MAX, "system call %d (%s)", call, name ? name : "unknown");
+	free(name);
+	return text;
+}
+
+static volatile int *refused_call; /* a handler gets no argument */
+
+/* The call was not made. Whatever malloc() calls is allowed, so its lock is free here. */
+static void sandbox_refused(int number, siginfo_t *info, void *context)
+{
+	char call[SANDBOX_CALL_MAX], text[2 * SANDBOX_CALL_MAX];
+
+	(void)number, (void)context;
+	if (refused_call) {
+		*refused_call = info->si_syscall;
+	} else {
+		snprintf(text, sizeof(text), "rocecheck: error: %s is not allowed in the sandbox\n",
+			 sandbox_call(info->si_syscall, call));
+		(void)!write(STDERR_FILENO, text, strlen(text));
+	}
+	/* Refused as well, with SIGSYS blocked: the kernel ends the process by it. */
+	(void)syscall(SYS_tgkill, 0, 0, SIGSYS);
+}
+
+int sandbox_enter(enum sandbox_input input, volatile int *refused, struct err *e)
+{
+	struct sigaction action = {.sa_sigaction = sandbox_refused, .sa_flags = SA_SIGINFO};
+	void *filter;
+	int err = sandbox_filter(input, 0, &filter);
+
+	if (err)
+		return err_set(e, -ENOTSUP, "seccomp: no filter can be made (%d)", err);
+	json_object_seed(0); /* opens a file the first time */
+	refused_call = refused;
+	if (sigaction(SIGSYS, &action, NULL))
+		err = -errno;
 	if (!err)
 		err = seccomp_load(filter);
 	seccomp_release(filter);
 	return err ? err_set(e, -ENOTSUP, "seccomp: the kernel takes no filter (%d)", err) : 0;
 }
 
-int sandbox_confine(enum sandbox_input input, bool unfiltered, struct err *e)
+int sandbox_confine(enum sandbox_input input, bool unfiltered, volatile int *refused, struct err *e)
 {
 	int err = privileges_drop(e);
 
@@ -194,7 +248,7 @@ int sandbox_confine(enum sandbox_input input, bool unfiltered, struct err *e)
 	(void)prctl(PR_SET_DUMPABLE, 1);
 #endif
 	if (!err)
-		err = sandbox_enter(input, e);
+		err = sandbox_enter(input, refused, e);
 	if (err != -ENOTSUP)
 		return err;
 	if (unfiltered)

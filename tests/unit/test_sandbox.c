@@ -5,7 +5,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
+#include <pcap/pcap.h>
+#include <poll.h>
 #include <pthread.h>
+#include <sched.h>
+#include <arpa/inet.h>
+#include <linux/seccomp.h>
 #include <seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -13,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -40,7 +47,7 @@ static int status_of(void (*f)(void))
 	assert_true(pid >= 0);
 	if (!pid) {
 		alarm(60);
-		if (sandbox_enter(SANDBOX_FILE, &e))
+		if (sandbox_enter(SANDBOX_FILE, NULL, &e))
 			_exit(UNCONFINED);
 		f();
 		_exit(0);
@@ -92,6 +99,17 @@ static void change_user(void)
 	(void)!setuid(0);
 }
 
+static void ignore_refusals(void)
+{
+	(void)signal(SIGSYS, SIG_IGN);
+}
+
+/* The kernel takes the lower 32 bits for the number. */
+static void ignore_disguised(void)
+{
+	(void)syscall(SYS_rt_sigaction, (1UL << 32) | SIGSYS, NULL, NULL, 8);
+}
+
 static void read_file(void)
 {
 	(void)open("/etc/passwd", O_RDONLY);
@@ -107,11 +125,18 @@ static const struct {
 	void (*f)(void);
 	bool leak_search; /* needs it, with AddressSanitizer */
 } forbidden[] = {
-	{"create a file", create_file, false},	 {"make a socket", make_socket, false},
-	{"run a program", run_program, false},	 {"send a signal", send_signal, false},
-	{"remove a file", unlink_file, false},	 {"type for the user", push_input, false},
-	{"change the user", change_user, false}, {"make code", make_code, false},
-	{"open a file", read_file, true},	 {"fork", be_two, true},
+	{"create a file", create_file, false},
+	{"make a socket", make_socket, false},
+	{"run a program", run_program, false},
+	{"send a signal", send_signal, false},
+	{"remove a file", unlink_file, false},
+	{"type for the user", push_input, false},
+	{"change the user", change_user, false},
+	{"make code", make_code, false},
+	{"ignore refusals", ignore_refusals, false},
+	{"ignore them in disguise", ignore_disguised, false},
+	{"open a file", read_file, true},
+	{"fork", be_two, true},
 };
 
 static bool sanitized(void)
@@ -136,6 +161,138 @@ static void kills(void **state)
 			fail_msg("%s: status 0x%x", forbidden[i].name, (unsigned int)status);
 	}
 	assert_int_equal(access("/tmp/rocecheck-test-escape", F_OK), -1);
+}
+
+/* Whoever reports it can say which call that was. */
+static void names(void **state)
+{
+	char text[256] = "", want[256];
+	int status, said[2], kept = dup(STDERR_FILENO);
+
+	(void)state;
+	assert_int_equal(pipe(said), 0);
+	assert_int_equal(dup2(said[1], STDERR_FILENO), STDERR_FILENO);
+	status = status_of(make_socket);
+	assert_int_equal(dup2(kept, STDERR_FILENO), STDERR_FILENO);
+	close(kept);
+	close(said[1]);
+	assert_true(read(said[0], text, sizeof(text) - 1) > 0);
+	close(said[0]);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS);
+	snprintf(want, sizeof(want),
+		 "rocecheck: error: system call %d (socket) is not allowed in the sandbox\n",
+		 SYS_socket);
+	assert_string_equal(text, want);
+	sandbox_call(100000, text);
+	assert_string_equal(text, "system call 100000 (unknown)");
+}
+
+struct asked {
+	const char *call;
+	unsigned int argument;
+	uint64_t value;
+	uint32_t want;
+};
+
+/* The filter is a classic BPF program over struct seccomp_data, in words of this machine; libpcap
+ * runs one over words of the network. */
+static uint32_t answer_of(const struct bpf_insn *program, uint32_t arch, const struct asked *a)
+{
+	struct seccomp_data data = {.arch = arch};
+	uint32_t words[sizeof(data) / sizeof(uint32_t)];
+
+	data.nr = seccomp_syscall_resolve_name_arch(arch, a->call);
+	assert_true(data.nr >= 0);
+	data.args[a->argument] = a->value;
+	memcpy(words, &data, sizeof(words));
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		words[i] = htonl(words[i]);
+	return bpf_filter(program, (const u_char *)words, sizeof(words), sizeof(words));
+}
+
+static void check_filter(uint32_t arch, enum sandbox_input input, const struct asked *asked,
+			 size_t n)
+{
+	static struct bpf_insn program[4096];
+	FILE *f = tmpfile();
+	void *filter;
+
+	assert_non_null(f);
+	assert_int_equal(sandbox_filter(input, arch, &filter), 0);
+	assert_int_equal(seccomp_export_bpf(filter, fileno(f)), 0);
+	seccomp_release(filter);
+	rewind(f);
+	assert_in_range(fread(program, sizeof(program[0]), ARRAY_SIZE(program), f), 1,
+			ARRAY_SIZE(program) - 1);
+	fclose(f);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t got = answer_of(program, arch, &asked[i]);
+
+		if (got != asked[i].want)
+			fail_msg("arch %x: %s: 0x%x, not 0x%x", arch, asked[i].call, got,
+				 asked[i].want);
+	}
+}
+
+/* glibc and libpcap on either machine: arm64 has no poll, open and fstat of its own. */
+static void architectures(void **state)
+{
+	static const uint32_t archs[] = {SCMP_ARCH_X86_64, SCMP_ARCH_AARCH64};
+	static const struct asked both[] = {
+		{"read", 0, 0, SECCOMP_RET_ALLOW},
+		{"newfstatat", 3, AT_EMPTY_PATH, SECCOMP_RET_ALLOW},
+		{"newfstatat", 3, 0, SECCOMP_RET_TRAP},
+		{"mmap", 2, PROT_READ | PROT_WRITE, SECCOMP_RET_ALLOW},
+		{"mremap", 0, 0, SECCOMP_RET_ALLOW},
+		{"futex", 0, 0, SECCOMP_RET_ALLOW},
+		{"clone", 0, CLONE_VM | CLONE_THREAD, SECCOMP_RET_ALLOW},
+		{"clone3", 0, 0, SECCOMP_RET_ERRNO | ENOSYS},
+		{"rseq", 0, 0, SECCOMP_RET_ALLOW},
+		{"getrandom", 0, 0, SECCOMP_RET_ALLOW},
+		{"clock_gettime", 0, 0, SECCOMP_RET_ALLOW},
+		{"rt_sigaction", 0, SIGTERM, SECCOMP_RET_ALLOW},
+		{"rt_sigaction", 0, 33, SECCOMP_RET_ALLOW},
+		{"rt_sigaction", 0, SIGSYS, SECCOMP_RET_TRAP},
+		{"rt_sigreturn", 0, 0, SECCOMP_RET_ALLOW},
+		{"exit_group", 0, 0, SECCOMP_RET_ALLOW},
+		{"execve", 0, 0, SECCOMP_RET_TRAP},
+		{"socket", 0, 0, SECCOMP_RET_TRAP},
+		{"unlinkat", 0, 0, SECCOMP_RET_TRAP},
+		{"kill", 0, 0, SECCOMP_RET_TRAP},
+		{"setuid", 0, 0, SECCOMP_RET_TRAP},
+	};
+	static const struct asked live[] = {
+		{"ppoll", 0, 0, SECCOMP_RET_ALLOW},
+		{"getsockopt", 0, 9, SECCOMP_RET_ALLOW},
+		{"getsockname", 0, 9, SECCOMP_RET_ALLOW},
+		{"ioctl", 1, SIOCGIFFLAGS, SECCOMP_RET_ALLOW},
+		{"ioctl", 1, TIOCSTI, SECCOMP_RET_TRAP},
+		{"sendto", 0, SANDBOX_PARENT_FD, SECCOMP_RET_ALLOW},
+		{"sendto", 0, 9, SECCOMP_RET_TRAP},
+		{"recvmsg", 0, SANDBOX_PARENT_FD, SECCOMP_RET_ALLOW},
+		{"write", 0, SANDBOX_WRITE_END - 1, SECCOMP_RET_ALLOW},
+		{"write", 0, SANDBOX_WRITE_END, SECCOMP_RET_TRAP},
+		{"write", 0, UINT64_C(1) << 32, SECCOMP_RET_TRAP},
+#ifndef __SANITIZE_ADDRESS__
+		{"openat", 0, 0, SECCOMP_RET_ERRNO | EACCES},
+#endif
+	};
+	static const struct asked file[] = {
+		{"write", 0, SANDBOX_WRITE_END, SECCOMP_RET_ALLOW},
+		{"sendto", 0, SANDBOX_PARENT_FD, SECCOMP_RET_TRAP},
+		{"ppoll", 0, 0, SECCOMP_RET_TRAP},
+#ifndef __SANITIZE_ADDRESS__
+		{"openat", 0, 0, SECCOMP_RET_TRAP},
+#endif
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(archs); i++) {
+		check_filter(archs[i], SANDBOX_LIVE, both, ARRAY_SIZE(both));
+		check_filter(archs[i], SANDBOX_LIVE, live, ARRAY_SIZE(live));
+		check_filter(archs[i], SANDBOX_FILE, both, ARRAY_SIZE(both));
+		check_filter(archs[i], SANDBOX_FILE, file, ARRAY_SIZE(file));
+	}
 }
 
 static void *count(void *n)
@@ -276,7 +433,7 @@ static void refuses(void **state)
 			struct err e = {0};
 
 			no_seccomp();
-			check(sandbox_confine(SANDBOX_FILE, unfiltered, &e) ==
+			check(sandbox_confine(SANDBOX_FILE, unfiltered, NULL, &e) ==
 			      (unfiltered ? 0 : -ENOTSUP));
 			check(unfiltered || strstr(e.hint, "--no-sandbox"));
 			check(has_no_privilege());
@@ -313,8 +470,10 @@ static void finds_leaks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kills),   cmocka_unit_test(works),	  cmocka_unit_test(decodes),
-		cmocka_unit_test(refuses), cmocka_unit_test(finds_leaks),
+		cmocka_unit_test(kills),	 cmocka_unit_test(works),
+		cmocka_unit_test(decodes),	 cmocka_unit_test(refuses),
+		cmocka_unit_test(finds_leaks),	 cmocka_unit_test(names),
+		cmocka_unit_test(architectures),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
