@@ -2,7 +2,9 @@
 /*
  * The flow table: entries in order of their first packet, found through an open-addressing hash
  * with a random seed, because addresses and QPNs come from the wire. Memory is bounded: when the
- * table is full, the eighth of the flows that was idle longest makes room, and is counted.
+ * table is full, the eighth of the flows that was idle longest makes room, and is counted. What
+ * only few flows have is lent for each packet, and kept when something was put there: in a capture
+ * of many flows, memory that has to be cleared and fetched takes more time than packets.
  */
 #include "capture/flow/flow_entry.h"
 
@@ -78,59 +80,17 @@ static void fill_slots(struct flow_table *t)
 	}
 }
 
-/* Memory that costs nothing until it is used, and then comes in large pages. NULL: there is none.
- */
-static void *reserve(size_t bytes)
+/* Room for entries, from the edge of a page where they are many: those that are not used yet cost
+ * nothing, and the others come in large pages. */
+static struct flow_entry *entries_new(uint32_t room)
 {
-	uint8_t *p, *begin;
+	size_t bytes = room * sizeof(struct flow_entry);
+	size_t unit = bytes < HUGE_PAGE ? _Alignof(struct flow_entry) : HUGE_PAGE;
+	struct flow_entry *entry = aligned_alloc(unit, (bytes + unit - 1) & ~(unit - 1));
 
-	p = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (p == MAP_FAILED)
-		return NULL;
-	begin = (uint8_t *)(((uintptr_t)p + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
-	if (begin > p)
-		munmap(p, (size_t)(begin - p));
-	if (begin < p + HUGE_PAGE)
-		munmap(begin + bytes, (size_t)(p + HUGE_PAGE - begin));
-	(void)madvise(begin, bytes, MADV_HUGEPAGE); /* only faster */
-	return begin;
-}
-
-/* Of an array; those that are large are reserved. */
-static size_t bytes_of(uint32_t room, size_t each)
-{
-	size_t unit = room * each < HUGE_PAGE ? __alignof__(struct flow_entry) : HUGE_PAGE;
-
-	return (room * each + unit - 1) & ~(unit - 1);
-}
-
-/* On the edge of a cache line, zeros behind the first `count`, which are those of `old`. */
-static void *more(const void *old, uint32_t count, uint32_t room, size_t each)
-{
-	size_t bytes = bytes_of(room, each);
-	uint8_t *p;
-
-	if (bytes >= HUGE_PAGE) {
-		p = reserve(bytes);
-	} else {
-		p = aligned_alloc(__alignof__(struct flow_entry), bytes);
-		if (p)
-			memset(p + count * each, 0, bytes - count * each);
-	}
-	if (p && count)
-		memcpy(p, old, count * each);
-	return p;
-}
-
-static void release(void *p, uint32_t room, size_t each)
-{
-	size_t bytes = bytes_of(room, each);
-
-	if (p && bytes >= HUGE_PAGE)
-		munmap(p, bytes);
-	else
-		free(p);
+	if (entry && unit == HUGE_PAGE)
+		(void)madvise(entry, bytes, MADV_HUGEPAGE); /* only faster */
+	return entry;
 }
 
 static int grow(struct flow_table *t, uint32_t room)
@@ -142,15 +102,17 @@ static int grow(struct flow_table *t, uint32_t room)
 
 	while (slots < each * room)
 		slots *= 2;
-	slot = more(NULL, 0, slots, sizeof(*slot));
-	entry = more(t->entry, t->count, room, sizeof(*entry));
+	slot = calloc(slots, sizeof(*slot));
+	entry = entries_new(room);
 	if (!slot || !entry) {
-		release(slot, slots, sizeof(*slot));
-		release(entry, room, sizeof(*entry));
+		free(slot);
+		free(entry);
 		return -ENOMEM;
 	}
-	release(t->slot, t->slot_mask + 1, sizeof(*t->slot));
-	release(t->entry, t->room, sizeof(*entry));
+	if (t->count)
+		memcpy(entry, t->entry, t->count * sizeof(*entry));
+	free(t->slot);
+	free(t->entry);
 	t->entry = entry;
 	t->slot = slot;
 	t->room = room;
@@ -160,20 +122,20 @@ static int grow(struct flow_table *t, uint32_t room)
 }
 
 /* Nothing is lent to it. */
-static void forget(struct flow_table *t, struct flow_entry *e)
+static void forget(struct flow_entry *e)
 {
-	flow_pool_give(&t->mores, flow_entry_more(e));
-	flow_pool_give(&t->reads, e->stream.read);
+	free(flow_entry_more(e));
+	free(e->stream.read);
 }
 
 void flow_table_free(struct flow_table *t)
 {
 	if (!t)
 		return;
-	flow_pool_clear(&t->mores);
-	flow_pool_clear(&t->reads);
-	release(t->entry, t->room, sizeof(*t->entry));
-	release(t->slot, t->slot_mask + 1, sizeof(*t->slot));
+	for (uint32_t i = 0; i < t->count; i++)
+		forget(&t->entry[i]);
+	free(t->entry);
+	free(t->slot);
 	pair_table_free(t->pairs);
 	connect_table_free(t->connections);
 	free(t);
@@ -185,8 +147,6 @@ struct flow_table *flow_table_new(unsigned int max_flows)
 
 	if (!t)
 		return NULL;
-	flow_pool_init(&t->mores, sizeof(struct flow_more));
-	flow_pool_init(&t->reads, STREAM_READS * sizeof(struct stream_read));
 	t->max = max_flows ? max_flows : FLOWS_MAX_DEFAULT;
 	if (t->max > FLOWS_LIMIT)
 		t->max = FLOWS_LIMIT;
@@ -253,7 +213,7 @@ static int evict(struct flow_table *t)
 	for (i = 0; i < t->count; i++) {
 		if (drop && t->entry[i].flow.last_frame <= limit) {
 			drop--;
-			forget(t, &t->entry[i]);
+			forget(&t->entry[i]);
 			t->totals.evicted_flows++;
 			continue;
 		}
@@ -389,4 +349,128 @@ struct flow_entry *flow_entry_of(struct flow_table *t, const struct packet *p)
 	if (make_room(t) < 0)
 		return NULL;
 	return entry_new(t, hash, p);
+}
+
+static void add_class(struct flow *f, uint8_t tclass, uint64_t packets)
+{
+	f->packets += packets;
+	f->ecn[tclass & 3] += packets;
+	f->dscp[tclass >> 2] += packets;
+}
+
+void flow_count_class(struct flow_core *f, struct flow *more, uint8_t tclass)
+{
+	unsigned int i = 0;
+
+	while (i < FLOW_CLASSES && f->class_packets[i] && f->tclass[i] != tclass)
+		i++;
+	if (i < FLOW_CLASSES) {
+		f->tclass[i] = tclass;
+		f->class_packets[i]++;
+	} else {
+		add_class(more, tclass, 1);
+	}
+}
+
+static void put_core(const struct flow_core *c, struct flow *f)
+{
+	memcpy(f->src, c->src, sizeof(f->src));
+	memcpy(f->dst, c->dst, sizeof(f->dst));
+	f->dest_qpn = c->dest_qpn;
+	f->sport = c->sport;
+	f->encap = c->encap;
+	f->service = c->service;
+	f->max_payload = c->max_payload;
+	f->payload_bytes = c->payload_bytes;
+	f->requests = c->requests;
+	f->responses = c->responses;
+	f->last_ns = c->last_ns;
+	f->last_frame = c->last_frame;
+	f->icrc_good = c->icrc_good;
+	f->acks = c->acks;
+	f->held_unknown = c->held_unknown;
+	f->paired = c->paired;
+	f->peer_qpn = c->peer_qpn;
+	f->first_ns = c->first_ns;
+	f->first_frame = c->first_frame;
+	for (unsigned int i = 0; i < FLOW_CLASSES; i++)
+		add_class(f, c->tclass[i], c->class_packets[i]);
+}
+
+void flow_entry_get(const struct flow_table *t, uint32_t id, struct flow *f)
+{
+	const struct flow_entry *e = &t->entry[id];
+	const struct flow_more *more = flow_entry_more(e);
+
+	if (more)
+		*f = more->flow;
+	else
+		memset(f, 0, sizeof(*f));
+	put_core(&e->flow, f);
+	f->icrc_unverifiable = f->packets - f->icrc_good - f->icrc_bad;
+}
+
+/* Its gaps mean nothing without their number, and packets are counted beside their class. */
+static bool is_used(const struct flow_more *more)
+{
+	static const struct flow_more unused;
+	const size_t counters = offsetof(struct flow, dscp) - offsetof(struct flow, packets);
+
+	return memcmp(&more->flow.packets, &unused.flow.packets, counters) != 0 ||
+	       memcmp(&more->stream, &unused.stream, offsetof(struct stream_more, gap)) != 0;
+}
+
+/* The same after a packet that was no event, which most are: of what may be used without one. */
+static bool is_used_quietly(const struct flow_more *more)
+{
+	const struct flow *f = &more->flow;
+
+	return (f->packets | f->psn_unjudged | f->new_connections | more->stream.timeout_ns) != 0;
+}
+
+static int keep_more(const struct flow_table *t, struct flow_entry *e, struct flow_more *lent)
+{
+	bool used = t->events.bits ? is_used(lent) : is_used_quietly(lent);
+	struct flow_more *own = used ? malloc(sizeof(*own)) : NULL;
+
+	e->stream.more = NULL;
+	e->stream.psn.gap = NULL;
+	if (own) {
+		*own = *lent;
+		e->stream.more = &own->stream;
+		e->stream.psn.gap = own->stream.gap;
+	} else {
+		e->stream.psn.gap_count = 0;
+		e->stream.pending = false;
+	}
+	if (used)
+		memset(lent, 0, sizeof(*lent));
+	return used && !own ? -ENOMEM : 0;
+}
+
+static int keep_reads(struct stream *s)
+{
+	const struct stream_read *lent = s->read;
+	size_t bytes = STREAM_READS * sizeof(*lent);
+	int err;
+
+	s->read = s->read_count ? malloc(bytes) : NULL;
+	if (s->read) {
+		memcpy(s->read, lent, bytes);
+		return 0;
+	}
+	err = s->read_count ? -ENOMEM : 0;
+	s->read_count = 0;
+	return err;
+}
+
+int flow_entry_keep_lent(struct flow_table *t, struct flow_entry *e, unsigned int i)
+{
+	int err = 0, read_err = 0;
+
+	if (e->stream.more == &t->more[i].stream)
+		err = keep_more(t, e, &t->more[i]);
+	if (e->stream.read == t->read[i])
+		read_err = keep_reads(&e->stream);
+	return err ? err : read_err;
 }

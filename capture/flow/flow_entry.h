@@ -8,7 +8,6 @@
 
 #include "capture/flow/answers.h"
 #include "capture/flow/connect.h"
-#include "capture/flow/flow_pool.h"
 #include "capture/flow/pair.h"
 #include "capture/flow/stream.h"
 
@@ -71,7 +70,6 @@ struct flow_table {
 	 * put there; else zeros, but for READs that are not counted. */
 	struct flow_more more[FLOWS_LENT];
 	struct stream_read read[FLOWS_LENT][STREAM_READS];
-	struct flow_pool mores, reads; /* what was kept */
 };
 
 /* Finds or makes the flow of a packet. NULL on -ENOMEM. Entries move when one is made. */

@@ -101,16 +101,8 @@ struct stream {
 void stream_request(struct stream *s, const struct packet *p, struct flow *f,
 		    struct flow_events *ev);
 
-/* Keeps a READ request that is the newest. Part of stream_request(). */
-void stream_note_read(struct stream *s, const struct psn_request *r, uint64_t va);
-
 /* The READ that a response of this PSN answers; NULL = it is not known any more, or s is NULL. */
 const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn);
-
-/* A READ request that is sent again because of what is missing of its responses: all of it, or the
- * rest behind the first ones. It is counted, and why. Part of stream_request(), too. */
-bool stream_read_again(struct stream *s, const struct packet *p, const struct psn_request *r,
-		       struct flow *f, struct flow_events *ev);
 
 /* A response to s left a hole between `from` and it, or filled one by itself, as its event says. f:
  * of s. */

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Counts by opcode, DSCP and time. Two slots become one whenever a packet lies behind the last.
+ * Hosts by an open-addressing hash, at most half full, that doubles with them.
  */
 #include "capture/flow/views.h"
 
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SLOT_START_NS 1000000 /* 1 ms */
+#define SLOTS_FIRST   128U
 
 static void add(struct view_row *to, const struct view_row *what)
 {
@@ -74,4 +78,89 @@ void capture_views_add(struct capture_views *v, const struct packet *p, struct f
 	add(&v->opcode[p->opcode], &one);
 	add(&v->dscp[p->dscp & 63], &one);
 	add(slot_at(v, p->time_ns), &one);
+}
+
+static uint32_t hash_of(const uint8_t address[16])
+{
+	uint64_t a, b;
+
+	memcpy(&a, address, sizeof(a));
+	memcpy(&b, address + 8, sizeof(b));
+	a = (a ^ UINT64_C(0xa0761d6478bd642f)) * UINT64_C(0x9e3779b97f4a7c15) ^ b;
+	return (uint32_t)(a * UINT64_C(0xe7037ed1a0b428db) >> 32);
+}
+
+/* The slot of an address: its own, or the free one that it would take. */
+static uint32_t *slot_of(const struct view_hosts *h, const uint8_t address[16])
+{
+	uint32_t at = hash_of(address) & h->slot_mask;
+
+	while (h->slot[at] && memcmp(h->host[h->slot[at] - 1].address, address, 16) != 0)
+		at = (at + 1) & h->slot_mask;
+	return &h->slot[at];
+}
+
+static int grow(struct view_hosts *h)
+{
+	uint32_t slots = h->slot ? 2 * (h->slot_mask + 1) : SLOTS_FIRST;
+	struct view_host *host = reallocarray(h->host, slots / 2, sizeof(*host));
+	uint32_t *slot;
+
+	if (!host)
+		return -ENOMEM;
+	h->host = host;
+	slot = calloc(slots, sizeof(*slot));
+	if (!slot)
+		return -ENOMEM;
+	free(h->slot);
+	h->slot = slot;
+	h->slot_mask = slots - 1;
+	for (uint32_t i = 0; i < h->count; i++)
+		*slot_of(h, h->host[i].address) = i + 1;
+	return 0;
+}
+
+int view_hosts_add(struct view_hosts *h, const struct packet *p, struct flow_events ev)
+{
+	struct view_row *row = &h->others;
+	uint32_t *slot;
+	int err;
+
+	if (p->kind != PACKET_ROCE || !p->bth)
+		return 0;
+	if (!h->slot || (h->count == (h->slot_mask + 1) / 2 && h->count < VIEW_HOSTS_MAX)) {
+		err = grow(h);
+		if (err)
+			return err;
+	}
+	slot = slot_of(h, p->src);
+	if (!*slot && h->count < VIEW_HOSTS_MAX) {
+		memset(&h->host[h->count], 0, sizeof(*h->host));
+		memcpy(h->host[h->count].address, p->src, 16);
+		*slot = ++h->count;
+	}
+	if (*slot)
+		row = &h->host[*slot - 1].row;
+	view_row_add(row, p, ev);
+	return 0;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct view_host *x = a, *y = b;
+
+	return memcmp(x->address, y->address, sizeof(x->address));
+}
+
+void view_hosts_sort(struct view_hosts *h)
+{
+	if (h->count)
+		qsort(h->host, h->count, sizeof(*h->host), by_address);
+}
+
+void view_hosts_clear(struct view_hosts *h)
+{
+	free(h->host);
+	free(h->slot);
+	memset(h, 0, sizeof(*h));
 }

@@ -5,7 +5,7 @@
 #ifndef CMD_CAPTURE_BY_H
 #define CMD_CAPTURE_BY_H
 
-#include "capture/flow/view_hosts.h"
+#include "capture/flow/views.h"
 
 extern const char *const capture_by_words[]; /* NULL ends */
 

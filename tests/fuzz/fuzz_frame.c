@@ -7,7 +7,6 @@
 #include "capture/decode/lldp.h"
 #include "capture/decode/opcode.h"
 #include "capture/file/source.h"
-#include "capture/flow/view_hosts.h"
 #include "capture/flow/views.h"
 #include "capture/flow/witness.h"
 #include "reports/engine/findings.h"

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "capture/flow/view_hosts.h"
+#include "capture/flow/views.h"
 
 static void test_timeline(void **state)
 {
