@@ -7,7 +7,8 @@
 Each pair gives a ratio, new by base. A row has the median of its ratios and the 95 % interval of that median by
 order statistics (sign test), which asks nothing of their distribution. A row is worse, or better, when the whole
 interval lies beyond 3 %, of rows that run in the lab beyond 10 %, in the direction of its target: >= or <=.
-One line a row: NAME RATIO LOW..HIGH same|better|worse. Exit 2 when a row is worse, 1 when there are too few pairs.
+One line a row: NAME RATIO LOW..HIGH same|better|worse, of fewer than 21 pairs their range and "not judged". A pair
+that lacks a side does not count. Exit 2 when a row is worse, 1 when there is no pair.
 """
 import math
 import pathlib
@@ -53,6 +54,10 @@ def interval(values):
 
 def judge(name, sign, pairs):
     """The words behind NAME, and whether the row is worse."""
+    if len(pairs) < MIN_PAIRS:
+        ratios = sorted(new / old for old, new in pairs if old > 0) or [0]
+        text = f"{statistics.median(ratios):.3f} {ratios[0]:.3f}..{ratios[-1]:.3f}"
+        return f"{text} not judged ({len(pairs)} of {MIN_PAIRS} pairs)", False
     if any(old <= 0 or new <= 0 for old, new in pairs):
         old, new = (statistics.median(side) for side in zip(*pairs))
         if old == new:
@@ -72,14 +77,9 @@ def judge(name, sign, pairs):
 
 
 def main(folder):
-    sides = []
-    for side in ("base", "new"):
-        files = sorted(pathlib.Path(folder).glob(side + ".*"), key=lambda path: int(path.suffix[1:]))
-        sides.append([read_rows(path) for path in files])
-    base, new = sides
-    if len(base) != len(new) or len(new) < MIN_PAIRS:
-        print(f"{len(base)} and {len(new)} runs: at least {MIN_PAIRS} pairs are needed", file=sys.stderr)
-        return 1
+    folder = pathlib.Path(folder)
+    numbers = sorted(int(path.suffix[1:]) for path in folder.glob("base.*") if (folder / f"new{path.suffix}").exists())
+    base, new = ([read_rows(folder / f"{side}.{n}") for n in numbers] for side in ("base", "new"))
     names = list(dict.fromkeys(name for rows in new + base for name in rows))
     is_worse = False
     for name in names:
@@ -88,8 +88,6 @@ def main(folder):
             words, worse = "- new (the base has no such row)", False
         elif not any(name in rows for rows in new):
             words, worse = "- gone (only the base has it)", False
-        elif len(pairs) < MIN_PAIRS:
-            words, worse = f"- not judged (in {len(pairs)} of {len(new)} pairs)", False
         else:
             sign = next(rows[name][1] for rows in new if name in rows)
             words, worse = judge(name, sign, pairs)

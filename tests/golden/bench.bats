@@ -86,11 +86,16 @@ a.new - new (the base has no such row)
 a.errors - 0 and 0 same (no ratio of zero)
 a.lost - 0 and 3 worse (no ratio of zero)
 a.aimless 0.500 0.500..0.500 not judged (its target has neither >= nor <=)
-a.seldom - not judged (in 1 of 21 pairs)
+a.seldom 1.000 1.000..1.000 not judged (1 of 21 pairs)
 a.gone - gone (only the base has it)" ]
 	rm "$tmp"/pairs/*.21
+	row a.worse "<=10" 100 150
+	rm "$tmp"/pairs/*.21 "$tmp/pairs/new.1"
+	judged -0
+	[[ $output == *$'a.worse 1.500 1.500..1.500 not judged (19 of 21 pairs)\n'* ]]
+	rm "$tmp"/pairs/*
 	judged -1
-	[ "$output" = "20 and 20 runs: at least 21 pairs are needed" ]
+	[ "$output" = "no rows" ]
 }
 
 @test "both revisions are built and played in turn, the first changing with each pair" {
@@ -113,6 +118,38 @@ a.gone - gone (only the base has it)" ]
 	[ "$(head -n 6 "$tmp/played" | tr '\n' ' ')" = "100 150 150 100 100 150 " ]
 	run -1 tests/bench/compare.sh x no-such-revision
 	[[ $output == *"invalid BASE 'no-such-revision'"* ]]
-	PAIRS=20 run -1 tests/bench/compare.sh x HEAD
-	[[ $output == *"invalid PAIRS '20': expected 21 or more"* ]]
+	PAIRS=0 run -1 tests/bench/compare.sh x HEAD
+	[[ $output == *"invalid PAIRS '0': expected 1 or more"* ]]
+}
+
+@test "a comparison that was stopped goes on behind its last whole pair, and a look is no verdict" {
+	mkdir -p "$tmp/repo/tests"
+	cp -r tests/bench "$tmp/repo/tests/"
+	cd "$tmp/repo"
+	# A bench that is ended at its sixth run.
+	cat >Makefile <<-'END'
+		all: ;
+		build/bench/%: bench.sh ; @mkdir -p build/bench && cp bench.sh $@
+	END
+	cat >bench.sh <<-END
+		#!/bin/sh
+		echo 100 >>"$tmp/played"
+		[ \$(wc -l <"$tmp/played") != 6 ] || kill -KILL \$(cat "$tmp/pid")
+		echo "x.time 100 ms <=1 short"
+	END
+	chmod +x bench.sh
+	git init -q .
+	git add . && git -c user.name=a -c user.email=a@b commit -qm base
+	PAIRS=5 run bash -c 'echo $$ >"$0"; exec tests/bench/compare.sh x HEAD' "$tmp/pid"
+	[ "$status" = 137 ]
+	[ "$(echo $(ls build/bench/x.pairs))" = "base.1 base.2 base.3 both new.1 new.2 unfinished" ]
+	: >"$tmp/played"
+	PAIRS=4 run -0 --separate-stderr tests/bench/compare.sh x HEAD
+	[ "$output" = "x.time 1.000 1.000..1.000 not judged (4 of 21 pairs)" ]
+	[ "$(wc -l <"$tmp/played")" = 4 ]
+	# Another tree: from the beginning.
+	sed -i 's/echo 100 /echo 150 /' bench.sh
+	: >"$tmp/played"
+	PAIRS=1 run -0 --separate-stderr tests/bench/compare.sh x HEAD
+	[ "$(wc -l <"$tmp/played")" = 2 ]
 }
