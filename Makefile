@@ -108,10 +108,11 @@ $(BUILD)/units: $(UNITS)
 fabric-check: setup
 	@$(ALL) && tests/run.sh build/fabric-check $(FABRIC_TESTS)
 
-# What takes hours: every part under tests/soak/, or PART=fuzz. FUZZ_MINUTES=60 for each fuzz target.
+# What takes hours: every part under tests/soak/, or PART=fuzz, with TARGETS="agent control" of it alone.
+# FUZZ_MINUTES=60 for each fuzz target.
 soak: setup-soak
 	@$(ALL) && for part in $(or $(PART:%=tests/soak/%.sh),$(sort $(wildcard tests/soak/*.sh))); do \
-	        echo "soak: $$part"; $$part || failed=1; done; exit $$failed
+	        echo "soak: $$part"; $$part $(if $(PART),$(TARGETS)) || failed=1; done; exit $$failed
 
 # The rest of the proof: every scenario, and every lab file that is in no other target. With one of these it plays
 # scenarios alone: SCENARIO='NAME FILE.yaml', KERNEL=6.12 as for lab, PROVE=1: without its fault, which it has to notice.
@@ -127,7 +128,7 @@ lab: setup
 demo: setup-lab
 	@$(ALL) && tests/lab/demo.sh $(FAULT)
 
-# BASE=REV: that revision is built, too, and both are played in turn, PAIRS=21 times; exit 2 when a row is worse.
+# BASE=REV: that revision is built, too, and both are played in turn, PAIRS=21 times or from where it was stopped; exit 2 when a row is worse.
 bench: all $(BUILD)/bench/$(SUITE) $(if $(filter probe,$(SUITE)),$(BUILD)/bench/pattern)
 	@$(if $(BASE),tests/bench/compare.sh $(SUITE) $(BASE),tests/bench/keep.sh $(BUILD)/bench/$(SUITE))
 layers: ; @tests/layers.sh

@@ -67,6 +67,13 @@ program() {
 	[[ $output == *"LAB_KERNEL=6.12 tests/lab/scenario"* && $output != *run.sh* ]]
 }
 
+@test "soak plays a part with the targets that are named" {
+	run -0 make -n soak PART=fuzz TARGETS='agent control'
+	[[ $output == *"for part in tests/soak/fuzz.sh; do "*' $part agent control ||'* ]]
+	run -0 make -n soak TARGETS=agent
+	[[ $output == *"tests/soak/undo.sh"* && $output != *agent* ]]
+}
+
 @test "each suite has its seconds, and they fit 15 minutes, and 50 with lab-check" {
 	for target in check lab-check fabric-check; do
 		tests_of $target
