@@ -13,7 +13,8 @@
 #include "profiles/base/nodeset.h"
 #include "profiles/fabric_keys.h"
 
-#define PORTS_MAX 64 /* of one host */
+#define PORTS_MAX 64	/* of one host */
+#define HOSTS_MAX 16384 /* of one file: each is compared with those before it */
 
 /* One inventory while it is loaded. */
 struct load {
@@ -156,8 +157,8 @@ static int append_set(struct load *l, const struct yaml_node *node, const struct
 	int count = nodeset_count(set->name, NULL);
 	struct fabric_host *grown;
 
-	if (count < 1 || into->host_count + count > NODESET_MAX)
-		return report(l, node, "RC-INP-005", NULL, "more than 4096 hosts");
+	if (count < 1 || into->host_count + count > HOSTS_MAX)
+		return report(l, node, "RC-INP-005", NULL, "more than 16384 hosts");
 	grown = realloc(into->host, (into->host_count + count) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
@@ -245,6 +246,8 @@ static int expand_hosts(struct load *l)
 
 	if (!l->f->host_count)
 		return report(l, hosts, "RC-INP-006", NULL, "a fabric needs at least one host");
+	if (l->f->host_count > HOSTS_MAX)
+		return report(l, hosts, "RC-INP-005", NULL, "more than 16384 hosts");
 	for (unsigned int i = 0; i < l->f->host_count; i++) {
 		const struct yaml_node *node = yaml_item(hosts, i);
 

@@ -44,7 +44,7 @@ static bool copy_string(char **to, const char *from)
 	return *to || !from;
 }
 
-int diags_add(struct diags *d, const struct diag *one)
+static int diags_keep(struct diags *d, const struct diag *one)
 {
 	struct diag *list = realloc(d->list, (d->count + 1) * sizeof(*list));
 	struct diag *copy;
@@ -69,6 +69,23 @@ int diags_add(struct diags *d, const struct diag *one)
 	d->count++;
 	d->errors += one->level == DIAG_ERROR;
 	return 0;
+}
+
+int diags_add(struct diags *d, const struct diag *one)
+{
+	static const struct diag last = {
+		.level = DIAG_ERROR,
+		.rule = "RC-INP-007",
+		.text = "more than 1000 findings: the others are left out"};
+	struct diag end = last;
+
+	if (d->count > DIAGS_MAX)
+		return 0;
+	if (d->count == DIAGS_MAX) {
+		end.path = one->path;
+		one = &end;
+	}
+	return diags_keep(d, one);
 }
 
 int diag_set_source(struct diag *one, const char *source)

@@ -28,6 +28,8 @@ struct diag {
 	char *suggestion; /* owned: the word meant, may be NULL */
 };
 
+#define DIAGS_MAX 1000 /* kept; one more then says that there are others */
+
 /* Storage is the caller's; the list owns its entries. */
 struct diags {
 	struct diag *list;

@@ -51,9 +51,9 @@ const struct diag_rule diag_rules[] = {
 	{
 		.id = "RC-INP-007",
 		.title = "unusable file",
-		.explain = "The file is empty, has no keys, is larger than 1 MiB, not a regular "
-			   "file, nested deeper than 32 levels or has more than 10000 values. No "
-			   "profile or inventory needs that.",
+		.explain = "The file is empty, has no keys, is larger than 16 MiB, not a regular "
+			   "file, nested deeper than 32 levels, has a map of more than 256 keys or "
+			   "more than 1000 findings. No profile or inventory needs that.",
 		.unusable = true,
 	},
 	{

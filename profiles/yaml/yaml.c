@@ -27,7 +27,6 @@ struct reader {
 	yaml_parser_t parser;
 	struct yaml_file *f;
 	struct diags *d;
-	size_t nodes;
 	bool twice; /* a key was given twice */
 };
 
@@ -80,6 +79,8 @@ int yaml_report(const struct yaml_file *f, const struct yaml_node *node,
 	va_list ap;
 	int err;
 
+	if (d->count > DIAGS_MAX)
+		return -EINVAL; /* it is left out */
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
@@ -153,13 +154,10 @@ static int next_event(struct reader *r, yaml_event_t *event)
 	return yaml_parser_parse(&r->parser, event) ? 0 : report_syntax(r);
 }
 
-static int node_new(struct reader *r, const yaml_event_t *event, enum yaml_kind kind,
-		    struct yaml_node **out)
+static int node_new(const yaml_event_t *event, enum yaml_kind kind, struct yaml_node **out)
 {
 	struct yaml_node *node;
 
-	if (++r->nodes > YAML_NODES_MAX)
-		return refuse(r, event, "RC-INP-007", "more than 10000 values in one file");
 	node = calloc(1, sizeof(*node));
 	if (!node)
 		return -ENOMEM;
@@ -207,7 +205,7 @@ static int read_text(struct reader *r, const yaml_event_t *event, struct yaml_no
 		return refuse(r, event, "RC-INP-008", "tags are not accepted");
 	if (memchr(value, '\0', event->data.scalar.length))
 		return refuse(r, event, "RC-INP-004", "a NUL character in a text");
-	err = node_new(r, event, YAML_TEXT, &node);
+	err = node_new(event, YAML_TEXT, &node);
 	if (err)
 		return err;
 	node->text = strdup(value);
@@ -230,6 +228,11 @@ static int check_key(struct reader *r, const struct yaml_node *map, const struct
 	if (key->kind != YAML_TEXT) {
 		what.rule = "RC-INP-004";
 		return yaml_report(r->f, key, &what, r->d, "a key must be a word or a number");
+	}
+	if (map->count >= 2 * YAML_KEYS_MAX) {
+		what.rule = "RC-INP-007";
+		return yaml_report(r->f, key, &what, r->d, "more than %d keys in one map",
+				   YAML_KEYS_MAX);
 	}
 	for (size_t i = 0; i < map->count; i += 2) {
 		const struct yaml_node *first = yaml_item(map, i);
@@ -289,7 +292,7 @@ static int read_collection(struct reader *r, const yaml_event_t *event, unsigned
 		return refuse(r, event, "RC-INP-008", "tags are not accepted");
 	if (depth >= YAML_DEPTH_MAX)
 		return refuse(r, event, "RC-INP-007", "nested deeper than 32 levels");
-	err = node_new(r, event, map ? YAML_MAP : YAML_LIST, &node);
+	err = node_new(event, map ? YAML_MAP : YAML_LIST, &node);
 	if (err)
 		return err;
 	err = read_items(r, map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT, depth, node);
@@ -381,7 +384,7 @@ static int report_unread(const char *shown, int why, struct diags *d)
 	struct yaml_file file = {.path = (char *)shown};
 
 	return yaml_report(&file, NULL, &what, d, "%s",
-			   why == -EFBIG ? "the file is larger than 1 MiB" : "not a regular file");
+			   why == -EFBIG ? "the file is larger than 16 MiB" : "not a regular file");
 }
 
 /* Takes text, which is terminated behind size. */

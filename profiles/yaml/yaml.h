@@ -2,16 +2,16 @@
 /*
  * A YAML file as a tree in which every value knows its place, and nothing has a type yet: scalars
  * are text, the schema says what they must be. Aliases, tags, several documents and keys given
- * twice are refused, size, depth and number of nodes are limited, so that no input costs more than
- * it weighs.
+ * twice are refused, size, depth and the keys of one map are limited, so that no input costs more
+ * than it weighs: no value comes from less than a byte of the file.
  */
 #ifndef PROFILES_YAML_H
 #define PROFILES_YAML_H
 
 #include "profiles/yaml/diag.h"
 
-#define YAML_SIZE_MAX  (1u << 20)
-#define YAML_NODES_MAX 10000
+#define YAML_SIZE_MAX  (16u << 20)
+#define YAML_KEYS_MAX  256 /* of one map: each is compared with those before it */
 #define YAML_DEPTH_MAX 32
 
 enum yaml_kind {

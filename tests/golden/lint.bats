@@ -109,7 +109,7 @@ golden() {
 	truncate -s 100M "$tmp/huge.yaml"
 	run timeout 2 "$rc" lint "$tmp/huge.yaml"
 	[ "$status" -eq 2 ]
-	[[ $output == *"larger than 1 MiB"* ]]
+	[[ $output == *"larger than 16 MiB"* ]]
 }
 
 @test "schema: JSON Schema of both kinds, unknown kinds are a usage error" {

@@ -203,7 +203,9 @@ static const struct {
 	{"hosts: [{name: 'h[1-3]', " PORT "}, {name: h2, " PORT "}]\n", "RC-INP-014"},
 	{"hosts: [{name: 'h[1-', " PORT "}]\n", "RC-INP-004"},
 	{"hosts: [{name: 'h[1-9999]', " PORT "}]\n", "RC-INP-005"},
-	{"hosts: [{name: 'a[1-4000]', " PORT "}, {name: 'b[1-4000]', " PORT "}]\n", "RC-INP-005"},
+	{"hosts: [{name: 'a[1-4096]', " PORT "}, {name: 'b[1-4096]', " PORT
+	 "}, {name: 'c[1-4096]', " PORT "}, {name: 'd[1-4096]', " PORT "}, {name: e, " PORT "}]\n",
+	 "RC-INP-005"},
 	{"hosts: [{name: h1, target: -x, " PORT "}]\n", "RC-INP-013"},
 	{"hosts: [{name: h1, target: 'a b', " PORT "}]\n", "RC-INP-013"},
 	{"hosts: [{name: h1, target: u@-oProxyCommand=id, " PORT "}]\n", "RC-INP-013"},
@@ -513,6 +515,29 @@ static void test_json_schema(void **state)
 	json_decref(schema);
 }
 
+/* An inventory is limited by its bytes, not by its hosts. */
+static void test_many_hosts(void **state)
+{
+	enum { HOSTS = 5000 };
+	char *text = malloc(64 + HOSTS * 96), *at = text;
+	struct fabric f;
+	struct diags d;
+
+	(void)state;
+	at += sprintf(at, "schema: rocecheck.fabric/1\nname: lab\nprofile: p.yaml\nhosts:\n");
+	for (unsigned int i = 0; i < HOSTS; i++)
+		at += sprintf(
+			at, "  - {name: h%u, ports: [{interface: eth0}, {interface: eth1}]}\n", i);
+	if (load(text, &f, &d))
+		fail_msg("%s", d.count ? d.list[0].text : "no finding");
+	assert_int_equal(f.host_count, HOSTS);
+	assert_string_equal(f.host[HOSTS - 1].name, "h4999");
+	assert_string_equal(f.host[HOSTS - 1].port[1].interface, "eth1");
+	fabric_clear(&f);
+	diags_clear(&d);
+	free(text);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -529,6 +554,7 @@ int main(void)
 		cmocka_unit_test(test_nodeset),
 		cmocka_unit_test(test_bad_nodesets),
 		cmocka_unit_test(test_json_schema),
+		cmocka_unit_test(test_many_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, tear_down);

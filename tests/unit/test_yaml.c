@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profiles/yaml/yaml.c and yaml_text.c: places of values, advice for each usual mistake, and input that
- * is made to cost more than it weighs.
+ * profiles/yaml/yaml.c and yaml_text.c: places of values, advice for each usual mistake, and input
+ * that is made to cost more than it weighs.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -194,10 +194,9 @@ static void test_limits(void **state)
 		{"a: ", "[", 2000, "deeper"},
 		{"a: ", "{b: ", 40, "deeper"},
 		{"", "- - - - ", 20, "deeper"},
-		{"a:\n", "- 1\n", 9000, NULL},
-		{"a:\n", "- 1\n", 10000, "10000"},
-		{"a: |\n", " 123456789\n", 90000, NULL},
-		{"a: |\n", " 123456789\n", 100000, "1 MiB"},
+		{"a:\n", "- 1\n", 200000, NULL},
+		{"a: |\n", " 123456789\n", 1500000, NULL},
+		{"a: |\n", " 123456789\n", 1600000, "16 MiB"},
 	};
 
 	(void)state;
@@ -215,6 +214,43 @@ static void test_limits(void **state)
 		diags_clear(&d);
 		free(text);
 	}
+}
+
+/* A map is as long as keys are compared in no time. */
+static void test_many_keys(void **state)
+{
+	(void)state;
+	for (unsigned int keys = 256; keys <= 257; keys++) {
+		char text[4096] = "", *at = text;
+		struct yaml_file f;
+		struct diags d;
+
+		for (unsigned int i = 0; i < keys; i++)
+			at += sprintf(at, "k%u: 1\n", i);
+		assert_int_equal(parse(text, strlen(text), &f, &d), keys > 256 ? -EINVAL : 0);
+		if (keys > 256)
+			assert_string_equal(d.list[0].text, "more than 256 keys in one map");
+		else
+			yaml_close(&f);
+		diags_clear(&d);
+	}
+}
+
+/* Findings are kept up to the limit; then one says that there are others. */
+static void test_findings_kept(void **state)
+{
+	const struct diag one = {.level = DIAG_WARNING, .path = "x.yaml", .text = "text"};
+	struct diags d;
+
+	(void)state;
+	diags_init(&d);
+	for (unsigned int i = 0; i < 3 * DIAGS_MAX; i++)
+		assert_int_equal(diags_add(&d, &one), 0);
+	assert_int_equal(d.count, DIAGS_MAX + 1);
+	assert_int_equal(d.errors, 1);
+	assert_non_null(strstr(d.list[DIAGS_MAX].text, "more than 1000 findings"));
+	assert_string_equal(d.list[DIAGS_MAX].path, "x.yaml");
+	diags_clear(&d);
 }
 
 /* Every prefix of a file is read without a crash, and is either a tree or a finding. */
@@ -320,13 +356,14 @@ static void test_many_findings(void **state)
 
 	(void)state;
 	memset(text, '\n', used);
-	for (unsigned int i = 0; i < 4000; i++)
-		used += sprintf(text + used, "k%u: 1\n", i % 1000);
+	used += sprintf(text + used, "a:\n");
+	for (unsigned int i = 0; i < 900; i++)
+		used += sprintf(text + used, "- {k: %u, k: 1}\n", i);
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	assert_int_equal(parse(text, used, &f, &d), -EINVAL);
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	assert_int_equal(d.count, 3000);
-	assert_string_equal(d.list[2999].source, "k999: 1");
+	assert_int_equal(d.count, 900);
+	assert_string_equal(d.list[899].source, "- {k: 899, k: 1}");
 	assert_true(end.tv_sec - start.tv_sec < 10);
 	diags_clear(&d);
 }
@@ -360,11 +397,12 @@ static void test_report(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_places),	    cmocka_unit_test(test_mistakes),
-		cmocka_unit_test(test_duplicate),   cmocka_unit_test(test_items),
-		cmocka_unit_test(test_limits),	    cmocka_unit_test(test_every_prefix),
-		cmocka_unit_test(test_files),	    cmocka_unit_test(test_report),
-		cmocka_unit_test(test_line_breaks), cmocka_unit_test(test_many_findings),
+		cmocka_unit_test(test_places),	      cmocka_unit_test(test_mistakes),
+		cmocka_unit_test(test_duplicate),     cmocka_unit_test(test_items),
+		cmocka_unit_test(test_limits),	      cmocka_unit_test(test_many_keys),
+		cmocka_unit_test(test_findings_kept), cmocka_unit_test(test_every_prefix),
+		cmocka_unit_test(test_files),	      cmocka_unit_test(test_report),
+		cmocka_unit_test(test_line_breaks),   cmocka_unit_test(test_many_findings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
