@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/file/record_live.h"
+#include "capture/record_live.h"
 #include "cmd/capture/capture_file.h"
 #include "cmd/capture/capture_rdma.h"
 #include "cmd/cmd.h"

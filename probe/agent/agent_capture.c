@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Capture in the agent: a confined process (capture/file/confined.h) reads the port's netdev,
- * decodes every packet while it comes, and fills a recording that has no name any more, so that
- * nothing stays behind whatever happens to the agent. The coordinator fetches it in pieces.
+ * Capture in the agent: a confined process (capture/confined.h) reads the port's netdev, decodes
+ * every packet while it comes, and fills a recording that has no name any more, so that nothing
+ * stays behind whatever happens to the agent. The coordinator fetches it in pieces.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "capture/file/confined.h"
+#include "capture/confined.h"
 #include "capture/decode/lldp.h"
 #include "capture/file/source.h"
 #include "probe/agent/agent_ops.h"

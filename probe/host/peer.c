@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Listens for LLDP on several ports at once, in a confined process (capture/file/confined.h): each
- * port in its own packet socket, in slices short enough that many ports do not wait for each other.
+ * Listens for LLDP on several ports at once, in a confined process (capture/confined.h): each port
+ * in its own packet socket, in slices short enough that many ports do not wait for each other.
  * Frames that do not decode are left out: another will come.
  */
 #include "probe/host/peer.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "capture/file/confined.h"
+#include "capture/confined.h"
 #include "capture/decode/lldp.h"
 #include "capture/file/source.h"
 #include "dcb/lldpad/agent.h"

@@ -8,7 +8,7 @@
 
 #include "probe/host/snapshot.h"
 
-struct lldp_peer; /* capture/decode/lldp.h */
+struct lldp_peer; /* capture/flow/summary.h */
 
 /* Listens on every port of the snapshot that has a netdev, until all have heard a neighbour or
  * timeout_ms has passed, and fills peer*. A port that hears nothing keeps peer.has == 0. -EPERM

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-#include "capture/file/confined.h"
-#include "capture/file/record_live.h"
+#include "capture/confined.h"
+#include "capture/record_live.h"
 #include "profiles/base/file.h"
 #include "profiles/base/privileges.h"
 #include "profiles/base/sandbox.h"

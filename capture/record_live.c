@@ -8,7 +8,7 @@
  *                    MSG_REFUSED  there is no file: the parent knows why
  *                    MSG_STOP     write what came until now, and end
  */
-#include "capture/file/record_live.h"
+#include "capture/record_live.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,7 +3,7 @@
  * fork(2) without exec: the child reads and decodes, and calls nothing that a thread of the parent
  * could have locked, but malloc(3) and stdio, which glibc makes usable again in the child.
  */
-#include "capture/file/confined.h"
+#include "capture/confined.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Recording of an interface by two processes: a confined one reads, decodes and writes the frames
- * (capture/file/confined.h), this one makes the files and answers signals, and sees no packet.
+ * (capture/confined.h), this one makes the files and answers signals, and sees no packet.
  */
 #ifndef CAPTURE_RECORD_LIVE_H
 #define CAPTURE_RECORD_LIVE_H
 
 #include <stdatomic.h>
 
-#include "capture/file/confined.h"
+#include "capture/confined.h"
 #include "capture/file/recorder.h"
 
 struct record_live {
