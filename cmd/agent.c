@@ -12,15 +12,22 @@
 #include "cmd/cmd.h"
 #include "probe/agent/agent.h"
 #include "probe/agent/traffic_child.h"
+#include "probe/io/destination.h"
 
 static bool traffic, read_only;
+static const char *peer_address;
 
 static const struct opt agent_opts[] = {
 	{.name = "traffic", .kind = OPT_FLAG, .value = &traffic, .help = "be one traffic end"},
 	{.name = "read-only",
 	 .kind = OPT_FLAG,
 	 .value = &read_only,
-	 .help = "refuse to apply, confirm and roll back"},
+	 .help = "refuse to change settings and to record whole packets"},
+	{.name = "peer-address",
+	 .kind = OPT_STRING,
+	 .value = &peer_address,
+	 .arg = "ADDRESS[/LENGTH],..",
+	 .help = "send traffic to these alone; with --read-only default none"},
 	{.name = NULL},
 };
 
@@ -35,10 +42,16 @@ static int run_agent(int argc, char **argv)
 		.out_fd = STDOUT_FILENO,
 		.read_only = read_only,
 	};
+	struct destinations allowed = {.owner = DESTINATION_OF_AGENT, .address = "none"};
 	struct err e = {0};
 
 	if (argc)
 		return cmd_usage(&cmd_agent, "unexpected argument '%s'", argv[0]);
+	if (peer_address &&
+	    destinations_make(DESTINATION_OF_AGENT, peer_address, NULL, &allowed, &e))
+		return cmd_fail(EXIT_USAGE, &e);
+	if (read_only || peer_address)
+		config.destinations = &allowed;
 	if (traffic)
 		return traffic_child(STDIN_FILENO, STDOUT_FILENO, true) ? EXIT_ENVIRONMENT
 									: EXIT_OK;

@@ -40,7 +40,7 @@ struct agent_config {
 	const char *root;  /* of /proc and /sys, for what memory is available; NULL = this host */
 	int in_fd, out_fd;
 	bool probe_only; /* only what `probe` needs: the peer came by a token */
-	bool read_only;	 /* no operation that changes settings of this host */
+	bool read_only;	 /* changes no settings of this host and records no data of users */
 	/* Traffic goes to these addresses alone; NULL = to any, as the coordinator says. */
 	const struct destinations *destinations;
 	unsigned int lease_ms; /* from the start on, 0 = only when a ping sets one */

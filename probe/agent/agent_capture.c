@@ -215,6 +215,11 @@ int agent_capture_start(struct agent *a, uint64_t id, const json_t *request, jso
 		err = json_take_uint(request, "max_bytes", 0, RECORD_MAX_BYTES, &max_bytes, e);
 	if (err)
 		return err;
+	if (full && a->config->read_only) {
+		err_set(e, -EPERM, "agent: --read-only: a recording of whole packets is refused");
+		err_hint(e, "write 'capture: headers' into the inventory");
+		return -EPERM;
+	}
 	while (handle < AGENT_CAPTURE_MAX && a->capture[handle])
 		handle++;
 	if (handle == AGENT_CAPTURE_MAX)

@@ -20,6 +20,7 @@ static const struct {
 	[DESTINATION_OF_SERVER] = {"the address of the control connection",
 				   "start the server with"},
 	[DESTINATION_OF_CLIENT] = {"the address of the control connection", "give the client"},
+	[DESTINATION_OF_AGENT] = {"what --peer-address gives the agent", "start the agent with"},
 	[DESTINATION_OF_FABRIC] = {"the address of the port in inventory and snapshot", NULL},
 };
 

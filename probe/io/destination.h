@@ -12,6 +12,7 @@
 enum destination_owner {
 	DESTINATION_OF_SERVER, /* a `probe server`, of its client */
 	DESTINATION_OF_CLIENT, /* and a client, of the server */
+	DESTINATION_OF_AGENT,  /* a read-only agent, of what its coordinator names */
 	DESTINATION_OF_FABRIC, /* the coordinator of a fabric run, of a host */
 	DESTINATION_OWNERS,
 };
@@ -22,7 +23,8 @@ struct destinations {
 	struct address_ranges allowed; /* that address, and more */
 };
 
-/* address: of the peer of the control connection, or that of the port in a fabric run. more: what
+/* address: of the peer of the control connection, that of the port in a fabric run, or all that an
+ * agent was given. more: what
  * the user allows beside it, "ADDRESS[/LENGTH],..", NULL = nothing. -EINVAL names what is none. */
 int destinations_make(enum destination_owner owner, const char *address, const char *more,
 		      struct destinations *out, struct err *e);

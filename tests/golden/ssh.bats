@@ -83,6 +83,19 @@ ssh_is() {
 	[ -s "$ARGV" ]
 }
 
+@test "agent --read-only refuses recordings of whole packets; addresses for its traffic are checked" {
+	{
+		echo '{"id":1,"op":"capture_start","netdev":"nonesuch0","full":true,"max_bytes":0}'
+		echo '{"id":2,"op":"capture_start","netdev":"nonesuch0","full":false,"max_bytes":0}'
+		echo '{"id":9,"op":"quit"}'
+	} >"$tmp/in"
+	run -0 --separate-stderr "$rc" agent --read-only --peer-address 198.18.0.0/24,fd00::1 <"$tmp/in"
+	jq -se '.[] | select(.id == 1) | .error | .code == -1 and (.text | contains("whole packets is refused"))' <<<"$output"
+	jq -se '.[] | select(.id == 2) | .error.text | contains("nonesuch0")' <<<"$output"
+	run -2 "$rc" agent --read-only --peer-address h2 </dev/null
+	[[ $output == *"invalid address 'h2': expected ADDRESS or ADDRESS/LENGTH"* ]]
+}
+
 @test "agent --read-only refuses what changes settings, and answers everything else" {
 	{
 		id=0

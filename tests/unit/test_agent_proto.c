@@ -333,6 +333,8 @@ static void test_destinations(void **state)
 		{"20010db8000000000000000000000001", true},
 		{"fe80000000000000505400fffe123456", false},
 	};
+	/* As of `agent --read-only` without --peer-address. */
+	const struct destinations none = {.owner = DESTINATION_OF_AGENT, .address = "none"};
 	struct destinations allowed;
 	struct err e = {0};
 
@@ -340,15 +342,16 @@ static void test_destinations(void **state)
 	assert_int_equal(destinations_make(DESTINATION_OF_SERVER, "198.18.0.1", "2001:db8::/64",
 					   &allowed, &e),
 			 0);
-	for (size_t i = 0; i < 2 * ARRAY_SIZE(cases); i++) {
-		const char *gid = cases[i / 2].gid;
+	for (size_t i = 0; i < 3 * ARRAY_SIZE(cases); i++) {
+		const char *gid = cases[i / 3].gid;
+		const struct destinations *const given[] = {NULL, &allowed, &none};
 		struct fixture f;
 		char line[256];
 
 		make_agent(&f);
 		play(&f,
 		     "read x; echo '{\"peer\":{}}'; read x; echo '{\"connected\":true}'; cat\n");
-		f.config.destinations = i % 2 ? &allowed : NULL;
+		f.config.destinations = given[i % 3];
 		agent_line(&f.agent, spec_line, strlen(spec_line));
 		loop_run_until(f.agent.loop, has_answer, &f);
 		assert_non_null(strstr(f.answer, "\"peer\""));
@@ -360,7 +363,10 @@ static void test_destinations(void **state)
 			 gid);
 		agent_line(&f.agent, line, strlen(line));
 		loop_run_until(f.agent.loop, has_answer, &f);
-		if (i % 2 && !cases[i / 2].want) {
+		if (i % 3 == 2) {
+			if (!strstr(f.answer, "what --peer-address gives the agent alone, none"))
+				fail_msg("%s: %s", gid, f.answer);
+		} else if (i % 3 && !cases[i / 3].want) {
 			if (!strstr(f.answer, "refusing to send to ") ||
 			    !strstr(f.answer, "control connection alone, 198.18.0.1") ||
 			    !strstr(f.answer, "--peer-address"))

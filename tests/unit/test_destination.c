@@ -67,6 +67,8 @@ static void test_words(void **state)
 		 "start the server with --peer-address 2001:db8::5"},
 		{DESTINATION_OF_CLIENT, "control connection alone, 198.18.0.1",
 		 "give the client --peer-address 2001:db8::5"},
+		{DESTINATION_OF_AGENT, "--peer-address gives the agent alone, 198.18.0.1",
+		 "start the agent with --peer-address 2001:db8::5"},
 		{DESTINATION_OF_FABRIC, "inventory and snapshot alone, 198.18.0.1", "addresses"},
 	};
 	uint8_t elsewhere[16], at[16];
