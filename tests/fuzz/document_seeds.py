@@ -49,7 +49,7 @@ def inventories():
         "rails": "engine: local\nagent: /opt/rocecheck\nssh: {config: ./ssh_config}\ncapture: full\nhosts:\n  - name: a\n"
                  "    ports:\n      - {interface: e0, rdma: mlx5_0, address: 198.18.0.1, rail: 0}\n"
                  "      - {interface: e1, address: 'fd00::1', rail: 1}\n",
-        "thresholds": f"hosts: [{{name: a, {port}}}]\nthresholds:\n  quiet: 1s\n  traffic: 2m\n  load: 50\n  message: 1MiB\n"
+        "thresholds": f"hosts: [{{name: a, {port}}}]\nthresholds:\n  quiet: 1s\n  traffic: 2m\n  load: 50\n  message: 64KiB\n"
                       "  tcp: [{tos: 32, streams: 4, rate: 2G, direction: both}, {}]\n",
         "hosts-twice": f"hosts: [{{name: a, {port}}}]\nhosts: [{{name: b, {port}}}]\n",
         "ports-twice": f"hosts:\n  - name: a\n    {port}\n    ports: [{{interface: e1}}, {{interface: e2}}]\n",
