@@ -59,24 +59,16 @@ static void read_lldp(struct reader *r, struct packet *p)
 /* What an ordinary file has at hand, of any other source one frame. */
 static int read_batch(struct reader *r, int timeout_ms, struct err *e)
 {
-	struct record *one = &r->record[0];
-	int got, link;
+	int link = source_link(r->source);
+	int got = source_read(r->source, timeout_ms, r->record, FLOW_AHEAD, e);
 
 	r->at = 0;
-	r->count = source_batch(r->source, r->record, FLOW_AHEAD);
-	if (!r->count) {
-		got = source_next(r->source, timeout_ms, &one->data, &one->cap_len, &one->wire_len,
-				  &one->time_ns, e);
-		if (got <= 0)
-			return got;
-		r->count = 1;
-	}
-	link = source_link(r->source);
+	r->count = got > 0 ? (unsigned int)got : 0;
 	for (unsigned int i = 0; i < r->count; i++)
 		packet_decode(link, r->record[i].data, r->record[i].cap_len, r->record[i].wire_len,
 			      r->frames + i + 1, r->record[i].time_ns, &r->packet[i]);
 	flow_table_fetch(r->flows, r->packet, r->count);
-	return 1;
+	return got;
 }
 
 int reader_next(struct reader *r, int timeout_ms, const struct packet **out, struct err *e)

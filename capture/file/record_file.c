@@ -17,6 +17,7 @@
 #include "capture/file/window.h"
 
 #define BUFFER_BYTES	 (512U << 10) /* holds every ordinary record */
+#define CACHE_LINE	 64U
 #define FETCH_AHEAD	 2048
 #define MAGIC_MICRO	 0xa1b2c3d4U
 #define MAGIC_NANO	 0xa1b23c4dU
@@ -105,6 +106,14 @@ static enum record_got end_of(const struct record_file *r)
 		       : RECORD_ODD;
 }
 
+/* As much of the file as a record takes: processors do not know by themselves where the next
+ * begins. */
+static inline void fetch_ahead(const uint8_t *h, uint32_t len)
+{
+	for (uint32_t i = 0; i < len; i += CACHE_LINE)
+		__builtin_prefetch(h + FETCH_AHEAD + i);
+}
+
 static inline enum record_got next_pcap(struct record_file *r, struct record *out)
 {
 	const uint8_t *h = peek(r, PCAP_RECORD);
@@ -121,8 +130,7 @@ static inline enum record_got next_pcap(struct record_file *r, struct record *ou
 	if (!h)
 		return RECORD_ODD;
 	r->used += PCAP_RECORD + cap_len;
-	__builtin_prefetch(h + FETCH_AHEAD);
-	__builtin_prefetch(h + FETCH_AHEAD + 64);
+	fetch_ahead(h, PCAP_RECORD + cap_len);
 	out->data = h + PCAP_RECORD;
 	out->cap_len = cap_len;
 	out->wire_len = u32_at(h + 12);
@@ -172,6 +180,7 @@ static inline enum record_got next_pcapng(struct record_file *r, struct record *
 	if (cap_len > r->snap || cap_len > len - ENHANCED_MIN)
 		return RECORD_ODD;
 	r->used += len;
+	fetch_ahead(h, len);
 	out->data = h + 28;
 	out->cap_len = cap_len;
 	out->wire_len = u32_at(h + 24);
@@ -297,11 +306,4 @@ enum record_got record_file_batch(struct record_file *r, struct record *out, uns
 	}
 	*count = n;
 	return n ? RECORD_FRAME : got;
-}
-
-enum record_got record_file_next(struct record_file *r, struct record *out)
-{
-	unsigned int count;
-
-	return record_file_batch(r, out, 1, &count);
 }

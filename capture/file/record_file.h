@@ -45,6 +45,4 @@ uint64_t record_file_at(const struct record_file *r);
 enum record_got record_file_batch(struct record_file *r, struct record *out, unsigned int max,
 				  unsigned int *count);
 
-enum record_got record_file_next(struct record_file *r, struct record *out);
-
 #endif

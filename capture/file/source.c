@@ -418,68 +418,44 @@ static bool skip_records(struct source *s)
 	return true;
 }
 
-/* 1 a frame, 0 the end, -EAGAIN when libpcap has to be asked. */
-static int next_record(struct source *s, const uint8_t **data, uint32_t *cap_len,
-		       uint32_t *wire_len, uint64_t *time_ns, struct err *e)
+/* So many frames, 0 at the end, -EAGAIN when libpcap has to be asked. */
+static int next_records(struct source *s, struct record *out, unsigned int max, struct err *e)
 {
-	struct record record;
+	unsigned int count;
+	enum record_got got = record_file_batch(s->records, out, max, &count);
 
-	switch (record_file_next(s->records, &record)) {
-	case RECORD_FRAME:
-		s->frames++;
-		*data = record.data;
-		*cap_len = record.cap_len;
-		*wire_len = record.wire_len;
-		*time_ns = record.time_ns;
-		return 1;
-	case RECORD_END:
-		s->ended = true;
-		return 0;
-	case RECORD_ODD:
-		break;
-	}
-	if (skip_records(s))
-		return -EAGAIN;
-	s->ended = true;
-	return err_set(e, -EPROTO, "%s: changes while it is read", s->name);
-}
-
-unsigned int source_batch(struct source *s, struct record *out, unsigned int max)
-{
-	unsigned int count = 0;
-
-	if (s->ended || !s->records ||
-	    record_file_batch(s->records, out, max, &count) != RECORD_FRAME)
-		return 0;
 	s->frames += count;
-	return count;
+	s->ended = got == RECORD_END || (got == RECORD_ODD && !skip_records(s));
+	if (got == RECORD_ODD)
+		return s->ended ? err_set(e, -EPROTO, "%s: changes while it is read", s->name)
+				: -EAGAIN;
+	return (int)count;
 }
 
-int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
-		uint32_t *wire_len, uint64_t *time_ns, struct err *e)
+int source_read(struct source *s, int timeout_ms, struct record *out, unsigned int max,
+		struct err *e)
 {
 	struct pcap_pkthdr *h;
-	const uint8_t *bytes;
 	const char *why;
 	int got;
 
 	if (s->ended)
 		return 0;
 	if (s->records) {
-		got = next_record(s, data, cap_len, wire_len, time_ns, e);
+		got = next_records(s, out, max, e);
 		if (got != -EAGAIN)
 			return got;
 	}
-	got = s->live ? next_live(s, timeout_ms, &h, &bytes) : pcap_next_ex(s->pcap, &h, &bytes);
+	got = s->live ? next_live(s, timeout_ms, &h, &out->data)
+		      : pcap_next_ex(s->pcap, &h, &out->data);
 	if (got == 1) {
 		s->frames++;
-		*data = bytes;
-		*cap_len = h->caplen;
-		*wire_len = h->len;
+		out->cap_len = h->caplen;
+		out->wire_len = h->len;
 		/* Nanoseconds, as was asked for; a broken file may state any number. */
-		*time_ns = ((uint64_t)h->ts.tv_sec * 1000000000 + (uint64_t)h->ts.tv_usec) &
-			   INT64_MAX;
-		note_step(s, *time_ns);
+		out->time_ns = ((uint64_t)h->ts.tv_sec * 1000000000 + (uint64_t)h->ts.tv_usec) &
+			       INT64_MAX;
+		note_step(s, out->time_ns);
 		return 1;
 	}
 	if (got == 0)
@@ -497,6 +473,21 @@ int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t
 		err_hint(e, "a file has one link type: record each interface by itself, or all by "
 			    "'any'");
 	return -EPROTO;
+}
+
+int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
+		uint32_t *wire_len, uint64_t *time_ns, struct err *e)
+{
+	struct record one;
+	int got = source_read(s, timeout_ms, &one, 1, e);
+
+	if (got <= 0)
+		return got;
+	*data = one.data;
+	*cap_len = one.cap_len;
+	*wire_len = one.wire_len;
+	*time_ns = one.time_ns;
+	return 1;
 }
 
 bool source_progress(const struct source *s, uint64_t *done, uint64_t *size)

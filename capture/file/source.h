@@ -37,14 +37,16 @@ void source_close(struct source *s);
 
 int source_link(const struct source *s); /* DLT number */
 
-/* One frame; *data stays valid until the next call. Returns 1, 0 at the end of the file or when
- * nothing came within timeout_ms (live), -errno; a file that breaks off gives -EPROTO once, with
- * the frame number after which it broke in e. */
+/* Frames, valid until the next call: one, or of an ordinary file what can be had at once, `max` at
+ * most. Returns how many; 0 at the end of the file or when nothing came within timeout_ms (live);
+ * -errno; a file that breaks off gives -EPROTO once, with the frame number after which it broke in
+ * e. */
+int source_read(struct source *s, int timeout_ms, struct record *out, unsigned int max,
+		struct err *e);
+
+/* The same, one frame. */
 int source_next(struct source *s, int timeout_ms, const uint8_t **data, uint32_t *cap_len,
 		uint32_t *wire_len, uint64_t *time_ns, struct err *e);
-
-/* Frames that can be had at once, valid until the next call; 0: source_next() has to be asked. */
-unsigned int source_batch(struct source *s, struct record *out, unsigned int max);
 
 /* How far a file is read, in bytes of the file, compressed or not. False of what has no size: a
  * pipe, an interface. */

@@ -189,11 +189,12 @@ static void test_ordinary_is_taken(void **state)
 		struct record record;
 		uint64_t frames = 0;
 		enum record_got got;
+		unsigned int count;
 
 		assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
 		r = record_file_open(fd, 128);
 		assert_non_null(r);
-		while ((got = record_file_next(r, &record)) == RECORD_FRAME)
+		while ((got = record_file_batch(r, &record, 1, &count)) == RECORD_FRAME)
 			frames++;
 		assert_int_equal(got, RECORD_END);
 		assert_int_equal(frames, truth.frames);
@@ -201,7 +202,7 @@ static void test_ordinary_is_taken(void **state)
 		capgen_truth_clear(&truth);
 		record_file_close(r);
 		r = record_file_open(fd, 127);
-		while ((got = record_file_next(r, &record)) == RECORD_FRAME)
+		while ((got = record_file_batch(r, &record, 1, &count)) == RECORD_FRAME)
 			assert_true(record.cap_len <= 127);
 		assert_int_equal(got, RECORD_ODD);
 		record_file_close(r);
