@@ -243,6 +243,12 @@ static void print_failures(const struct two_ended *t, enum two_ended_side side, 
 			(double)f->when_ns / 1e9, f->sequence, f->status, f->vendor_err,
 			f->recovered ? ", made anew" : "");
 	}
+	for (unsigned int i = 0; i < r->stall_count; i++) {
+		fprintf(out, "%s class %u QP %u ", two_ended_side_word(side),
+			(unsigned int)r->stall[i].class, (unsigned int)r->stall[i].qp);
+		traffic_stall_print(&r->stall[i], out);
+		fputc('\n', out);
+	}
 }
 
 /* A counter that moved at either end, by priority where it is counted so. */

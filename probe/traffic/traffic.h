@@ -20,6 +20,7 @@
 #define TRAFFIC_QPS_MAX		256u /* of all classes */
 #define TRAFFIC_THREADS_MAX	32u
 #define TRAFFIC_FAILURES_MAX	16u
+#define TRAFFIC_STALLS_MAX	16u
 #define TRAFFIC_MESSAGE_MIN	2u
 #define TRAFFIC_CHECKED_MIN	64u /* a smaller one has no room for what is checked */
 #define TRAFFIC_MESSAGE_MAX	(8u << 20)
@@ -219,6 +220,19 @@ struct traffic_failure {
 	bool recovered;	  /* the queue pair was made anew and the run went on */
 };
 
+/* A queue pair that had not ended when its end gave up, was given up, or was stopped in vain: what
+ * it waited for. Ages are since the last one, or since the start of the run. */
+struct traffic_stall {
+	uint64_t class, qp;	     /* the QP's number within the class */
+	uint64_t posted, completed;  /* as requester: messages */
+	uint64_t granted;	     /* by the responder; `completed` where none are needed */
+	uint64_t arrived, announced; /* as responder; announced: completed, as the requester says */
+	uint64_t control;	     /* control messages without an acknowledgement */
+	uint64_t completion_age_ns, arrival_age_ns;
+	uint64_t run_ns;
+	uint64_t absent_ns; /* of it the thread had no processor */
+};
+
 /* The whole answer of an end. Zero is empty; traffic_report_clear() accepts it. */
 struct traffic_report {
 	struct traffic_result total;
@@ -229,6 +243,8 @@ struct traffic_report {
 	struct traffic_tcp_result *tcp; /* owned */
 	unsigned int failure_count;	/* kept below; more are in the classes' numbers */
 	struct traffic_failure failure[TRAFFIC_FAILURES_MAX];
+	unsigned int stall_count; /* kept below */
+	struct traffic_stall stall[TRAFFIC_STALLS_MAX];
 };
 
 /* While it runs. */

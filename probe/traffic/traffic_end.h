@@ -316,6 +316,8 @@ void flow_wrong(struct flow *f, uint64_t n, const char *what, uint64_t offset);
  * the one that stands in that slot of the other end. */
 void flow_check(struct flow *f, uint64_t n, const uint8_t *p);
 void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovered);
+/* Of a flow that has not ended, when the worker has: kept where the run's cause does not say why. */
+void traffic_note_stall(const struct flow *f);
 void traffic_completion_error(struct worker *w, struct flow *f, const struct ibv_wc *wc);
 void traffic_take_event(struct traffic *t);
 

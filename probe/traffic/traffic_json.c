@@ -226,6 +226,57 @@ static int take_failure(const json_t *json, struct traffic_failure *f, struct er
 	return err;
 }
 
+#define STALL_NUMBERS(s)                                                                           \
+	{                                                                                          \
+		{"class", &(s)->class, 0, TRAFFIC_CLASSES_MAX - 1},                                \
+			{"qp", &(s)->qp, 0, TRAFFIC_QPS_MAX - 1},                                  \
+			{"posted", &(s)->posted, 0, JSON_UINT_MAX},                                \
+			{"completed", &(s)->completed, 0, JSON_UINT_MAX},                          \
+			{"granted", &(s)->granted, 0, JSON_UINT_MAX},                              \
+			{"arrived", &(s)->arrived, 0, JSON_UINT_MAX},                              \
+			{"announced", &(s)->announced, 0, JSON_UINT_MAX},                          \
+			{"control", &(s)->control, 0, JSON_UINT_MAX},                              \
+			{"completion_age_ns", &(s)->completion_age_ns, 0, JSON_UINT_MAX},          \
+			{"arrival_age_ns", &(s)->arrival_age_ns, 0, JSON_UINT_MAX},                \
+			{"run_ns", &(s)->run_ns, 0, JSON_UINT_MAX},                                \
+			{"absent_ns", &(s)->absent_ns, 0, JSON_UINT_MAX},                          \
+	}
+
+static json_t *stalls_to_json(const struct traffic_report *r)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < r->stall_count; i++) {
+		struct traffic_stall v = r->stall[i];
+		const struct json_number numbers[] = STALL_NUMBERS(&v);
+		json_t *json = json_object();
+
+		for (size_t k = 0; k < ARRAY_SIZE(numbers); k++)
+			json_object_set_new(json, numbers[k].key, json_uint(*numbers[k].value));
+		json_array_append_new(list, json);
+	}
+	return list;
+}
+
+/* Without the key there was none. */
+static int take_stalls(const json_t *json, struct traffic_report *r, struct err *e)
+{
+	const json_t *list = NULL;
+	int err = 0;
+
+	if (json_object_get(json, "stalls"))
+		err = json_take_array(json, "stalls", TRAFFIC_STALLS_MAX, &list, e);
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		struct traffic_stall *s = &r->stall[r->stall_count++];
+		const struct json_number numbers[] = STALL_NUMBERS(s);
+
+		err = json_take_numbers(json_array_get(list, i), numbers, ARRAY_SIZE(numbers), e);
+		if (err)
+			err_prefix(e, "'stalls' %zu: ", i);
+	}
+	return err;
+}
+
 json_t *traffic_report_to_json(const struct traffic_report *r)
 {
 	json_t *json = traffic_result_to_json(&r->total);
@@ -241,6 +292,8 @@ json_t *traffic_report_to_json(const struct traffic_report *r)
 	json_object_set_new(json, "classes", classes);
 	json_object_set_new(json, "failures", failures);
 	json_object_set_new(json, "tcp", tcp);
+	if (r->stall_count)
+		json_object_set_new(json, "stalls", stalls_to_json(r));
 	return json;
 }
 
@@ -307,6 +360,8 @@ int traffic_report_from_json(const json_t *json, struct traffic_report *r, struc
 		err = take_lists(json, &v, e);
 	if (!err)
 		err = take_tcp(json, &v, e);
+	if (!err)
+		err = take_stalls(json, &v, e);
 	if (err)
 		traffic_report_clear(&v);
 	else

@@ -124,6 +124,41 @@ void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovere
 	pthread_mutex_unlock(&t->lock);
 }
 
+/* Since `at_ns`, which is 0 when there was none yet. */
+static uint64_t age_ns(const struct worker *w, uint64_t at_ns)
+{
+	return w->now_ns - (at_ns > w->t->start_ns ? at_ns : w->t->start_ns);
+}
+
+void traffic_note_stall(const struct flow *f)
+{
+	const struct requester *x = &f->tx;
+	const struct worker *w = f->worker;
+	struct traffic_report *r = w->t->report;
+	uint64_t run_ns = age_ns(w, 0);
+	bool stalled;
+
+	pthread_mutex_lock(&w->t->lock);
+	stalled = r->total.cause == CAUSE_PEER_GONE || r->total.cause == CAUSE_TIMEOUT ||
+		  r->total.cause == CAUSE_UNFINISHED;
+	if (stalled && r->stall_count < TRAFFIC_STALLS_MAX)
+		r->stall[r->stall_count++] = (struct traffic_stall){
+			.class = f->class_index,
+			.qp = f->number,
+			.posted = x->posted,
+			.completed = x->completed,
+			.granted = x->granting ? x->granted : x->completed,
+			.arrived = f->rx.arrived,
+			.announced = f->rx.announced,
+			.control = w->control_under_way,
+			.completion_age_ns = age_ns(w, x->progress_ns),
+			.arrival_age_ns = age_ns(w, f->rx.last_ns),
+			.run_ns = run_ns,
+			.absent_ns = run_ns > w->awake_ns ? run_ns - w->awake_ns : 0,
+		};
+	pthread_mutex_unlock(&w->t->lock);
+}
+
 /* Flushed requests tell only that the QP died: why is in an event, or the port is down (an rxe port
  * that goes down gives LOC_QP_OP_ERR on Linux 6.1 and WR_FLUSH_ERR on 6.12). */
 void traffic_completion_error(struct worker *w, struct flow *f, const struct ibv_wc *wc)

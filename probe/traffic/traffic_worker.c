@@ -345,8 +345,11 @@ void worker_run(struct worker *w)
 		if (!worker_turn(w) && !w->over)
 			idle(w);
 	}
-	for (unsigned int i = 0; i < w->flow_count; i++)
+	for (unsigned int i = 0; i < w->flow_count; i++) {
 		flow_leave(&w->flow[i]);
+		if (!flow_is_over(&w->flow[i]))
+			traffic_note_stall(&w->flow[i]);
+	}
 	if (atomic_load(&w->t->failed))
 		say_farewell(w);
 }

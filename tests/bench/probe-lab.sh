@@ -52,7 +52,7 @@ answer()
 	printf '%s\n' "$line"
 }
 
-# ours CLASS: the client's result, in $work/result.
+# ours CLASS: the client's result, in $work/result. The server's is beside it, and both are shown when a run fails.
 ours()
 {
 	local client server
@@ -73,11 +73,11 @@ ours()
 	echo '{"run":true}' >&6
 	echo '{"run":true}' >&5
 	answer 7 | jq -c .result >"$work/result"
-	answer 8 >/dev/null
+	answer 8 | jq -c .result >"$work/server"
 	exec 5>&- 6>&-
 	wait "$client" "$server"
 	exec 7<&- 8<&-
-	jq -e '.cause == "none"' "$work/result" >/dev/null || { cat "$work/result" >&2; return 1; }
+	jq -e '.cause == "none"' "$work/result" >/dev/null || { cat "$work/result" "$work/server" >&2; return 1; }
 }
 
 # figure EXPRESSION: of the client's last result.

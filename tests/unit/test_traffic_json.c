@@ -14,6 +14,7 @@
 
 #include <cmocka.h>
 
+#include "probe/traffic/traffic_text.h"
 #include "probe/traffic/traffic_words.h"
 
 static const struct traffic_spec spec = {
@@ -127,6 +128,9 @@ static void make_report(struct traffic_report *r)
 		.when_ns = 1200000000,
 		.recovered = true,
 	};
+	r->stall_count = 1;
+	r->stall[0] = (struct traffic_stall){1, 15, 308,	292,	    288,	7,
+					     9, 2,  5000000000, 4900000000, 5300000000, 100000000};
 }
 
 static void test_report(void **state)
@@ -144,6 +148,8 @@ static void test_report(void **state)
 	assert_memory_equal(out.class, in.class, sizeof(*in.class));
 	assert_int_equal(out.failure_count, 1);
 	assert_memory_equal(&out.failure, &in.failure, sizeof(in.failure));
+	assert_int_equal(out.stall_count, 1);
+	assert_memory_equal(&out.stall, &in.stall, sizeof(in.stall));
 	assert_int_equal(out.tcp_count, 1);
 	assert_memory_equal(out.tcp, in.tcp, sizeof(*in.tcp));
 	json_decref(json);
@@ -173,6 +179,46 @@ static void test_round_trips(void **state)
 	assert_int_equal(traffic_result_from_json(json, &r, &e), 0);
 	assert_memory_equal(&r, &result, sizeof(r));
 	json_decref(json);
+}
+
+/* Who owed what, of a requester, of a responder, and of an end that owes nothing itself. */
+static void test_stall_text(void **state)
+{
+	static const struct {
+		struct traffic_stall in;
+		const char *want;
+	} cases[] = {
+		{{.posted = 308,
+		  .completed = 292,
+		  .granted = 288,
+		  .control = 2,
+		  .completion_age_ns = 5000000000,
+		  .arrival_age_ns = 5300000000,
+		  .run_ns = 5300000000,
+		  .absent_ns = 100000000},
+		 "waits for 16 completions, 4 credits, 2 control acknowledgements; posted 308, "
+		 "last completion 5.0 s ago; arrived 0, last 5.3 s ago; no processor for 0.1 of "
+		 "5.3 s"},
+		{{.arrived = 292, .announced = 300, .run_ns = 4000000000},
+		 "waits for 8 arrivals; posted 0, last completion 0.0 s ago; arrived 292, last "
+		 "0.0 s ago; no processor for 0.0 of 4.0 s"},
+		{{.completed = 1, .granted = 2, .arrived = 1},
+		 "waits for the peer; posted 0, last completion 0.0 s ago; arrived 1, last 0.0 s "
+		 "ago; no processor for 0.0 of 0.0 s"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_non_null(out);
+		traffic_stall_print(&cases[i].in, out);
+		fclose(out);
+		assert_string_equal(text, cases[i].want);
+		free(text);
+	}
 }
 
 static int read_spec(const json_t *json, struct err *e)
@@ -216,6 +262,7 @@ enum document {
 	FAILURE,
 	TCP,
 	TCP_SUMS,
+	STALL,
 	DOCUMENTS,
 };
 
@@ -229,6 +276,7 @@ static const struct {
 	[CLASS] = {SPEC, "classes", read_spec},	   [QP] = {PEER, "qps", read_peer},
 	[SUMS] = {REPORT, "classes", read_report}, [FAILURE] = {REPORT, "failures", read_report},
 	[TCP] = {SPEC, "tcp", read_spec},	   [TCP_SUMS] = {REPORT, "tcp", read_report},
+	[STALL] = {REPORT, "stalls", read_report},
 };
 
 static json_t *document(enum document which)
@@ -259,11 +307,11 @@ static json_t *object(enum document which, json_t *json)
 	return list ? json_array_get(json_object_get(json, list), 0) : json;
 }
 
-/* Whoever has no TCP background need not say so. */
+/* Whoever has no TCP background, and no stall, need not say so. */
 static bool may_be_missing(const char *key)
 {
 	return !strcmp(key, "tcp") || !strcmp(key, "senders") || !strcmp(key, "tcp_ports") ||
-	       !strncmp(key, "control_", 8);
+	       !strncmp(key, "control_", 8) || !strcmp(key, "stalls");
 }
 
 /* Every other member is needed, and none may have another type. */
@@ -441,7 +489,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trips), cmocka_unit_test(test_report),
 		cmocka_unit_test(test_members),	    cmocka_unit_test(test_ranges),
-		cmocka_unit_test(test_xrc_numbers),
+		cmocka_unit_test(test_xrc_numbers), cmocka_unit_test(test_stall_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

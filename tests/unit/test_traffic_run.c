@@ -248,6 +248,22 @@ static void *stop_cut(void *arg)
 	return NULL;
 }
 
+/* Both ends say what they waited for: of RC all was completed, and the credit did not come. */
+static void expect_stall(const struct pair *p, enum traffic_transport transport)
+{
+	const struct traffic_stall *c = p->client.report.stall, *s = p->server.report.stall;
+
+	assert_int_equal(p->client.report.stall_count, 1);
+	assert_int_equal(p->server.report.stall_count, 1);
+	assert_int_equal(c->posted, c->completed);
+	assert_true(c->granted < c->completed);
+	assert_true(c->control > 0);
+	assert_in_range(c->completion_age_ns, 1500 * UINT64_C(1000000), c->run_ns);
+	assert_in_range(s->arrival_age_ns, 1500 * UINT64_C(1000000), s->run_ns);
+	assert_true(transport != TRAFFIC_RC || s->arrived == c->completed);
+	assert_true(c->absent_ns < c->run_ns / 2);
+}
+
 /* A stop that does not come to its end says so, and what is known to be missing is counted. */
 static void test_stop_cut(void **state)
 {
@@ -271,6 +287,7 @@ static void test_stop_cut(void **state)
 		pthread_join(thread, NULL);
 		assert_int_equal(p.client.report.total.cause, CAUSE_UNFINISHED);
 		assert_int_equal(p.server.report.total.cause, CAUSE_UNFINISHED);
+		expect_stall(&p, transports[i]);
 		assert_true(!i || fake.lost > 1);
 		assert_in_range(p.server.report.class->gaps, fake.lost - !!i, fake.lost);
 		close_pair(&p);
