@@ -8,16 +8,19 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define FOLDER_MODE    0700
 #define FOLDER_FLAGS   (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 #define OTHERS_WRITE   (S_IWGRP | S_IWOTH)
 #define NAME_TRIES     100
+#define LINKS_MAX      40		 /* followed in one path, as by the kernel */
 #define TEMP_RANDOM    6		 /* letters: 31 bits */
 #define TEMP_EXTRA     (TEMP_RANDOM + 2) /* "." before the name and before the letters */
 #define SUFFIX_DIGITS  4
@@ -314,23 +317,102 @@ int folder_below_new(const struct folder *parent, const char *name, struct folde
 	return err ? err : folder_take_below(parent, name, f, e);
 }
 
+static int walk(int from, const char *path, unsigned int *links, struct err *e);
+
+/* The folder behind an open link. The text of the link that was looked at is followed, as the name
+ * may be another link by now; procfs has links that are more than their text (/proc/PID/root). */
+static int link_follow(int parent, const char *name, int link, const char *shown,
+		       unsigned int *links, struct err *e)
+{
+	char target[PATH_MAX];
+	struct statfs fs;
+	struct stat st;
+	ssize_t size;
+	int fd;
+
+	if (fstat(link, &st) || fstatfs(link, &fs))
+		return -errno;
+	if (!S_ISLNK(st.st_mode))
+		return -ENOTDIR;
+	if (st.st_uid && st.st_uid != geteuid()) {
+		err_set(e, -EPERM, "%s: refusing to follow a symbolic link of user %u", shown,
+			(unsigned int)st.st_uid);
+		err_hint(e, "name the folder that is meant, without the link");
+		return -EPERM;
+	}
+	if (fs.f_type == PROC_SUPER_MAGIC) {
+		fd = openat(parent, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
+	size = readlinkat(link, "", target, sizeof(target));
+	if (size < 0 || size == sizeof(target))
+		return size < 0 ? -errno : -ENAMETOOLONG;
+	target[size] = '\0';
+	return ++*links > LINKS_MAX ? -ELOOP : walk(parent, target, links, e);
+}
+
+/* One element of a path: a folder, or a link to one. */
+static int element_open(int parent, const char *name, const char *shown, unsigned int *links,
+			struct err *e)
+{
+	int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), link;
+
+	if (fd >= 0 || (errno != ENOTDIR && errno != ELOOP))
+		return fd < 0 ? -errno : fd;
+	link = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (link < 0)
+		return -errno;
+	fd = link_follow(parent, name, link, shown, links, e);
+	close(link);
+	return fd;
+}
+
+/* A descriptor of a folder by its path, or -errno; of a refused link e has the text. No link of
+ * another user is followed, in whatever folder it lies: its owner would choose what is written. */
+static int walk(int from, const char *path, unsigned int *links, struct err *e)
+{
+	int at = openat(from, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const char *part = path + strspn(path, "/");
+
+	if (at < 0)
+		return -errno;
+	while (*part) {
+		const char *end = part + strcspn(part, "/");
+		char *shown = strndup(path, (size_t)(end - path));
+		int fd = shown ? element_open(at, shown + (part - path), shown, links, e) : -ENOMEM;
+
+		free(shown);
+		close(at);
+		if (fd < 0)
+			return fd;
+		at = fd;
+		part = end + strspn(end, "/");
+	}
+	return at;
+}
+
 int folder_of_file(const char *path, struct folder *f, struct err *e)
 {
 	size_t length = (size_t)(file_name_of(path) - path);
 	char *name = length ? strndup(path, length) : strdup(".");
-	int fd;
+	struct err refused = {0};
+	unsigned int links = 0;
+	int at, fd;
 
 	if (!name)
 		return err_sys(e, -ENOMEM, "%s", path);
-	fd = open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0 && errno == EACCES) /* files can be made in it, but not listed */
-		fd = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) {
-		int err = err_sys(e, -errno, "%s", path);
-
+	at = walk(AT_FDCWD, name, &links, &refused);
+	if (at < 0) {
+		if (refused.code && e)
+			*e = refused;
 		free(name);
-		return err;
+		return refused.code ? at : err_sys(e, at, "%s", path);
 	}
+	fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) /* files can be made in it, but not listed */
+		fd = at;
+	else
+		close(at);
 	*f = (struct folder){fd, name};
 	return 0;
 }

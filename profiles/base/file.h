@@ -53,7 +53,8 @@ int folder_below_new(const struct folder *parent, const char *name, struct folde
 
 /* The folder of a single file: the part of `path` before the last '/', else ".". Not checked, as
  * files below it are made by O_EXCL and a rename: e.g. root writes a file into a user's folder, or
- * into /tmp. Links are followed. */
+ * into /tmp. Links to folders are followed when they belong to root or the effective user, as with
+ * fs.protected_symlinks in a sticky folder: -EPERM of others, which e names with their owner. */
 int folder_of_file(const char *path, struct folder *f, struct err *e);
 
 /* Removes an empty folder below an open one. 0 when there is none. */

@@ -343,6 +343,63 @@ static void writes_into_shared_folders(void **state)
 	}
 }
 
+/* A link in the path of a file: by whom it was made, not where it lies, decides. */
+static void follows_own_links_to_folders(void **state)
+{
+	static const struct {
+		const char *name;
+		bool foreign; /* the link that is looked at is nobody's */
+		const char *via, *file;
+		int err;
+		const char *text;
+	} rows[] = {
+		{"no link", false, NULL, "real/x", 0, NULL},
+		{"own", false, NULL, "link/x", 0, NULL},
+		{"own, in the middle", false, NULL, "link/../link//./x", 0, NULL},
+		{"another user's", true, NULL, "link/x", -EPERM,
+		 "/link: refusing to follow a symbolic link of user 65534"},
+		{"another user's, in the middle", true, NULL, "link/../real/x", -EPERM, "/link: "},
+		{"own, to another user's", true, "link", "via/x", -EPERM, "link: refusing"},
+		{"own, to one that does not exist", false, "none", "via/x", -ENOENT, "via/x: "},
+		{"own, to itself", false, "via", "via/x", -ELOOP, "via/x: "},
+		{"own, to a file", false, "file", "via/x", -ENOTDIR, "via/x: "},
+		{"own, to the root", false, "/", "via/proc/self/none/x", -ENOENT, "none/x: "},
+		{"of procfs", false, "/proc/self/cwd", "via/none/x", -ENOENT, "none/x: "},
+	};
+	char real[64], link_path[64], via[64], file[64], path[128];
+	int fd;
+
+	(void)state;
+	make_folder(path_of("real", real));
+	fd = creat(path_of("file", file), 0600);
+	assert_true(fd >= 0);
+	close(fd);
+	path_of("via", via);
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct err e = {0};
+		int err;
+
+		if (rows[i].foreign && geteuid()) {
+			print_message("row %zu (%s) needs root\n", i, rows[i].name);
+			continue;
+		}
+		assert_int_equal(symlink("real", path_of("link", link_path)), 0);
+		assert_int_equal(rows[i].foreign ? lchown(link_path, NOBODY, NOBODY) : 0, 0);
+		assert_int_equal(rows[i].via ? symlink(rows[i].via, via) : 0, 0);
+		snprintf(path, sizeof(path), "%s/%s", dir, rows[i].file);
+		err = save(path, 0, "text", true, &e);
+		if (err != rows[i].err || (err && !strstr(e.text, rows[i].text)))
+			fail_msg("%s: %d '%s'", rows[i].name, err, e.text);
+		assert_int_equal(save(path, 0, "text", true, NULL), rows[i].err);
+		assert_int_equal(unlink(link_path), 0);
+		assert_int_equal(rows[i].via ? unlink(via) : 0, 0);
+		snprintf(path, sizeof(path), "%s/x", real);
+		assert_int_equal(unlink(path), err ? -1 : 0);
+	}
+	assert_int_equal(unlink(file), 0);
+	assert_int_equal(rmdir(real), 0);
+}
+
 static void refuses_links_to_folders(void **state)
 {
 	static const char *const ends[] = {"", "/", "//"};
@@ -682,6 +739,7 @@ int main(void)
 		cmocka_unit_test(keeps_the_umask),
 		cmocka_unit_test(checks_folders),
 		cmocka_unit_test(writes_into_shared_folders),
+		cmocka_unit_test(follows_own_links_to_folders),
 		cmocka_unit_test(refuses_links_to_folders),
 		cmocka_unit_test(names_what_is_no_folder),
 		cmocka_unit_test(makes_new_folders),
