@@ -14,8 +14,8 @@ static void warn(const struct err *why, void *arg)
 	fprintf(stderr, "rocecheck: warning: %s\n", why->text);
 }
 
-void cmd_tidy(const char *state_dir)
+void cmd_tidy(const struct state_at *at)
 {
 	/* What stands in the way is found, and said, by what comes next. */
-	(void)journal_tidy(state_dir, warn, NULL, NULL);
+	(void)journal_tidy(at, warn, NULL, NULL);
 }

@@ -6,7 +6,9 @@
 #ifndef CMD_TIDY_H
 #define CMD_TIDY_H
 
+struct state_at;
+
 /* Sets unreadable journals aside and warns of each. */
-void cmd_tidy(const char *state_dir);
+void cmd_tidy(const struct state_at *at);
 
 #endif

@@ -18,13 +18,13 @@
 #include "cmd/apply/plan_text.h"
 #include "cmd/cmd.h"
 #include "cmd/tidy.h"
-#include "dcb/apply/guard.h"
-#include "dcb/apply/journal.h"
+#include "dcb/apply/plan_apply.h"
 #include "profiles/base/boot_unit.h"
 
-#define UNDO_TRIES 9 /* STATE_LOCK_MS each: an undo waits JOURNAL_WAIT_S for its port */
+#define UNDO_TRIES 9 /* STATE_LOCK_MS each: an undo waits TX_WAIT_LINK_S for its port */
 
-static const char *interface, *state_dir = JOURNAL_DIR;
+static const char *interface;
+static struct state_at state_at = {STATE_DIR, STATE_RUN};
 static bool dry_run, last, boot, ignored;
 static struct apply_consent consent;
 static unsigned int confirm_within_ms, wait_link_ms = 60000, settle_ms = SETTLE_AUTO;
@@ -54,8 +54,8 @@ static const struct opt apply_opts[] = {
 	 .help = "so many hosts at once (8); one disrupted port in a failure group"},
 	{"max-fail", 0, OPT_UINT, &many.max_fail, .arg = "N",
 	 .help = "begin with no more hosts when more than N have failed (0)"},
-	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
-	 .help = "journal there, not in " JOURNAL_DIR},
+	{"state-dir", 0, OPT_STRING, &state_at.dir, .arg = "DIR",
+	 .help = "journal there, not in " STATE_DIR},
 	{.name = NULL},
 };
 
@@ -68,7 +68,7 @@ struct apply {
 	json_t *saved;			/* the plan to be applied, and no other; else NULL */
 	unsigned int started, finished; /* steps */
 	bool is_staged;			/* the profile is ready to be kept */
-	struct guard *guard;		/* of a transaction to be confirmed; owned */
+	struct deadman *deadman;	/* of a transaction to be confirmed; owned */
 	struct timespec since;
 };
 
@@ -120,8 +120,8 @@ static void stage(const char *tx_id, void *arg)
 
 	if (!is_kept_later(a))
 		return;
-	a->is_staged = !last_stage(state_dir, tx_id, &a->profile, a->plans.plan, a->plans.count,
-				   true, &e);
+	a->is_staged = !last_stage(&state_at, tx_id, &a->profile, a->plans.plan, a->plans.count,
+				   &e);
 	if (!a->is_staged)
 		tell_not_kept(&e);
 }
@@ -133,9 +133,9 @@ static void keep(const struct apply *a, const char *tx_id, int rc)
 	int err = 0;
 
 	if (a->is_staged && rc != EXIT_OK)
-		err = last_drop(state_dir, tx_id, &e);
+		err = last_drop(&state_at, tx_id, &e);
 	else if (a->is_staged && !confirm_within(a))
-		err = last_commit(state_dir, tx_id, &e);
+		err = last_commit(&state_at, tx_id, &e);
 	if (err)
 		tell_not_kept(&e);
 }
@@ -147,8 +147,8 @@ static void keep_unchanged(const struct apply *a)
 
 	if (!is_kept_later(a))
 		return;
-	if (last_commit_confirmed(state_dir, &e) ||
-	    last_stage(state_dir, "", &a->profile, a->plans.plan, a->plans.count, true, &e))
+	if (last_commit_confirmed(&state_at, &e) ||
+	    last_stage(&state_at, "", &a->profile, a->plans.plan, a->plans.count, &e))
 		tell_not_kept(&e);
 }
 
@@ -249,7 +249,7 @@ static int undo_now(const struct apply *a, const char *tx_id, struct err *e)
 	for (unsigned int i = 0; err == -EBUSY && i < UNDO_TRIES; i++) {
 		struct tx tx;
 
-		err = journal_rollback(a->dcb, state_dir, tx_id, &tx, &outcome, e);
+		err = tx_rollback(a->dcb, &state_at, tx_id, &tx, &outcome, e);
 		undone = tx.state == TX_UNDONE;
 		tx_clear(&tx);
 	}
@@ -263,7 +263,7 @@ static int check_guard(const struct apply *a, const char *tx_id)
 	struct err e = {0}, undo = {0};
 	int err;
 
-	if (!guard_check(a->guard, &e))
+	if (!deadman_check(a->deadman, &e))
 		return EXIT_OK;
 	err = undo_now(a, tx_id, &undo);
 	if (err)
@@ -319,22 +319,26 @@ static int verify(struct apply *a, const char *tx_id)
 	return rc;
 }
 
-static void tell_guarded(bool own_cgroup, void *arg)
+static void report_deadman(unsigned int lacks, void *arg)
 {
 	(void)arg;
-	if (!own_cgroup)
+	if (lacks & DEADMAN_LACKS_OOM)
+		fputs("rocecheck: warning: the process that would undo this is not protected from "
+		      "the OOM killer:\n  oom_score_adj could not be lowered (CAP_SYS_RESOURCE)\n",
+		      stderr);
+	if (lacks & DEADMAN_LACKS_CGROUP)
 		fputs("rocecheck: warning: the process that would undo this could not leave the "
 		      "login's cgroup:\n  where logins are ended whole (KillUserProcesses=yes) it "
 		      "ends with this one\n",
 		      stderr);
 	if (globals->quiet)
 		return;
-	if (strcmp(state_dir, JOURNAL_DIR))
+	if (strcmp(state_at.dir, STATE_DIR))
 		fprintf(stderr,
 			"rocecheck: warning: a reboot is not covered: rocecheck-apply.service "
 			"looks "
-			"into " JOURNAL_DIR " alone, not into %s\n",
-			state_dir);
+			"into " STATE_DIR " alone, not into %s\n",
+			state_at.dir);
 	else if (!boot_unit_of_ours(NULL))
 		fputs("rocecheck: warning: a reboot is not covered: rocecheck-apply.service is not "
 		      "enabled, so nothing undoes this after a reboot\n",
@@ -357,14 +361,14 @@ static int unchanged(struct apply *a)
 static int apply(struct apply *a)
 {
 	const struct plan_run how = {
-		.state_dir = state_dir,
+		.at = state_at,
 		.confirm_within_s = confirm_within(a),
 		.wait_link_s = (wait_link_ms + 999) / 1000,
 		.progress = tell_progress,
 		.arg = a,
-		.guarded = tell_guarded,
+		.guarded = report_deadman,
 		.prepared = stage,
-		.guard = &a->guard,
+		.deadman = &a->deadman,
 	};
 	char tx_id[JOURNAL_ID_MAX];
 	enum apply_outcome outcome;
@@ -372,7 +376,7 @@ static int apply(struct apply *a)
 
 	if (!cmd_plans_changes(&a->plans))
 		return unchanged(a);
-	cmd_tidy(state_dir);
+	cmd_tidy(&state_at);
 	/* Nobody who reads what we say and goes away ends this in its midst. */
 	signal(SIGPIPE, SIG_IGN);
 	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, &how, tx_id, &outcome, &e))
@@ -419,8 +423,8 @@ static int run_profile(struct apply *a)
 	if (dcb_open(NULL, &a->dcb, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	rc = plan_first(a);
-	guard_free(a->guard);
-	a->guard = NULL;
+	deadman_free(a->deadman);
+	a->deadman = NULL;
 	cmd_plans_clear(&a->plans);
 	dcb_close(a->dcb);
 	return rc;
@@ -458,7 +462,7 @@ static int run_hosts(int argc, char **argv)
 {
 	if (argc > 1)
 		return cmd_usage(&cmd_apply, "one profile at most");
-	if (last || boot || strcmp(state_dir, JOURNAL_DIR))
+	if (last || boot || strcmp(state_at.dir, STATE_DIR))
 		return cmd_usage(&cmd_apply, "--last, --boot and --state-dir are for this host");
 	if (argc && plan_file_is(argv[0]))
 		return cmd_usage(&cmd_apply, "a kept plan is of one host");
@@ -475,7 +479,7 @@ static int run_hosts(int argc, char **argv)
 static int run(int argc, char **argv)
 {
 	const struct last_run kept = {
-		.state_dir = state_dir, .interface = interface, .boot = boot, .apply = run_kept};
+		.at = &state_at, .interface = interface, .boot = boot, .apply = run_kept};
 	struct apply a = {0};
 	struct err e = {0};
 	int rc;

@@ -16,8 +16,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/tidy.h"
-#include "dcb/apply/journal.h"
-#include "dcb/apply/state.h"
+#include "dcb/apply/decide.h"
+#include "dcb/apply/tx.h"
 #include "probe/host/ports.h"
 
 /* All waits of a run together; TimeoutStartSec= of the units is longer. The lock is waited for
@@ -84,11 +84,11 @@ static bool wait_port(struct dcb *dcb, const struct awaited *port, bool netdevs,
 	return here || netdev; /* the plan says what is missing */
 }
 
-static void wait_idle(const char *state_dir, struct waits *w)
+static void wait_idle(const struct state_at *at, struct waits *w)
 {
 	uint64_t since = monotonic_ms();
 
-	while (monotonic_ms() - since < w->busy_ms && state_busy(state_dir))
+	while (monotonic_ms() - since < w->busy_ms && state_busy(at))
 		pause_ms(STEP_MS);
 	spend(&w->busy_ms, since);
 }
@@ -112,10 +112,9 @@ static int undo_one(const struct last_run *run, struct dcb *dcb, const struct tx
 
 		(void)wait_port(dcb, &port, w->netdevs, w); /* the undo names what is missing */
 	}
-	wait_idle(run->state_dir, w);
+	wait_idle(run->at, w);
 	if (monotonic_ms() < w->end_ms)
-		err = journal_undo_left(dcb, run->state_dir, tx->id, link_wait_s(w, tx->port_count),
-					&e);
+		err = tx_undo_left(dcb, run->at, tx->id, link_wait_s(w, tx->port_count), &e);
 	else
 		err = err_set(&e, -ETIMEDOUT, "no time is left");
 	if (err) {
@@ -153,21 +152,30 @@ static int walk_left_over(const struct last_run *run, struct dcb *dcb, struct wa
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	struct err e = {0};
+	struct state s;
 	unsigned int n = 0;
-	int rc = EXIT_OK, err = journal_list(run->state_dir, &ids, &n, &e);
+	int rc = EXIT_OK, err = state_open(run->at, &s, &e);
 
+	if (err)
+		return err == -ENOENT ? EXIT_OK : cmd_fail(EXIT_ENVIRONMENT, &e);
+	err = journal_ids(&s, &ids, &n, &e);
 	while (!err && n--) {
+		struct tx_view v;
 		struct tx tx;
+		bool left_over;
 
-		if (journal_load(run->state_dir, ids[n], &tx, NULL))
+		if (journal_read(&s, ids[n], &tx, NULL))
 			continue;
-		if (tx_left_over(&tx) && w)
+		v = tx_view(&tx, false, 0);
+		left_over = tx_decide(&v, TX_BOOT) == TX_UNDO;
+		if (left_over && w)
 			rc = cmd_worse(rc, undo_one(run, dcb, &tx, w));
-		else if (tx_left_over(&tx) && mark_ports(&tx, m))
+		else if (left_over && mark_ports(&tx, m))
 			err = err_sys(&e, -ENOMEM, "transaction %s", tx.id);
 		tx_clear(&tx);
 	}
 	free(ids);
+	state_close(&s);
 	return err ? cmd_worse(rc, cmd_fail(EXIT_ENVIRONMENT, &e)) : rc;
 }
 
@@ -178,7 +186,7 @@ static int mark_left_over(const struct last_run *run)
 	struct err e = {0};
 	int rc = walk_left_over(run, NULL, NULL, &m);
 
-	if (!rc && last_mark_undo(run->state_dir, m.ifname, m.count, &e))
+	if (!rc && last_mark_undo(run->at, m.ifname, m.count, &e))
 		fprintf(stderr, "rocecheck: warning: a port that comes late is not undone: %s\n",
 			e.text);
 	free(m.ifname);
@@ -196,11 +204,11 @@ static int undo_left_over(const struct last_run *run, struct dcb *dcb, struct wa
 /* What a crash or a power loss left. */
 static int recover(const struct last_run *run, struct dcb *dcb, struct waits *w)
 {
-	const char *state_dir = run->state_dir;
+	const struct state_at *at = run->at;
 	struct err e = {0};
 
-	cmd_tidy(state_dir);
-	if (last_commit_confirmed(state_dir, &e))
+	cmd_tidy(at);
+	if (last_commit_confirmed(at, &e))
 		fprintf(stderr, "rocecheck: warning: a confirmed profile is not kept: %s\n",
 			e.text);
 	return undo_left_over(run, dcb, w);
@@ -235,7 +243,7 @@ static int boot_one(const struct last_run *run, struct dcb *dcb, const struct la
 		       last->profile.name);
 		return EXIT_OK;
 	}
-	wait_idle(run->state_dir, w);
+	wait_idle(run->at, w);
 	rc = run->apply(last, link_wait_s(w, 2), &changes); /* its own, and that of its undo */
 	tell(last, rc, changes);
 	return rc;
@@ -249,7 +257,7 @@ static int apply_one(const struct last_run *run, struct dcb *dcb, const char *if
 	struct err e = {0};
 	int err, rc;
 
-	err = last ? last_load(run->state_dir, ifname, last, &e) : err_sys(&e, -ENOMEM, "apply");
+	err = last ? last_load(run->at, ifname, last, &e) : err_sys(&e, -ENOMEM, "apply");
 	if (err == -ENOENT && run->boot)
 		rc = EXIT_OK;
 	else if (err)
@@ -271,10 +279,10 @@ static int apply_ports(const struct last_run *run, struct dcb *dcb, struct waits
 
 	if (run->interface)
 		return cmd_worse(rc, apply_one(run, dcb, run->interface, w));
-	if (last_list(run->state_dir, &names, &n, &e))
+	if (last_list(run->at, &names, &n, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!n && !run->boot) {
-		err_set(&e, -ENOENT, "no profile is kept in %s/last", run->state_dir);
+		err_set(&e, -ENOENT, "no profile is kept in %s/last", run->at->dir);
 		err_hint(&e, "'rocecheck apply PROFILE' keeps it when it has succeeded");
 		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
@@ -297,7 +305,7 @@ int cmd_apply_last(const struct last_run *run)
 	if (dcb_open(NULL, &dcb, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (run->boot)
-		lock = last_lock(run->state_dir, &e);
+		lock = last_lock(run->at, &e);
 	if (run->boot && lock < 0)
 		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
 	else

@@ -8,7 +8,7 @@
 #include "dcb/apply/last.h"
 
 struct last_run {
-	const char *state_dir;
+	const struct state_at *at;
 	const char *interface; /* NULL: every port with a kept profile */
 	bool boot;
 	/* Applies one, and waits link_s for it at most; *changes: what was to change. Returns an

@@ -8,14 +8,14 @@
 
 #include "cmd/cmd.h"
 #include "cmd/tidy.h"
-#include "dcb/apply/journal.h"
 #include "dcb/apply/last.h"
+#include "dcb/apply/tx.h"
 
-static const char *state_dir = JOURNAL_DIR;
+static struct state_at state_at = {STATE_DIR, STATE_RUN};
 
 static const struct opt confirm_opts[] = {
-	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
-	 .help = "journal there, not in " JOURNAL_DIR},
+	{"state-dir", 0, OPT_STRING, &state_at.dir, .arg = "DIR",
+	 .help = "journal there, not in " STATE_DIR},
 	{.name = NULL},
 };
 
@@ -32,15 +32,19 @@ static int tell(const struct tx *tx)
 static int run(int argc, char **argv)
 {
 	struct err e = {0};
+	struct dcb *dcb;
 	struct tx tx;
 	int err, rc;
 
 	if (argc > 1)
 		return cmd_usage(&cmd_confirm, "one transaction at most");
+	if (dcb_open(NULL, &dcb, &e))
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!argc)
-		cmd_tidy(state_dir);
-	err = journal_confirm(state_dir, argc ? argv[0] : NULL, &tx, &e);
-	if (!err && last_commit(state_dir, tx.id, &e))
+		cmd_tidy(&state_at);
+	err = tx_confirm(dcb, &state_at, argc ? argv[0] : NULL, &tx, &e);
+	dcb_close(dcb);
+	if (!err && last_commit(&state_at, tx.id, &e))
 		fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e.text);
 	if (!err)
 		rc = tell(&tx);

@@ -9,18 +9,24 @@
 
 #include "cmd/cmd.h"
 #include "cmd/tidy.h"
-#include "dcb/apply/journal.h"
+#include "dcb/apply/deadman.h"
+#include "dcb/apply/tx.h"
 #include "profiles/base/text.h"
 
 static bool list;
-static const char *state_dir = JOURNAL_DIR;
+static struct state_at state_at = {STATE_DIR, STATE_RUN};
 
 static const struct opt rollback_opts[] = {
 	{"list", 'l', OPT_FLAG, &list, .help = "list transactions, oldest first"},
-	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
-	 .help = "journal there, not in " JOURNAL_DIR},
+	{"state-dir", 0, OPT_STRING, &state_at.dir, .arg = "DIR",
+	 .help = "journal there, not in " STATE_DIR},
 	{.name = NULL},
 };
+
+static bool tx_waits(const struct tx *tx)
+{
+	return tx->state == TX_DONE && tx_unconfirmed(tx);
+}
 
 static json_t *tx_to_json(const struct tx *tx)
 {
@@ -51,7 +57,7 @@ static void print_waiting(const struct tx *tx)
 		       (unsigned long long)(tx->confirm_by_ms - now + 999) / 1000);
 	else
 		printf("  waits for confirmation, its time is up%s",
-		       tx_overdue(tx, now) ? ", its dead-man has gone" : "");
+		       deadman_lives(state_at.run, tx->id) ? "" : ", its dead-man has gone");
 }
 
 static void print_tx(const struct tx *tx)
@@ -70,13 +76,13 @@ static void print_tx(const struct tx *tx)
 	putchar('\n');
 }
 
-static int tell_one(const char *id, json_t *all)
+static int print_one(const struct state *s, const char *id, json_t *all)
 {
 	struct err e = {0};
 	struct tx tx;
 	int rc = EXIT_OK;
 
-	if (journal_load(state_dir, id, &tx, &e))
+	if (journal_read(s, id, &tx, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!globals->json)
 		print_tx(&tx);
@@ -88,20 +94,22 @@ static int tell_one(const char *id, json_t *all)
 
 static int print_list(void)
 {
-	char(*ids)[JOURNAL_ID_MAX];
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	json_t *all = json_array();
+	struct state s = {0};
 	struct err e = {0};
-	unsigned int n;
-	int rc = EXIT_OK;
+	unsigned int n = 0;
+	int rc = EXIT_OK, err = state_open(&state_at, &s, &e);
 
-	if (journal_list(state_dir, &ids, &n, &e)) {
-		json_decref(all);
-		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	}
+	if (!err)
+		err = journal_ids(&s, &ids, &n, &e);
 	for (unsigned int i = 0; i < n; i++)
-		rc = cmd_worse(rc, tell_one(ids[i], all));
+		rc = cmd_worse(rc, print_one(&s, ids[i], all));
 	free(ids);
-	if (!globals->json) {
+	state_close(&s);
+	if (err && err != -ENOENT)
+		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (!globals->json || (err && err != -ENOENT)) {
 		json_decref(all);
 		return rc;
 	}
@@ -151,7 +159,7 @@ static int tell_back(const struct tx *tx)
 		if (tx->port[i].missing)
 			fprintf(stderr,
 				"rocecheck: warning: %s: %s did not come back within %u s\n",
-				tx->port[i].ifname, tx->port[i].missing, JOURNAL_WAIT_S);
+				tx->port[i].ifname, tx->port[i].missing, TX_WAIT_LINK_S);
 	return EXIT_OK;
 }
 
@@ -166,8 +174,8 @@ static int roll_back(const char *id)
 	if (dcb_open(NULL, &dcb, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!id)
-		cmd_tidy(state_dir);
-	err = journal_rollback(dcb, state_dir, id, &tx, &outcome, &e);
+		cmd_tidy(&state_at);
+	err = tx_rollback(dcb, &state_at, id, &tx, &outcome, &e);
 	dcb_close(dcb);
 	if (!err)
 		rc = tell_back(&tx);

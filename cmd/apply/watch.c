@@ -16,14 +16,16 @@
 
 #include "cmd/apply/watch.h"
 #include "cmd/cmd.h"
-#include "dcb/apply/state.h"
+#include "dcb/apply/deadman.h"
+#include "dcb/apply/decide.h"
 
 #define FOLD_MS	    300	 /* so long nothing may come before ports are read, */
 #define FOLD_MAX_MS 1000 /* but no longer than this after the first notice */
 #define BUSY_MS	    500	 /* between looks at a transaction that is running */
 #define UNKNOWN_MS  5000 /* between searches for ports because of netdevs we do not know */
 
-static const char *interface, *state_dir = JOURNAL_DIR;
+static const char *interface;
+static struct state_at state_at = {STATE_DIR, STATE_RUN};
 static unsigned int interval_ms = 60000;
 static bool once, repair;
 
@@ -34,8 +36,8 @@ static const struct opt watch_opts[] = {
 	{"once", 0, OPT_FLAG, &once, .help = "compare now and end"},
 	{"repair", 0, OPT_FLAG, &repair,
 	 .help = "put back what drifted, never by a flap, 3 times in 10 minutes a port"},
-	{"state-dir", 0, OPT_STRING, &state_dir, .arg = "DIR",
-	 .help = "journals are there, not in " JOURNAL_DIR},
+	{"state-dir", 0, OPT_STRING, &state_at.dir, .arg = "DIR",
+	 .help = "journals are there, not in " STATE_DIR},
 	{.name = NULL},
 };
 
@@ -107,20 +109,28 @@ static int take_notices(struct loop *l, struct err *e)
 }
 
 /* A dead-man that was killed leaves a transaction that nobody undoes in this boot. */
-static void tell_overdue(struct loop *l)
+static void report_overdue(struct loop *l)
 {
 	char text[ERR_TEXT_MAX];
 	struct err e = {0};
-	struct tx tx;
+	struct tx tx = {0};
+	struct tx_view v;
+	struct state s;
 
-	if (!journal_newest(state_dir, &tx, NULL) && tx_overdue(&tx, journal_clock_ms()) &&
-	    strcmp(l->overdue, tx.id)) {
-		(void)journal_overdue(&tx, &e);
-		snprintf(text, sizeof(text), "%.480s: %.480s", e.text, e.hint);
-		(void)watch_tell(&(struct watch_told){.event = WATCH_OVERDUE, .text = text});
-		memcpy(l->overdue, tx.id, sizeof(tx.id));
+	if (state_open(&state_at, &s, NULL))
+		return;
+	if (!journal_newest(&s, &tx, NULL)) {
+		v = tx_view(&tx, deadman_lives(state_at.run, tx.id), journal_clock_ms());
+		if (tx_decide(&v, TX_BEGIN) == TX_REFUSE_OVERDUE && strcmp(l->overdue, tx.id)) {
+			(void)tx_refuse(TX_REFUSE_OVERDUE, &tx, &e);
+			snprintf(text, sizeof(text), "%.480s: %.480s", e.text, e.hint);
+			(void)watch_tell(
+				&(struct watch_told){.event = WATCH_OVERDUE, .text = text});
+			memcpy(l->overdue, tx.id, sizeof(tx.id));
+		}
 	}
 	tx_clear(&tx);
+	state_close(&s);
 }
 
 static void poll_ports(struct loop *l)
@@ -134,7 +144,7 @@ static void poll_ports(struct loop *l)
 		suspects_add(NULL, &l->w.suspects);
 	if (watch_refresh(&l->w, false, &e))
 		(void)cmd_fail(0, &e); /* the next poll tries again */
-	tell_overdue(l);
+	report_overdue(l);
 }
 
 static bool is_due(uint64_t when, uint64_t now)
@@ -150,7 +160,7 @@ static void act(struct loop *l)
 
 	if (!poll_now && !is_due(at->check_at, at->now))
 		return;
-	if (state_busy(state_dir)) {
+	if (state_busy(&state_at)) {
 		at->check_at = at->now + BUSY_MS;
 		return;
 	}
@@ -237,12 +247,13 @@ static int compare_once(struct loop *l)
 	if (has_want(&l->w))
 		return l->w.drifted ? EXIT_FINDINGS : EXIT_OK;
 	if (l->w.hidden) {
-		err_set(&e, -EACCES, "%s: the transactions are readable by root alone", state_dir);
+		err_set(&e, -EACCES, "%s: the transactions are readable by root alone",
+			state_at.dir);
 		err_hint(&e, "run as root, or name a profile");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	err_set(&e, -ENOENT, "a port has no confirmed transaction in %s to compare with",
-		state_dir);
+		state_at.dir);
 	err_hint(&e, "name a profile, or apply one first");
 	return cmd_fail(EXIT_USAGE, &e);
 }
@@ -258,7 +269,7 @@ static int watch(struct loop *l)
 		err = watch_refresh(&l->w, true, &e);
 	if (err)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	tell_overdue(l);
+	report_overdue(l);
 	if (once)
 		return compare_once(l);
 	l->signals = open_signals(&e);
@@ -282,7 +293,7 @@ static int run(int argc, char **argv)
 		return rc;
 	l.w = (struct watch){.profile = argc ? &profile : NULL,
 			     .interface = interface,
-			     .state_dir = state_dir,
+			     .at = &state_at,
 			     .repair = repair,
 			     .once = once};
 	rc = watch(&l);

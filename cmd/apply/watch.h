@@ -32,7 +32,7 @@ struct watch {
 	struct dcb *dcb;
 	const struct profile *profile; /* NULL: the last confirmed transactions */
 	const char *interface;	       /* NULL: all ports */
-	const char *state_dir;
+	const struct state_at *at;
 	bool repair;
 	bool once;
 	struct watched *port; /* owned */

@@ -46,7 +46,7 @@ static bool want_state(struct watch *w, struct watched *p, bool first)
 {
 	char since[JOURNAL_ID_MAX] = "";
 	struct qos q;
-	int err = baseline_find(w->state_dir, p->ifname, &q, since, NULL);
+	int err = baseline_find(w->at, p->ifname, &q, since, NULL);
 
 	if (err)
 		q = p->now;
@@ -153,7 +153,7 @@ static void check_carrier(struct watched *p)
  * then, and without any what is now there is wanted. */
 static void renew_wants(struct watch *w)
 {
-	uint64_t stamp = w->profile ? 0 : baseline_stamp(w->state_dir);
+	uint64_t stamp = w->profile ? 0 : baseline_stamp(w->at);
 
 	if (stamp == w->stamp)
 		return;
@@ -257,7 +257,7 @@ int watch_refresh(struct watch *w, bool first, struct err *e)
 	if (!first)
 		renew_wants(w);
 	else if (!w->profile)
-		w->stamp = baseline_stamp(w->state_dir);
+		w->stamp = baseline_stamp(w->at);
 	for (unsigned int i = 0; !err && i < s.port_count; i++)
 		if (w->interface || !w->profile ||
 		    cmd_port_selected(w->dcb, w->profile, s.port[i].netdev))

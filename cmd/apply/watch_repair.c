@@ -11,6 +11,7 @@
 #include "cmd/apply/watch.h"
 #include "cmd/cmd.h"
 #include "dcb/apply/baseline.h"
+#include "dcb/apply/plan_apply.h"
 
 static void tell(const struct watched *p, enum watch_event event, const char *text)
 {
@@ -67,10 +68,10 @@ static int run(struct watch *w, const struct plan *plan, char tx_id[JOURNAL_ID_M
 {
 	enum apply_outcome outcome;
 	int err = plan_apply(w->dcb, plan, 1,
-			     &(struct plan_run){.state_dir = w->state_dir, .wait_link_s = 60},
+			     &(struct plan_run){.at = *w->at, .wait_link_s = 60},
 			     tx_id, &outcome, e);
 
-	if (tx_id[0] && baseline_mark_repair(w->state_dir, tx_id, err ? NULL : e) && !err)
+	if (tx_id[0] && baseline_mark_repair(w->at, tx_id, err ? NULL : e) && !err)
 		err = e->code;
 	return err;
 }

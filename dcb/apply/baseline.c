@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/apply/journal_in.h"
+#include "dcb/apply/journal.h"
 
 #define REPAIR "repair"
 
@@ -60,14 +60,14 @@ static const struct tx_port *find_in(const struct state *s, const char *id, cons
 	return port_of(tx, ifname);
 }
 
-int baseline_find(const char *state_dir, const char *ifname, struct qos *q, char id[JOURNAL_ID_MAX],
-		  struct err *e)
+int baseline_find(const struct state_at *at, const char *ifname, struct qos *q,
+		  char id[JOURNAL_ID_MAX], struct err *e)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	const struct tx_port *p = NULL;
 	unsigned int n = 0;
 	struct state s = {0};
-	int err = state_open(state_dir, &s, e);
+	int err = state_open(at, &s, e);
 
 	if (!err)
 		err = journal_ids(&s, &ids, &n, e);
@@ -84,11 +84,11 @@ int baseline_find(const char *state_dir, const char *ifname, struct qos *q, char
 	free(ids);
 	state_close(&s);
 	if (err == -ENOENT || (!err && !p))
-		err = err_set(e, -ENOENT, "%s: no confirmed transaction in %s", ifname, state_dir);
+		err = err_set(e, -ENOENT, "%s: no confirmed transaction in %s", ifname, at->dir);
 	return err;
 }
 
-uint64_t baseline_stamp(const char *state_dir)
+uint64_t baseline_stamp(const struct state_at *at)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	uint64_t hash = FNV1A_START;
@@ -96,7 +96,7 @@ uint64_t baseline_stamp(const char *state_dir)
 	struct state s;
 	struct stat st;
 
-	if (state_open(state_dir, &s, NULL))
+	if (state_open(at, &s, NULL))
 		return 0;
 	if (journal_ids(&s, &ids, &n, NULL))
 		n = 0;
@@ -112,16 +112,16 @@ uint64_t baseline_stamp(const char *state_dir)
 	return n ? hash : 0;
 }
 
-int baseline_mark_repair(const char *state_dir, const char *id, struct err *e)
+int baseline_mark_repair(const struct state_at *at, const char *id, struct err *e)
 {
 	struct folder folder;
 	struct state s;
-	int err = state_open(state_dir, &s, e);
+	int err = state_open(at, &s, e);
 
 	if (err)
 		return err;
 	err = s.tx.path ? folder_find(&s.tx, id, &folder, e)
-			: err_sys(e, -ENOENT, "%s/tx", state_dir);
+			: err_sys(e, -ENOENT, "%s/tx", at->dir);
 	if (!err) {
 		err = file_write_in(&folder, REPAIR, FILE_PRIVATE, "", 0, e);
 		folder_close(&folder);

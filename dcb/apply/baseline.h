@@ -10,13 +10,13 @@
 
 /* State of ifname after the newest transaction that is done and still stands, and its id. -ENOENT
  * when there is none; -EACCES when this user may not read them. */
-int baseline_find(const char *state_dir, const char *ifname, struct qos *q, char id[JOURNAL_ID_MAX],
-		  struct err *e);
+int baseline_find(const struct state_at *at, const char *ifname, struct qos *q,
+		  char id[JOURNAL_ID_MAX], struct err *e);
 
 /* Changes when any journal does; 0 without any. */
-uint64_t baseline_stamp(const char *state_dir);
+uint64_t baseline_stamp(const struct state_at *at);
 
 /* Marks a transaction as a repair: it puts back a part of a baseline and is none itself. */
-int baseline_mark_repair(const char *state_dir, const char *id, struct err *e);
+int baseline_mark_repair(const struct state_at *at, const char *id, struct err *e);
 
 #endif

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The dead-man reads the journal once a second: the tool announces there what it does. What it read
- * last it keeps, and it ends only by what it has read: confirmed, or undone. A journal that cannot
- * be read any more, or that has gone, is no reason to wait or to end. The tool is watched by its
- * pidfd (pidfd_open(2)). The clock is CLOCK_BOOTTIME, which no one sets and which goes on in sleep.
- *
- * For its undo it takes the lock, and waits for it as long as the undo of another transaction may
- * take. Who holds it longer is a confirmation or a rollback that hangs or was stopped: a rollback
- * writes the same former values, a confirmation reads the journal again behind its line. So the
- * undo goes on without the lock then. Under the lock it reads once more and decides again.
- *
- * Storage that hangs is waited for DISK_MS at most: see deadman_disk.h.
+ * The dead-man knows the transaction from the fork and the rest from its two sockets: the tool's,
+ * whose end tells that the tool has gone, and RUN/ID for everybody else. It looks at no file until
+ * its undo is over. The clock is CLOCK_BOOTTIME, which no one sets and which goes on in sleep.
  */
 #include "dcb/apply/deadman.h"
 
@@ -26,82 +18,59 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
 
-#include "dcb/apply/deadman_disk.h"
-#include "dcb/apply/journal_in.h"
+#include "dcb/apply/decide.h"
+#include "dcb/apply/tx.h"
+#include "profiles/base/descriptors.h"
 #include "profiles/base/oom.h"
 
-#define LOOK_MS	 1000
-#define READY_MS 10000
-#define ASK_MS	 2000
-#define READ_MS	 500   /* for the journal of a look; the tool waits ASK_MS for two of them */
-#define DISK_MS	 5000  /* for the journal and its lock before the undo */
-#define END_MS	 60000 /* for the record of the undo behind it: nothing waits for that */
-#define LOG_MS	 2000
-#define STEP_MS	 100
-#define TRIES	 20 /* a port that is just away comes back */
-#define PAUSE_MS 3000
-#define DIE_MS	 10000 /* what sleeps in the kernel for longer does not see SIGKILL */
-#define KEPT_FD	 3     /* the first descriptor that the dead-man keeps */
-#define FREE_FD	 64    /* none of those that it keeps is here or above */
+#define READY_MS  10000
+#define ASK_MS	  10000 /* for an answer: it may be in an undo, or before storage that hangs */
+#define CHECK_MS  2000
+#define RECORD_MS 3000	/* a confirmation may hold up the deadline by that */
+#define END_MS	  60000 /* for the record of an undo: nothing waits for that */
+#define DIE_MS	  3000	/* what sleeps in the kernel for longer does not see SIGKILL */
+#define TRIES	  20	/* a port that is just away comes back */
+#define PAUSE_MS  3000
+#define KEPT_FD	  3  /* the first descriptor that the dead-man keeps */
+#define FREE_FD	  64 /* none of those that it keeps is here or above */
 
 /* The first message to the tool. */
 struct ready {
-	int err; /* -errno; 0: ready */
-	pid_t pid;
-	bool own_cgroup;
-	char text[ERR_TEXT_MAX];
+	struct err e; /* code 0: ready */
+	unsigned int lacks;
 };
 
-/* What the tool asks later, and the answer. */
+/* What is asked later; the answer is a struct err. */
 struct question {
-	uint64_t confirm_by_ms; /* 0: not done yet */
+	enum { ASK_DONE, ASK_CHECK, ASK_CONFIRM, ASK_END } what;
+	uint64_t confirm_by_ms; /* ASK_DONE */
 };
 
-struct answer {
-	enum deadman_act act;
+struct deadman {
+	int talk;
+	struct state_at at;
+	struct tx tx; /* id, deadline and state alone */
 };
 
 /* The dead-man itself. */
 struct watcher {
-	const struct deadman *d;
+	const struct deadman_start *d;
 	struct state state;
-	struct disk *disk;
-	struct tx known;
-	struct tx guess; /* room for what was planned; see assume_planned() */
-	int tool, talk;	 /* -1: the kernel has no pidfd; the tool has left */
-	pid_t tool_pid;
-	bool tool_gone, unreadable;
-	bool hangs; /* the storage did not answer in time */
-	bool whole; /* all steps are in known: the journal said that it is done */
-	bool begun; /* the undo: it is brought to its end */
-	uint64_t hung_at_ms;
+	struct tx tx;
+	int talk, listener; /* talk -1: the tool has gone */
+	pid_t tool;
+	unsigned int tries;
+	uint64_t retry_ms;
+	bool recorded; /* by who undid it */
 };
 
-enum deadman_act deadman_next(const struct tx *tx, const struct deadman_view *view)
-{
-	if (tx->confirmed || tx->state == TX_UNDONE)
-		return DEADMAN_END;
-	if (tx->state == TX_DONE)
-		return view->now_ms < tx->confirm_by_ms ? DEADMAN_WAIT : DEADMAN_UNDO;
-	/* It was done, and somebody did not come to the end of its undo. */
-	if (tx->confirm_by_ms && view->now_ms >= tx->confirm_by_ms)
-		return DEADMAN_UNDO;
-	if (!view->tool_gone && view->now_ms > view->hung_at_ms + DIE_MS)
-		return DEADMAN_UNDO;
-	if (!view->tool_gone)
-		return view->now_ms > view->hung_at_ms ? DEADMAN_KILL : DEADMAN_WAIT;
-	/* Of a journal that cannot be read nobody knows what was announced since. */
-	return tx->state == TX_RUNNING || tx->state == TX_LOST || view->unreadable ? DEADMAN_UNDO
-										   : DEADMAN_END;
-}
-
 /* Writes one line to a file of the cgroup tree. */
-static int put(const char *path, const char *text)
+static int write_line(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
 
@@ -124,7 +93,7 @@ static int enter_cgroup(const char *root, const char *name)
 
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	snprintf(path, sizeof(path), "%s/%s%scgroup.procs", root, name, name[0] ? "/" : "");
-	return put(path, pid);
+	return write_line(path, pid);
 }
 
 /* Cgroups at the top of the trees: what ends with the login is below user.slice. */
@@ -158,51 +127,22 @@ static void remove_cgroups(const char *name)
 	}
 }
 
-static int close_listed(int first)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	struct dirent *entry;
-
-	if (!dir)
-		return -errno;
-	while ((entry = readdir(dir))) {
-		int fd = (int)strtol(entry->d_name, NULL, 10);
-
-		if (fd >= first && fd != dirfd(dir))
-			close(fd);
-	}
-	closedir(dir);
-	return 0;
-}
-
-/* Kernels before 5.9 and containers that filter calls have no close_range(2). */
-static int close_from(int first)
-{
-	return close_range((unsigned int)first, UINT_MAX, 0) ? close_listed(first) : 0;
-}
-
 /* Moves what stays open to the first descriptors. */
 static int keep_open(struct watcher *w)
 {
-	int *kept[] = {&w->talk, &w->state.dir.fd, &w->state.tx.fd, &w->tool};
+	int *kept[] = {&w->talk, &w->state.dir.fd, &w->state.tx.fd};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(kept); i++) {
-		if (*kept[i] < 0)
-			continue;
 		*kept[i] = fcntl(*kept[i], F_DUPFD, FREE_FD);
 		if (*kept[i] < 0)
 			return -errno;
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(kept); i++) {
-		if (*kept[i] < 0) {
-			(void)close(KEPT_FD + (int)i); /* of the tool, or none */
-			continue;
-		}
 		*kept[i] = dup2(*kept[i], KEPT_FD + (int)i);
 		if (*kept[i] < 0)
 			return -errno;
 	}
-	return close_from(KEPT_FD + (int)ARRAY_SIZE(kept));
+	return descriptors_close_from(KEPT_FD + (int)ARRAY_SIZE(kept));
 }
 
 /* Nothing of the tool stays open: its lock would never be free, its terminal never be left. */
@@ -224,30 +164,42 @@ static int detach(struct watcher *w)
 	return err ? err : keep_open(w);
 }
 
-/* Whether a journal goes on where the known one is: what was announced is never taken back. Only an
- * undo that was begun follows the end, and leaves its time. */
-static bool continues(const struct tx *known, const struct tx *fresh)
+static int socket_address(const char *run, const char *id, struct sockaddr_un *a)
 {
-	if (fresh->port_count != known->port_count || fresh->step_count < known->step_count)
-		return false;
-	return known->state != TX_DONE || fresh->state >= TX_DONE ||
-	       fresh->confirm_by_ms == known->confirm_by_ms;
+	int n = snprintf(a->sun_path, sizeof(a->sun_path), "%s/%s", run, id);
+
+	a->sun_family = AF_UNIX;
+	return n < (int)sizeof(a->sun_path) ? 0 : -ENAMETOOLONG;
 }
 
-static void read_journal(struct watcher *w, unsigned int wait_ms)
+static int listen_at(const char *run, const char *id, int *listener)
 {
-	struct tx fresh = {0};
-	int err = disk_read(w->disk, wait_ms, &fresh);
+	struct sockaddr_un a = {0};
+	int fd, err = socket_address(run, id, &a);
 
-	w->hangs = err == -ETIMEDOUT;
-	w->unreadable = err || !continues(&w->known, &fresh);
-	if (w->unreadable) {
-		tx_clear(&fresh);
-		return;
+	if (err)
+		return err;
+	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 8)) {
+		err = -errno;
+		close(fd);
+		return err;
 	}
-	tx_clear(&w->known);
-	w->known = fresh;
-	w->whole |= fresh.state >= TX_DONE;
+	*listener = fd;
+	return 0;
+}
+
+static void unlisten(const struct watcher *w)
+{
+	struct folder run;
+
+	close(w->listener);
+	if (folder_open(w->d->at.run, &run, NULL))
+		return;
+	(void)file_remove(&run, w->tx.id, NULL); /* one that stays answers to nobody */
+	folder_close(&run);
 }
 
 static bool is_ready(int fd, short events, int wait_ms)
@@ -260,263 +212,256 @@ static bool is_ready(int fd, short events, int wait_ms)
 	return n > 0 && p.revents;
 }
 
-/* Without a pidfd: its end of the talk closes with it. It closes it itself only behind its end. */
-static void look_for_tool(struct watcher *w)
+static struct tx_view view_now(const struct watcher *w)
 {
-	if (w->tool >= 0)
-		w->tool_gone |= is_ready(w->tool, POLLIN, 0);
-	else
-		w->tool_gone |= w->talk < 0;
+	struct tx_view v = tx_view(&w->tx, true, journal_clock_ms());
+
+	v.tool_gone = w->talk < 0;
+	return v;
 }
 
-static enum deadman_act decide(const struct watcher *w)
+static int done(struct watcher *w, uint64_t confirm_by_ms, struct err *e)
 {
-	const struct deadman_view view = {.tool_gone = w->tool_gone,
-					  .unreadable = w->unreadable,
-					  .now_ms = journal_clock_ms(),
-					  .hung_at_ms = w->hung_at_ms};
+	struct dcb *dcb;
+	int err;
 
-	return deadman_next(&w->known, &view);
+	if (w->tx.state != TX_RUNNING)
+		return err_set(e, -ECANCELED, "transaction %s is %s", w->tx.id,
+			       tx_state_word(w->tx.state));
+	err = w->d->open(&dcb, e);
+	if (err)
+		return err;
+	err = tx_read_after(dcb, &w->tx, e);
+	if (!err) {
+		w->tx.state = TX_DONE;
+		w->tx.confirm_by_ms = confirm_by_ms;
+	}
+	dcb_close(dcb);
+	return err;
 }
 
-/* The tool first: one that ends in between has written its end by then. */
-static enum deadman_act look(struct watcher *w)
+static bool differs(struct watcher *w, struct err *e)
 {
-	look_for_tool(w);
-	read_journal(w, READ_MS);
-	return decide(w);
+	struct dcb *dcb;
+	int err = w->d->open(&dcb, e);
+
+	if (err)
+		return true;
+	err = tx_compare_after(dcb, &w->tx, e);
+	dcb_close(dcb);
+	return err;
+}
+
+/* It is on disk before the answer: a yes holds over a reboot. */
+static int confirm(struct watcher *w, struct err *e)
+{
+	struct tx_view v = view_now(w);
+	struct err why = {0};
+	enum tx_act act;
+	int err;
+
+	v.differs = v.state == TX_DONE && differs(w, &why);
+	act = tx_decide(&v, TX_CONFIRM);
+	err = tx_refuse(act, &w->tx, e);
+	if (act == TX_REFUSE_DIFFERS)
+		err_prefix(e, "%s", why.text);
+	if (err)
+		return err;
+	w->tx.confirmed = true;
+	err = journal_append_within(&w->state, &w->tx, RECORD_MS, NULL, e);
+	w->tx.confirmed = !err;
+	if (err)
+		err_prefix(e, "not confirmed, as it would not be kept over a reboot");
+	return err;
+}
+
+static void answer(struct watcher *w, int fd, const struct question *q)
+{
+	struct tx_view v = view_now(w);
+	struct err e = {0};
+	int err = 0;
+
+	switch (q->what) {
+	case ASK_DONE:
+		err = done(w, q->confirm_by_ms, &e);
+		break;
+	case ASK_CHECK:
+		err = tx_refuse(tx_decide(&v, TX_PROMISE), &w->tx, &e);
+		break;
+	case ASK_CONFIRM:
+		err = confirm(w, &e);
+		break;
+	case ASK_END:
+		w->tx.state = TX_UNDONE;
+		w->recorded = true;
+		break;
+	}
+	e.code = err; /* what worked in the end may have left a text */
+	(void)send(fd, &e, sizeof(e), MSG_NOSIGNAL | MSG_DONTWAIT); /* it may have gone */
 }
 
 static void answer_tool(struct watcher *w)
 {
 	struct question q;
-	struct answer a;
 
-	if (recv(w->talk, &q, sizeof(q), MSG_DONTWAIT) != sizeof(q)) {
-		close(w->talk);
-		w->talk = -1;
+	if (recv(w->talk, &q, sizeof(q), MSG_DONTWAIT) == sizeof(q)) {
+		answer(w, w->talk, &q);
 		return;
 	}
-	read_journal(w, READ_MS);
-	if (q.confirm_by_ms && w->known.state < TX_DONE) {
-		w->known.state = TX_DONE;
-		w->known.confirm_by_ms = q.confirm_by_ms;
-	}
-	a.act = look(w);
-	(void)send(w->talk, &a, sizeof(a), MSG_NOSIGNAL); /* it asks again, or is gone */
+	close(w->talk);
+	w->talk = -1;
+}
+
+static void answer_caller(struct watcher *w)
+{
+	int fd = accept4(w->listener, NULL, NULL, SOCK_CLOEXEC);
+	struct question q;
+
+	if (fd < 0)
+		return;
+	/* The tool that is heard first may have ended its transaction. */
+	if (is_ready(fd, POLLIN, CHECK_MS) && recv(fd, &q, sizeof(q), MSG_DONTWAIT) == sizeof(q))
+		answer(w, fd, &q);
+	close(fd);
+}
+
+/* When there is something to do without news. */
+static int wait_ms(const struct watcher *w)
+{
+	uint64_t now = journal_clock_ms(), at = w->tx.deadline_ms;
+
+	if (w->tx.state == TX_DONE)
+		at = w->tx.confirm_by_ms;
+	if (w->tries)
+		at = w->retry_ms;
+	return at <= now ? 0 : at - now > INT_MAX ? INT_MAX : (int)(at - now);
 }
 
 static void wait_for_news(struct watcher *w)
 {
 	/* poll(2) passes over negative descriptors. */
 	struct pollfd fds[] = {{.fd = w->talk, .events = POLLIN},
-			       {.fd = w->tool_gone ? -1 : w->tool, .events = POLLIN}};
+			       {.fd = w->listener, .events = POLLIN}};
 
-	if (poll(fds, ARRAY_SIZE(fds), LOOK_MS) > 0 && fds[0].revents)
+	if (poll(fds, ARRAY_SIZE(fds), wait_ms(w)) <= 0)
+		return;
+	if (fds[0].revents)
 		answer_tool(w);
+	if (fds[1].revents)
+		answer_caller(w);
 }
 
-/* What was announced since nobody knows: all that was planned. Of what has no former value the
- * judgement says so. Not in what is known: a journal that can be read again is compared with that.
- */
-static struct tx *assume_planned(struct watcher *w)
+/* A tool that hangs in its midst must not write behind the undo. Its pid is its own as long as its
+ * end of the talk is open. */
+static void stop_tool(struct watcher *w)
 {
-	const struct tx *known = &w->known;
-	struct tx *tx = &w->guess;
+	struct question q;
 
-	memcpy(tx->port, known->port, known->port_count * sizeof(*tx->port));
-	memcpy(tx->step, known->step, known->step_count * sizeof(*tx->step));
-	tx->step_count = known->step_count;
-	for (unsigned int i = 0; i < tx->port_count; i++) {
-		uint64_t fields = w->d->planned[i];
-
-		if (fields && tx->step_count < JOURNAL_STEPS_MAX)
-			tx->step[tx->step_count++] = (struct tx_step){i, fields};
-	}
-	return tx;
+	if (w->talk < 0 || w->tx.state != TX_RUNNING)
+		return;
+	(void)kill(w->tool, SIGKILL);
+	while (is_ready(w->talk, POLLIN, DIE_MS))
+		if (recv(w->talk, &q, sizeof(q), MSG_DONTWAIT) <= 0)
+			break;
+	close(w->talk);
+	w->talk = -1;
 }
 
-static void say(struct watcher *w, int priority, const char *what, const char *why)
+/* The machine counts, not the record of it: storage that hangs has held up nothing by now. */
+static void record(struct watcher *w, unsigned int within_ms, const struct err *e)
 {
-	char text[ERR_TEXT_MAX];
+	char log[ERR_TEXT_MAX];
 
-	snprintf(text, sizeof(text), "transaction %s %s%.900s", w->known.id, what, why);
-	disk_log(w->disk, LOG_MS, priority, text);
-}
-
-/* From here on it is neither done nor to be confirmed, also when this process is killed. Storage
- * that hangs does not hold up the undo. */
-static void record_begin(struct watcher *w)
-{
-	if (!w->hangs && !disk_record(w->disk, DISK_MS, TX_RUNNING, NULL) && !w->unreadable)
-		w->known.state = TX_RUNNING;
-	w->begun = true;
-}
-
-/* The machine counts, not the record of it. */
-static void record_end(struct watcher *w, enum tx_state end)
-{
-	struct err e = {0};
-
-	if (disk_record(w->disk, end == TX_UNDONE ? END_MS : DISK_MS, end, &e))
-		say(w, LOG_ERR, "has an end that is not recorded: ", e.text);
-}
-
-static int restore(struct watcher *w, struct err *e)
-{
-	struct tx *tx = &w->known;
-	struct dcb *dcb;
-	int err = w->d->open(&dcb, e);
-
-	if (err)
-		return err;
-	record_begin(w);
-	if (w->unreadable && !w->whole)
-		tx = assume_planned(w);
-	err = tx_restore(dcb, tx, JOURNAL_WAIT_S, e);
-	dcb_close(dcb);
-	record_end(w, err ? TX_LOST : TX_UNDONE);
-	return err;
-}
-
-/* A tool that hangs in its midst does not give its lock back. */
-static void await_lock(struct watcher *w)
-{
-	bool held_by_tool = !w->tool_gone && !w->known.confirm_by_ms;
-	uint64_t end = journal_clock_ms() + (held_by_tool ? STATE_LOCK_MS : tx_lock_ms(&w->known));
-
-	while (disk_lock(w->disk, DISK_MS) == -EBUSY && journal_clock_ms() < end)
-		(void)poll(NULL, 0, STEP_MS);
-}
-
-/* Somebody has changed the same port since: what was before ours is of no use any more. */
-static bool is_overtaken(struct watcher *w)
-{
-	char newer[JOURNAL_ID_MAX];
-
-	if (w->hangs || disk_find_newer(w->disk, DISK_MS, newer))
-		return false;
-	say(w, LOG_ERR, "is not undone, its ports were changed since by transaction ", newer);
-	return true;
-}
-
-/* By now somebody else may have undone or confirmed it, or the tool may have come to its end. */
-static enum deadman_act decide_again(struct watcher *w)
-{
-	enum deadman_act act = decide(w);
-
-	if (w->begun && act != DEADMAN_END)
-		act = DEADMAN_UNDO;
-	return act == DEADMAN_UNDO && is_overtaken(w) ? DEADMAN_END : act;
-}
-
-/* *act: DEADMAN_UNDO when it was tried. */
-static int undo_once(struct watcher *w, enum deadman_act *act, struct err *e)
-{
-	int err = 0;
-
-	await_lock(w);
-	read_journal(w, DISK_MS);
-	*act = decide_again(w);
-	if (*act == DEADMAN_UNDO)
-		err = restore(w, e);
-	disk_unlock(w->disk, LOG_MS);
-	return err;
-}
-
-/* What to do now. */
-static enum deadman_act undo(struct watcher *w)
-{
-	enum deadman_act act;
-	struct err e = {0};
-	int err = undo_once(w, &act, &e);
-
-	for (unsigned int i = 1; err && i < TRIES; i++) {
-		(void)poll(NULL, 0, PAUSE_MS);
-		err = undo_once(w, &act, &e);
-	}
-	if (act != DEADMAN_UNDO)
-		return act;
-	if (err)
-		say(w, LOG_ERR, "was not confirmed and is not undone: ", e.text);
+	if (w->tx.state == TX_LOST)
+		snprintf(log, sizeof(log),
+			 "transaction %s was not confirmed and is not undone: %.900s", w->tx.id,
+			 e->text);
 	else
-		say(w, LOG_WARNING, "was not confirmed: undone", "");
-	return DEADMAN_END;
+		snprintf(log, sizeof(log), "transaction %s was not confirmed: undone", w->tx.id);
+	(void)journal_append_within(&w->state, &w->tx, within_ms, log, NULL);
 }
 
-static void kill_by(int pidfd)
+static void undo(struct watcher *w, struct err *e)
 {
-	if (pidfd >= 0)
-		(void)syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	struct dcb *dcb;
+	int err;
+
+	stop_tool(w);
+	err = w->d->open(&dcb, e);
+	if (!err) {
+		err = tx_restore(dcb, &w->tx, TX_WAIT_LINK_S, e);
+		dcb_close(dcb);
+	}
+	w->tx.state = err ? TX_LOST : TX_UNDONE;
+	w->retry_ms = journal_clock_ms() + PAUSE_MS;
+	w->tries++;
+	if (err && w->tries == 1)
+		record(w, RECORD_MS, e);
 }
 
-/* A pid whose end of the talk is still open is its own. */
-static void kill_tool(const struct watcher *w)
+/* Until it is confirmed or undone, or nothing more can be done. */
+static void watch(struct watcher *w, struct err *e)
 {
-	if (w->tool >= 0)
-		kill_by(w->tool);
-	else if (w->talk >= 0)
-		(void)kill(w->tool_pid, SIGKILL);
-}
-
-static void watch(struct watcher *w)
-{
-	enum deadman_act act;
+	enum tx_act act;
 
 	for (;;) {
-		act = look(w);
-		if (act == DEADMAN_UNDO)
-			act = undo(w);
-		if (act == DEADMAN_END)
-			break;
-		if (act == DEADMAN_KILL)
-			kill_tool(w);
-		wait_for_news(w);
+		const struct tx_view v = view_now(w);
+
+		act = tx_decide(&v, TX_LOOK);
+		if (act == TX_END || w->tries == TRIES)
+			return;
+		if (act == TX_UNDO && (!w->tries || journal_clock_ms() >= w->retry_ms))
+			undo(w, e);
+		else
+			wait_for_news(w);
 	}
 }
 
 /* What cannot be opened now could not be undone then. */
-static int prepare(struct watcher *w, struct err *e)
+static int prepare(struct watcher *w, unsigned int *lacks, struct err *e)
 {
 	struct dcb *dcb;
 	int err = detach(w);
 
 	if (err)
 		return err_sys(e, err, "leaving what the tool has open");
-	err = tx_copy(w->d->tx, &w->known);
-	if (!err)
-		err = tx_copy(w->d->tx, &w->guess);
+	err = listen_at(w->d->at.run, w->tx.id, &w->listener);
 	if (err)
-		return err_sys(e, err, "transaction");
+		return err_sys(e, err, "%s/%s", w->d->at.run, w->tx.id);
 	openlog("rocecheck", LOG_PID, LOG_DAEMON);
-	/* Before memory is locked: its stack may be more than a user may lock. */
-	err = disk_start(&w->state, w->d->tx, &w->disk, e);
-	if (err)
-		return err;
 	/* Without the right to lock memory it waits all the same. */
 	(void)mlockall(MCL_CURRENT | MCL_FUTURE);
 	(void)oom_set(OOM_NEVER);
+	if (oom_get() != OOM_NEVER)
+		*lacks |= DEADMAN_LACKS_OOM;
 	err = w->d->open(&dcb, e);
 	if (!err)
 		dcb_close(dcb);
 	return err;
 }
 
-static _Noreturn void live(const struct deadman *d, int talk, int tool, pid_t tool_pid)
+static _Noreturn void live(const struct deadman_start *d, int talk, pid_t tool)
 {
-	struct watcher w = {
-		.d = d, .state = *d->state, .tool = tool, .talk = talk, .tool_pid = tool_pid};
-	struct ready ready = {.pid = getpid()};
+	struct watcher w = {.d = d,
+			    .state = *d->state,
+			    .tx = *d->tx,
+			    .talk = talk,
+			    .listener = -1,
+			    .tool = tool};
+	struct ready ready = {0};
 	struct err e = {0};
 	char cgroup[JOURNAL_ID_MAX + 16];
 
-	w.hung_at_ms = journal_clock_ms() + d->hung_ms;
-	ready.err = prepare(&w, &e);
+	ready.e.code = prepare(&w, &ready.lacks, &ready.e);
 	snprintf(cgroup, sizeof(cgroup), "rocecheck-%s", d->tx->id);
-	ready.own_cgroup = leave_cgroups(cgroup);
-	snprintf(ready.text, sizeof(ready.text), "%s", e.text);
-	if (send(w.talk, &ready, sizeof(ready), MSG_NOSIGNAL) == sizeof(ready) && !ready.err)
-		watch(&w);
+	if (!leave_cgroups(cgroup))
+		ready.lacks |= DEADMAN_LACKS_CGROUP;
+	if (send(w.talk, &ready, sizeof(ready), MSG_NOSIGNAL) == sizeof(ready) && !ready.e.code)
+		watch(&w, &e);
+	if (w.listener >= 0)
+		unlisten(&w);
+	if (!ready.e.code && !w.tx.confirmed && !w.recorded)
+		record(&w, END_MS, &e);
 	remove_cgroups(cgroup);
 	_exit(0);
 }
@@ -527,11 +472,10 @@ static int open_host(struct dcb **dcb, struct err *e)
 }
 
 /* The child of a child: init is its parent, and nobody waits for it. */
-static int start(const struct deadman *d, int talk)
+static int start(const struct deadman_start *d, int talk)
 {
-	/* Before the fork: it is of this process and of no later one with its number. */
-	int tool = (int)syscall(SYS_pidfd_open, getpid(), 0), status, err = 0;
-	pid_t tool_pid = getpid(), child = fork();
+	pid_t tool = getpid(), child = fork();
+	int status;
 
 	if (!child) {
 		if (setsid() < 0)
@@ -539,18 +483,32 @@ static int start(const struct deadman *d, int talk)
 		child = fork();
 		if (child)
 			_exit(child < 0);
-		live(d, talk, tool, tool_pid);
+		live(d, talk, tool);
 	}
 	if (child < 0)
-		err = -errno;
-	if (tool >= 0)
-		close(tool);
-	while (!err && waitpid(child, &status, 0) < 0)
+		return -errno;
+	while (waitpid(child, &status, 0) < 0)
 		if (errno != EINTR)
 			return -errno;
-	if (err)
-		return err;
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EAGAIN;
+}
+
+/* One question and its answer. -EPIPE: nobody is there; -ETIMEDOUT. */
+static int ask(int fd, const struct question *q, int wait, struct err *e)
+{
+	struct err said;
+	ssize_t n;
+
+	if (send(fd, q, sizeof(*q), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*q))
+		return -EPIPE;
+	if (!is_ready(fd, POLLIN, wait))
+		return -ETIMEDOUT;
+	n = recv(fd, &said, sizeof(said), MSG_DONTWAIT);
+	if (n != sizeof(said))
+		return -EPIPE;
+	if (said.code && e)
+		*e = said;
+	return said.code;
 }
 
 static int await_ready(int talk, struct ready *ready)
@@ -560,64 +518,176 @@ static int await_ready(int talk, struct ready *ready)
 	if (!is_ready(talk, POLLIN, READY_MS))
 		return -ETIMEDOUT;
 	n = recv(talk, ready, sizeof(*ready), MSG_DONTWAIT);
-	return n == sizeof(*ready) ? ready->err : -EPIPE;
+	return n == sizeof(*ready) ? ready->e.code : -EPIPE;
 }
 
-int deadman_arm(const struct deadman *d, struct deadman_armed *armed, struct err *e)
+int deadman_arm(const struct deadman_start *start_of, struct deadman **d, unsigned int *lacks,
+		struct err *e)
 {
-	struct deadman mine = *d;
+	struct deadman_start mine = *start_of;
+	struct deadman *made = calloc(1, sizeof(*made));
 	struct ready ready = {0};
 	int talk[2], err;
 
+	if (!made)
+		return err_sys(e, -ENOMEM, "dead-man");
 	if (!mine.open)
 		mine.open = open_host;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, talk) < 0)
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, talk) < 0) {
+		free(made);
 		return err_sys(e, -errno, "dead-man");
+	}
 	err = start(&mine, talk[1]);
 	close(talk[1]);
 	if (!err)
 		err = await_ready(talk[0], &ready);
-	if (!err) {
-		*armed = (struct deadman_armed){.pid = ready.pid,
-						.pidfd = (int)syscall(SYS_pidfd_open, ready.pid, 0),
-						.talk = talk[0],
-						.own_cgroup = ready.own_cgroup};
-		return 0;
+	if (err) {
+		close(talk[0]);
+		free(made);
+		if (ready.e.text[0])
+			return err_set(e, err,
+				       "the process that would undo this cannot start: %.400s",
+				       ready.e.text);
+		return err_sys(e, err, "the process that would undo this cannot start");
 	}
-	close(talk[0]);
-	if (ready.text[0])
-		return err_set(e, err, "the process that would undo this cannot start: %.400s",
-			       ready.text);
-	return err_sys(e, err, "the process that would undo this cannot start");
+	made->talk = talk[0];
+	made->at = start_of->at;
+	made->tx = *start_of->tx;
+	*lacks = ready.lacks;
+	*d = made;
+	return 0;
 }
 
-int deadman_ask(const struct deadman_armed *armed, uint64_t confirm_by_ms)
+int deadman_done(struct deadman *d, uint64_t confirm_by_ms, struct err *e)
 {
-	struct question q = {.confirm_by_ms = confirm_by_ms};
-	struct answer a;
+	const struct question q = {.what = ASK_DONE, .confirm_by_ms = confirm_by_ms};
+	struct err why = {0};
+	int err = ask(d->talk, &q, ASK_MS, &why);
 
-	if (send(armed->talk, &q, sizeof(q), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(q))
-		return -EPIPE;
-	if (!is_ready(armed->talk, POLLIN, ASK_MS))
-		return -ETIMEDOUT;
-	if (recv(armed->talk, &a, sizeof(a), MSG_DONTWAIT) != sizeof(a))
-		return -EPIPE;
-	return a.act == DEADMAN_WAIT ? 0 : -ECANCELED;
+	d->tx.state = TX_DONE;
+	d->tx.confirm_by_ms = confirm_by_ms;
+	if (!err)
+		return 0;
+	return why.text[0] ? err_set(e, err, "%s", why.text)
+			   : err_sys(e, err, "the process that would undo this");
 }
 
-void deadman_leave(struct deadman_armed *armed)
+/* The journal is asked behind the dead-man: one that has ended has its reason there. */
+int deadman_check(struct deadman *d, struct err *e)
 {
-	if (armed->pidfd >= 0)
-		close(armed->pidfd);
-	if (armed->talk >= 0)
-		close(armed->talk);
-	armed->pidfd = armed->talk = -1;
+	const struct question q = {.what = ASK_CHECK};
+	struct state s = {0};
+	struct tx_view v;
+	struct tx now = {0};
+	enum tx_act act;
+	int err = d ? ask(d->talk, &q, CHECK_MS, e) : 0;
+
+	if (err != -EPIPE && err != -ETIMEDOUT)
+		return err;
+	v = tx_view(&d->tx, false, journal_clock_ms());
+	if (!state_open(&d->at, &s, NULL) && !journal_read(&s, d->tx.id, &now, NULL)) {
+		v.state = now.state == TX_RUNNING ? d->tx.state : now.state;
+		v.confirmed = now.confirmed;
+		d->tx.state = v.state;
+	}
+	tx_clear(&now);
+	state_close(&s);
+	act = tx_decide(&v, TX_PROMISE);
+	if (act == TX_UNDO)
+		return err_set(e, -ECANCELED, "the process that would undo transaction %s %s",
+			       d->tx.id, err == -EPIPE ? "has ended" : "does not answer");
+	return tx_refuse(act, &d->tx, e);
 }
 
-void deadman_end(struct deadman_armed *armed)
+void deadman_free(struct deadman *d)
 {
-	/* A pid whose end of the talk is still open is its own. */
-	if (armed->pidfd >= 0 && !is_ready(armed->talk, 0, 0))
-		kill_by(armed->pidfd);
-	deadman_leave(armed);
+	if (!d)
+		return;
+	close(d->talk);
+	free(d);
+}
+
+static int connect_to(const char *run, const char *id, int *fd)
+{
+	struct sockaddr_un a = {0};
+	int s, err = socket_address(run, id, &a);
+
+	if (err)
+		return err;
+	s = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s < 0)
+		return -errno;
+	if (connect(s, (struct sockaddr *)&a, sizeof(a))) {
+		err = errno == ENOENT ? -ECONNREFUSED : -errno;
+		close(s);
+		return err;
+	}
+	*fd = s;
+	return 0;
+}
+
+bool deadman_lives(const char *run, const char *id)
+{
+	int fd, err = connect_to(run, id, &fd);
+
+	if (!err)
+		close(fd);
+	return !err || err == -EAGAIN; /* more callers than it answers now */
+}
+
+bool deadman_find(const char *run, char id[JOURNAL_ID_MAX])
+{
+	DIR *dir = opendir(run);
+	struct dirent *d;
+	bool found = false;
+
+	while (dir && !found && (d = readdir(dir))) {
+		if (strlen(d->d_name) >= JOURNAL_ID_MAX || d->d_name[0] == '.')
+			continue;
+		found = deadman_lives(run, d->d_name);
+		if (found)
+			memcpy(id, d->d_name, strlen(d->d_name) + 1);
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+int deadman_confirm(const char *run, const char *id, struct err *e)
+{
+	const struct question q = {.what = ASK_CONFIRM};
+	struct err why = {0};
+	int fd, err = connect_to(run, id, &fd);
+
+	if (err)
+		return err == -ECONNREFUSED ? err : err_sys(e, err, "%s/%s", run, id);
+	err = ask(fd, &q, ASK_MS, &why);
+	close(fd);
+	if (why.code && e)
+		*e = why;
+	if (err == -ETIMEDOUT && !why.code) {
+		err_set(e, err, "the dead-man of transaction %s does not answer", id);
+		err_hint(e, "'rocecheck rollback %s' puts the former settings back", id);
+	}
+	return err == -EPIPE ? -ECONNREFUSED : err;
+}
+
+void deadman_end(const char *run, const char *id)
+{
+	const struct question q = {.what = ASK_END};
+	socklen_t size = sizeof(struct ucred);
+	struct ucred peer;
+	uint64_t end = journal_clock_ms() + 2 * CHECK_MS;
+	int fd;
+
+	if (connect_to(run, id, &fd))
+		return;
+	/* The process that listens: its pid is its own as long as the connection is there. */
+	if (ask(fd, &q, CHECK_MS, NULL) == -ETIMEDOUT &&
+	    !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.pid > 0)
+		(void)kill(peer.pid, SIGKILL);
+	close(fd);
+	/* The next transaction begins when it has gone. */
+	while (deadman_lives(run, id) && journal_clock_ms() < end)
+		(void)poll(NULL, 0, 5);
 }

@@ -1,41 +1,94 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing the journal: every line is one write(2) and one fsync(2), and directories are synced when
- * names appear in them. Reading is in journal_read.c, undoing in rollback.c.
+ * Writing and reading journals: every line is one write(2) and one fsync(2), and directories are
+ * synced when names appear in them. The file is ours, but the process that wrote it may have died
+ * in the middle of a line, and a disk may have lost its end: a line without its newline does not
+ * count, and a line that does not parse makes the journal unusable rather than half believed.
  */
 #include "dcb/apply/journal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <syslog.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "dcb/apply/journal_in.h"
+#define ID_TRIES  100
+#define PORTS_MAX 256
+#define BYTES_MAX (16 << 20) /* 256 ports with all they can have are 2 MiB */
+#define LOOK_MS	  5	     /* between two looks at the child that appends */
 
-#define ID_TRIES 100
-
-struct journal {
-	int fd;
-	unsigned int guard_s; /* to be confirmed within */
-	uint64_t confirm_by_ms;
-	char id[JOURNAL_ID_MAX];
+static const char *const state_words[] = {
+	[TX_EMPTY] = "empty",	[TX_RUNNING] = "interrupted", [TX_DONE] = "done",
+	[TX_UNDONE] = "undone", [TX_LOST] = "lost",
 };
 
-int journal_lock(const char *state_dir, int *fd, struct err *e)
+const char *tx_state_word(enum tx_state state)
 {
-	struct state s;
-	int err = state_make(state_dir, &s, e);
-
-	if (err)
-		return err;
-	err = state_lock(&s.dir, 0, fd, e);
-	state_close(&s);
-	return err;
+	return state_words[state];
 }
+
+void tx_clear(struct tx *tx)
+{
+	free(tx->port);
+	free(tx->step);
+	memset(tx, 0, sizeof(*tx));
+}
+
+uint64_t tx_planned(const struct tx *tx, unsigned int port)
+{
+	uint64_t fields = 0;
+
+	for (unsigned int i = 0; i < tx->step_count; i++)
+		if (tx->step[i].port == port)
+			fields |= tx->step[i].fields;
+	return fields;
+}
+
+bool tx_unconfirmed(const struct tx *tx)
+{
+	return tx->confirm_within_s && !tx->confirmed && !tx->other_boot &&
+	       (tx->state == TX_DONE || tx->state == TX_RUNNING);
+}
+
+uint64_t journal_clock_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void journal_boot_id(char boot[JOURNAL_BOOT_MAX])
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	boot[0] = '\0';
+	if (f && fgets(boot, JOURNAL_BOOT_MAX, f))
+		boot[strcspn(boot, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* An id is one path element of digits and dashes. */
+static bool id_valid(const char *id)
+{
+	size_t n = strspn(id, "0123456789-");
+
+	return n && n < JOURNAL_ID_MAX && !id[n];
+}
+
+/* Writing. */
 
 /* Takes away what an append left that failed: its caller acts as if the line were not there, and so
  * must those who read it. Not where somebody else has appended behind it. */
@@ -64,23 +117,23 @@ static int write_line(int fd, const char *line, size_t size, size_t *done)
 
 /* Appends one line and waits until it is on disk. Takes the reference; NULL is -ENOMEM. On failure
  * nothing of it stays. */
-static int append(struct journal *j, json_t *line, struct err *e)
+static int append_line(int fd, const char *id, json_t *line, struct err *e)
 {
 	char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
 	int err = text ? 0 : -ENOMEM;
-	off_t begin = lseek(j->fd, 0, SEEK_END);
+	off_t begin = lseek(fd, 0, SEEK_END);
 	size_t size = 0, done = 0;
 
 	json_decref(line);
 	if (text) {
 		size = strlen(text);
 		text[size++] = '\n'; /* in the place of the terminator: text is not read on */
-		err = write_line(j->fd, text, size, &done);
+		err = write_line(fd, text, size, &done);
 	}
 	if (err)
-		take_back(j->fd, begin, done);
+		take_back(fd, begin, done);
 	free(text);
-	return err ? err_sys(e, err, "journal of transaction %s", j->id) : 0;
+	return err ? err_sys(e, err, "journal of transaction %s", id) : 0;
 }
 
 static json_t *port_to_json(const struct tx_port *p)
@@ -89,12 +142,31 @@ static json_t *port_to_json(const struct tx_port *p)
 			      "ib_port", (int)p->ib_port, "driver", p->driver, "before",
 			      qos_to_json(&p->before));
 
+	if (j && p->revealed && json_object_set_new(j, "revealed", json_true())) {
+		json_decref(j);
+		return NULL;
+	}
 	if (!j || p->agent == DCB_AGENT_NONE)
 		return j;
 	if (!json_object_set_new(j, "agent", json_string(dcb_agent_word(p->agent))) &&
 	    !json_object_set_new(j, "live", qos_to_json(&p->live)))
 		return j;
 	json_decref(j);
+	return NULL;
+}
+
+static json_t *steps_to_json(const struct tx *tx)
+{
+	json_t *plan = json_array();
+	int err = plan ? 0 : -1;
+
+	for (unsigned int i = 0; !err && i < tx->step_count; i++)
+		err = json_array_append_new(plan,
+					    json_pack("{s:i, s:o}", "port", (int)tx->step[i].port,
+						      "to", qos_to_json(&tx->step[i].to)));
+	if (!err)
+		return plan;
+	json_decref(plan);
 	return NULL;
 }
 
@@ -108,9 +180,34 @@ static json_t *header_to_json(const struct tx *tx)
 	for (unsigned int i = 0; !err && i < tx->port_count; i++)
 		err = json_array_append_new(ports, port_to_json(&tx->port[i]));
 	if (!err)
-		return json_pack("{s:s, s:s, s:s, s:s, s:o}", "schema", JOURNAL_SCHEMA, "id",
-				 tx->id, "time", tx->time, "boot", boot, "ports", ports);
+		return json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:o, s:o}", "schema",
+				 JOURNAL_SCHEMA, "id", tx->id, "time", tx->time, "boot", boot,
+				 "confirm_within", (int)tx->confirm_within_s, "deadline",
+				 (json_int_t)tx->deadline_ms, "ports", ports, "plan",
+				 steps_to_json(tx));
 	json_decref(ports);
+	return NULL;
+}
+
+static json_t *end_to_json(const struct tx *tx)
+{
+	json_t *line = json_pack("{s:s}", "state", tx_state_word(tx->state)), *after;
+	int err = line ? 0 : -1;
+
+	if (tx->state != TX_DONE)
+		return line;
+	after = json_array();
+	for (unsigned int i = 0; !err && i < tx->port_count; i++)
+		err = json_array_append_new(after, qos_to_json(&tx->port[i].after));
+	err |= json_object_set_new(line, "after", after);
+	if (!err && tx->confirm_within_s)
+		err = json_object_set_new(line, "confirm_by",
+					  json_integer((json_int_t)tx->confirm_by_ms));
+	if (!err && tx->confirmed)
+		err = json_object_set_new(line, "confirmed", json_true());
+	if (!err)
+		return line;
+	json_decref(line);
 	return NULL;
 }
 
@@ -149,105 +246,52 @@ static int make_id(const struct state *s, struct tx *tx, struct folder *folder, 
 	return err;
 }
 
-static bool same_qos(const struct qos *a, const struct qos *b)
-{
-	for (int id = 0; id < QOS_FIELD_COUNT; id++)
-		if (qos_has(a, id) && !qos_field_equal(a, b, id))
-			return false;
-	return a->has == b->has;
-}
-
-static int same_ports(const struct tx *a, const struct tx *b)
-{
-	if (a->port_count != b->port_count)
-		return -EIO;
-	for (unsigned int i = 0; i < a->port_count; i++) {
-		const struct tx_port *p = &a->port[i], *q = &b->port[i];
-
-		if (strcmp(p->ifname, q->ifname) || p->agent != q->agent ||
-		    !same_qos(&p->before, &q->before) || !same_qos(&p->live, &q->live))
-			return -EIO;
-	}
-	return 0;
-}
-
+/* What is read back makes the same line. */
 static int verify(const struct state *s, const struct tx *tx, struct err *e)
 {
 	struct tx read = {0};
-	int err = journal_read(s, tx->id, &read, e);
+	json_t *want = header_to_json(tx), *got = NULL;
+	int err = want ? journal_read(s, tx->id, &read, e) : err_sys(e, -ENOMEM, "journal");
 
 	if (!err) {
-		err = same_ports(tx, &read);
-		if (err)
-			err_set(e, err,
-				"transaction %s: its journal does not hold the former values",
-				tx->id);
+		got = header_to_json(&read);
+		if (!json_equal(want, got))
+			err = err_set(e, -EIO,
+				      "transaction %s: its journal does not hold the former values",
+				      tx->id);
 	}
+	json_decref(want);
+	json_decref(got);
 	tx_clear(&read);
 	return err;
 }
 
-static int open_in(const struct folder *folder, int flags, const char *id, struct journal **j,
-		   struct err *e)
+int journal_make(const struct state *s, struct tx *tx, struct err *e)
 {
-	struct journal *n = calloc(1, sizeof(*n));
-	int err;
-
-	if (!n)
-		return err_sys(e, -ENOMEM, "journal");
-	snprintf(n->id, sizeof(n->id), "%s", id);
-	err = file_descriptor(folder, JOURNAL_FILE, flags | O_RDWR | O_APPEND, 0600, &n->fd, e);
-	if (err) {
-		free(n);
-		return err;
-	}
-	*j = n;
-	return 0;
-}
-
-/* Of a transaction that never began: a full disk must not leave an empty one to be listed. */
-static void journal_remove(const struct state *s, const struct folder *folder, const char *id)
-{
-	/* What stays is listed as empty, and harmless. */
-	(void)file_remove(folder, JOURNAL_FILE, NULL);
-	(void)folder_remove(&s->tx, id, NULL);
-}
-
-int journal_make(const struct state *s, struct tx *tx, struct journal **j, struct err *e)
-{
-	struct journal *n = NULL;
 	struct folder folder;
-	int err = make_id(s, tx, &folder, e);
+	int fd = -1, err = make_id(s, tx, &folder, e);
 
 	if (err)
 		return err;
-	err = open_in(&folder, O_CREAT | O_EXCL, tx->id, &n, e);
+	err = file_descriptor(&folder, JOURNAL_FILE, O_CREAT | O_EXCL | O_RDWR | O_APPEND, 0600,
+			      &fd, e);
 	if (!err)
-		err = append(n, header_to_json(tx), e);
+		err = append_line(fd, tx->id, header_to_json(tx), e);
 	if (!err)
 		err = folder_flush(&folder, e);
 	if (!err)
 		err = verify(s, tx, e);
+	if (fd >= 0)
+		close(fd);
 	if (err) {
-		journal_close(n);
-		journal_remove(s, &folder, tx->id);
+		/* A full disk must not leave an empty one to be listed; one that stays is harmless.
+		 */
+		(void)file_remove(&folder, JOURNAL_FILE, NULL);
+		(void)folder_remove(&s->tx, tx->id, NULL);
 	} else {
-		tx->state = TX_PREPARED;
-		*j = n;
+		tx->state = TX_RUNNING;
 	}
 	folder_close(&folder);
-	return err;
-}
-
-int journal_create(const char *state_dir, struct tx *tx, struct journal **j, struct err *e)
-{
-	struct state s;
-	int err = state_make(state_dir, &s, e);
-
-	if (err)
-		return err;
-	err = journal_make(&s, tx, j, e);
-	state_close(&s);
 	return err;
 }
 
@@ -268,182 +312,418 @@ static int drop_torn_line(int fd)
 	return ftruncate(fd, end) < 0 ? -errno : 0;
 }
 
-int journal_append_to(const struct state *s, const char *id, struct journal **j, struct err *e)
+static int find_folder(const struct state *s, const char *id, struct folder *folder, struct err *e)
+{
+	int err = id_valid(id) && s->tx.path ? folder_find(&s->tx, id, folder, e) : -ENOENT;
+
+	if (err != -ENOENT)
+		return err;
+	return err_set(e, -ENOENT, "there is no transaction '%.40s' in %s", id, s->dir.path);
+}
+
+int journal_append(const struct state *s, const struct tx *tx, struct err *e)
 {
 	struct folder folder;
-	struct journal *n;
-	int err = s->tx.path ? folder_find(&s->tx, id, &folder, e)
-			     : err_sys(e, -ENOENT, "%s/tx", s->dir.path);
+	int fd, err = find_folder(s, tx->id, &folder, e);
 
 	if (err)
 		return err;
-	err = open_in(&folder, 0, id, &n, e);
+	err = file_descriptor(&folder, JOURNAL_FILE, O_RDWR | O_APPEND, 0600, &fd, e);
 	if (!err) {
-		err = drop_torn_line(n->fd);
-		if (err) {
+		err = drop_torn_line(fd);
+		if (err)
 			err_sys(e, err, "%s/" JOURNAL_FILE, folder.path);
-			journal_close(n);
-		} else {
-			*j = n;
-		}
+		else
+			err = append_line(fd, tx->id, end_to_json(tx), e);
+		close(fd);
 	}
 	folder_close(&folder);
 	return err;
 }
 
-int journal_open(const char *state_dir, const char *id, struct journal **j, struct err *e)
+/* In the child. Its exit code is the positive errno. */
+static _Noreturn void append_child(const struct state *s, const struct tx *tx, const char *log)
 {
-	struct state s;
-	int err = state_open(state_dir, &s, e);
+	struct tx now;
+	int err;
 
-	if (err)
-		return err;
-	err = journal_append_to(&s, id, j, e);
-	state_close(&s);
-	return err;
-}
-
-void journal_close(struct journal *j)
-{
-	if (!j)
-		return;
-	close(j->fd);
-	free(j);
-}
-
-int journal_reveal(struct journal *j, unsigned int port, struct err *e)
-{
-	return append(j, json_pack("{s:i}", "reveal", (int)port), e);
-}
-
-int journal_before(struct journal *j, unsigned int port, const struct qos *before, struct err *e)
-{
-	return append(j, json_pack("{s:i, s:o}", "before", (int)port, "qos", qos_to_json(before)),
-		      e);
-}
-
-int journal_step(struct journal *j, unsigned int port, uint64_t fields, struct err *e)
-{
-	return append(
-		j, json_pack("{s:i, s:o}", "step", (int)port, "fields", qos_keys_json(fields)), e);
-}
-
-int journal_guard(struct journal *j, unsigned int seconds, struct err *e)
-{
-	int err = append(j, json_pack("{s:i}", "guard", (int)seconds), e);
-
+	/* A child of a tool that has died would hold what the tool had open. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	err = journal_append(s, tx, NULL);
 	if (!err)
-		j->guard_s = seconds;
-	return err;
+		err = journal_read(s, tx->id, &now, NULL);
+	if (!err && (now.state != tx->state || now.confirmed != tx->confirmed))
+		err = -EIO;
+	if (log)
+		syslog(tx->state == TX_LOST ? LOG_ERR : LOG_WARNING, "%s", log);
+	_exit(err < 0 && err > -256 ? -err : 0);
 }
 
-uint64_t journal_clock_ms(void)
+int journal_append_within(const struct state *s, const struct tx *tx, unsigned int wait_ms,
+			  const char *log, struct err *e)
 {
-	struct timespec now;
+	uint64_t end = monotonic_ms() + wait_ms;
+	pid_t child = fork(), ended;
+	int status = 0;
 
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	if (!child)
+		append_child(s, tx, log);
+	if (child < 0)
+		return err_sys(e, -errno, "journal of transaction %s", tx->id);
+	while (!(ended = waitpid(child, &status, WNOHANG)) && monotonic_ms() < end)
+		(void)poll(NULL, 0, LOOK_MS);
+	if (ended == child && WIFEXITED(status))
+		return WEXITSTATUS(status) ? err_sys(e, -WEXITSTATUS(status),
+						     "journal of transaction %s", tx->id)
+					   : 0;
+	if (!ended)
+		(void)kill(child, SIGKILL); /* what hangs in the kernel ends when that does */
+	return err_sys(e, -ETIMEDOUT, "journal of transaction %s", tx->id);
 }
 
-/* Until when, on the clock of this boot. */
-static int add_deadline(struct journal *j, json_t *line)
+/* Reading. */
+
+static int copy_string(const json_t *object, const char *key, char *to, size_t size)
 {
-	char boot[JOURNAL_BOOT_MAX];
+	const char *text = json_string_value(json_object_get(object, key));
 
-	j->confirm_by_ms = journal_clock_ms() + (uint64_t)j->guard_s * 1000;
-	journal_boot_id(boot);
-	return json_object_update_new(line, json_pack("{s:I, s:s}", "confirm_by",
-						      (json_int_t)j->confirm_by_ms, "boot", boot));
-}
-
-uint64_t journal_confirm_by_ms(const struct journal *j)
-{
-	return j->confirm_by_ms;
-}
-
-int journal_end(struct journal *j, enum tx_state state, const struct tx_port *port,
-		unsigned int ports, struct err *e)
-{
-	json_t *after = json_array(), *line;
-	int err = after ? 0 : -1;
-
-	for (unsigned int i = 0; !err && i < ports; i++)
-		err = json_array_append_new(after, qos_to_json(&port[i].after));
-	if (err) {
-		json_decref(after);
-		return err_sys(e, -ENOMEM, "journal of transaction %s", j->id);
-	}
-	line = json_pack("{s:s, s:o}", "state", tx_state_word(state), "after", after);
-	if (line && state == TX_DONE && j->guard_s && add_deadline(j, line)) {
-		json_decref(line);
-		line = NULL;
-	}
-	return append(j, line, e);
-}
-
-/* Why a transaction is none to confirm. */
-static int check_confirmable(const struct tx *tx, struct err *e)
-{
-	if (tx->state != TX_DONE)
-		return err_set(e, -ECANCELED, "transaction %s is %s, there is nothing to confirm",
-			       tx->id, tx_state_word(tx->state));
-	if (tx->confirmed)
-		return err_set(e, -EALREADY, "transaction %s was confirmed before", tx->id);
-	if (!tx->confirm_within_s)
-		return err_set(e, -EALREADY, "transaction %s stands without confirmation", tx->id);
-	if (tx->other_boot)
-		return err_set(e, -ECANCELED,
-			       "transaction %s was not confirmed before the host was restarted",
-			       tx->id);
+	if (!text || strlen(text) >= size)
+		return -EBADMSG;
+	memcpy(to, text, strlen(text) + 1);
 	return 0;
 }
 
-static int find_waiting(const struct state *s, const char *id, struct tx *tx, struct err *e)
+/* What an agent sets, and what was in the kernel meanwhile. */
+static int read_agent(const json_t *j, struct tx_port *p)
 {
-	int err = id ? journal_read(s, id, tx, e) : journal_read_newest(s, tx, e);
+	const json_t *agent = json_object_get(j, "agent");
 
-	if (err != -ENOENT || id)
-		return err;
-	return err_set(e, -ENOENT, "no transaction waits for confirmation");
+	if (!agent)
+		return 0;
+	if (!json_is_string(agent) ||
+	    strcmp(json_string_value(agent), dcb_agent_word(DCB_AGENT_LLDPAD)))
+		return -EBADMSG;
+	p->agent = DCB_AGENT_LLDPAD;
+	return qos_from_json(json_object_get(j, "live"), &p->live, NULL) ? -EBADMSG : 0;
 }
 
-/* Read once more behind the line: this process may have been stopped for so long that its lock was
- * passed over, and the transaction undone meanwhile. */
-static int confirm(const struct state *s, const struct tx *tx, struct err *e)
+static int read_port(const json_t *j, struct tx_port *p)
 {
-	struct journal *j;
-	struct tx now = {0};
-	int err = journal_append_to(s, tx->id, &j, e);
+	json_int_t ib_port = json_integer_value(json_object_get(j, "ib_port"));
 
-	if (err)
-		return err;
-	err = append(j, json_pack("{s:b}", "confirmed", 1), e);
-	journal_close(j);
-	if (!err && !journal_read(s, tx->id, &now, NULL) && now.state != TX_DONE)
-		err = check_confirmable(&now, e);
-	tx_clear(&now);
+	if (copy_string(j, "netdev", p->ifname, sizeof(p->ifname)) ||
+	    copy_string(j, "ibdev", p->ibdev, sizeof(p->ibdev)) ||
+	    copy_string(j, "driver", p->driver, sizeof(p->driver)) || ib_port < 0 || ib_port > 255)
+		return -EBADMSG;
+	p->ib_port = ib_port;
+	p->revealed = json_is_true(json_object_get(j, "revealed"));
+	if (read_agent(j, p))
+		return -EBADMSG;
+	return qos_from_json(json_object_get(j, "before"), &p->before, NULL) ? -EBADMSG : 0;
+}
+
+static int read_step(const json_t *j, const struct tx *tx, struct tx_step *s)
+{
+	const json_t *port = json_object_get(j, "port");
+
+	if (!json_is_integer(port) || json_integer_value(port) < 0 ||
+	    json_integer_value(port) >= tx->port_count)
+		return -EBADMSG;
+	s->port = json_integer_value(port);
+	if (qos_from_json(json_object_get(j, "to"), &s->to, NULL))
+		return -EBADMSG;
+	s->fields = s->to.has;
+	return 0;
+}
+
+static int read_number(const json_t *o, const char *key, json_int_t max, uint64_t *to)
+{
+	const json_t *value = json_object_get(o, key);
+
+	if (!json_is_integer(value) || json_integer_value(value) < 0 ||
+	    json_integer_value(value) > max)
+		return -EBADMSG;
+	*to = json_integer_value(value);
+	return 0;
+}
+
+static int read_ports(const json_t *ports, const json_t *plan, struct tx *tx)
+{
+	size_t n = json_array_size(ports), steps = json_array_size(plan);
+	int err = 0;
+
+	if (!n || n > PORTS_MAX || !json_is_array(plan) || steps > JOURNAL_STEPS_MAX)
+		return -EBADMSG;
+	tx->port = calloc(n, sizeof(*tx->port));
+	tx->step = calloc(steps ? steps : 1, sizeof(*tx->step));
+	if (!tx->port || !tx->step)
+		return -ENOMEM;
+	tx->port_count = n;
+	tx->step_count = steps;
+	for (size_t i = 0; !err && i < n; i++)
+		err = read_port(json_array_get(ports, i), &tx->port[i]);
+	for (size_t i = 0; !err && i < steps; i++)
+		err = read_step(json_array_get(plan, i), tx, &tx->step[i]);
 	return err;
 }
 
-int journal_confirm(const char *state_dir, const char *id, struct tx *tx, struct err *e)
+static int read_header(const json_t *j, struct tx *tx)
 {
-	struct state s;
-	int lock, err = state_open(state_dir, &s, e);
+	const char *schema = json_string_value(json_object_get(j, "schema"));
+	const char *boot = json_string_value(json_object_get(j, "boot"));
+	char this_boot[JOURNAL_BOOT_MAX];
+	uint64_t within;
+	int err;
+
+	if (!schema || strcmp(schema, JOURNAL_SCHEMA) ||
+	    copy_string(j, "time", tx->time, sizeof(tx->time)) ||
+	    read_number(j, "confirm_within", INT_MAX, &within) ||
+	    read_number(j, "deadline", LLONG_MAX, &tx->deadline_ms))
+		return -EBADMSG;
+	tx->confirm_within_s = within;
+	err = read_ports(json_object_get(j, "ports"), json_object_get(j, "plan"), tx);
+	if (err)
+		return err;
+	journal_boot_id(this_boot);
+	tx->other_boot = !boot || strcmp(boot, this_boot) != 0;
+	tx->state = TX_RUNNING;
+	return 0;
+}
+
+static int read_after(const json_t *after, struct tx *tx)
+{
+	if (json_array_size(after) != tx->port_count)
+		return -EBADMSG;
+	for (unsigned int i = 0; i < tx->port_count; i++) {
+		struct tx_port *p = &tx->port[i];
+
+		if (qos_from_json(json_array_get(after, i), &p->after, NULL))
+			return -EBADMSG;
+		p->has_after = true;
+	}
+	return 0;
+}
+
+static int read_end(const json_t *line, struct tx *tx)
+{
+	const json_t *value = json_object_get(line, "state");
+	const char *word = json_string_value(value);
+	unsigned int state = TX_DONE;
+	int err;
+
+	if (!value || tx->state == TX_UNDONE)
+		return 0; /* of a newer version; of a process that came too late */
+	while (word && state < ARRAY_SIZE(state_words) && strcmp(state_words[state], word))
+		state++;
+	if (!word || state == ARRAY_SIZE(state_words))
+		return -EBADMSG;
+	if (state == TX_DONE) {
+		err = read_after(json_object_get(line, "after"), tx);
+		if (!err && tx->confirm_within_s)
+			err = read_number(line, "confirm_by", LLONG_MAX, &tx->confirm_by_ms);
+		if (err)
+			return err;
+		tx->confirmed = json_is_true(json_object_get(line, "confirmed"));
+	}
+	tx->state = state;
+	return 0;
+}
+
+static int read_line(const char *text, size_t size, struct tx *tx)
+{
+	json_t *line = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+	int err = json_is_object(line) ? 0 : -EBADMSG;
+
+	if (!err)
+		err = tx->port ? read_end(line, tx) : read_header(line, tx);
+	json_decref(line);
+	return err;
+}
+
+/* What a power loss leaves of a file: NULs, in which nothing can be found. A last line
+ * that is torn behind a header says nothing. */
+static bool is_blank(const char *text, size_t size, const struct tx *tx)
+{
+	return !tx->port && memchr(text, 0, size);
+}
+
+static int read_lines(FILE *file, struct tx *tx)
+{
+	char *text = NULL;
+	size_t room = 0;
+	struct stat st;
+	ssize_t n;
+	int err = 0;
+
+	if (fstat(fileno(file), &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_size > BYTES_MAX)
+		return -EBADMSG;
+	while (!err && (n = getline(&text, &room, file)) > 0) {
+		if (text[n - 1] != '\n') {
+			err = is_blank(text, n, tx) ? -EBADMSG : 0;
+			break;
+		}
+		err = read_line(text, n, tx);
+	}
+	if (!err && ferror(file))
+		err = -EIO;
+	free(text);
+	return err;
+}
+
+static int read_file(const struct folder *folder, struct tx *tx, struct err *e)
+{
+	FILE *file;
+	int fd, err = file_descriptor(folder, JOURNAL_FILE, O_RDONLY, 0, &fd, e);
+
+	/* The folder without its journal: died in between. */
+	if (err == -ENOENT)
+		return 0;
+	if (err)
+		return err;
+	file = fdopen(fd, "r");
+	if (!file) {
+		err = err_sys(e, -errno, "%s", folder->path);
+		close(fd);
+		return err;
+	}
+	err = read_lines(file, tx);
+	fclose(file);
+	if (!err)
+		return 0;
+	return err_set(e, err, "%s/" JOURNAL_FILE " is not a usable journal", folder->path);
+}
+
+int journal_read(const struct state *s, const char *id, struct tx *tx, struct err *e)
+{
+	struct folder folder;
+	int err;
 
 	memset(tx, 0, sizeof(*tx));
-	if (err == -ENOENT)
-		return err_set(e, -ENOENT, "no transaction waits for confirmation");
+	err = find_folder(s, id, &folder, e);
 	if (err)
 		return err;
-	err = state_lock(&s.dir, STATE_LOCK_MS, &lock, e);
-	if (!err) {
-		err = find_waiting(&s, id, tx, e);
-		if (!err)
-			err = check_confirmable(tx, e);
-		if (!err)
-			err = confirm(&s, tx, e);
-		close(lock);
-	}
-	state_close(&s);
+	snprintf(tx->id, sizeof(tx->id), "%s", id);
+	err = read_file(&folder, tx, e);
+	folder_close(&folder);
+	if (err)
+		tx_clear(tx);
 	return err;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+int journal_ids(const struct state *s, char (**ids)[JOURNAL_ID_MAX], unsigned int *n, struct err *e)
+{
+	char(*list)[JOURNAL_ID_MAX] = NULL, (*more)[JOURNAL_ID_MAX];
+	DIR *dir = s->tx.path ? folder_list(&s->tx, e) : NULL;
+	unsigned int count = 0;
+	struct dirent *d;
+
+	if (s->tx.path && !dir)
+		return e ? e->code : -EIO;
+	while (dir && (d = readdir(dir))) {
+		if (!id_valid(d->d_name))
+			continue;
+		more = realloc(list, (count + 1) * sizeof(*list));
+		if (!more) {
+			free(list);
+			closedir(dir);
+			return err_sys(e, -ENOMEM, "%s", s->tx.path);
+		}
+		list = more;
+		/* id_valid(): it fits. */
+		memcpy(list[count++], d->d_name, strlen(d->d_name) + 1);
+	}
+	if (dir)
+		closedir(dir);
+	if (count)
+		qsort(list, count, sizeof(*list), compare_ids);
+	*ids = list;
+	*n = count;
+	return 0;
+}
+
+int journal_none(const struct state_at *at, const char *id, struct err *e)
+{
+	if (id)
+		err_set(e, -ENOENT, "there is no transaction %.*s in %s", JOURNAL_ID_MAX, id,
+			at->dir);
+	else
+		err_set(e, -ENOENT, "there is no transaction to roll back in %s", at->dir);
+	err_hint(e, "'rocecheck rollback --list' lists them");
+	return -ENOENT;
+}
+
+/* Whether the journal itself is the reason, not a lack of memory or descriptors here. */
+static bool is_unusable(int err)
+{
+	return err && err != -ENOENT && err != -ENOMEM && err != -EMFILE && err != -ENFILE;
+}
+
+int journal_newest(const struct state *s, struct tx *tx, struct err *e)
+{
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
+	unsigned int n = 0;
+	int err = journal_ids(s, &ids, &n, e);
+
+	memset(tx, 0, sizeof(*tx));
+	while (!err && n) {
+		err = journal_read(s, ids[--n], tx, e);
+		if (!err &&
+		    (tx->state == TX_RUNNING || tx->state == TX_DONE || tx->state == TX_LOST))
+			break;
+		if (is_unusable(err) || err == -ENOENT)
+			err = 0;
+		tx_clear(tx);
+	}
+	if (!err && !tx->port)
+		err = journal_none(&(struct state_at){.dir = s->dir.path}, NULL, e);
+	free(ids);
+	return err;
+}
+
+/* Under the lock: no writer is in the middle of a line. */
+static void set_aside(const struct state *s, const char *id, journal_report *report, void *arg)
+{
+	char aside[JOURNAL_ID_MAX + sizeof(JOURNAL_ASIDE)];
+	struct err e = {0}, failed = {0};
+	struct tx tx;
+	int err = journal_read(s, id, &tx, &e);
+
+	tx_clear(&tx);
+	if (!is_unusable(err))
+		return;
+	snprintf(aside, sizeof(aside), "%s" JOURNAL_ASIDE, id);
+	if (file_rename(&s->tx, id, &s->tx, aside, &failed))
+		err_set(&e, err, "%.480s; it cannot be set aside: %.480s", e.text, failed.text);
+	else
+		err_set(&e, err, "%.480s; set aside as %.400s/%s", e.text, s->tx.path, aside);
+	report(&e, arg);
+}
+
+int journal_tidy(const struct state_at *at, journal_report *report, void *arg, struct err *e)
+{
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
+	unsigned int n = 0;
+	struct state s;
+	int lock = -1, err = state_open(at, &s, e);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	err = state_lock(at, STATE_LOCK, 0, &lock, e);
+	if (!err)
+		err = journal_ids(&s, &ids, &n, e);
+	for (unsigned int i = 0; i < n; i++)
+		set_aside(&s, ids[i], report, arg);
+	free(ids);
+	if (lock >= 0)
+		close(lock);
+	state_close(&s);
+	/* Who holds the lock has looked, or the next one will. */
+	return err == -EBUSY ? 0 : err;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/apply/journal_in.h"
+#include "dcb/apply/decide.h"
 #include "dcb/kernel/sysfs.h"
 #include "profiles/profile_doc.h"
 
@@ -24,9 +24,9 @@
 
 static json_t *last_json(const struct last *l)
 {
-	return json_pack("{s:s, s:s, s:b, s:b, s:b, s:s, s:o}", "schema", LAST_SCHEMA, "netdev",
-			 l->ifname, "rdma", l->rdma, "unproven", l->unproven, "persist", l->persist,
-			 "tx", l->tx, "profile", profile_doc(&l->profile));
+	return json_pack("{s:s, s:s, s:b, s:b, s:s, s:o}", "schema", LAST_SCHEMA, "netdev",
+			 l->ifname, "rdma", l->rdma, "persist", l->persist, "tx", l->tx, "profile",
+			 profile_doc(&l->profile));
 }
 
 static int take_text(const json_t *o, const char *key, char *to, size_t size, struct err *e)
@@ -62,8 +62,6 @@ static int take_last(const json_t *o, const char *ifname, struct last *l, struct
 		err = err_set(e, -EBADMSG, "it is of port '%s'", l->ifname);
 	if (!err)
 		err = take_bool(o, "rdma", &l->rdma, e);
-	if (!err)
-		err = take_bool(o, "unproven", &l->unproven, e);
 	if (!err)
 		err = take_bool(o, "persist", &l->persist, e);
 	if (!err)
@@ -115,19 +113,18 @@ static int stage_in(const struct folder *folder, const char *prefix, struct last
 	return err;
 }
 
-int last_stage(const char *state_dir, const char *tx_id, const struct profile *profile,
-	       const struct plan *plans, unsigned int n, bool unproven, struct err *e)
+int last_stage(const struct state_at *at, const char *tx_id, const struct profile *profile,
+	       const struct plan *plans, unsigned int n, struct err *e)
 {
 	struct last *l = calloc(1, sizeof(*l));
 	struct state s = {0};
 	struct folder tx = {0};
-	int err = l ? state_make(state_dir, &s, e) : err_sys(e, -ENOMEM, "last profile");
+	int err = l ? state_make(at, &s, e) : err_sys(e, -ENOMEM, "last profile");
 
 	if (!err && tx_id[0])
 		err = folder_find(&s.tx, tx_id, &tx, e);
 	if (!err) {
-		*l = (struct last){
-			.unproven = unproven, .persist = profile->persist, .profile = *profile};
+		*l = (struct last){.persist = profile->persist, .profile = *profile};
 		snprintf(l->tx, sizeof(l->tx), "%s", tx_id);
 		err = stage_in(tx_id[0] ? &tx : &s.last, tx_id[0] ? STAGED : "", l, plans, n, e);
 	}
@@ -244,14 +241,14 @@ static int each_staged(const struct state *s, const char *tx_id,
 	return err;
 }
 
-int last_commit(const char *state_dir, const char *tx_id, struct err *e)
+int last_commit(const struct state_at *at, const char *tx_id, struct err *e)
 {
 	struct state s;
 	int err;
 
 	if (!tx_id[0])
 		return 0;
-	err = state_make(state_dir, &s, e);
+	err = state_make(at, &s, e);
 	if (err)
 		return err;
 	err = each_staged(&s, tx_id, keep, e);
@@ -265,10 +262,10 @@ static int drop(const struct state *s, const struct folder *tx, const char *stag
 	return file_remove(tx, staged, e);
 }
 
-int last_drop(const char *state_dir, const char *tx_id, struct err *e)
+int last_drop(const struct state_at *at, const char *tx_id, struct err *e)
 {
 	struct state s;
-	int err = state_open(state_dir, &s, e);
+	int err = state_open(at, &s, e);
 
 	if (err)
 		return err;
@@ -296,7 +293,7 @@ static int load_last(const struct state *s, const char *ifname, struct last *las
 	return err;
 }
 
-int last_load(const char *state_dir, const char *ifname, struct last *last, struct err *e)
+int last_load(const struct state_at *at, const char *ifname, struct last *last, struct err *e)
 {
 	struct state s;
 	int err;
@@ -305,13 +302,13 @@ int last_load(const char *state_dir, const char *ifname, struct last *last, stru
 	if (!sysfs_is_element(ifname) || strlen(ifname) >= sizeof(last->ifname))
 		return err_set(e, -EINVAL, "invalid port '%s': expected the name of a netdev",
 			       ifname);
-	err = state_open(state_dir, &s, e);
+	err = state_open(at, &s, e);
 	if (!err) {
 		err = load_last(&s, ifname, last, e);
 		state_close(&s);
 	}
 	if (err == -ENOENT)
-		err_set(e, err, "%s: no confirmed profile is kept in %s/last", ifname, state_dir);
+		err_set(e, err, "%s: no confirmed profile is kept in %s/last", ifname, at->dir);
 	return err;
 }
 
@@ -334,12 +331,19 @@ static int keep_confirmed(const struct state *s, const struct folder *tx, const 
 	return is_old ? drop(s, tx, staged, e) : keep(s, tx, staged, e);
 }
 
-int last_commit_confirmed(const char *state_dir, struct err *e)
+static bool stands(const struct tx *tx)
+{
+	struct tx_view v = tx_view(tx, false, 0);
+
+	return tx_decide(&v, TX_BOOT) == TX_KEEP;
+}
+
+int last_commit_confirmed(const struct state_at *at, struct err *e)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	unsigned int n = 0;
 	struct state s;
-	int err = state_open(state_dir, &s, e);
+	int err = state_open(at, &s, e);
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
@@ -349,7 +353,7 @@ int last_commit_confirmed(const char *state_dir, struct err *e)
 
 		if (journal_read(&s, ids[i], &tx, NULL))
 			continue;
-		if (tx.state == TX_DONE && (tx.confirmed || !tx.confirm_within_s))
+		if (stands(&tx))
 			err = each_staged(&s, ids[i], keep_confirmed, e);
 		tx_clear(&tx);
 	}
@@ -395,10 +399,10 @@ static int list_in(const struct folder *last, char (**ifnames)[16], unsigned int
 	return 0;
 }
 
-int last_list(const char *state_dir, char (**ifnames)[16], unsigned int *n, struct err *e)
+int last_list(const struct state_at *at, char (**ifnames)[16], unsigned int *n, struct err *e)
 {
 	struct state s;
-	int err = state_open(state_dir, &s, e);
+	int err = state_open(at, &s, e);
 
 	*ifnames = NULL;
 	*n = 0;
@@ -437,10 +441,10 @@ static int remove_marks(const struct folder *last, char (*ifnames)[16], unsigned
 	return err;
 }
 
-int last_mark_undo(const char *state_dir, char (*ifnames)[16], unsigned int n, struct err *e)
+int last_mark_undo(const struct state_at *at, char (*ifnames)[16], unsigned int n, struct err *e)
 {
 	struct state s;
-	int err = state_make(state_dir, &s, e);
+	int err = state_make(at, &s, e);
 
 	if (err)
 		return err;
@@ -456,14 +460,9 @@ int last_mark_undo(const char *state_dir, char (*ifnames)[16], unsigned int n, s
 	return err;
 }
 
-int last_lock(const char *state_dir, struct err *e)
+int last_lock(const struct state_at *at, struct err *e)
 {
-	struct state s;
-	int fd, err = state_make(state_dir, &s, e);
+	int fd, err = state_lock(at, STATE_LOCK_BOOT, LOCK_MS, &fd, e);
 
-	if (err)
-		return err;
-	err = state_lock(&s.last, LOCK_MS, &fd, e);
-	state_close(&s);
 	return err ? err : fd;
 }

@@ -7,6 +7,7 @@
 #ifndef CMD_LAST_H
 #define CMD_LAST_H
 
+#include "dcb/apply/state.h"
 #include "dcb/plan/plan.h"
 #include "profiles/profile.h"
 
@@ -14,10 +15,9 @@
 
 struct last {
 	char ifname[16];
-	bool rdma;     /* the port had an RDMA device */
-	bool unproven; /* a driver known from its source alone was accepted */
-	char tx[32];   /* the transaction; "" when there was nothing to change */
-	bool persist;  /* false: nothing is applied at boot */
+	bool rdma;    /* the port had an RDMA device */
+	char tx[32];  /* the transaction; "" when there was nothing to change */
+	bool persist; /* false: nothing is applied at boot */
 	struct profile profile;
 };
 
@@ -25,32 +25,32 @@ struct last {
  * Writes the profile of each port of plans[0..n) beside the journal of transaction tx_id, for
  * last_commit(); "" is none: then it is kept at once. Each file is written whole or not at all.
  */
-int last_stage(const char *state_dir, const char *tx_id, const struct profile *profile,
-	       const struct plan *plans, unsigned int n, bool unproven, struct err *e);
+int last_stage(const struct state_at *at, const char *tx_id, const struct profile *profile,
+	       const struct plan *plans, unsigned int n, struct err *e);
 
 /* Keeps what was staged for a transaction that is confirmed. 0 also when nothing was. A crash
  * anywhere leaves the one that was kept, or the new one. */
-int last_commit(const char *state_dir, const char *tx_id, struct err *e);
+int last_commit(const struct state_at *at, const char *tx_id, struct err *e);
 
 /* The same for all transactions that stand and were not kept: a crash came in between. */
-int last_commit_confirmed(const char *state_dir, struct err *e);
+int last_commit_confirmed(const struct state_at *at, struct err *e);
 
 /* Forgets what was staged for a transaction. */
-int last_drop(const char *state_dir, const char *tx_id, struct err *e);
+int last_drop(const struct state_at *at, const char *tx_id, struct err *e);
 
 /* The kept profile of a port. One whose transaction was rolled back does not count, then it is the
  * one before. -ENOENT when there is none. */
-int last_load(const char *state_dir, const char *ifname, struct last *last, struct err *e);
+int last_load(const struct state_at *at, const char *ifname, struct last *last, struct err *e);
 
 /* Names of the ports with a kept profile, sorted. One allocation, free() it. */
-int last_list(const char *state_dir, char (**ifnames)[16], unsigned int *n, struct err *e);
+int last_list(const struct state_at *at, char (**ifnames)[16], unsigned int *n, struct err *e);
 
 /* Makes STATE_DIR/last/IFACE.undo for these n ports, and takes it away from all others: udev starts
  * the unit of such a port when its netdev comes. */
-int last_mark_undo(const char *state_dir, char (*ifnames)[16], unsigned int n, struct err *e);
+int last_mark_undo(const struct state_at *at, char (*ifnames)[16], unsigned int n, struct err *e);
 
 /* At most one process at a time applies what was kept: waits two minutes for the others, then it is
  * -EBUSY. close() the descriptor, negative is -errno. */
-int last_lock(const char *state_dir, struct err *e);
+int last_lock(const struct state_at *at, struct err *e);
 
 #endif

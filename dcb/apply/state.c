@@ -15,7 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOCK	"lock"
 #define STEP_MS 100
 
 static const struct {
@@ -37,9 +36,24 @@ static int make_private(int fd, unsigned int mode)
 	return st.st_uid == geteuid() ? file_limit_mode(fd, mode) : 0;
 }
 
-static int privacy_fail(int err, const char *path, struct err *e)
+/* make: what is missing is made, and all of it must become private. Else of one that only reads, or
+ * of a file system that is read-only, it stays as it is. */
+static int open_parts(const struct folder *dir, bool make, struct state *s, struct err *e)
 {
-	return err ? err_sys(e, err, "%s: cannot make it private", path) : 0;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < ARRAY_SIZE(parts); i++) {
+		struct folder *part = (struct folder *)((char *)s + parts[i].at);
+
+		err = (make ? folder_below : folder_find)(dir, parts[i].name, part, e);
+		if (!make && err == -ENOENT) {
+			err = 0;
+			continue;
+		}
+		if (!err && make_private(part->fd, 0700) && make)
+			err = err_sys(e, -EPERM, "%s: cannot make it private", part->path);
+	}
+	return err;
 }
 
 static int open_fail(int err, struct err *e)
@@ -49,49 +63,31 @@ static int open_fail(int err, struct err *e)
 	return err;
 }
 
-int state_open(const char *path, struct state *s, struct err *e)
+static int open_all(const struct state_at *at, bool make, struct state *s, struct err *e)
 {
 	struct state made = {0};
-	int err = folder_open(path, &made.dir, e);
+	int err = (make ? folder_make : folder_open)(at->dir, &made.dir, e);
 
-	for (unsigned int i = 0; !err && i < ARRAY_SIZE(parts); i++) {
-		struct folder *part = (struct folder *)((char *)&made + parts[i].at);
-
-		err = folder_find(&made.dir, parts[i].name, part, e);
-		if (err == -ENOENT)
-			err = 0;
-		else if (!err) /* of one that only reads, or a file system that is read-only */
-			(void)make_private(part->fd, 0700);
-	}
+	if (!err && make_private(made.dir.fd, 0700) && make)
+		err = err_sys(e, -EPERM, "%s: cannot make it private", at->dir);
+	if (!err)
+		err = open_parts(&made.dir, make, &made, e);
 	if (err) {
 		state_close(&made);
 		return open_fail(err, e);
 	}
-	(void)make_private(made.dir.fd, 0700);
 	*s = made;
 	return 0;
 }
 
-int state_make(const char *path, struct state *s, struct err *e)
+int state_open(const struct state_at *at, struct state *s, struct err *e)
 {
-	struct state made = {0};
-	int err = folder_make(path, &made.dir, e);
+	return open_all(at, false, s, e);
+}
 
-	if (!err)
-		err = privacy_fail(make_private(made.dir.fd, 0700), path, e);
-	for (unsigned int i = 0; !err && i < ARRAY_SIZE(parts); i++) {
-		struct folder *part = (struct folder *)((char *)&made + parts[i].at);
-
-		err = folder_below(&made.dir, parts[i].name, part, e);
-		if (!err)
-			err = privacy_fail(make_private(part->fd, 0700), part->path, e);
-	}
-	if (err) {
-		state_close(&made);
-		return open_fail(err, e);
-	}
-	*s = made;
-	return 0;
+int state_make(const struct state_at *at, struct state *s, struct err *e)
+{
+	return open_all(at, true, s, e);
 }
 
 void state_close(struct state *s)
@@ -101,8 +97,7 @@ void state_close(struct state *s)
 	folder_close(&s->dir);
 }
 
-/* The holder writes its pid into the lock, for the message of those who wait. A dead-man does not:
- * the pid is that of an earlier one then, and is not named once that has ended. */
+/* The holder writes its pid into the lock, for the message of those who wait. */
 static long holder_of(int fd)
 {
 	char text[16] = "";
@@ -117,91 +112,75 @@ static void write_holder(int fd)
 	char text[16];
 	int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
 
-	/* On a full disk nobody learns the pid, and the lock holds all the same. */
 	if (pwrite(fd, text, (size_t)n, 0) == n)
-		(void)!ftruncate(fd, n);
+		(void)!ftruncate(fd, n); /* the lock holds without it, too */
 }
 
-static int try_lock(int fd)
-{
-	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-
-	if (!fcntl(fd, F_OFD_SETLK, &lock))
-		return 0;
-	return errno == EACCES || errno == EAGAIN ? -EBUSY : -errno;
-}
-
-static int await_lock(int fd, unsigned int wait_ms)
+static int lock_within(int fd, unsigned int wait_ms)
 {
 	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	uint64_t end = monotonic_ms() + wait_ms;
-	int err;
 
-	while ((err = try_lock(fd)) == -EBUSY && monotonic_ms() < end)
+	while (fcntl(fd, F_OFD_SETLK, &lock)) {
+		if (errno != EACCES && errno != EAGAIN)
+			return -errno;
+		if (monotonic_ms() >= end)
+			return -EBUSY;
 		(void)nanosleep(&step, NULL);
-	return err;
+	}
+	return 0;
 }
 
-static int busy_fail(const char *path, long pid, struct err *e)
+static int busy_fail(const char *path, const char *name, long pid, struct err *e)
 {
 	char who[32] = "";
 
 	if (pid > 0)
 		snprintf(who, sizeof(who), " (process %ld)", pid);
-	return err_set(e, -EBUSY, "%s/" LOCK ": another apply or rollback is running%s", path, who);
+	return err_set(e, -EBUSY, "%s/%s: another apply or rollback is running%s", path, name, who);
 }
 
-static int take_lock(const struct folder *folder, unsigned int wait_ms, int *fd, struct err *e)
+int state_lock(const struct state_at *at, const char *name, unsigned int wait_ms, int *fd,
+	       struct err *e)
 {
-	int lock, err = file_descriptor(folder, LOCK, O_RDWR | O_CREAT, 0600, &lock, e);
+	struct folder run;
+	int lock, err = folder_make(at->run, &run, e);
 
 	if (err)
-		return err == -EPERM ? open_fail(-EACCES, e) : open_fail(err, e);
-	err = make_private(lock, 0600);
+		return open_fail(err, e);
+	(void)make_private(run.fd, 0700); /* as systemd may have made it */
+	err = file_descriptor(&run, name, O_RDWR | O_CREAT, 0600, &lock, e);
+	folder_close(&run);
+	if (err)
+		return open_fail(err, e);
+	err = lock_within(lock, wait_ms);
 	if (err) {
-		privacy_fail(err, folder->path, e);
-	} else {
-		err = await_lock(lock, wait_ms);
 		if (err == -EBUSY)
-			busy_fail(folder->path, holder_of(lock), e);
-		else if (err)
-			err_sys(e, err, "%s/" LOCK, folder->path);
-	}
-	if (err) {
+			busy_fail(at->run, name, holder_of(lock), e);
+		else
+			err_sys(e, err, "%s/%s", at->run, name);
 		close(lock);
 		return err;
 	}
+	write_holder(lock);
 	*fd = lock;
 	return 0;
 }
 
-int state_lock(const struct folder *folder, unsigned int wait_ms, int *fd, struct err *e)
-{
-	int err = take_lock(folder, wait_ms, fd, e);
-
-	if (!err)
-		write_holder(*fd);
-	return err;
-}
-
-int state_try_lock(const struct folder *folder, int *fd, struct err *e)
-{
-	return take_lock(folder, 0, fd, e);
-}
-
-bool state_busy(const char *path)
+bool state_busy(const struct state_at *at)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	struct folder dir;
+	struct folder run;
 	bool busy = false;
 	int fd;
 
-	if (folder_open(path, &dir, NULL))
+	if (folder_open(at->run, &run, NULL))
 		return false;
-	if (!file_descriptor(&dir, LOCK, O_RDONLY, 0, &fd, NULL)) {
+	if (!file_descriptor(&run, STATE_LOCK, O_RDONLY, 0, &fd, NULL)) {
 		busy = !fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
 		close(fd);
 	}
-	folder_close(&dir);
+	folder_close(&run);
 	return busy;
 }

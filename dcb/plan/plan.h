@@ -103,40 +103,4 @@ const char *plan_tier_word(enum plan_tier tier);
 /* rocecheck.plan/1: the plans of all ports. New reference, NULL on -ENOMEM. */
 json_t *plan_to_json(const struct plan *plan, unsigned int plans);
 
-/*
- * Runs plans[0..n) as one transaction with journal and lock (see dcb/apply/journal.h). On the first
- * failing step everything done is undone in reverse. Returns 0; -errno with *outcome telling
- * whether the former state is back.
- */
-enum apply_outcome {
-	APPLY_DONE,
-	APPLY_UNDONE, /* failed, former state read back as before */
-	APPLY_LOST,   /* failed, and e names what is not back */
-};
-/* Called before and after each step; err is NULL before. May be NULL. */
-typedef void plan_progress(const struct plan *plan, unsigned int step, bool done, void *arg);
-
-struct guard;
-
-/* How a plan is run. */
-struct plan_run {
-	const char *state_dir;
-	unsigned int confirm_within_s; /* 0: it stands without confirmation */
-	unsigned int wait_link_s;      /* in which a disrupted port has to be back */
-	plan_progress *progress;
-	void *arg; /* of progress */
-	/* Called once the dead-man is there, before the first write. May be NULL. */
-	void (*guarded)(bool own_cgroup, void *arg);
-	/* Called when the transaction has its journal, before the first write. May be NULL. */
-	void (*prepared)(const char *tx_id, void *arg);
-	/* Gets the dead-man of a transaction that is done and has to be confirmed, for
-	 * guard_check() and guard_free(). May be NULL. */
-	struct guard **guard;
-	int (*open)(struct dcb **dcb, struct err *e); /* of the dead-man; NULL: this host */
-};
-
-int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n,
-	       const struct plan_run *how, char tx_id[32], enum apply_outcome *outcome,
-	       struct err *e);
-
 #endif

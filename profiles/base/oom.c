@@ -9,15 +9,27 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-int oom_set(int score)
+#define SCORE "/proc/self/oom_score_adj"
+
+int oom_get(void)
 {
-	int fd = open("/proc/self/oom_score_adj", O_RDWR | O_CLOEXEC), former = 0, n;
+	int fd = open(SCORE, O_RDONLY | O_CLOEXEC);
 	char text[16] = "";
 
 	if (fd < 0)
 		return 0;
-	if (read(fd, text, sizeof(text) - 1) > 0)
-		former = (int)strtol(text, NULL, 10);
+	(void)!read(fd, text, sizeof(text) - 1); /* "" is 0 */
+	close(fd);
+	return (int)strtol(text, NULL, 10);
+}
+
+int oom_set(int score)
+{
+	int former = oom_get(), fd = open(SCORE, O_WRONLY | O_CLOEXEC), n;
+	char text[16];
+
+	if (fd < 0)
+		return former;
 	n = snprintf(text, sizeof(text), "%d", score);
 	(void)!pwrite(fd, text, (size_t)n, 0); /* see oom.h */
 	close(fd);

@@ -13,4 +13,7 @@
  * (CAP_SYS_RESOURCE) nothing changes: the process works all the same. */
 int oom_set(int score);
 
+/* The score of this process; 0 when it cannot be read. */
+int oom_get(void);
+
 #endif

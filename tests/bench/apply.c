@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dcb/apply/journal.h"
+#include "dcb/apply/plan_apply.h"
 #include "tests/bench/apply_kernel.h"
 
 #define RUNS	5
@@ -68,7 +68,7 @@ static void load(struct profile *p)
 static int run(const char *dir)
 {
 	const struct dcb_roots roots = {.sysfs = dir, .configfs = dir, .debugfs = dir};
-	const struct plan_run how = {.state_dir = dir, .wait_link_s = 1};
+	const struct plan_run how = {.at = {dir, dir}, .wait_link_s = 1};
 	struct plan *plans = calloc(PORTS, sizeof(*plans));
 	char tx[JOURNAL_ID_MAX];
 	enum apply_outcome outcome;

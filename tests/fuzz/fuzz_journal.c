@@ -48,6 +48,7 @@ static void check_tx(const struct tx *tx)
 	for (unsigned int i = 0; i < tx->step_count; i++) {
 		HOLDS(tx->step[i].port < tx->port_count);
 		HOLDS(!(tx->step[i].fields >> QOS_FIELD_COUNT));
+		check_qos(&tx->step[i].to);
 	}
 }
 
@@ -68,13 +69,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static struct tx tx;
 	struct err e = {0};
+	struct state s;
 	int err;
 
 	fuzz_begin();
 	if (is_parsed(data, size))
 		fuzz_reach(FUZZ_PARSED);
 	fuzz_file("tx/" ID "/journal", data, size);
-	err = journal_load(fuzz_folder(), ID, &tx, &e);
+	HOLDS(!state_open(&(struct state_at){fuzz_folder(), fuzz_folder()}, &s, &e));
+	err = journal_read(&s, ID, &tx, &e);
+	state_close(&s);
 	if (err) {
 		HOLDS(err < 0 && *e.text && memchr(e.text, 0, sizeof(e.text)));
 		HOLDS(!tx.port && !tx.step);
@@ -82,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	fuzz_reach(FUZZ_TAKEN);
 	check_tx(&tx);
-	(void)tx_waits(&tx);
+	(void)tx_unconfirmed(&tx);
 	tx_clear(&tx);
 	return 0;
 }

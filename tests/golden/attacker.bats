@@ -176,7 +176,7 @@ only() {
 		[ "$(mtu)" = 4200 ]'
 	[ "$status" -eq 0 ]
 	[ "$(grep -c '^var/lib/rocecheck/tx/.*/journal root 600' "$tmp/changed")" -ge 3 ]
-	only var/lib/rocecheck
+	only var/lib/rocecheck run/rocecheck
 }
 
 @test "the dead-man undoes when its tool is killed while the user is at work" {
@@ -185,7 +185,7 @@ only() {
 		kill -KILL $(pgrep -ox -u root rocecheck)
 		becomes 1500 10'
 	[ "$status" -eq 0 ]
-	only var/lib/rocecheck
+	only var/lib/rocecheck run/rocecheck
 }
 
 @test "validate, with a folder named in one that everybody may write to and without" {

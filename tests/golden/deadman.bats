@@ -27,6 +27,7 @@ profile() {
 host() {
 	run unshare -m -n --propagation private bash -ec '
 		mount -t sysfs none /sys
+		mount -t tmpfs none /run
 		ip link add v0 type veth peer name v1
 		ip link set v0 up && ip link set v1 up
 		cd "$1"
@@ -73,18 +74,19 @@ host() {
 }
 
 @test "the state folder is root's alone, and one that was not is corrected" {
-	host 'mkdir -p state/tx state/last && touch state/lock state/last/lock
-		chmod 755 state state/tx state/last && chmod 644 state/lock state/last/lock
+	host 'mkdir -p state/tx state/last && mkdir /run/rocecheck
+		chmod 755 state state/tx state/last /run/rocecheck
 		apply mtu.yaml -i v0 --state-dir "$PWD/state"
 		apply --last --boot --state-dir "$PWD/state"
-		stat -c "%n %a" state state/tx state/last state/lock state/last/lock
+		stat -c "%n %a" state state/tx state/last /run/rocecheck /run/rocecheck/lock /run/rocecheck/boot
 		find state -perm /077'
 	[ "$status" = 0 ]
 	[[ $output == *"state 700
 state/tx 700
 state/last 700
-state/lock 600
-state/last/lock 600" ]]
+/run/rocecheck 700
+/run/rocecheck/lock 600
+/run/rocecheck/boot 600" ]]
 }
 
 @test "a state folder of another user, or one that others can write to, is refused" {
@@ -103,10 +105,10 @@ state/last/lock 600" ]]
 }
 
 @test "a user without rights holds up nothing: dead-man, confirm, rollback, boot" {
-	host 'mkdir state state/last && touch state/lock state/last/lock && chmod 755 state state/last
+	host 'mkdir state state/last && chmod 755 state state/last
 		apply mtu.yaml -i v0 --confirm-within 2s --state-dir "$PWD/state"
-		nobody flock -x state/lock sleep 20 &
-		nobody flock -s state/last/lock sleep 20 &
+		nobody flock -x /run/rocecheck/lock sleep 20 &
+		nobody flock -s /run/rocecheck/boot sleep 20 &
 		sleep 0.3
 		timeout 10 "$rc" apply --last --boot --state-dir "$PWD/state" || echo "boot $?"
 		becomes 1500 5
@@ -117,23 +119,28 @@ state/last/lock 600" ]]
 	[[ $output != *"boot 124"* ]]
 }
 
-@test "a lock that is not given back: named with its process, and waited for with an end" {
-	host 'apply mtu.yaml -i v0 --confirm-within 3s --state-dir "$PWD/state"
+@test "a lock that is not given back: named with its process, and no deadline waits for it" {
+	profile 3000 >"$tmp/other.yaml"
+	host 'apply mtu.yaml -i v0 --confirm-within 6s --state-dir "$PWD/state"
 		python3 - <<-END &
 			import fcntl, os, struct, time
-			f = open("state/lock", "r+")
+			f = open("/run/rocecheck/lock", "r+")
 			fcntl.fcntl(f, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
 			f.truncate(0); f.write("%d\n" % os.getpid()); f.flush()
-			time.sleep(120)
+			time.sleep(60)
 		END
 		holder=$!
 		sleep 0.5
-		code=0; timeout 20 "$rc" confirm --state-dir "$PWD/state" 2>&1 || code=$?
-		echo "confirm $code, holder $holder, $(mtu)"
-		becomes 1500 80
-		kill $holder'
+		code=0; apply other.yaml -i v0 --state-dir "$PWD/other" 2>&1 || code=$?
+		echo "apply $code, holder $holder, $(mtu)"
+		becomes 1500 8
+		apply mtu.yaml -i v0 --confirm-within 6s --state-dir "$PWD/state" 2>&1 || true
+		kill $holder; wait $holder || true
+		apply mtu.yaml -i v0 --confirm-within 600s --state-dir "$PWD/state"
+		kill -STOP $(deadman); kill -CONT $(deadman)
+		"$rc" confirm --state-dir "$PWD/state"'
 	[ "$status" = 0 ]
-	[[ $output =~ "confirm 3, holder "([0-9]+)", 4200" ]]
+	[[ $output =~ "apply 3, holder "([0-9]+)", 4200" ]]
 	[[ $output == *"another apply or rollback is running (process ${BASH_REMATCH[1]})"* ]]
 }
 
@@ -142,7 +149,7 @@ state/last/lock 600" ]]
 		# What wrote its pid has ended.
 		python3 - <<-END &
 			import fcntl, struct, time
-			f = open("state/lock", "r+")
+			f = open("/run/rocecheck/lock", "r+")
 			fcntl.fcntl(f, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
 			time.sleep(30)
 		END
@@ -236,6 +243,7 @@ transaction "*", which the last boot interrupted, is undone
 			rm -rf state && cp -a before state
 			# It is of the first boot again, and only there it can be confirmed.
 			[ $n = 1 ] || umount /proc/sys/kernel/random/boot_id
+			ip link set v0 mtu 4200
 			"$killat" $n "$rc" confirm --state-dir "$PWD/state" && killed=1 || killed=0
 			ip link set v0 mtu 1500
 			reboot
@@ -249,17 +257,62 @@ transaction "*", which the last boot interrupted, is undone
 	[[ $(tail -n1 <<<"$output") == *" 4200" ]]
 }
 
-@test "a dead-man that is killed before its tool has promised it is replaced" {
-	host 'apply mtu.yaml -i v0 --confirm-within 6s --settle 2s --json --state-dir "$PWD/state" >doc &
+@test "a dead-man that is killed before its tool has promised it: undone, and said" {
+	host 'apply mtu.yaml -i v0 --confirm-within 60s --settle 2s --json --state-dir "$PWD/state" >doc 2>said &
 		tool=$!
 		becomes 4200 5
 		sleep 0.5
 		kill -KILL $(deadman)
-		wait $tool
-		jq -r .outcome doc
-		becomes 1500 12'
+		code=0; wait $tool || code=$?
+		echo "exit $code $(mtu) $(jq -r .outcome doc)"
+		grep -o "the process that would undo transaction .* has ended" said'
 	[ "$status" = 0 ]
-	[[ $output == *done* ]]
+	[[ $output == *"exit 5 1500 undone"* ]]
+	[[ $output == *"the process that would undo transaction "*" has ended" ]]
+}
+
+@test "confirm says no to what was undone, also where the undo could not be recorded" {
+	host 'exec 2>&1
+		mkdir ro && mount -t tmpfs none ro
+		apply mtu.yaml -i v0 --confirm-within 2s --state-dir "$PWD/ro/state" >/dev/null
+		mount -o remount,ro ro
+		becomes 1500 8
+		while [ -n "$(ours)" ]; do sleep 0.1; done
+		code=0; "$rc" confirm --state-dir "$PWD/ro/state" || code=$?
+		echo "read-only: confirm $code"
+		mount -o remount,rw ro
+		code=0; "$rc" confirm --state-dir "$PWD/ro/state" || code=$?
+		echo "confirm $code"
+		reboot
+		"$rc" apply --last --boot --state-dir "$PWD/ro/state"
+		echo "boot $(mtu)"
+		"$rc" rollback --list --state-dir "$PWD/ro/state"'
+	[ "$status" = 0 ]
+	[[ $output == *"was not confirmed in time"*"read-only: confirm 1"* ]]
+	[[ $output == *"confirm 1"*"boot 1500"*"undone"* ]]
+}
+
+@test "confirm says no to what does not stand any more, or would not outlive a reboot" {
+	host 'exec 2>&1
+		mkdir ro && mount -t tmpfs none ro
+		apply mtu.yaml -i v0 --confirm-within 60s --state-dir "$PWD/ro/state" >/dev/null
+		ip link set v0 mtu 3000
+		code=0; "$rc" confirm --state-dir "$PWD/ro/state" || code=$?
+		echo "changed: confirm $code"
+		ip link set v0 mtu 4200
+		mount -o remount,ro ro
+		code=0; "$rc" confirm --state-dir "$PWD/ro/state" || code=$?
+		echo "read-only: confirm $code"
+		mount -o remount,rw ro
+		"$rc" confirm --state-dir "$PWD/ro/state"
+		reboot
+		ip link set v0 mtu 1500
+		"$rc" apply --last --boot --state-dir "$PWD/ro/state"
+		echo "boot $(mtu)"'
+	[ "$status" = 0 ]
+	[[ $output == *"v0: mtu.netdev is 3000, not 4200"*"rocecheck rollback"*"changed: confirm 1"* ]]
+	[[ $output == *"would not be kept over a reboot"*"read-only: confirm 3"* ]]
+	[[ $output == *"is confirmed"*"boot 4200"* ]]
 }
 
 @test "a dead-man that is killed behind the promise: its transaction is named where it is looked for" {
@@ -366,11 +419,12 @@ transaction "*", which the last boot interrupted, is undone
 		mkdir -p /etc/systemd/system/multi-user.target.wants
 		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "a reboot is not covered: .* is not enabled"
 		"$rc" rollback
-		ln -s /x /etc/systemd/system/multi-user.target.wants/rocecheck-apply.service
+		echo "[Unit]" >/etc/systemd/system/rocecheck-apply.service
+		ln -s ../rocecheck-apply.service /etc/systemd/system/multi-user.target.wants/
 		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -c "reboot is not covered" || true
 		"$rc" rollback
 		# systemctl mask leaves the link of the target in its place.
-		ln -s /dev/null /etc/systemd/system/rocecheck-apply.service
+		ln -sf /dev/null /etc/systemd/system/rocecheck-apply.service
 		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "a reboot is not covered: .*"
 		"$rc" rollback
 		# The unit in /etc comes before a mask in /run.

@@ -107,10 +107,10 @@ apply()
 
 		kill="/rocecheck/build/tools/killat -s"
 
-		# Steps in the journal.
-		announced()
+		# Writes that the journal has, all of them before the first one.
+		planned()
 		{
-			grep -c '"step"' /var/lib/rocecheck/tx/*/journal
+			grep -o '"port":' /var/lib/rocecheck/tx/*/journal | wc -l
 		}
 
 		judge()
@@ -138,17 +138,17 @@ apply()
 			# Of some that wait for a confirmation another process undoes what was killed.
 			if ((n % 4)); then
 				$kill $n $apply >/run/said 2>&1
-				killed="$? at $(announced)"
+				killed="$? at $(planned)"
 				rocecheck rollback >>/run/said 2>&1
-				judge "step $n killed" "$killed, rollback $?" "0 at $n, rollback 0"
+				judge "step $n killed" "$killed, rollback $?" "0 at 12, rollback 0"
 			else
 				$kill $n $apply --confirm-within 600s >/run/said 2>&1
-				killed="$? at $(announced)"
+				killed="$? at $(planned)"
 				for i in {1..200}; do
 					pidof -q rocecheck || break
 					sleep 0.1
 				done
-				judge "step $n killed, dead-man" "$killed, left $(pidof rocecheck)" "0 at $n, left "
+				judge "step $n killed, dead-man" "$killed, left $(pidof rocecheck)" "0 at 12, left "
 			fi
 		done
 		echo "$good of 24"

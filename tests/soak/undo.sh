@@ -97,6 +97,7 @@ one()
 }
 
 mount -t sysfs none /sys
+mount -t tmpfs none /run
 ip link add v0 type veth peer name v1
 ip link set v0 up && ip link set v1 up
 # Every change of the port, as the kernel reports it.

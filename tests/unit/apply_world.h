@@ -18,8 +18,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "dcb/apply/journal.h"
+#include "dcb/apply/plan_apply.h"
 #include "fake_machine.h"
+#include "journal_scene.h"
 
 struct world {
 	struct fake_machine *machine; /* shared with children */
@@ -124,14 +125,14 @@ static inline int apply(struct world *w, enum apply_outcome *outcome, struct err
 {
 	char id[JOURNAL_ID_MAX];
 
-	return plan_apply(&w->dcb, w->plan, 2, &(struct plan_run){.state_dir = w->dir}, id, outcome,
+	return plan_apply(&w->dcb, w->plan, 2, &(struct plan_run){.at = {w->dir, w->dir}}, id, outcome,
 			  e);
 }
 
 static inline int rollback(struct world *w, enum apply_outcome *outcome, struct err *e)
 {
 	struct tx tx;
-	int err = journal_rollback(&w->dcb, w->dir, NULL, &tx, outcome, e);
+	int err = tx_rollback(&w->dcb, AT(w->dir), NULL, &tx, outcome, e);
 
 	tx_clear(&tx);
 	return err;

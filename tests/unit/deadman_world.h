@@ -19,9 +19,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/apply/guard.h"
-#include "dcb/apply/journal.h"
+#include "dcb/apply/plan_apply.h"
 #include "fake_machine.h"
+#include "journal_scene.h"
 
 #define PATIENCE_MS 30000
 
@@ -36,7 +36,8 @@ static inline int open_fake(struct dcb **dcb, struct err *e)
 					.ioctl_fd = -1,
 					.sysfs_fd = -1,
 					.configfs_fd = -1,
-					.debugfs_fd = -1};
+					.debugfs_fd = -1,
+					.proc_fd = -1};
 	struct dcb *d = malloc(sizeof(*d));
 
 	if (!d)
@@ -75,23 +76,13 @@ static inline int set_up(void **state)
 	return 0;
 }
 
-static inline int tear_down(void **state)
-{
-	char command[64];
-
-	(void)state;
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	munmap(machine, sizeof(*machine));
-	return system(command);
-}
-
-/* guard: NULL, or for the one that asks the dead-man later. */
+/* deadman: NULL, or for the one that asks the dead-man later. */
 static inline int apply_guarded(unsigned int seconds, char id[JOURNAL_ID_MAX],
-				int (*open)(struct dcb **dcb, struct err *e), struct guard **guard,
-				struct err *e)
+				int (*open)(struct dcb **dcb, struct err *e),
+				struct deadman **deadman, struct err *e)
 {
 	struct plan_run how = {
-		.state_dir = dir, .confirm_within_s = seconds, .guard = guard, .open = open};
+		.at = {dir, dir}, .confirm_within_s = seconds, .deadman = deadman, .open = open};
 	struct plan plan = make_plan();
 	enum apply_outcome outcome;
 	struct dcb *dcb = NULL;
@@ -114,7 +105,7 @@ static inline enum tx_state state_of(const char *id)
 	enum tx_state now = TX_EMPTY;
 	struct tx tx;
 
-	if (!journal_load(dir, id, &tx, NULL))
+	if (!load_tx(dir, id, &tx, NULL))
 		now = tx.state;
 	tx_clear(&tx);
 	return now;
@@ -171,6 +162,17 @@ static inline unsigned int signal_deadmen(int number)
 	}
 	pclose(f);
 	return n;
+}
+
+static inline int tear_down(void **state)
+{
+	char command[64];
+
+	(void)state;
+	(void)signal_deadmen(SIGKILL);
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	munmap(machine, sizeof(*machine));
+	return system(command);
 }
 
 #endif

@@ -13,10 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/apply/journal.h"
+#include "dcb/apply/plan_apply.h"
 #include "dcb/lldpad/agent.h"
 #include "dcb/lldpad/lldpad_qos.h"
 #include "fake_machine.h"
+#include "journal_scene.h"
 
 /* What the agent was told about p0; what the kernel has is the fake machine's. */
 static struct qos told;
@@ -226,18 +227,18 @@ static void test_undo(void **state)
 
 	(void)state;
 	world_open(&w);
-	if (plan_apply(&w.dcb, &w.plan, 1, &(struct plan_run){.state_dir = w.dir}, id, &outcome,
+	if (plan_apply(&w.dcb, &w.plan, 1, &(struct plan_run){.at = {w.dir, w.dir}}, id, &outcome,
 		       &e))
 		fail_msg("%s", e.text);
 	assert_int_equal(told.pfc_enabled, 8);
 	assert_int_equal(((struct fake_machine *)w.dcb.machine)->port[0].qos.pfc_enabled, 8);
-	assert_int_equal(journal_load(w.dir, id, &tx, &e), 0);
+	assert_int_equal(load_tx(w.dir, id, &tx, &e), 0);
 	assert_int_equal(tx.port[0].agent, DCB_AGENT_LLDPAD);
 	assert_int_equal(tx.port[0].before.pfc_enabled, 0x20);
 	assert_int_equal(tx.port[0].live.pfc_enabled, 0x10);
 	tx_clear(&tx);
 	alive = false; /* it was stopped since */
-	if (journal_rollback(&w.dcb, w.dir, id, &tx, &outcome, &e))
+	if (tx_rollback(&w.dcb, AT(w.dir), id, &tx, &outcome, &e))
 		fail_msg("%s", e.text);
 	tx_clear(&tx);
 	assert_as_before(&w);
@@ -261,12 +262,12 @@ static void test_status_alone(void **state)
 		for (unsigned int i = 0; i < w.plan.count; i++)
 			w.plan.step[i].cannot |= w.plan.step[i].field != QOS_ADMIN_STATUS;
 		assert_int_equal(plan_changes(&w.plan), 1);
-		err = plan_apply(&w.dcb, &w.plan, 1, &(struct plan_run){.state_dir = w.dir}, id,
+		err = plan_apply(&w.dcb, &w.plan, 1, &(struct plan_run){.at = {w.dir, w.dir}}, id,
 				 &outcome, &e);
 		assert_int_equal(err, 0);
 		assert_int_equal(fake_find(&w.dcb, "p0")->qos.pfc_enabled, 0x20);
 		alive = lives;
-		if (journal_rollback(&w.dcb, w.dir, id, &tx, &outcome, &e))
+		if (tx_rollback(&w.dcb, AT(w.dir), id, &tx, &outcome, &e))
 			fail_msg("%s", e.text);
 		tx_clear(&tx);
 		assert_as_before(&w);
@@ -289,7 +290,7 @@ static void test_dies(void **state)
 
 		world_open(&w);
 		refuse_at = at;
-		err = plan_apply(&w.dcb, &w.plan, 1, &(struct plan_run){.state_dir = w.dir}, id,
+		err = plan_apply(&w.dcb, &w.plan, 1, &(struct plan_run){.at = {w.dir, w.dir}}, id,
 				 &outcome, &e);
 		if (err) {
 			failed++;

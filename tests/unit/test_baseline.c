@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "dcb/apply/baseline.h"
+#include "journal_scene.h"
 
 static char dir[32];
 
@@ -43,20 +44,12 @@ static void add(const char *ifname, uint32_t mtu, enum tx_state end, char id[JOU
 {
 	struct tx_port port = {.ib_port = 1};
 	struct tx tx = {.port_count = 1, .port = &port};
-	struct journal *j;
-	int lock;
 
 	snprintf(port.ifname, sizeof(port.ifname), "%s", ifname);
 	state_of(&port.before, 1500);
 	state_of(&port.after, mtu);
 	port.has_after = true;
-	assert_int_equal(journal_lock(dir, &lock, NULL), 0);
-	close(lock);
-	assert_int_equal(journal_create(dir, &tx, &j, NULL), 0);
-	assert_int_equal(journal_step(j, 0, QOS_BIT(QOS_MTU), NULL), 0);
-	if (end != TX_RUNNING)
-		assert_int_equal(journal_end(j, end, &port, end == TX_DONE ? 1 : 0, NULL), 0);
-	journal_close(j);
+	record_tx(dir, &tx, end);
 	snprintf(id, JOURNAL_ID_MAX, "%s", tx.id);
 }
 
@@ -65,13 +58,12 @@ static uint32_t mtu_of(const char *ifname)
 	char id[JOURNAL_ID_MAX];
 	struct qos q;
 
-	return baseline_find(dir, ifname, &q, id, NULL) ? 0 : q.mtu;
+	return baseline_find(AT(dir), ifname, &q, id, NULL) ? 0 : q.mtu;
 }
 
 static void test_newest_that_stands(void **state)
 {
 	char first[JOURNAL_ID_MAX], id[JOURNAL_ID_MAX];
-	struct journal *j;
 
 	(void)state;
 	assert_int_equal(mtu_of("p0"), 0);
@@ -88,9 +80,7 @@ static void test_newest_that_stands(void **state)
 	add("p0", 7000, TX_DONE, id);
 	assert_int_equal(mtu_of("p0"), 7000);
 	/* Rolled back: the one before counts again. */
-	assert_int_equal(journal_open(dir, id, &j, NULL), 0);
-	assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, NULL), 0);
-	journal_close(j);
+	end_tx(dir, id, TX_UNDONE);
 	assert_int_equal(mtu_of("p0"), 9000);
 }
 
@@ -101,9 +91,9 @@ static void test_repair_is_none(void **state)
 	(void)state;
 	add("p0", 9000, TX_DONE, id);
 	add("p0", 1500, TX_DONE, id);
-	assert_int_equal(baseline_mark_repair(dir, id, NULL), 0);
+	assert_int_equal(baseline_mark_repair(AT(dir), id, NULL), 0);
 	assert_int_equal(mtu_of("p0"), 9000);
-	assert_int_equal(baseline_mark_repair(dir, "20200101-000000-00", NULL), -ENOENT);
+	assert_int_equal(baseline_mark_repair(AT(dir), "20200101-000000-00", NULL), -ENOENT);
 }
 
 static void test_broken_journal(void **state)
@@ -125,21 +115,18 @@ static void test_broken_journal(void **state)
 static void test_stamp(void **state)
 {
 	char id[JOURNAL_ID_MAX];
-	struct journal *j;
 	uint64_t one, two;
 
 	(void)state;
-	assert_true(baseline_stamp(dir) == 0);
+	assert_true(baseline_stamp(AT(dir)) == 0);
 	add("p0", 9000, TX_DONE, id);
-	one = baseline_stamp(dir);
-	assert_true(one != 0 && one == baseline_stamp(dir));
-	assert_int_equal(journal_open(dir, id, &j, NULL), 0);
-	assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, NULL), 0);
-	journal_close(j);
-	two = baseline_stamp(dir);
+	one = baseline_stamp(AT(dir));
+	assert_true(one != 0 && one == baseline_stamp(AT(dir)));
+	end_tx(dir, id, TX_UNDONE);
+	two = baseline_stamp(AT(dir));
 	assert_true(two != one);
 	add("p0", 9000, TX_DONE, id);
-	assert_true(baseline_stamp(dir) != two);
+	assert_true(baseline_stamp(AT(dir)) != two);
 }
 
 int main(void)

@@ -13,8 +13,9 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "dcb/apply/journal.h"
+#include "dcb/apply/plan_apply.h"
 #include "fake_machine.h"
+#include "journal_scene.h"
 
 #define STEPS 12
 
@@ -103,7 +104,7 @@ static int apply(struct world *w, enum apply_outcome *outcome, struct err *e)
 {
 	char id[JOURNAL_ID_MAX];
 
-	return plan_apply(&w->dcb, &w->plan, 1, &(struct plan_run){.state_dir = w->dir}, id,
+	return plan_apply(&w->dcb, &w->plan, 1, &(struct plan_run){.at = {w->dir, w->dir}}, id,
 			  outcome, e);
 }
 
@@ -145,7 +146,7 @@ static bool killed(unsigned int step)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	w.machine->die_behind = 0;
 	good = WIFSIGNALED(status) && w.machine->writes == step && !as_before(&w);
-	good = !journal_rollback(&w.dcb, w.dir, NULL, &tx, &outcome, &e) && good && as_before(&w);
+	good = !tx_rollback(&w.dcb, AT(w.dir), NULL, &tx, &outcome, &e) && good && as_before(&w);
 	tx_clear(&tx);
 	world_close(&w);
 	return good;

@@ -17,6 +17,7 @@
 
 #include "dcb/apply/journal.h"
 #include "dcb/apply/last.h"
+#include "journal_scene.h"
 #include "qos_samples.h"
 
 static char dir[32];
@@ -55,7 +56,7 @@ static int stage(const char *tx, const char *name)
 	struct plan plans[2] = {{.ifname = "p0", .ibdev = "rxe0"}, {.ifname = "p1.100"}};
 	struct profile p = sample(name);
 
-	return last_stage(dir, tx, &p, plans, 2, true, NULL);
+	return last_stage(AT(dir), tx, &p, plans, 2, NULL);
 }
 
 /* A transaction in that state. */
@@ -63,15 +64,8 @@ static void add_tx(enum tx_state end, char id[JOURNAL_ID_MAX])
 {
 	struct tx_port port = {.ifname = "p0", .ib_port = 1};
 	struct tx tx = {.port_count = 1, .port = &port};
-	struct journal *j;
-	int lock;
 
-	assert_int_equal(journal_lock(dir, &lock, NULL), 0);
-	close(lock);
-	assert_int_equal(journal_create(dir, &tx, &j, NULL), 0);
-	assert_int_equal(journal_step(j, 0, QOS_BIT(QOS_MTU), NULL), 0);
-	assert_int_equal(journal_end(j, end, NULL, 0, NULL), 0);
-	journal_close(j);
+	record_tx(dir, &tx, end);
 	snprintf(id, JOURNAL_ID_MAX, "%s", tx.id);
 }
 
@@ -80,7 +74,7 @@ static const char *kept(const char *ifname)
 	static char name[64];
 	struct last l;
 
-	if (last_load(dir, ifname, &l, NULL))
+	if (last_load(AT(dir), ifname, &l, NULL))
 		return "";
 	snprintf(name, sizeof(name), "%s", l.profile.name);
 	return name;
@@ -94,30 +88,30 @@ static void test_whole(void **state)
 	unsigned int n;
 
 	(void)state;
-	assert_int_equal(last_list(dir, &names, &n, NULL), 0);
+	assert_int_equal(last_list(AT(dir), &names, &n, NULL), 0);
 	assert_int_equal(n, 0);
 	free(names);
-	assert_int_equal(last_load(dir, "p0", &l, NULL), -ENOENT);
+	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), -ENOENT);
 	assert_int_equal(stage("", "a"), 0);
-	assert_int_equal(last_commit(dir, "", NULL), 0);
-	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
-	assert_true(l.rdma && l.unproven && l.persist && l.profile.persist);
+	assert_int_equal(last_commit(AT(dir), "", NULL), 0);
+	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), 0);
+	assert_true(l.rdma && l.persist && l.profile.persist);
 	assert_string_equal(l.profile.path, "/etc/a.yaml");
 	assert_int_equal(l.profile.intent, INTENT_LOSSY);
 	assert_int_equal(l.profile.on_unsupported, CHOICE_WARN);
 	assert_int_equal(l.profile.disruption, CHOICE_DENY);
 	/* policy.persist: off is kept as that, not forgotten. */
 	assert_int_equal(stage("", "not kept"), 0);
-	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
+	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), 0);
 	assert_false(l.persist || l.profile.persist);
 	assert_int_equal(stage("", "a"), 0);
-	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
+	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), 0);
 	assert_true(l.profile.qos.has == p.qos.has);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
 		assert_true(qos_field_equal(&l.profile.qos, &p.qos, id));
-	assert_int_equal(last_load(dir, "p1.100", &l, NULL), 0);
+	assert_int_equal(last_load(AT(dir), "p1.100", &l, NULL), 0);
 	assert_false(l.rdma);
-	assert_int_equal(last_list(dir, &names, &n, NULL), 0);
+	assert_int_equal(last_list(AT(dir), &names, &n, NULL), 0);
 	assert_int_equal(n, 2);
 	assert_string_equal(names[0], "p0");
 	assert_string_equal(names[1], "p1.100");
@@ -134,15 +128,15 @@ static void test_names(void **state)
 
 	(void)state;
 	assert_int_equal(stage("", "a"), 0);
-	assert_int_equal(last_commit(dir, "", NULL), 0);
-	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
+	assert_int_equal(last_commit(AT(dir), "", NULL), 0);
+	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), 0);
 	snprintf(command, sizeof(command),
 		 "cd %s && sed 's,\"p0\",\"../p0\",' last/p0.json >p0.json", dir);
 	assert_int_equal(system(command), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct err e = {0};
 
-		assert_int_equal(last_load(dir, names[i], &l, &e), -EINVAL);
+		assert_int_equal(last_load(AT(dir), names[i], &l, &e), -EINVAL);
 		assert_non_null(strstr(e.text, "invalid port"));
 	}
 }
@@ -150,13 +144,12 @@ static void test_names(void **state)
 static void test_confirmed_only(void **state)
 {
 	char first[JOURNAL_ID_MAX], second[JOURNAL_ID_MAX], third[JOURNAL_ID_MAX];
-	struct journal *j;
 
 	(void)state;
 	add_tx(TX_DONE, first);
 	assert_int_equal(stage(first, "a"), 0);
 	assert_string_equal(kept("p0"), "");
-	assert_int_equal(last_commit(dir, first, NULL), 0);
+	assert_int_equal(last_commit(AT(dir), first, NULL), 0);
 	assert_string_equal(kept("p0"), "a");
 	/* Staged and never confirmed. */
 	add_tx(TX_UNDONE, second);
@@ -165,16 +158,14 @@ static void test_confirmed_only(void **state)
 	/* Confirmed, and rolled back later. */
 	add_tx(TX_DONE, third);
 	assert_int_equal(stage(third, "c"), 0);
-	assert_int_equal(last_commit(dir, third, NULL), 0);
+	assert_int_equal(last_commit(AT(dir), third, NULL), 0);
 	assert_string_equal(kept("p0"), "c");
 	assert_string_equal(kept("p1.100"), "c");
-	assert_int_equal(journal_open(dir, third, &j, NULL), 0);
-	assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, NULL), 0);
-	journal_close(j);
+	end_tx(dir, third, TX_UNDONE);
 	assert_string_equal(kept("p0"), "a");
 	/* Confirming twice, or what is not there, changes nothing. */
-	assert_int_equal(last_commit(dir, first, NULL), 0);
-	assert_int_equal(last_commit(dir, "20200101-000000-00", NULL), 0);
+	assert_int_equal(last_commit(AT(dir), first, NULL), 0);
+	assert_int_equal(last_commit(AT(dir), "20200101-000000-00", NULL), 0);
 	assert_string_equal(kept("p0"), "a");
 }
 
@@ -190,7 +181,7 @@ static void test_before_alone(void **state)
 	snprintf(from, sizeof(from), "%s/last/p0.json", dir);
 	snprintf(to, sizeof(to), "%s/last/p0.json~", dir);
 	assert_int_equal(rename(from, to), 0);
-	assert_int_equal(last_list(dir, &names, &n, NULL), 0);
+	assert_int_equal(last_list(AT(dir), &names, &n, NULL), 0);
 	assert_int_equal(n, 2);
 	assert_string_equal(names[0], "p0");
 	free(names);
@@ -201,32 +192,29 @@ static void test_before_alone(void **state)
 static void test_commit_confirmed(void **state)
 {
 	char first[JOURNAL_ID_MAX], second[JOURNAL_ID_MAX], third[JOURNAL_ID_MAX];
-	struct journal *j;
 
 	(void)state;
-	assert_int_equal(last_commit_confirmed(dir, NULL), 0);
+	assert_int_equal(last_commit_confirmed(AT(dir), NULL), 0);
 	add_tx(TX_DONE, first);
 	assert_int_equal(stage(first, "a"), 0);
 	add_tx(TX_DONE, second);
 	assert_int_equal(stage(second, "b"), 0);
-	assert_int_equal(last_commit(dir, second, NULL), 0);
+	assert_int_equal(last_commit(AT(dir), second, NULL), 0);
 	/* The older one does not come over the newer one. */
-	assert_int_equal(last_commit_confirmed(dir, NULL), 0);
+	assert_int_equal(last_commit_confirmed(AT(dir), NULL), 0);
 	assert_string_equal(kept("p0"), "b");
 	add_tx(TX_UNDONE, third);
 	assert_int_equal(stage(third, "c"), 0);
-	assert_int_equal(last_commit_confirmed(dir, NULL), 0);
+	assert_int_equal(last_commit_confirmed(AT(dir), NULL), 0);
 	assert_string_equal(kept("p0"), "b");
 	add_tx(TX_DONE, third);
 	assert_int_equal(stage(third, "d"), 0);
-	assert_int_equal(last_commit_confirmed(dir, NULL), 0);
+	assert_int_equal(last_commit_confirmed(AT(dir), NULL), 0);
 	assert_string_equal(kept("p0"), "d");
 	assert_string_equal(kept("p1.100"), "d");
 	/* Rolled back: the one before is still there. */
-	assert_int_equal(journal_open(dir, third, &j, NULL), 0);
-	assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, NULL), 0);
-	journal_close(j);
-	assert_int_equal(last_commit_confirmed(dir, NULL), 0);
+	end_tx(dir, third, TX_UNDONE);
+	assert_int_equal(last_commit_confirmed(AT(dir), NULL), 0);
 	assert_string_equal(kept("p0"), "b");
 }
 
@@ -234,20 +222,17 @@ static void test_commit_confirmed(void **state)
 static void test_undone_twice(void **state)
 {
 	char id[JOURNAL_ID_MAX];
-	struct journal *j;
 
 	(void)state;
 	add_tx(TX_DONE, id);
 	assert_int_equal(stage(id, "a"), 0);
-	assert_int_equal(last_commit(dir, id, NULL), 0);
+	assert_int_equal(last_commit(AT(dir), id, NULL), 0);
 	for (int i = 0; i < 2; i++) {
 		add_tx(TX_DONE, id);
 		assert_int_equal(stage(id, i ? "c" : "b"), 0);
-		assert_int_equal(last_commit(dir, id, NULL), 0);
+		assert_int_equal(last_commit(AT(dir), id, NULL), 0);
 		assert_string_equal(kept("p0"), i ? "c" : "b");
-		assert_int_equal(journal_open(dir, id, &j, NULL), 0);
-		assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, NULL), 0);
-		journal_close(j);
+		end_tx(dir, id, TX_UNDONE);
 		assert_string_equal(kept("p0"), "a");
 	}
 }
@@ -256,14 +241,13 @@ static void test_undone_twice(void **state)
 static void test_unreadable_is_not_copied(void **state)
 {
 	char path[64], id[JOURNAL_ID_MAX];
-	struct journal *j;
 	FILE *f;
 
 	(void)state;
 	for (int i = 0; i < 2; i++) {
 		add_tx(TX_DONE, id);
 		assert_int_equal(stage(id, i ? "b" : "a"), 0);
-		assert_int_equal(last_commit(dir, id, NULL), 0);
+		assert_int_equal(last_commit(AT(dir), id, NULL), 0);
 	}
 	snprintf(path, sizeof(path), "%s/last/p0.json", dir);
 	f = fopen(path, "w");
@@ -272,11 +256,9 @@ static void test_unreadable_is_not_copied(void **state)
 	fclose(f);
 	add_tx(TX_DONE, id);
 	assert_int_equal(stage(id, "c"), 0);
-	assert_int_equal(last_commit(dir, id, NULL), 0);
+	assert_int_equal(last_commit(AT(dir), id, NULL), 0);
 	assert_string_equal(kept("p0"), "c");
-	assert_int_equal(journal_open(dir, id, &j, NULL), 0);
-	assert_int_equal(journal_end(j, TX_UNDONE, NULL, 0, NULL), 0);
-	journal_close(j);
+	end_tx(dir, id, TX_UNDONE);
 	assert_string_equal(kept("p0"), "a");
 }
 
@@ -287,25 +269,23 @@ static void test_dropped(void **state)
 	(void)state;
 	add_tx(TX_DONE, id);
 	assert_int_equal(stage(id, "a"), 0);
-	assert_int_equal(last_drop(dir, id, NULL), 0);
-	assert_int_equal(last_commit(dir, id, NULL), 0);
+	assert_int_equal(last_drop(AT(dir), id, NULL), 0);
+	assert_int_equal(last_commit(AT(dir), id, NULL), 0);
 	assert_string_equal(kept("p0"), "");
 }
 
 static void test_lock_is_private(void **state)
 {
 	struct stat st;
-	char path[64];
 	int fd;
 
 	(void)state;
-	fd = last_lock(dir, NULL);
+	fd = last_lock(AT(dir), NULL);
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	close(fd);
-	snprintf(path, sizeof(path), "%s/last", dir);
-	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(stat(dir, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
 }
 
@@ -323,7 +303,7 @@ static void put(const char *text)
 	fclose(f);
 }
 
-#define HEAD   "{\"schema\":\"rocecheck.last/1\",\"netdev\":\"p0\",\"rdma\":false,\"unproven\":true,"
+#define HEAD   "{\"schema\":\"rocecheck.last/1\",\"netdev\":\"p0\",\"rdma\":false,"
 #define MORE   "\"persist\":true,\"tx\":\"\",\"profile\":"
 #define POLICY "\"on_unsupported\":\"fail\",\"disruption\":\"ask\""
 
@@ -351,12 +331,12 @@ static void test_hostile(void **state)
 	(void)state;
 	put(HEAD MORE "{\"name\":\"a\",\"path\":\"a\",\"intent\":\"lossy\"," POLICY
 		      ",\"qos\":{}}}");
-	assert_int_equal(last_load(dir, "p0", &l, NULL), 0);
+	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		int err;
 
 		put(texts[i]);
-		err = last_load(dir, "p0", &l, &e);
+		err = last_load(AT(dir), "p0", &l, &e);
 		if (!err || err == -ENOENT || !strstr(e.text, "p0.json"))
 			fail_msg("%s: %d %s", texts[i], err, e.text);
 	}

@@ -17,9 +17,10 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "dcb/apply/journal.h"
+#include "dcb/apply/plan_apply.h"
 #include "dcb/apply/presence.h"
 #include "fake_machine.h"
+#include "journal_scene.h"
 
 static char root[40];
 static struct dcb dcb;
@@ -141,7 +142,7 @@ static int apply(unsigned int wait_s, enum apply_outcome *outcome, struct err *e
 	strcpy(plan.ibdev, "rdma");
 	plan.ib_port = 1;
 	snprintf(dir, sizeof(dir), "%s/state", root);
-	how.state_dir = dir;
+	how.at = (struct state_at){dir, dir};
 	return plan_apply(&dcb, &plan, 1, &how, id, outcome, e);
 }
 
@@ -211,7 +212,7 @@ static void test_rollback_waits(void **state)
 	backend.write = write_and_flap;
 	pid = mend(m->writes + 2);
 	snprintf(dir, sizeof(dir), "%s/state", root);
-	assert_int_equal(journal_rollback(&dcb, dir, NULL, &tx, &outcome, &e), 0);
+	assert_int_equal(tx_rollback(&dcb, AT(dir), NULL, &tx, &outcome, &e), 0);
 	assert_true(has_carrier());
 	assert_null(tx.port[0].missing);
 	tx_clear(&tx);

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/apply/journal.h"
+#include "dcb/apply/plan_apply.h"
 #include "fake_machine.h"
+#include "journal_scene.h"
 
 static struct dcb_backend backend;
 static struct fake_machine *machine;
@@ -40,7 +41,7 @@ static void undo(const char *driver, uint8_t before, uint8_t wanted, const char 
 	struct qos *q = &machine->port[0].qos, want;
 	struct dcb dcb = {.backend = &backend, .machine = machine, .sysfs_fd = -1};
 	int line[QOS_FIELD_COUNT] = {0};
-	struct plan_run how = {.state_dir = dir};
+	struct plan_run how = {.at = {dir, dir}};
 	enum apply_outcome outcome;
 	struct err e = {0};
 	struct plan plan;
@@ -64,7 +65,7 @@ static void undo(const char *driver, uint8_t before, uint8_t wanted, const char 
 		fail_msg("%s: %s", driver, e.text);
 	assert_string_equal(seen, apply_text);
 	seen[0] = '\0';
-	if (journal_rollback(&dcb, dir, id, &tx, &outcome, &e))
+	if (tx_rollback(&dcb, AT(dir), id, &tx, &outcome, &e))
 		fail_msg("%s: %s", driver, e.text);
 	tx_clear(&tx);
 	assert_string_equal(seen, undo_text);
@@ -111,7 +112,7 @@ static void test_reload(void **state)
 	struct qos *q, want = {.roce_enable = 1, .mtu = 9000};
 	struct dcb dcb = {.backend = &backend, .sysfs_fd = -1};
 	int line[QOS_FIELD_COUNT] = {0};
-	struct plan_run how = {.state_dir = dir};
+	struct plan_run how = {.at = {dir, dir}};
 	enum apply_outcome outcome;
 	struct err e = {0};
 	struct plan plan;
@@ -139,7 +140,7 @@ static void test_reload(void **state)
 	assert_int_equal(q->roce_enable, 1);
 	assert_int_equal(q->mtu, 9000);
 	assert_int_equal(q->pfc_enabled, 0);
-	if (journal_rollback(&dcb, dir, id, &tx, &outcome, &e))
+	if (tx_rollback(&dcb, AT(dir), id, &tx, &outcome, &e))
 		fail_msg("%s", e.text);
 	tx_clear(&tx);
 	assert_int_equal(q->roce_enable, 0);

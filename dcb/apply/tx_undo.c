@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Putting the former values back, from memory after a failed apply or from the journal after a
- * death. First what was announced, last first. Then everything that still differs, in the driver's
- * own order, because a driver may want it (bnxt: ETS before PFC) and may have changed more than it
- * was told to (ice: the first DSCP entry resets ETS and PFC). Then all of it is read once more, and
- * that decides.
+ * Putting the former values back. First what was planned, last first. Then everything that still
+ * differs, in the driver's own order, because a driver may want it (bnxt: ETS before PFC) and may
+ * have changed more than it was told to (ice: the first DSCP entry resets ETS and PFC). Then all of
+ * it is read once more, and that decides.
  */
+#include "dcb/apply/tx.h"
+
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "dcb/apply/journal_in.h"
 #include "dcb/kernel/backend.h"
 #include "dcb/lldpad/agent.h"
-#include "profiles/base/signals.h"
 
 #define LIVE_TRIES    15
 #define LIVE_PAUSE_MS 200
@@ -26,21 +23,11 @@ static struct dcb_port port_of(const struct tx_port *p)
 	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port, p->agent};
 }
 
-static uint64_t announced(const struct tx *tx, unsigned int port)
-{
-	uint64_t fields = 0;
-
-	for (unsigned int i = 0; i < tx->step_count; i++)
-		if (tx->step[i].port == port)
-			fields |= tx->step[i].fields;
-	return fields;
-}
-
-/* Fields that have to be as before: what was announced and what went along with it. */
+/* Fields that have to be as before: what was planned and what went along with it. */
 static uint64_t scope_of(const struct tx *tx, unsigned int port)
 {
 	const struct tx_port *p = &tx->port[port];
-	uint64_t fields = announced(tx, port), along = 0;
+	uint64_t fields = tx_planned(tx, port), along = 0;
 
 	/* mlx5 sizes its buffers by the MTU, too. */
 	if (fields & (dcb_dcbnl_fields() | QOS_BIT(QOS_MTU)))
@@ -69,31 +56,28 @@ static int read_now(struct dcb *dcb, const struct tx_port *p, struct qos *now, s
 }
 
 /* Fields of mask with a known former value that differ from it now, or cannot be read any more. */
-static int differing(struct dcb *dcb, const struct tx_port *p, uint64_t mask, uint64_t *diff,
-		     struct err *e)
+static uint64_t differing(const struct tx_port *p, uint64_t mask, const struct qos *now)
 {
-	struct qos now;
-	int err = read_now(dcb, p, &now, e);
+	uint64_t diff = 0;
 
-	*diff = 0;
-	if (err)
-		return err;
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
-		if (mask & p->before.has & QOS_BIT(id) && !qos_field_equal(&p->before, &now, id))
-			*diff |= QOS_BIT(id);
-	return 0;
+		if (mask & p->before.has & QOS_BIT(id) && !qos_field_equal(&p->before, now, id))
+			diff |= QOS_BIT(id);
+	return diff;
 }
 
 /* Writes one object if it differs. */
 static int restore_object(struct dcb *dcb, const struct tx_port *p, uint64_t mask, struct err *e)
 {
 	struct dcb_port port = port_of(p);
+	struct qos now;
 	uint64_t diff;
-	int err = differing(dcb, p, mask, &diff, e);
+	int err = read_now(dcb, p, &now, e);
 
-	if (err || !diff)
+	if (err)
 		return err;
-	return dcb_restore(dcb, &port, &p->before, diff, e);
+	diff = differing(p, mask, &now);
+	return diff ? dcb_restore(dcb, &port, &p->before, diff, e) : 0;
 }
 
 /* The second pass over a port; errors of single objects are left to the judgement at the end. */
@@ -113,13 +97,17 @@ static void restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t scop
 static int judge(struct dcb *dcb, const struct tx_port *p, uint64_t scope, uint64_t steps,
 		 struct err *e)
 {
-	uint64_t unknown = steps & ~p->before.has, diff;
+	uint64_t unknown, diff;
 	char list[ERR_TEXT_MAX - 32] = "";
+	struct qos now;
 	size_t used = 0;
-	int err = differing(dcb, p, scope, &diff, e);
+	int err = read_now(dcb, p, &now, e);
 
 	if (err)
 		return err;
+	diff = differing(p, scope, &now);
+	/* What could not be read then and cannot be read now was not written. */
+	unknown = steps & ~p->before.has & now.has;
 	for (int id = 0; id < QOS_FIELD_COUNT && used < sizeof(list); id++) {
 		const char *separator = used ? "; " : "";
 		char before[160];
@@ -234,7 +222,7 @@ static int restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, unsig
 			struct err *e)
 {
 	struct tx_port *p = &tx->port[port];
-	uint64_t scope = scope_of(tx, port), steps = announced(tx, port);
+	uint64_t scope = scope_of(tx, port), steps = tx_planned(tx, port);
 	struct dcb_port names = port_of(p);
 	int err;
 
@@ -274,124 +262,41 @@ int tx_restore(struct dcb *dcb, struct tx *tx, unsigned int wait_link_s, struct 
 	return result;
 }
 
-static int find(const struct state *s, const char *id, struct tx *tx, struct err *e)
+int tx_read_after(struct dcb *dcb, struct tx *tx, struct err *e)
 {
-	int err = id ? journal_read(s, id, tx, e) : journal_read_newest(s, tx, e);
+	int err = 0;
 
-	if (err)
-		return err;
-	if (tx->state == TX_RUNNING || tx->state == TX_DONE || tx->state == TX_LOST)
-		return 0;
-	return err_set(e, -ENOENT, "transaction %s is %s", tx->id, tx_state_word(tx->state));
-}
+	for (unsigned int i = 0; !err && i < tx->port_count; i++) {
+		struct tx_port *p = &tx->port[i];
+		struct dcb_port names = port_of(p);
+		bool has_dcb;
 
-bool tx_left_over(const struct tx *tx)
-{
-	if (!tx->other_boot || tx->confirmed)
-		return false;
-	return tx->state == TX_RUNNING || tx->state == TX_LOST ||
-	       (tx->state == TX_DONE && tx->confirm_within_s);
-}
-
-static void leave_fields(struct tx *tx, unsigned int port, uint64_t fields)
-{
-	struct tx_port *p = &tx->port[port];
-
-	for (unsigned int i = 0; i < tx->step_count; i++)
-		if (tx->step[i].port == port)
-			tx->step[i].fields &= ~fields;
-	p->before.has &= ~fields;
-	p->live.has &= ~fields;
-	if (fields & PLAN_RDMA_CM)
-		p->revealed = false;
-}
-
-/* Leaves out of an undo what a newer transaction, which stands, has set since. */
-static void leave_newer(const struct state *s, struct tx *tx)
-{
-	char(*ids)[JOURNAL_ID_MAX] = NULL;
-	unsigned int n = 0;
-
-	(void)journal_ids(s, &ids, &n, NULL);
-	while (n-- && strcmp(ids[n], tx->id) > 0) {
-		struct tx newer;
-
-		if (journal_read(s, ids[n], &newer, NULL))
-			continue;
-		for (unsigned int i = 0; newer.state == TX_DONE && i < newer.port_count; i++)
-			for (unsigned int k = 0; k < tx->port_count; k++)
-				if (!strcmp(newer.port[i].ifname, tx->port[k].ifname))
-					leave_fields(tx, k, announced(&newer, i));
-		tx_clear(&newer);
+		err = dcb_read_port(dcb, &names, &p->after, &has_dcb, e);
+		p->has_after = !err;
 	}
-	free(ids);
-}
-
-/* Signals are held back as in apply: half of an undo is of use to nobody. */
-static int undo(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int wait_s,
-		enum apply_outcome *outcome, struct err *e)
-{
-	struct signals_held held;
-	struct journal *j;
-	struct err record = {0};
-	int err = journal_append_to(s, tx->id, &j, e), recorded;
-
-	if (err)
-		return err;
-	signals_hold(&held);
-	err = tx_restore(dcb, tx, wait_s, e);
-	tx->state = err ? TX_LOST : TX_UNDONE;
-	*outcome = err ? APPLY_LOST : APPLY_UNDONE;
-	recorded = journal_end(j, tx->state, NULL, 0, &record);
-	if (recorded && !err) {
-		err = recorded;
-		if (e)
-			*e = record;
-	}
-	journal_close(j);
-	signals_release(&held);
 	return err;
 }
 
-/* left_over: of another boot. */
-static int rollback(struct dcb *dcb, const char *state_dir, const char *id, bool left_over,
-		    unsigned int wait_s, struct tx *tx, enum apply_outcome *outcome, struct err *e)
+int tx_compare_after(struct dcb *dcb, const struct tx *tx, struct err *e)
 {
-	struct state s;
-	int lock, err = state_open(state_dir, &s, e);
+	for (unsigned int i = 0; i < tx->port_count; i++) {
+		const struct tx_port *p = &tx->port[i];
+		uint64_t fields = tx_planned(tx, i);
+		struct qos now;
+		int err = read_now(dcb, p, &now, e);
 
-	memset(tx, 0, sizeof(*tx));
-	*outcome = APPLY_LOST;
-	if (err == -ENOENT)
-		return journal_none(state_dir, id, e);
-	if (err)
-		return err;
-	err = state_lock(&s.dir, STATE_LOCK_MS, &lock, e);
-	if (!err) {
-		err = find(&s, id, tx, e);
-		if (!err && left_over)
-			leave_newer(&s, tx);
-		if (!err)
-			err = undo(dcb, &s, tx, wait_s, outcome, e);
-		close(lock);
+		if (err)
+			return err;
+		for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+			char is[160], left[160];
+
+			if (!(fields & QOS_BIT(id)) || qos_field_equal(&p->after, &now, id))
+				continue;
+			qos_field_text(&now, id, is, sizeof(is));
+			qos_field_text(&p->after, id, left, sizeof(left));
+			return err_set(e, -ESTALE, "%s: %s is %s, not %s", p->ifname,
+				       qos_fields[id].key, is, left);
+		}
 	}
-	state_close(&s);
-	return err;
-}
-
-int journal_rollback(struct dcb *dcb, const char *state_dir, const char *id, struct tx *tx,
-		     enum apply_outcome *outcome, struct err *e)
-{
-	return rollback(dcb, state_dir, id, false, JOURNAL_WAIT_S, tx, outcome, e);
-}
-
-int journal_undo_left(struct dcb *dcb, const char *state_dir, const char *id, unsigned int wait_s,
-		      struct err *e)
-{
-	enum apply_outcome outcome;
-	struct tx tx;
-	int err = rollback(dcb, state_dir, id, true, wait_s, &tx, &outcome, e);
-
-	tx_clear(&tx);
-	return err;
+	return 0;
 }

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What users do with a recorded transaction: roll it back, or confirm it; and what the boot undoes.
+ * See decide.h for when.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "dcb/apply/deadman.h"
+#include "dcb/apply/decide.h"
+#include "dcb/apply/tx.h"
+#include "profiles/base/signals.h"
+
+#define CONFIRM_MS 10000 /* for the storage */
+
+static void leave_fields(struct tx *tx, unsigned int port, uint64_t fields)
+{
+	struct tx_port *p = &tx->port[port];
+
+	for (unsigned int i = 0; i < tx->step_count; i++)
+		if (tx->step[i].port == port)
+			tx->step[i].fields &= ~fields;
+	p->before.has &= ~fields;
+	p->live.has &= ~fields;
+	if (fields & PLAN_RDMA_CM)
+		p->revealed = false;
+}
+
+/* Leaves out of an undo what a newer transaction, which stands, has set since. */
+static void leave_newer(const struct state *s, struct tx *tx)
+{
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
+	unsigned int n = 0;
+
+	(void)journal_ids(s, &ids, &n, NULL);
+	while (n-- && strcmp(ids[n], tx->id) > 0) {
+		struct tx newer;
+
+		if (journal_read(s, ids[n], &newer, NULL))
+			continue;
+		for (unsigned int i = 0; newer.state == TX_DONE && i < newer.port_count; i++)
+			for (unsigned int k = 0; k < tx->port_count; k++)
+				if (!strcmp(newer.port[i].ifname, tx->port[k].ifname))
+					leave_fields(tx, k, tx_planned(&newer, i));
+		tx_clear(&newer);
+	}
+	free(ids);
+}
+
+/* Signals are held back as in apply: half of an undo is of use to nobody. */
+static int undo(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int wait_s,
+		enum apply_outcome *outcome, struct err *e)
+{
+	struct signals_held held;
+	struct err record = {0};
+	int err;
+
+	signals_hold(&held);
+	err = tx_restore(dcb, tx, wait_s, e);
+	tx->state = err ? TX_LOST : TX_UNDONE;
+	*outcome = err ? APPLY_LOST : APPLY_UNDONE;
+	if (journal_append(s, tx, &record) && !err) {
+		err = err_set(
+			e, record.code,
+			"transaction %s is undone, but not recorded as undone, and a boot may "
+			"bring it back: %.600s",
+			tx->id, record.text);
+		err_hint(e, "run 'rocecheck rollback %s' again when the storage works", tx->id);
+	}
+	signals_release(&held);
+	return err;
+}
+
+static int find(const struct state *s, const char *id, struct tx *tx, struct err *e)
+{
+	return id ? journal_read(s, id, tx, e) : journal_newest(s, tx, e);
+}
+
+/* One that waits for its confirmation has its own values of the ports. */
+static int check_others(const struct state_at *at, const struct tx *tx, struct err *e)
+{
+	struct tx other = {0};
+
+	if (!deadman_find(at->run, other.id) || !strcmp(other.id, tx->id))
+		return 0;
+	return tx_refuse(TX_REFUSE_WAITS, &other, e);
+}
+
+/* left_over: of another boot. */
+static int rollback(struct dcb *dcb, const struct state_at *at, const char *id, bool left_over,
+		    unsigned int wait_s, struct tx *tx, enum apply_outcome *outcome, struct err *e)
+{
+	struct tx_view v;
+	struct state s;
+	int lock, err = state_open(at, &s, e);
+
+	memset(tx, 0, sizeof(*tx));
+	*outcome = APPLY_LOST;
+	if (err == -ENOENT)
+		return journal_none(at, id, e);
+	if (err)
+		return err;
+	err = state_lock(at, STATE_LOCK, STATE_LOCK_MS, &lock, e);
+	if (err) {
+		state_close(&s);
+		return err;
+	}
+	err = find(&s, id, tx, e);
+	v = tx_view(tx, false, journal_clock_ms());
+	if (!err)
+		err = tx_refuse(tx_decide(&v, TX_ROLLBACK), tx, e);
+	if (!err)
+		err = check_others(at, tx, e);
+	if (!err && left_over)
+		leave_newer(&s, tx);
+	if (!err) {
+		err = undo(dcb, &s, tx, wait_s, outcome, e);
+		/* What is not back it goes on to undo. */
+		if (tx->state == TX_UNDONE)
+			deadman_end(at->run, tx->id);
+	}
+	close(lock);
+	state_close(&s);
+	return err;
+}
+
+int tx_rollback(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,
+		enum apply_outcome *outcome, struct err *e)
+{
+	return rollback(dcb, at, id, false, TX_WAIT_LINK_S, tx, outcome, e);
+}
+
+int tx_undo_left(struct dcb *dcb, const struct state_at *at, const char *id, unsigned int wait_s,
+		 struct err *e)
+{
+	enum apply_outcome outcome;
+	struct tx tx;
+	int err = rollback(dcb, at, id, true, wait_s, &tx, &outcome, e);
+
+	tx_clear(&tx);
+	return err;
+}
+
+/* Its dead-man has gone: nobody else decides. */
+static int confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, struct err *e)
+{
+	struct tx_view v = tx_view(tx, false, journal_clock_ms());
+	struct err why = {0};
+	enum tx_act act;
+	int err;
+
+	v.differs = v.state == TX_DONE && tx_compare_after(dcb, tx, &why);
+	act = tx_decide(&v, TX_CONFIRM);
+	err = tx_refuse(act, tx, e);
+	if (act == TX_REFUSE_DIFFERS)
+		err_prefix(e, "%s", why.text);
+	if (err)
+		return err;
+	tx->confirmed = true;
+	err = journal_append_within(s, tx, CONFIRM_MS, NULL, e);
+	tx->confirmed = !err;
+	return err;
+}
+
+/* Under the lock: a tool that has not recorded its end yet may still undo it. */
+static int confirm(struct dcb *dcb, const struct state_at *at, const struct state *s,
+		   const char *id, struct tx *tx, struct err *e)
+{
+	char asked[JOURNAL_ID_MAX];
+	int err = find(s, id, tx, e);
+
+	if (err)
+		return err;
+	err = deadman_confirm(at->run, tx->id, e);
+	tx->confirmed |= !err;
+	if (err != -ECONNREFUSED)
+		return err;
+	/* It may have ended meanwhile. */
+	snprintf(asked, sizeof(asked), "%s", tx->id);
+	tx_clear(tx);
+	err = journal_read(s, asked, tx, e);
+	return err ? err : confirm_alone(dcb, s, tx, e);
+}
+
+int tx_confirm(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,
+	       struct err *e)
+{
+	struct state s;
+	int lock, err = state_open(at, &s, e);
+
+	memset(tx, 0, sizeof(*tx));
+	if (!err) {
+		err = state_lock(at, STATE_LOCK, STATE_LOCK_MS, &lock, e);
+		if (!err) {
+			err = confirm(dcb, at, &s, id, tx, e);
+			close(lock);
+		}
+		state_close(&s);
+	}
+	if (err == -ENOENT && !id)
+		return err_set(e, -ENOENT, "no transaction waits for confirmation");
+	return err;
+}
