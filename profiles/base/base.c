@@ -7,6 +7,7 @@
  */
 #include "profiles/base/base.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,6 +53,8 @@ int err_sys(struct err *e, int code, const char *fmt, ...)
 	used = strlen(e->text);
 	snprintf(e->text + used, sizeof(e->text) - used, ": %s", strerror(-code));
 	text_clean(e->text, TEXT_FIELD);
+	if (code == -EMFILE)
+		err_hint(e, "raise the limit of open files: ulimit -n 1024");
 	return code;
 }
 

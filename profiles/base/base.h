@@ -34,7 +34,7 @@ struct err {
  * e may be NULL: then only the code is returned. e->text may be an argument. */
 int err_set(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* As err_set(), and appends ": " and the text of errno -code. */
+/* As err_set(), and appends ": " and the text of errno -code; -EMFILE has its hint. */
 int err_sys(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* Both add to an error that has its code already, and do nothing when e is NULL. They return

@@ -17,6 +17,15 @@ setup() {
 		intent: lossy
 		mtu: {netdev: 1400}
 	END
+	cat >"$tmp/fabric.yaml" <<-END
+		schema: rocecheck.fabric/1
+		name: one
+		profile: $tmp/mtu.yaml
+		engine: local
+		agent: $rc
+		hosts: [{name: a, ports: [{interface: v0}]}]
+	END
+	(umask 077 && printf '%032x\n' 7 >"$tmp/token")
 }
 
 # Runs a function of this file as root in network and mount namespaces with the pair v0 - v1, or skips.
@@ -39,16 +48,24 @@ in_net() {
 	"$@"
 }
 
-# commands RUNNER...: every kind of command behind it; none may be ended by a signal or by the time limit. Those with
-# a '+' do what they are asked for.
+# commands RUNNER...: every command behind it; none may be ended by a signal or by the time limit. Those with a '+' do
+# what they are asked for. With few=1 each ends as it did before, or says that it has too few descriptors and what to do.
 commands() {
-	local line code good
+	local line code good n=0
 
 	while read -r good line; do
 		code=0
 		# shellcheck disable=SC2086 # words
 		"$@" timeout 60 "$rc" $line >"$tmp/stdout" 2>"$tmp/stderr" || code=$?
 		echo "$code: $line"
+		n=$((n + 1))
+		if [ -z "${few:-}" ]; then
+			echo $code >"$tmp/code.$n"
+		elif [ $code != "$(<"$tmp/code.$n")" ]; then
+			grep -h 'Too many open files' "$tmp/stdout" "$tmp/stderr"
+			grep -h 'raise the limit of open files: ulimit -n 1024' "$tmp/stdout" "$tmp/stderr"
+			good=-
+		fi
 		((code <= 6)) && [ "$good$code" != "+${code#0}" ] || { cat "$tmp/stderr"; return 1; }
 	done <<-END
 		+ show -i v0
@@ -64,7 +81,15 @@ commands() {
 		+ capture stats $golden/capture/loss.pcap
 		- capture check $golden/capture/loss.pcap
 		+ capture record -i v1 -w $tmp/$RANDOM.pcap --duration 100ms
+		+ capture decode $golden/capture/loss.pcap
+		+ capture flows $golden/capture/loss.pcap
 		- top --batch --count 1
+		- probe client 127.0.0.1 --token-file $tmp/token
+		- probe server --listen 127.0.0.1 --port 0 --wait 100ms
+		- validate $tmp/fabric.yaml --out $tmp/run-$RANDOM$RANDOM
+		- watch $tmp/mtu.yaml -i v0 --once --state-dir $tmp/state
+		- confirm --state-dir $tmp/state
+		+ completion bash
 		+ apply $tmp/mtu.yaml -i v0 --state-dir $tmp/state --auto-approve
 		+ rollback --list --state-dir $tmp/state
 		+ rollback --state-dir $tmp/state
@@ -77,6 +102,10 @@ few_descriptors() {
 	(
 		ulimit -n 24
 		commands env
+	)
+	(
+		ulimit -n 16
+		few=1 commands env
 	)
 	# Here a transaction is too much, unless root may raise the limit: nothing is begun, and the reason is told.
 	(
