@@ -6,6 +6,8 @@
 # A program that prints no TAP counts as one test: exit 0 passed, 77 skipped, else failed. Lanes run at the same
 # time, the tests of a lane in turn; those after --together run TOGETHER (four a processor) at once, and those
 # that took longest in the last run begin. A new one is played where it stands among those that took no time.
+# A test that fails with a line "# guest-died: WHY" (see tests/lab/lab down) is played once more, and counted as tried
+# a second time; its first log is kept beside, as .died.
 # A test that tries a second time prints "# retried: WHAT": these lines are shown and counted. The seconds of
 # each suite, from its first test to the end of its last, are left in LOGDIR/seconds, in the form of budget.txt
 # (BUDGET overrides), and a suite over its budget is shown and counted; neither fails, as a machine may be busy.
@@ -72,7 +74,7 @@ play()
 # run_one LANE TEST: plays it, shows what came of it, and adds its line to the results.
 run_one()
 {
-	local name suite log begin rc ok not_ok skip retries lasted most
+	local name suite log begin rc ok not_ok skip retries lasted most why
 
 	name_test "$2"
 	log=$log_dir/${name//\//-}.tap
@@ -80,6 +82,12 @@ run_one()
 	most=$(most_seconds "$suite")
 	play "$2" "$log" "$most"
 	rc=$?
+	if ((rc)) && why=$(grep -m1 -oE '^(# )+guest-died: .*' "$log"); then
+		mv "$log" "$log.died"
+		play "$2" "$log" "$most"
+		rc=$?
+		{ echo "# retried: ${why#*guest-died: }" && grep -F '#  | ' "$log.died"; } >>"$log"
+	fi
 	lasted=$((EPOCHSECONDS - begin))
 	if ((rc == 124 || (rc == 137 && lasted >= most))); then
 		echo "# hung: ended after $most s, in what follows the last test above" >>"$log"
@@ -94,7 +102,7 @@ run_one()
 		grep -v '^ok ' "$log" | tail -n 60 | sed 's/^/     /'
 	else
 		printf 'ok   %-36s %d tests, %d skipped, %d s\n' "$name" "$ok" "$skip" "$lasted"
-		((!retries)) || grep '^# retried: ' "$log" | sed 's/^/     /'
+		((!retries)) || grep -E '^# retried: |#  \| ' "$log" | sed 's/^/     /'
 	fi
 	if ((skip)); then
 		grep -iE '^(not )?ok .*# skip' "$log" | sed 's/^/     /'

@@ -121,6 +121,56 @@ program() {
 	grep -q '^kind/quick ' "$tmp/log/seconds"
 }
 
+# dies NAME LINE...: a test that fails with these lines at the first time, and passes then.
+dies() {
+	program "$1" <<<'ok 1 - a'
+	printf '%s\n' "not ok 1 - a" "${@:2}" >"$tmp/first"
+	sed -i '2i [ -e "$0.played" ] || { >"$0.played"; cat "'"$tmp"'/first"; exit 1; }' "$tmp/$1"
+}
+
+@test "a test whose guest was killed by its emulator is played once more, one that fails is not" {
+	dies dead '# guest-died: h1: PANIC: double fault. Its console, /x/h1.log, ends:' '#  | CR2: 0000'
+	run -0 tests/run.sh "$tmp/log" "$tmp/dead"
+	[[ $output == *"ok "*"# retried: h1: PANIC: double fault. Its console, /x/h1.log, ends:"*"#  | CR2: 0000"* ]]
+	[[ $output == *$'\nretried: 1\n'* ]]
+	[ "${lines[-1]}" = "1 passed, 0 failed, 0 skipped" ]
+	# As bats shows what a test had printed.
+	dies inner '# # guest-died: h2: QEMU, pid 7, is gone. Its console'
+	run -0 tests/run.sh "$tmp/log" "$tmp/inner"
+	dies fails '# no guest-died: at all'
+	run -1 tests/run.sh "$tmp/log" "$tmp/fails"
+	[[ $output == *$'\nretried: 0\n'* ]]
+	# Twice is a failure.
+	program twice <<<$'not ok 1 - a\n# guest-died: h1: PANIC: double fault'
+	sed -i '$a exit 1' "$tmp/twice"
+	run -1 tests/run.sh "$tmp/log" "$tmp/twice"
+	[ "${lines[-1]}" = "0 passed, 1 failed, 0 skipped" ]
+}
+
+# console LINE...: of h1 in a lab whose guests have ended; prints what `lab down` says of it.
+console() {
+	mkdir -p "$tmp/lab/key"
+	printf '%s\r\n' "LAB-READY 8.50" "$@" >"$tmp/lab/h1.log"
+	LAB_DIR=$tmp/lab tests/lab/lab down
+}
+
+@test "lab down tells a guest that its emulator killed from a panic of its own, and says it once" {
+	run -0 console '[  9.1] PANIC: double fault, error_code: 0x0' '[  9.2] RIP: 0010:clear_page'
+	[ "${lines[0]}" = "# guest-died: h1: PANIC: double fault. Its console, $tmp/lab/h1.log, ends:" ]
+	[ "${lines[-1]}" = '#  | [  9.2] RIP: 0010:clear_page' ]
+	run -0 env LAB_DIR="$tmp/lab" tests/lab/lab down
+	[ -z "$output" ]
+	run -0 console '[  9.1] Kernel panic - not syncing: Fatal exception in interrupt'
+	[ -z "$output" ]
+	# QEMU is gone, and nobody stopped it.
+	sh -c 'exit 0' &
+	wait $!
+	mkdir -p "$tmp/lab"
+	echo $! >"$tmp/lab/h1.pid"
+	run -0 console 'all is well'
+	[[ $output == "# guest-died: h1: QEMU, pid $!, is gone. "*"#  | all is well" ]]
+}
+
 # ended PID: is gone, or a zombie, within 5 s.
 ended() {
 	for ((i = 0; i < 50; i++)); do

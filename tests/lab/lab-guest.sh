@@ -41,6 +41,23 @@ stop_host()
 	rm -f "$dir/$1.pid"
 }
 
+# report_dead HOST: a guest of a lab that is not down yet, whose emulator ended or killed it: QEMU without KVM makes a
+# double fault where the kernel can have none. tests/run.sh plays a failed test with such a line once more. Any other
+# panic is the kernel's or our module's, and fails the test.
+report_dead()
+{
+	local why pid
+
+	[ -d "$dir/key" ] || return 0
+	why=$(grep -aom1 'PANIC: double fault' "$dir/$1.log" 2>/dev/null) || why=
+	if [ -z "$why" ] && pid=$(cat "$dir/$1.pid" 2>/dev/null) && ! pid_of "$1" >/dev/null; then
+		why="QEMU, pid $pid, is gone"
+	fi
+	[ -n "$why" ] || return 0
+	echo "# guest-died: $1: $why. Its console, $dir/$1.log, ends:"
+	tail -n 15 "$dir/$1.log" | tr -d '\r' | sed 's/^/#  | /'
+}
+
 # A /dev/kvm that exists may still hang a guest: boot one that powers off at once, once a boot
 # of this machine.
 accelerator()
