@@ -8,9 +8,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -299,13 +303,119 @@ static void test_given_up(void **state)
 	close(fd);
 }
 
+#define CHANGED_MS  400
+#define PATIENCE_MS 20000
+#define SNAP_MOST   262144
+
+/* Where the frames begin; the lengths of the record stand in the eight bytes before. */
+static size_t find_frames(const uint8_t *file, size_t size, bool pcapng, uint32_t *at, size_t max)
+{
+	size_t n = 0;
+	uint32_t len;
+
+	for (size_t i = pcapng ? 0 : 24; i + 128 < size && n < max; i += len) {
+		memcpy(&len, file + i + (pcapng ? 4 : 8), sizeof(len));
+		if (!pcapng)
+			len += 16;
+		if (!pcapng || file[i] == 6) /* an enhanced packet block */
+			at[n++] = (uint32_t)i + (pcapng ? 28 : 16);
+	}
+	return n;
+}
+
+/* The owner of the capture: a byte of a length or a header is another one for a moment, again and
+ * again. */
+static _Noreturn void change_lengths(const char *path, bool pcapng)
+{
+	static uint32_t at[4096];
+	int fd = open(path, O_RDWR);
+	struct stat st;
+	volatile uint8_t *file;
+	uint32_t dice = 1;
+	size_t n;
+
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) || fd < 0 || fstat(fd, &st))
+		_exit(1);
+	file = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	n = file == MAP_FAILED ? 0
+			       : find_frames((const uint8_t *)file, (size_t)st.st_size, pcapng, at,
+					     sizeof(at) / sizeof(at[0]));
+	for (; n; dice = dice * 1664525 + 1013904223) {
+		volatile uint8_t *byte = file + at[dice % n] - 8 + (dice >> 8) % 96;
+		uint8_t before = *byte;
+
+		*byte ^= (uint8_t)(dice >> 16);
+		for (volatile int i = 0; i < 100; i++)
+			; /* or nobody sees it */
+		*byte = before;
+	}
+	_exit(1);
+}
+
+static unsigned int read_while_changed(const char *path)
+{
+	uint64_t now = monotonic_ms(), begun = now;
+	unsigned int broken = 0;
+
+	/* The writer may have to wait for a processor. */
+	for (; now < begun + CHANGED_MS || (!broken && now < begun + PATIENCE_MS);
+	     now = monotonic_ms()) {
+		uint32_t cap_len, wire_len;
+		const uint8_t *data;
+		struct err e = {0};
+		struct source *s;
+		struct packet p;
+		uint64_t ns, frames = 0;
+		int got = source_open_file(path, &s, &e);
+
+		if (got)
+			continue; /* its first block was another one just then */
+		while ((got = source_next(s, -1, &data, &cap_len, &wire_len, &ns, &e)) > 0) {
+			assert_in_range(cap_len, 0, SNAP_MOST);
+			packet_decode(source_link(s), data, cap_len, wire_len, ++frames, ns, &p);
+			assert_in_range(p.cap_end, 0, cap_len);
+			broken += p.fault == PACKET_MALFORMED;
+		}
+		assert_true(!got || (got == -EPROTO && e.text[0]));
+		broken += got != 0;
+		source_close(s);
+	}
+	return broken;
+}
+
+/* Whoever has the file may write to it while it is mapped: what was checked is not fetched again.
+ */
+static void test_lengths_change(void **state)
+{
+	const struct capgen_options o = {.seed = 5, .requesters = 4, .frames = 1000, .pmtu = 256};
+	struct capgen_truth truth;
+	char path[64];
+	int fd = make_path(path), status;
+
+	(void)state;
+	for (int pcapng = 0; pcapng < 2; pcapng++) {
+		pid_t writer;
+
+		assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
+		capgen_truth_clear(&truth);
+		writer = fork();
+		if (!writer)
+			change_lengths(path, pcapng);
+		assert_true(read_while_changed(path) > 0); /* some change was seen */
+		assert_int_equal(kill(writer, SIGKILL), 0);
+		assert_int_equal(waitpid(writer, &status, 0), writer);
+		assert_true(WIFSIGNALED(status));
+	}
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_pcap_as_libpcap), cmocka_unit_test(test_pcapng_as_libpcap),
 		cmocka_unit_test(test_long_files),	cmocka_unit_test(test_ordinary_is_taken),
 		cmocka_unit_test(test_cut_while_read),	cmocka_unit_test(test_records_in_frames),
-		cmocka_unit_test(test_given_up),
+		cmocka_unit_test(test_given_up),	cmocka_unit_test(test_lengths_change),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
