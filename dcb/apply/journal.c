@@ -266,28 +266,38 @@ static int verify(const struct state *s, const struct tx *tx, struct err *e)
 	return err;
 }
 
-int journal_make(const struct state *s, struct tx *tx, struct err *e)
+/* The first line in a new file, or once more in an open one. */
+static int append_header(const struct state *s, const struct folder *folder, int flags,
+			 const struct tx *tx, struct err *e)
 {
-	struct folder folder;
-	int fd = -1, err = make_id(s, tx, &folder, e);
+	int fd, err = file_descriptor(folder, JOURNAL_FILE, flags | O_RDWR | O_APPEND, 0600, &fd,
+				      e);
 
 	if (err)
 		return err;
-	err = file_descriptor(&folder, JOURNAL_FILE, O_CREAT | O_EXCL | O_RDWR | O_APPEND, 0600,
-			      &fd, e);
+	err = append_line(fd, tx->id, header_to_json(tx), e);
 	if (!err)
-		err = append_line(fd, tx->id, header_to_json(tx), e);
-	if (!err)
-		err = folder_flush(&folder, e);
+		err = folder_flush(folder, e);
 	if (!err)
 		err = verify(s, tx, e);
-	if (fd >= 0)
-		close(fd);
+	close(fd);
+	return err;
+}
+
+int journal_make(const struct state *s, struct tx *tx, struct err *e)
+{
+	struct folder folder;
+	int err = make_id(s, tx, &folder, e);
+
+	if (err)
+		return err;
+	err = append_header(s, &folder, O_CREAT | O_EXCL, tx, e);
 	if (err) {
 		/* A full disk must not leave an empty one to be listed; one that stays is harmless.
 		 */
 		(void)file_remove(&folder, JOURNAL_FILE, NULL);
 		(void)folder_remove(&s->tx, tx->id, NULL);
+		tx->id[0] = '\0';
 	} else {
 		tx->state = TX_RUNNING;
 	}
@@ -319,6 +329,18 @@ static int find_folder(const struct state *s, const char *id, struct folder *fol
 	if (err != -ENOENT)
 		return err;
 	return err_set(e, -ENOENT, "there is no transaction '%.40s' in %s", id, s->dir.path);
+}
+
+int journal_make_again(const struct state *s, const struct tx *tx, struct err *e)
+{
+	struct folder folder;
+	int err = find_folder(s, tx->id, &folder, e);
+
+	if (err)
+		return err;
+	err = append_header(s, &folder, 0, tx, e);
+	folder_close(&folder);
+	return err;
 }
 
 int journal_append(const struct state *s, const struct tx *tx, struct err *e)
@@ -454,6 +476,8 @@ static int read_ports(const json_t *ports, const json_t *plan, struct tx *tx)
 
 	if (!n || n > PORTS_MAX || !json_is_array(plan) || steps > JOURNAL_STEPS_MAX)
 		return -EBADMSG;
+	free(tx->port); /* of the line before */
+	free(tx->step);
 	tx->port = calloc(n, sizeof(*tx->port));
 	tx->step = calloc(steps ? steps : 1, sizeof(*tx->step));
 	if (!tx->port || !tx->step)
@@ -534,8 +558,10 @@ static int read_line(const char *text, size_t size, struct tx *tx)
 	json_t *line = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	int err = json_is_object(line) ? 0 : -EBADMSG;
 
-	if (!err)
-		err = tx->port ? read_end(line, tx) : read_header(line, tx);
+	if (!err && (!tx->port || json_object_get(line, "schema")))
+		err = read_header(line, tx);
+	else if (!err)
+		err = read_end(line, tx);
 	json_decref(line);
 	return err;
 }

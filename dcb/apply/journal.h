@@ -11,9 +11,10 @@
  *   {"state":"done","after":[{..}],"confirmed":true}
  *   {"state":"undone"}, {"state":"lost"}
  *
- * A last line that is cut short says nothing. What is undone stays undone, whatever follows. Times
- * are ms of CLOCK_BOOTTIME in the boot of that id. A journal that cannot be used is set aside as
- * STATE_DIR/tx/ID.unreadable.
+ * The former values of rdma_cm show only in a directory that is made for it: then there is a first
+ * line without a plan before that, with "revealed" ports. A last line that is cut short says
+ * nothing. What is undone stays undone, whatever follows. Times are ms of CLOCK_BOOTTIME in the
+ * boot of that id. A journal that cannot be used is set aside as STATE_DIR/tx/ID.unreadable.
  */
 #ifndef DCB_JOURNAL_H
 #define DCB_JOURNAL_H
@@ -92,6 +93,9 @@ void journal_boot_id(char boot[JOURNAL_BOOT_MAX]);
  * compared: a journal that cannot give the former values back must not be relied on. On failure
  * nothing of it stays. */
 int journal_make(const struct state *s, struct tx *tx, struct err *e);
+
+/* Its first line once more, which takes the place of the one before: with what was hidden. */
+int journal_make_again(const struct state *s, const struct tx *tx, struct err *e);
 
 /* Appends how it ended: state, confirmed, confirm_by_ms and what the ports have after. On failure
  * nothing of the line stays. */

@@ -66,19 +66,6 @@ static int check_fresh(const struct plan *plan, const struct tx_port *p, struct 
 	return 0;
 }
 
-/* The rdma_cm values: their former ones can be read only behind a directory that we make. */
-static int reveal(struct run *r, const struct plan *plan, struct tx_port *p, struct err *e)
-{
-	struct dcb_port names = port_of(p);
-	bool has_dcb;
-	int err;
-
-	if (!(plan_fields(plan) & PLAN_RDMA_CM & ~p->before.has))
-		return 0;
-	err = r->dcb->backend->reveal(r->dcb, &names, &p->revealed, e);
-	return err ? err : dcb_read_port(r->dcb, &names, &p->before, &has_dcb, e);
-}
-
 /* The write of the object that plan step `first` belongs to, with all steps of the plan in the same
  * object. None where it turns out to be right already. */
 static void add_step(struct run *r, unsigned int port, uint64_t fields)
@@ -102,21 +89,52 @@ static void add_step(struct run *r, unsigned int port, uint64_t fields)
 
 static int prepare_port(struct run *r, const struct plan *plan, struct err *e)
 {
-	unsigned int port = r->tx.port_count;
-	struct tx_port *p = &r->tx.port[port];
+	struct tx_port *p = &r->tx.port[r->tx.port_count];
 	struct dcb_port names = {plan->ifname, plan->ibdev, plan->ib_port, plan->agent};
-	uint64_t tables = QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO), left = plan_fields(plan);
+	uint64_t tables = QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO);
 	int err = read_before(r->dcb, plan, p, e);
 
 	if (!err)
 		err = check_fresh(plan, p, e);
-	if (!err && left & tables)
+	if (!err && plan_fields(plan) & tables)
 		err = r->dcb->backend->check(r->dcb, &names, e);
 	if (err)
 		return err;
+	p->revealed = plan_fields(plan) & PLAN_RDMA_CM & ~p->before.has;
 	r->plan[r->tx.port_count++] = plan;
-	err = reveal(r, plan, p, e);
-	for (unsigned int i = 0; !err && i < plan->count; i++) {
+	return 0;
+}
+
+/* The former values of rdma_cm can be read only behind a directory that we make: recorded first, so
+ * that a tool that dies behind it leaves none. */
+static int reveal(struct run *r, struct err *e)
+{
+	bool hidden = false, has_dcb, made;
+	int err = 0;
+
+	for (unsigned int i = 0; i < r->tx.port_count; i++)
+		hidden |= r->tx.port[i].revealed;
+	if (hidden)
+		err = journal_make(&r->state, &r->tx, e);
+	for (unsigned int i = 0; !err && i < r->tx.port_count; i++) {
+		struct tx_port *p = &r->tx.port[i];
+		struct dcb_port names = port_of(p);
+
+		if (!p->revealed)
+			continue;
+		err = r->dcb->backend->reveal(r->dcb, &names, &made, e);
+		if (!err)
+			err = dcb_read_port(r->dcb, &names, &p->before, &has_dcb, e);
+	}
+	return err;
+}
+
+static int add_steps(struct run *r, unsigned int port, struct err *e)
+{
+	const struct plan *plan = r->plan[port];
+	uint64_t left = plan_fields(plan);
+
+	for (unsigned int i = 0; i < plan->count; i++) {
 		uint64_t fields = dcb_object_fields(plan->step[i].field) & left;
 
 		if (plan->step[i].cannot || !fields)
@@ -126,7 +144,7 @@ static int prepare_port(struct run *r, const struct plan *plan, struct err *e)
 		left &= ~fields;
 		add_step(r, port, fields);
 	}
-	return err;
+	return 0;
 }
 
 /* One that was interrupted, or waits for a confirmation, comes first. */
@@ -155,14 +173,17 @@ static uint64_t deadline_ms(const struct run *r)
 }
 
 /* Nothing of it is to be written. */
-static void hide_revealed(struct run *r)
+static void give_up(struct run *r)
 {
-	for (unsigned int i = 0; i < r->tx.port_count; i++) {
+	for (unsigned int i = 0; r->tx.id[0] && i < r->tx.port_count; i++) {
 		struct dcb_port names = port_of(&r->tx.port[i]);
 
 		if (r->tx.port[i].revealed)
 			(void)r->dcb->backend->hide(r->dcb, &names, NULL);
 	}
+	r->tx.state = TX_UNDONE;
+	if (r->tx.id[0])
+		(void)journal_append(&r->state, &r->tx, NULL);
 }
 
 /* Up to the record: nothing is written yet. */
@@ -177,10 +198,15 @@ static int prepare(struct run *r, const struct plan *plans, unsigned int n, stru
 			err = prepare_port(r, &plans[i], e);
 	r->tx.confirm_within_s = r->how->confirm_within_s;
 	r->tx.deadline_ms = deadline_ms(r);
+	if (!err)
+		err = reveal(r, e);
+	for (unsigned int i = 0; !err && i < r->tx.port_count; i++)
+		err = add_steps(r, i, e);
 	if (!err && r->tx.step_count)
-		err = journal_make(&r->state, &r->tx, e);
+		err = r->tx.id[0] ? journal_make_again(&r->state, &r->tx, e)
+				  : journal_make(&r->state, &r->tx, e);
 	if (err || !r->tx.step_count)
-		hide_revealed(r);
+		give_up(r);
 	return err;
 }
 
@@ -324,12 +350,10 @@ static int run_locked(struct run *r, const struct plan *plans, unsigned int n, c
 		*outcome = err ? *outcome : APPLY_DONE; /* nothing to change or to remember */
 		return err;
 	}
+	/* Without a dead-man that was asked for nothing is written. */
 	err = arm(r, e);
 	if (err) {
-		/* Without a dead-man that was asked for nothing is written. */
-		r->tx.state = TX_UNDONE;
-		(void)journal_append(&r->state, &r->tx, NULL);
-		hide_revealed(r);
+		give_up(r);
 		return err;
 	}
 	snprintf(tx_id, JOURNAL_ID_MAX, "%s", r->tx.id);

@@ -293,7 +293,7 @@ dirty()
 	# The first one stands still in its midst; one that was through before it was seen there is undone and begins again.
 	# shellcheck disable=SC2016 # for the guest's shell
 	on bash -c 'held() {
-			inode=$(stat -c %i /var/lib/rocecheck/lock 2>/dev/null) && grep "OFDLCK.*:$inode " /proc/locks
+			inode=$(stat -c %i /run/rocecheck/lock 2>/dev/null) && grep "OFDLCK.*:$inode " /proc/locks
 		}
 		for i in {1..10}; do
 			rocecheck apply lab --auto-approve --accept-unproven </dev/null >/dev/null 2>&1 &
