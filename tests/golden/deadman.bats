@@ -340,6 +340,31 @@ transaction "*", which the last boot interrupted, is undone
 	[[ $(tail -n1 <<<"$output") == 1500 ]]
 }
 
+@test "a dead-man that the OOM killer may take is said once" {
+	host 'exec 2>&1
+		setpriv --inh-caps -sys_resource --bounding-set -sys_resource \
+			"$rc" apply mtu.yaml -i v0 --auto-approve --accept-disruption --confirm-within 2s --state-dir "$PWD/state"
+		becomes 1500 8'
+	[ "$status" = 0 ]
+	[ "$(grep -c "is not protected from the OOM killer" <<<"$output")" = 1 ]
+}
+
+@test "a second tool while one waits and the state folder is read-only: refused, and nothing is held up" {
+	profile 3000 >"$tmp/other.yaml"
+	host 'exec 2>&1
+		mkdir ro && mount -t tmpfs none ro
+		apply mtu.yaml -i v0 --confirm-within 4s --state-dir "$PWD/ro/state" >/dev/null
+		mount -o remount,ro ro
+		code=0; apply other.yaml -i v0 --state-dir "$PWD/ro/state" || code=$?
+		echo "there: exit $code"
+		code=0; apply other.yaml -i v0 --state-dir "$PWD/elsewhere" || code=$?
+		echo "elsewhere: exit $code $(mtu)"
+		becomes 1500 10'
+	[ "$status" = 0 ]
+	[[ $output == *"waits for confirmation"*"elsewhere: exit 3 4200"* ]]
+	[[ $output == *"there: exit 3"* ]]
+}
+
 @test "a journal that cannot be read any more does not stop the undo" {
 	host 'apply mtu.yaml -i v0 --confirm-within 2s --state-dir "$PWD/state"
 		printf "\0\0\0\0\n" >>$(echo state/tx/*/journal)

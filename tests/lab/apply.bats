@@ -290,7 +290,7 @@ dirty()
 
 @test "two at once: the second waits for nobody" {
 	clean
-	# The first one stands still in its midst; one that was through before it was seen there is undone and begins again.
+	# The first one stands still in its midst, before its last write; one that was through before it was seen there is undone and begins again.
 	# shellcheck disable=SC2016 # for the guest's shell
 	on bash -c 'held() {
 			inode=$(stat -c %i /run/rocecheck/lock 2>/dev/null) && grep "OFDLCK.*:$inode " /proc/locks
@@ -298,7 +298,7 @@ dirty()
 		for i in {1..10}; do
 			rocecheck apply lab --auto-approve --accept-unproven </dev/null >/dev/null 2>&1 &
 			until held >/dev/null || ! kill -0 $!; do :; done
-			kill -STOP $! && echo $! >/run/first.pid && sleep 0.2 && held && exit
+			kill -STOP $! && echo $! >/run/first.pid && sleep 0.2 && held && ! rocecheck plan lab --exit-code >/dev/null && exit
 			kill -CONT $!
 			wait $!
 			rocecheck rollback

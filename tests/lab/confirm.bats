@@ -113,7 +113,9 @@ nobody_waits()
 @test "out of memory: what runs with the login is killed, the dead-man is not" {
 	state >"$BATS_TEST_TMPDIR/before"
 	# All in the cgroup end when it has no memory; the dead-man is not in it, and is in none that can be killed for its own.
-	run -0 on h2 bash -c 'cd /sys/fs/cgroup && echo +memory >cgroup.subtree_control && mkdir -p login && echo 1 >login/memory.oom.group
+	on h2 sh -c 'mountpoint -q /sys/fs/cgroup || mount -t cgroup2 none /sys/fs/cgroup'
+	run -0 on h2 bash -c 'cd /sys/fs/cgroup && echo +memory >cgroup.subtree_control && mkdir -p login &&
+			echo 1 >login/memory.oom.group || exit
 		(echo $BASHPID >login/cgroup.procs
 		exec rocecheck apply /run/guarded.yaml --auto-approve --confirm-within 15s --settle 10s >/run/said 2>&1) &
 		until grep -q "rocecheck confirm" /run/said; do sleep 0.1; done
