@@ -118,11 +118,12 @@ nobody_waits()
 			echo 1 >login/memory.oom.group || exit
 		(echo $BASHPID >login/cgroup.procs
 		exec rocecheck apply /run/guarded.yaml --auto-approve --confirm-within 15s --settle 10s >/run/said 2>&1) &
+		tool=$!
 		until grep -q "rocecheck confirm" /run/said; do sleep 0.1; done
 		echo 4096 >"$(ls -d rocecheck-*)/memory.max"
 		echo 30M >login/memory.max
 		(echo $BASHPID >login/cgroup.procs; exec head -c 200M /dev/zero | tail -c 200M >/dev/null)
-		wait %1; echo "tool $?, MTU $(cat /sys/class/net/roce0/mtu), dead-men $(pidof rocecheck | wc -w)"
+		wait $tool; echo "tool $?, MTU $(cat /sys/class/net/roce0/mtu), dead-men $(pidof rocecheck | wc -w)"
 		grep oom_kill login/memory.events; rmdir login'
 	echo "$output"
 	[[ $output == *"tool 137, MTU 2000, dead-men 1"* ]]
