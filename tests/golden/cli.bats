@@ -145,12 +145,12 @@ commands() {
 		[ -z "$error" ] || [[ $output == "$file:"*": $line: $error" ]]
 	done <<-'END'
 		cmd/main.c|#include <yaml.h>|yaml.h belongs to profiles/yaml
-		dcb/apply/guard.c|#include <netlink/msg.h>|netlink/ belongs to dcb/kernel
-		dcb/apply/guard.c|#include "dcb/drift/watch.h"|a file of dcb/apply/ may not include dcb/drift/
-		dcb/apply/guard.c|#include "dcb/plan/plan.h"|
-		dcb/apply/guard.c|#include "dcb/plan/plan_priv.h"|dcb/plan/plan_priv.h is for dcb/plan/ and tests alone
-		dcb/apply/guard.c|#include "dcb/apply/plan_priv.h"|
-		dcb/apply/guard.c|#include "dcb/new/new.h"|dcb/new/ is no room of tests/layers.txt
+		dcb/apply/last.c|#include <netlink/msg.h>|netlink/ belongs to dcb/kernel
+		dcb/apply/last.c|#include "dcb/drift/watch.h"|a file of dcb/apply/ may not include dcb/drift/
+		dcb/apply/last.c|#include "dcb/plan/plan.h"|
+		dcb/apply/last.c|#include "dcb/plan/plan_priv.h"|dcb/plan/plan_priv.h is for dcb/plan/ and tests alone
+		dcb/apply/last.c|#include "dcb/apply/plan_priv.h"|
+		dcb/apply/last.c|#include "dcb/new/new.h"|dcb/new/ is no room of tests/layers.txt
 		capture/reader.c|#include "dcb/kernel/dcb.h"|a file of capture/ may not include dcb/kernel/
 		cmd/apply/apply.c|#include "cmd/probe/probe.h"|a file of cmd/apply/ may not include cmd/probe/
 		probe/agent/agent.c|#include "cmd/cmd.h"|a file of probe/agent/ may not include cmd/
