@@ -188,50 +188,121 @@ int folder_open(const char *path, struct folder *f, struct err *e)
 	return err;
 }
 
-/* One element of a path that is to be there: the descriptor of it, made when it is missing. What
- * was there before may be a link, as in every path. */
-static int part_open(int parent, const char *name)
-{
-	int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+/* The way to a folder, element by element. No link of another user is followed, in whatever folder
+ * it lies: its owner would choose what is written. */
+struct walk {
+	bool make; /* what is missing */
+	unsigned int links;
+	struct err refused; /* of a link */
+};
 
-	if (fd >= 0 || errno != ENOENT)
-		return fd < 0 ? -errno : fd;
-	if (mkdirat(parent, name, FOLDER_MODE) && errno != EEXIST)
+static int walk(struct walk *w, int from, const char *path);
+
+/* The folder behind an open link. The text of the link that was looked at is followed, as the name
+ * may be another link by now; procfs has links that are more than their text (/proc/PID/root). */
+static int link_follow(struct walk *w, int parent, const char *name, int link, const char *shown)
+{
+	char target[PATH_MAX];
+	bool make = w->make;
+	struct statfs fs;
+	struct stat st;
+	ssize_t size;
+	int fd;
+
+	if (fstat(link, &st) || fstatfs(link, &fs))
 		return -errno;
-	(void)parent_flush(parent); /* its failure shows at what is written below */
-	fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (!S_ISLNK(st.st_mode))
+		return -ENOTDIR;
+	if (st.st_uid && st.st_uid != geteuid()) {
+		err_set(&w->refused, -EPERM, "%s: refusing to follow a symbolic link of user %u",
+			shown, (unsigned int)st.st_uid);
+		err_hint(&w->refused, "name the folder that is meant, without the link");
+		return -EPERM;
+	}
+	if (fs.f_type == PROC_SUPER_MAGIC) {
+		fd = openat(parent, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		return fd < 0 ? -errno : fd;
+	}
+	size = readlinkat(link, "", target, sizeof(target));
+	if (size < 0 || size == sizeof(target))
+		return size < 0 ? -errno : -ENAMETOOLONG;
+	target[size] = '\0';
+	if (++w->links > LINKS_MAX)
+		return -ELOOP;
+	w->make = false;
+	fd = walk(w, parent, target);
+	w->make = make;
+	return fd;
 }
 
-/* Opens and makes all elements but the last one; *last points into path. */
-static int parents_open(char *path, char **last, int *parent)
+/* One element of a path: a folder, or a link to one. */
+static int element_open(struct walk *w, int parent, const char *name, const char *shown)
 {
-	int at = *path == '/' ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
-	char *part = path + strspn(path, "/"), *end;
+	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+	int fd = openat(parent, name, flags | O_DIRECTORY), link;
 
-	if (at < 0 && at != AT_FDCWD)
+	if (fd < 0 && errno == ENOENT && w->make) {
+		if (mkdirat(parent, name, FOLDER_MODE) && errno != EEXIST)
+			return -errno;
+		(void)parent_flush(parent); /* its failure shows at what is written below */
+		fd = openat(parent, name, flags | O_DIRECTORY);
+	}
+	if (fd >= 0 || (errno != ENOTDIR && errno != ELOOP))
+		return fd < 0 ? -errno : fd;
+	link = openat(parent, name, flags);
+	if (link < 0)
 		return -errno;
-	for (; (end = strchr(part, '/')); part = end + 1 + strspn(end + 1, "/")) {
-		int fd;
+	fd = link_follow(w, parent, name, link, shown);
+	close(link);
+	return fd;
+}
 
-		*end = '\0';
-		fd = part_open(at, part);
-		*end = '/';
-		if (at >= 0)
-			close(at);
+/* A descriptor of the folder, or -errno. */
+static int walk(struct walk *w, int from, const char *path)
+{
+	int at = openat(from, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const char *part = path + strspn(path, "/");
+
+	if (at < 0)
+		return -errno;
+	while (*part) {
+		const char *end = part + strcspn(part, "/");
+		char *shown = strndup(path, (size_t)(end - path));
+		int fd = shown ? element_open(w, at, shown + (part - path), shown) : -ENOMEM;
+
+		free(shown);
+		close(at);
 		if (fd < 0)
 			return fd;
 		at = fd;
+		part = end + strspn(end, "/");
 	}
-	*last = *part ? part : path; /* "/" has no last element */
-	*parent = at;
-	return 0;
+	return at;
+}
+
+/* The folder of the last element of path, for its path alone (O_PATH). */
+static int parent_open(const char *path, bool make, int *parent, struct err *e)
+{
+	size_t length = (size_t)(file_name_of(path) - path);
+	char *name = length ? strndup(path, length) : strdup(".");
+	struct walk w = {.make = make};
+	int fd = name ? walk(&w, AT_FDCWD, name) : -ENOMEM;
+
+	free(name);
+	if (fd >= 0)
+		*parent = fd;
+	else if (!w.refused.code)
+		return err_sys(e, fd, *path ? "%s" : "'%s'", path);
+	else if (e)
+		*e = w.refused;
+	return fd < 0 ? fd : 0;
 }
 
 int folder_make(const char *path, struct folder *f, struct err *e)
 {
-	char *copy = path_trim(path), *last = copy;
-	int parent = AT_FDCWD, err;
+	char *copy = path_trim(path);
+	const char *last;
+	int parent = -1, err;
 
 	if (!copy)
 		return err_sys(e, -ENOMEM, "%s", path);
@@ -239,11 +310,14 @@ int folder_make(const char *path, struct folder *f, struct err *e)
 		free(copy);
 		return err_set(e, -EINVAL, "'-' is standard output: expected a folder");
 	}
-	err = *copy ? parents_open(copy, &last, &parent) : -ENOENT;
+	err = *copy ? parent_open(copy, true, &parent, e) : err_sys(e, -ENOENT, "''");
 	if (err) {
 		free(copy);
-		return err_sys(e, err, *path ? "%s" : "'%s'", path);
+		return err;
 	}
+	last = file_name_of(copy);
+	if (!*last) /* "/" */
+		last = copy;
 	if (!mkdirat(parent, last, FOLDER_MODE))
 		err = parent_flush(parent);
 	else if (errno != EEXIST)
@@ -252,8 +326,7 @@ int folder_make(const char *path, struct folder *f, struct err *e)
 		err_sys(e, err, "%s", path);
 	else
 		err = folder_take(parent, last, strdup(copy), f, e);
-	if (parent >= 0)
-		close(parent);
+	close(parent);
 	free(copy);
 	return err;
 }
@@ -317,102 +390,22 @@ int folder_below_new(const struct folder *parent, const char *name, struct folde
 	return err ? err : folder_take_below(parent, name, f, e);
 }
 
-static int walk(int from, const char *path, unsigned int *links, struct err *e);
-
-/* The folder behind an open link. The text of the link that was looked at is followed, as the name
- * may be another link by now; procfs has links that are more than their text (/proc/PID/root). */
-static int link_follow(int parent, const char *name, int link, const char *shown,
-		       unsigned int *links, struct err *e)
-{
-	char target[PATH_MAX];
-	struct statfs fs;
-	struct stat st;
-	ssize_t size;
-	int fd;
-
-	if (fstat(link, &st) || fstatfs(link, &fs))
-		return -errno;
-	if (!S_ISLNK(st.st_mode))
-		return -ENOTDIR;
-	if (st.st_uid && st.st_uid != geteuid()) {
-		err_set(e, -EPERM, "%s: refusing to follow a symbolic link of user %u", shown,
-			(unsigned int)st.st_uid);
-		err_hint(e, "name the folder that is meant, without the link");
-		return -EPERM;
-	}
-	if (fs.f_type == PROC_SUPER_MAGIC) {
-		fd = openat(parent, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-		return fd < 0 ? -errno : fd;
-	}
-	size = readlinkat(link, "", target, sizeof(target));
-	if (size < 0 || size == sizeof(target))
-		return size < 0 ? -errno : -ENAMETOOLONG;
-	target[size] = '\0';
-	return ++*links > LINKS_MAX ? -ELOOP : walk(parent, target, links, e);
-}
-
-/* One element of a path: a folder, or a link to one. */
-static int element_open(int parent, const char *name, const char *shown, unsigned int *links,
-			struct err *e)
-{
-	int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), link;
-
-	if (fd >= 0 || (errno != ENOTDIR && errno != ELOOP))
-		return fd < 0 ? -errno : fd;
-	link = openat(parent, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-	if (link < 0)
-		return -errno;
-	fd = link_follow(parent, name, link, shown, links, e);
-	close(link);
-	return fd;
-}
-
-/* A descriptor of a folder by its path, or -errno; of a refused link e has the text. No link of
- * another user is followed, in whatever folder it lies: its owner would choose what is written. */
-static int walk(int from, const char *path, unsigned int *links, struct err *e)
-{
-	int at = openat(from, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	const char *part = path + strspn(path, "/");
-
-	if (at < 0)
-		return -errno;
-	while (*part) {
-		const char *end = part + strcspn(part, "/");
-		char *shown = strndup(path, (size_t)(end - path));
-		int fd = shown ? element_open(at, shown + (part - path), shown, links, e) : -ENOMEM;
-
-		free(shown);
-		close(at);
-		if (fd < 0)
-			return fd;
-		at = fd;
-		part = end + strspn(end, "/");
-	}
-	return at;
-}
-
 int folder_of_file(const char *path, struct folder *f, struct err *e)
 {
 	size_t length = (size_t)(file_name_of(path) - path);
 	char *name = length ? strndup(path, length) : strdup(".");
-	struct err refused = {0};
-	unsigned int links = 0;
-	int at, fd;
+	int fd, parent,
+		err = name ? parent_open(path, false, &parent, e) : err_sys(e, -ENOMEM, "%s", path);
 
-	if (!name)
-		return err_sys(e, -ENOMEM, "%s", path);
-	at = walk(AT_FDCWD, name, &links, &refused);
-	if (at < 0) {
-		if (refused.code && e)
-			*e = refused;
+	if (err) {
 		free(name);
-		return refused.code ? at : err_sys(e, at, "%s", path);
+		return err;
 	}
-	fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0) /* files can be made in it, but not listed */
-		fd = at;
+		fd = parent;
 	else
-		close(at);
+		close(parent);
 	*f = (struct folder){fd, name};
 	return 0;
 }
