@@ -33,7 +33,7 @@ OBJS  := $(SRCS:%.c=$(BUILD)/%.o)
 LIB   := $(BUILD)/librocecheck.a
 FUZZ  := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 # Units that take longest, for a first run; later ones go by the seconds of the last.
-SLOW  := $(patsubst %,$(BUILD)/unit/test_%,deadman_undo deadman traffic_loss traffic_run agent_starved traffic_throttle gate \
+SLOW  := $(patsubst %,$(BUILD)/unit/test_%,deadman traffic_loss traffic_run agent_starved traffic_throttle gate \
                   agent_stream plan_apply truth)
 UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
 UNITS := $(filter $(UNITS),$(SLOW)) $(filter-out $(SLOW),$(UNITS)) $(FUZZ)

@@ -34,6 +34,7 @@ for i in range(int(sys.argv[1])):
 		: >"$tmp/said"
 		"$rc" capture record --full -i v1 -w "$tmp/a.pcap" >>"$tmp/said" 2>&1 3>&- &
 		pid=$!
+		trap "kill $pid 2>/dev/null || true" EXIT
 		for i in $(seq 200); do
 			! grep -q recording "$tmp/said" || break
 			sleep 0.05
