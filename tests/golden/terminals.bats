@@ -152,7 +152,7 @@ PY
 @test "a journal: rollback --list, and rollback itself" {
 	tx=$tmp/state/tx/20260101-000000-00
 	mkdir -p "$tx"
-	printf '{"schema":"rocecheck.tx/1","id":"20260101-000000-00","time":"\\u001b[2J%s","ports":[{"netdev":"\\u001b[8m\\u202e%s","ibdev":"","ib_port":0,"driver":"mlx5_core","before":{}}]}\n{"reveal":0}\n' \
+	printf '{"schema":"rocecheck.tx/2","id":"20260101-000000-00","time":"\\u001b[2J%s","confirm_within":0,"deadline":1,"ports":[{"netdev":"\\u001b[8m\\u202e%s","ibdev":"","ib_port":0,"driver":"mlx5_core","before":{}}],"plan":[]}\n' \
 		'\u009bH' '\u009b' >"$tx/journal"
 	both 0 '?[2J?H' rollback --list --state-dir "$tmp/state"
 	both 0 '20260101-000000-00' --json rollback --list --state-dir "$tmp/state"
@@ -170,7 +170,8 @@ PY
 	both 2 'unknown command' "$(printf 'a\302\233\033[2J\342\200\256b')"
 }
 
-@test "only four files print past the streams; what they print is their own or clean" {
+@test "only five files print past the streams; what they print is their own or clean" {
 	run -0 grep -rlE --include='*.c' '(dprintf|write)\((STD(OUT|ERR)_FILENO|[12],)' cmd reports probe dcb capture profiles
-	[ "$(LC_ALL=C sort <<<"$output")" = "$(printf '%s\n' cmd/probe/probe_live.c cmd/probe/probe_server.c cmd/progress.c cmd/top/screen.c)" ]
+	[ "$(LC_ALL=C sort <<<"$output")" = "$(printf '%s\n' cmd/probe/probe_live.c cmd/probe/probe_server.c cmd/progress.c cmd/top/screen.c \
+		profiles/base/sandbox.c)" ]
 }

@@ -84,6 +84,7 @@ hides()
 	"$rc" top -i lo --json -n 2 --interval 200ms >"$BATS_TEST_TMPDIR/out"
 	after=$(</sys/class/net/lo/statistics/rx_bytes)
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/out")" -eq 2 ]
+	echo "from $before to $after: $(<"$BATS_TEST_TMPDIR/out")"
 	jq -se --argjson before "$before" --argjson after "$after" '
 		all(.[]; .schema == "rocecheck.top/1" and .port == "lo" and .stale == false
 			and .totals.rx_bytes >= $before and .totals.rx_bytes <= $after

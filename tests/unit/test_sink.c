@@ -127,7 +127,7 @@ static uint32_t word_at(const uint8_t *p)
 static void check_cut_frame(unsigned int i, enum frame_net net)
 {
 	const struct frame_opcode *o = &frame_opcodes[i];
-	struct packet before, after;
+	struct packet before = {0}, after = {0}; /* headers that are not there are not written */
 	struct frame f;
 	uint32_t len, at;
 	bool keyed = strpbrk(o->headers, "RTV");
