@@ -1,17 +1,361 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Loads an inventory: keys by their table, sets of hosts spelled out, names and ports that stand
- * for two things refused, the profile loaded from where the inventory says.
+ * for two things refused, the profile loaded from where the inventory says. Values that go into the
+ * command line of another program (host names, targets, interfaces) are checked as they are read.
  */
 #include "profiles/fabric.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiles/base/nodeset.h"
-#include "profiles/fabric_keys.h"
+#include "profiles/base/units.h"
+#include "profiles/yaml/schema.h"
+
+#define TCP_RATE_MAX 4000000000u /* kbit/s */
+
+/* clang-format off */
+
+static const struct qos_word capture_words[] = {
+	{"headers", CAPTURE_HEADERS},
+	{"full", CAPTURE_FULL},
+	{"off", CAPTURE_OFF},
+	{NULL, 0},
+};
+
+static const struct qos_word group_words[] = {
+	{"fleet", GROUP_FLEET},
+	{"rack", GROUP_RACK},
+	{"rail", GROUP_RAIL},
+	{NULL, 0},
+};
+
+static const struct qos_word way_words[] = {
+	{"forward", WAY_FORWARD},
+	{"backward", WAY_BACKWARD},
+	{"both", WAY_BOTH},
+	{NULL, 0},
+};
+
+static const struct qos_word engine_words[] = {
+	{"ssh", 0},
+	{"local", 1},
+	{NULL, 0},
+};
+
+/* clang-format on */
+
+static int read_schema(struct schema_load *l, const struct schema_row *row,
+		       const struct yaml_node *node, void *target)
+{
+	struct yaml_finding finding = {
+		.level = DIAG_ERROR,
+		.rule = "RC-INP-010",
+		.note = "this is read as an inventory: schema: " FABRIC_SCHEMA,
+	};
+
+	(void)row;
+	(void)target;
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, FABRIC_SCHEMA);
+	if (!strcmp(node->text, FABRIC_SCHEMA))
+		return 0;
+	return yaml_report(l->file, node, &finding, l->diags, "unknown schema '%s'", node->text);
+}
+
+static int read_engine(struct schema_load *l, const struct schema_row *row,
+		       const struct yaml_node *node, void *target)
+{
+	uint8_t value;
+	int err = schema_word(l, node, engine_words, &value);
+
+	(void)row;
+	if (!err)
+		strcpy(target, engine_words[value].word);
+	return err;
+}
+
+static int report_name(struct schema_load *l, const struct yaml_node *node, const char *what,
+		       const char *note)
+{
+	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-013", .note = note};
+
+	return yaml_report(l->file, node, &finding, l->diags, "%s: '%s' is no %s", l->path,
+			   node->text, what);
+}
+
+/* A name or a set of names: the first of them shows whether all are acceptable. */
+static int read_host_name(struct schema_load *l, const struct schema_row *row,
+			  const struct yaml_node *node, void *target)
+{
+	char first[FABRIC_NAME_MAX];
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a name");
+	if (nodeset_count(node->text, &e) < 0)
+		return schema_refuse(l, node, &e);
+	if (strlen(node->text) >= row->size || nodeset_name(node->text, 0, first, sizeof(first)) ||
+	    !schema_name_ok(first))
+		return report_name(l, node, "host name",
+				   "letters, digits, '.', '_' and '-', at most 63; "
+				   "the first is a letter or a digit");
+	strcpy(target, node->text);
+	return 0;
+}
+
+bool fabric_target_ok(const char *target)
+{
+	static const char others[] = "._-+:%@[]/";
+
+	if (!target[0])
+		return false;
+	for (const char *c = target; *c; c++) {
+		bool begins = c == target || strchr("@/[:", c[-1]);
+
+		if (begins && *c == '-')
+			return false;
+		if (!(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z') &&
+		    !(*c >= '0' && *c <= '9') && !strchr(others, *c))
+			return false;
+	}
+	return true;
+}
+
+/* user@host, an address, a name of the engine's own. {name} counts as a letter: names are checked
+ * by themselves. */
+static int read_target(struct schema_load *l, const struct schema_row *row,
+		       const struct yaml_node *node, void *target)
+{
+	char filled[sizeof(((struct fabric_host *)NULL)->target)] = "";
+	const char *mark;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a text");
+	mark = strstr(node->text, "{name}");
+	if (strlen(node->text) < sizeof(filled))
+		snprintf(filled, sizeof(filled), "%.*s%s%s",
+			 (int)(mark ? mark - node->text : (ptrdiff_t)strlen(node->text)),
+			 node->text, mark ? "n" : "", mark ? mark + strlen("{name}") : "");
+	if (strlen(node->text) >= row->size || !fabric_target_ok(filled))
+		return report_name(l, node, "target",
+				   "user@host, an address or a name: letters, digits and "
+				   "._-+:%@[]/, {name} once; no part begins with '-'");
+	strcpy(target, node->text);
+	return 0;
+}
+
+static int read_address(struct schema_load *l, const struct schema_row *row,
+			const struct yaml_node *node, void *target)
+{
+	struct yaml_finding finding = {
+		.level = DIAG_ERROR,
+		.rule = "RC-INP-015",
+		.note = "an IPv4 or IPv6 address without prefix length",
+	};
+	unsigned char binary[sizeof(struct in6_addr)];
+
+	(void)row;
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "an IP address");
+	if (inet_pton(AF_INET, node->text, binary) != 1 &&
+	    inet_pton(AF_INET6, node->text, binary) != 1)
+		return yaml_report(l->file, node, &finding, l->diags, "%s: '%s' is no IP address",
+				   l->path, node->text);
+	/* inet_pton() takes at most 45 characters, the member holds 63. */
+	strcpy(target, node->text);
+	return 0;
+}
+
+/* linux net/ipv4/ip_sockglue.c leaves the ECN bits of a TCP socket alone. */
+static int read_tcp_tos(struct schema_load *l, const struct schema_row *row,
+			const struct yaml_node *node, void *target)
+{
+	uint64_t tos;
+	struct err e;
+	int err = schema_number(l, node, row->min, row->max, &tos);
+
+	if (!err && tos & 3) {
+		err_set(&e, -EINVAL, "'%s' has ECN bits, which TCP sets itself", node->text);
+		err_hint(&e, "DSCP * 4: %u", (unsigned int)tos & ~3u);
+		return schema_refuse(l, node, &e);
+	}
+	if (!err)
+		*(unsigned int *)target = (unsigned int)tos;
+	return err;
+}
+
+static int read_rate(struct schema_load *l, const struct schema_row *row,
+		     const struct yaml_node *node, void *target)
+{
+	uint64_t rate_kbps;
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a rate");
+	if (units_rate(node->text, row->min, row->max, &rate_kbps, &e))
+		return schema_refuse(l, node, &e);
+	*(unsigned int *)target = (unsigned int)rate_kbps;
+	return 0;
+}
+
+/* What follows the walk: profile and hosts are read from the tree by fabric.c. */
+static int read_profile(struct schema_load *l, const struct schema_row *row,
+			const struct yaml_node *node, void *target)
+{
+	(void)row;
+	(void)target;
+	return node->kind == YAML_TEXT ? 0 : schema_expect(l, node, "a profile's name or path");
+}
+
+static void begin_port(void *item, const struct yaml_node *node)
+{
+	((struct fabric_port *)item)->line = node->line;
+}
+
+static void begin_host(void *item, const struct yaml_node *node)
+{
+	((struct fabric_host *)item)->line = node->line;
+}
+
+static void begin_tcp(void *item, const struct yaml_node *node)
+{
+	(void)node;
+	((struct fabric_tcp *)item)->streams = 1;
+}
+
+#define AT(type, member)      .offset = offsetof(struct type, member)
+#define TEXT_AT(type, member) AT(type, member), .size = sizeof(((struct type *)NULL)->member)
+#define TEXT_SHAPE	      "{\"type\":\"string\"}"
+
+/* clang-format off */
+
+static const struct schema_row port_rows[] = {
+	{.path = "interface", .kind = SCHEMA_NAME, .required = true,
+	 TEXT_AT(fabric_port, interface),
+	 .help = "network device"},
+	{.path = "rdma", .kind = SCHEMA_NAME, TEXT_AT(fabric_port, rdma),
+	 .help = "RDMA device; default: the one that belongs to the interface"},
+	{.path = "address", .kind = SCHEMA_OWN, TEXT_AT(fabric_port, address), .read = read_address,
+	 .shape = TEXT_SHAPE, .help = "IP address the port should have; default: any"},
+	{.path = "rail", .kind = SCHEMA_UINT, .max = 255, AT(fabric_port, rail),
+	 .help = "ports of one rail talk to each other; default 0"},
+	{.path = NULL},
+};
+
+static const struct schema port_keys = {
+	.title = "port",
+	.rows = port_rows,
+	.size = sizeof(struct fabric_port),
+	.begin = begin_port,
+};
+
+static const struct schema_row host_rows[] = {
+	{.path = "name", .kind = SCHEMA_OWN, .required = true, TEXT_AT(fabric_host, name),
+	 .read = read_host_name, .shape = TEXT_SHAPE,
+	 .help = "host as in reports, or a set of hosts: gpu[01-16]"},
+	{.path = "target", .kind = SCHEMA_OWN, TEXT_AT(fabric_host, target), .read = read_target,
+	 .shape = TEXT_SHAPE, .help = "host as the engine takes it, {name} in it is the name"},
+	{.path = "agent", .kind = SCHEMA_TEXT, TEXT_AT(fabric_host, agent),
+	 .help = "command of rocecheck on this host; default: the inventory's agent"},
+	{.path = "rack", .kind = SCHEMA_NAME, TEXT_AT(fabric_host, rack),
+	 .help = "what the host fails with, for failure_group: rack"},
+	{.path = "ports", .kind = SCHEMA_MAPS, .required = true, AT(fabric_host, port),
+	 .count_offset = offsetof(struct fabric_host, port_count), .item = &port_keys,
+	 .help = "RoCE ports of the host"},
+	{.path = NULL},
+};
+
+static const struct schema host_keys = {
+	.title = "host",
+	.rows = host_rows,
+	.size = sizeof(struct fabric_host),
+	.begin = begin_host,
+};
+
+static const struct schema_row tcp_rows[] = {
+	{.path = "tos", .kind = SCHEMA_OWN, .max = 255, AT(fabric_tcp, tos), .read = read_tcp_tos,
+	 .shape = "{\"type\":\"integer\",\"minimum\":0,\"maximum\":252,\"multipleOf\":4}",
+	 .help = "DSCP * 4, the ECN bits are TCP's own; default 0"},
+	{.path = "streams", .kind = SCHEMA_UINT, .min = 1, .max = FABRIC_STREAMS_MAX,
+	 AT(fabric_tcp, streams), .help = "how many; default 1"},
+	{.path = "rate", .kind = SCHEMA_OWN, .min = 1, .max = TCP_RATE_MAX,
+	 AT(fabric_tcp, rate_kbps), .read = read_rate,
+	 .shape = "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1,\"maximum\":4000000000},"
+		  "{\"type\":\"string\",\"pattern\":\"^[0-9]+[kMGT]$\"}]}",
+	 .help = "bits per second of all streams together; default as fast as it goes"},
+	{.path = "direction", .kind = SCHEMA_WORD, AT(fabric_tcp, way), .words = way_words,
+	 .help = "from the client of a pair: forward, backward or both; default forward"},
+	{.path = NULL},
+};
+
+static const struct schema tcp_keys = {
+	.title = "tcp",
+	.rows = tcp_rows,
+	.size = sizeof(struct fabric_tcp),
+	.begin = begin_tcp,
+};
+
+static const struct schema_row rows[] = {
+	{.path = "schema", .kind = SCHEMA_OWN, .required = true, .read = read_schema,
+	 .shape = "{\"const\":\"" FABRIC_SCHEMA "\"}", .help = "schema: " FABRIC_SCHEMA},
+	{.path = "name", .kind = SCHEMA_NAME, .required = true, TEXT_AT(fabric, name),
+	 .help = "name of the fabric"},
+	{.path = "profile", .kind = SCHEMA_OWN, .required = true, .read = read_profile,
+	 .shape = TEXT_SHAPE,
+	 .help = "what the ports should be: a shipped profile, or a path from here"},
+	{.path = "engine", .kind = SCHEMA_OWN, TEXT_AT(fabric, engine), .read = read_engine,
+	 .shape = "{\"enum\":[\"ssh\",\"local\"]}", .help = "how agents are started; default ssh"},
+	{.path = "ssh.config", .kind = SCHEMA_TEXT, TEXT_AT(fabric, ssh_config),
+	 .help = "configuration file of the OpenSSH client, a path from here"},
+	{.path = "agent", .kind = SCHEMA_TEXT, TEXT_AT(fabric, agent),
+	 .help = "command of rocecheck on the hosts; default rocecheck"},
+	{.path = "capture", .kind = SCHEMA_WORD, AT(fabric, capture), .words = capture_words,
+	 .help = "packets to record: headers, full or off; default headers"},
+	{.path = "failure_group", .kind = SCHEMA_WORD, AT(fabric, failure_group),
+	 .words = group_words,
+	 .help = "apply disrupts one port at a time of each: rail, rack or fleet; default fleet"},
+	{.path = "hosts", .kind = SCHEMA_MAPS, .required = true, AT(fabric, host),
+	 .count_offset = offsetof(struct fabric, host_count), .item = &host_keys,
+	 .help = "the hosts of the fabric"},
+	{.path = "thresholds.connect_timeout", .kind = SCHEMA_SECONDS, .min = 1, .max = 600,
+	 AT(fabric, connect_timeout_s), .help = "until an agent must have answered; default 10s"},
+	{.path = "thresholds.quiet", .kind = SCHEMA_SECONDS, .min = 1, .max = 3600,
+	 AT(fabric, quiet_s), .help = "length of the quiet baseline; default 3s"},
+	{.path = "thresholds.traffic", .kind = SCHEMA_SECONDS, .min = 1, .max = 3600,
+	 AT(fabric, traffic_s), .help = "length of a phase of traffic; default 3s"},
+	{.path = "thresholds.load", .kind = SCHEMA_UINT, .min = 1, .max = 100,
+	 AT(fabric, load_percent), .help = "load in percent of the link; default 5"},
+	{.path = "thresholds.min_load", .kind = SCHEMA_UINT, .min = 1, .max = 100,
+	 AT(fabric, min_load_percent),
+	 .help = "percent of the load that must be reached; default 80"},
+	{.path = "thresholds.message", .kind = SCHEMA_BYTES, .min = 1, .max = 256u << 10,
+	 AT(fabric, message_bytes),
+	 .help = "size of a message, at most 256KiB: no more is under way; default 64KiB"},
+	{.path = "thresholds.foreign", .kind = SCHEMA_UINT, .max = 100, AT(fabric, foreign_percent),
+	 .help = "percent of the link above which the quiet baseline is not quiet; default 1"},
+	{.path = "thresholds.tcp", .kind = SCHEMA_MAPS, .max = FABRIC_TCP_MAX, AT(fabric, tcp),
+	 .count_offset = offsetof(struct fabric, tcp_count), .item = &tcp_keys,
+	 .help = "TCP streams beside the RDMA of each pair; default none"},
+	{.path = NULL},
+};
+
+/* clang-format on */
+
+static const struct schema fabric_keys = {
+	.title = "rocecheck inventory",
+	.rows = rows,
+	.size = sizeof(struct fabric),
+};
+
+json_t *fabric_schema(void)
+{
+	return schema_document(&fabric_keys);
+}
 
 #define PORTS_MAX 64	/* of one host */
 #define HOSTS_MAX 16384 /* of one file: each is compared with those before it */
