@@ -15,7 +15,7 @@
 #include "cmd/verdict.h"
 #include "probe/record/run.h"
 #include "profiles/base/file.h"
-#include "profiles/base/stop.h"
+#include "profiles/base/signals.h"
 #include "profiles/base/text.h"
 #include "profiles/fabric.h"
 #include "profiles/yaml/diag.h"

@@ -11,7 +11,7 @@
 
 #include "cmd/cmd.h"
 #include "profiles/base/nodeset.h"
-#include "profiles/base/stop.h"
+#include "profiles/base/signals.h"
 #include "profiles/base/text.h"
 #include "profiles/profile_doc.h"
 #include "profiles/yaml/schema.h"

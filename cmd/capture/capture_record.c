@@ -17,7 +17,7 @@
 #include "cmd/cmd.h"
 #include "profiles/base/file.h"
 #include "profiles/base/privileges.h"
-#include "profiles/base/stop.h"
+#include "profiles/base/signals.h"
 #include "reports/rules/check_capture.h"
 
 #define RECORD_SCHEMA "rocecheck.record/1"

@@ -21,7 +21,7 @@
 #include "dcb/kernel/dcb.h"
 #include "probe/coord/incast.h"
 #include "profiles/base/json_file.h"
-#include "profiles/base/stop.h"
+#include "profiles/base/signals.h"
 #include "reports/traffic/size_verdict.h"
 
 static struct termios shown; /* the terminal as it was before a token was asked for */

@@ -18,7 +18,7 @@
 #include "cmd/probe/probe.h"
 #include "probe/agent/agent.h"
 #include "probe/io/destination.h"
-#include "profiles/base/stop.h"
+#include "profiles/base/signals.h"
 
 #define WAIT_MS 600000u /* for the client */
 

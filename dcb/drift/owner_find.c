@@ -18,8 +18,7 @@
 #include "dcb/lldpad/owner.h"
 #include "profiles/base/boot_unit.h"
 #include "profiles/base/daemon.h"
-#include "profiles/base/folder.h"
-#include "profiles/base/text_file.h"
+#include "profiles/base/small_file.h"
 
 #define FILES_MAX 256 /* of one folder */
 

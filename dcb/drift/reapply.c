@@ -15,7 +15,7 @@
 
 #include "profiles/base/base.h"
 #include "profiles/base/boot_unit.h"
-#include "profiles/base/text_file.h"
+#include "profiles/base/small_file.h"
 
 static const char *const tools[] = {
 	"mlnx_qos",	 "cma_roce_tos", "cma_roce_mode", "lldptool", "dcbtool",

@@ -17,7 +17,7 @@
 
 #include "dcb/kernel/dcb.h"
 #include "dcb/kernel/nl.h"
-#include "profiles/base/folder.h"
+#include "profiles/base/small_file.h"
 
 #define STATS_MAX 4096
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "profiles/base/base.h"
-#include "profiles/base/folder.h"
+#include "profiles/base/small_file.h"
 
 #define LAYERS_MAX 8
 

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiles/base/folder.h"
+#include "profiles/base/small_file.h"
 
 bool sysfs_is_element(const char *name)
 {

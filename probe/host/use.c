@@ -22,8 +22,8 @@
 
 #include "dcb/kernel/nl.h"
 #include "dcb/kernel/rdma_nl.h"
-#include "profiles/base/folder.h"
 #include "profiles/base/json_take.h"
+#include "profiles/base/small_file.h"
 #include "profiles/base/text.h"
 
 #define ANCESTORS_MAX 32

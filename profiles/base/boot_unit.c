@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "profiles/base/base.h"
-#include "profiles/base/folder.h"
+#include "profiles/base/small_file.h"
 
 /* By precedence: the first that has a file decides. lib may be the same folder as usr/lib. */
 static const char *const folders[] = {

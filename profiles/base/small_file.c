@@ -117,3 +117,44 @@ bool small_file_exists(const char *root, const char *fmt, ...)
 	va_end(args);
 	return fits && !lstat(path, &st);
 }
+
+/* What is no regular file is not even opened: opening a device can do something (a watchdog begins
+ * to count, a tape rewinds). */
+
+static bool is_regular(int root, const char *path)
+{
+	struct stat st;
+
+	return !fstatat(root, path, &st, 0) && S_ISREG(st.st_mode);
+}
+
+unsigned int text_file_read(int root, const char *path, char text[TEXT_FILE_MAX + 1])
+{
+	struct stat st;
+	ssize_t n = -1;
+	int fd;
+
+	if (!is_regular(root, path))
+		return 0;
+	fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		n = read(fd, text, TEXT_FILE_MAX);
+	close(fd);
+	text[n < 0 ? 0 : n] = '\0';
+	return n < 0 ? 0 : (unsigned int)n;
+}
+
+DIR *folder_read(int root, const char *path)
+{
+	int fd = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !dir) {
+		err = errno;
+		close(fd);
+		errno = err;
+	}
+	return dir;
+}

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Small text files, as sysfs and procfs have. The path is given as a format below a root; a path
- * that does not fit is not there.
+ * that does not fit is not there. Configuration of others (units, keyfiles) and folders are read
+ * below an open folder.
  */
 #ifndef PROFILES_SMALL_FILE_H
 #define PROFILES_SMALL_FILE_H
+
+#include <dirent.h>
+#include <stdbool.h>
 
 #include "profiles/base/base.h"
 
@@ -29,5 +33,15 @@ void small_file_text(char *buf, size_t size, const char *text);
 
 /* Whether something of that name is there, dangling links included. */
 bool small_file_exists(const char *root, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+#define TEXT_FILE_MAX 65536
+
+/* The beginning of a regular file at path below the folder root, NUL at its end; NULs in it stay.
+ * Returns its length, 0 when there is none or it cannot be read. */
+unsigned int text_file_read(int root, const char *path, char text[TEXT_FILE_MAX + 1]);
+
+/* The folder `path` below root, to be read and closed by closedir(); NULL with errno when it cannot
+ * be opened or is none. */
+DIR *folder_read(int root, const char *path);
 
 #endif

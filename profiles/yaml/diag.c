@@ -156,3 +156,223 @@ const char *diag_nearest(const char *got, const char *const *words)
 	}
 	return nearest;
 }
+
+/* Findings for people (source line and caret), for editors (one line each) and for programs (JSON).
+ * The order is that of the files and their lines, not that in which they were found. */
+
+#define TAB_WIDTH 8
+
+struct palette {
+	const char *bold, *level[2], *frame, *end;
+};
+
+static const struct palette plain = {"", {"", ""}, "", ""};
+static const struct palette colours = {
+	.bold = TEXT_BOLD,
+	.level = {TEXT_BOLD_RED, TEXT_BOLD_YELLOW},
+	.frame = TEXT_BLUE,
+	.end = TEXT_RESET,
+};
+
+static const char *const level_words[] = {
+	[DIAG_ERROR] = "error",
+	[DIAG_WARNING] = "warning",
+};
+
+/* Files in the order of their first finding. */
+static size_t file_order(const struct diags *d, const struct diag *one)
+{
+	size_t i = 0;
+
+	while (strcmp(d->list[i].path, one->path))
+		i++;
+	return i;
+}
+
+struct entry {
+	const struct diag *one;
+	size_t file, number;
+};
+
+static int entry_compare(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+
+	if (a->file != b->file)
+		return a->file < b->file ? -1 : 1;
+	if (a->one->line != b->one->line)
+		return a->one->line - b->one->line;
+	if (a->one->column != b->one->column)
+		return a->one->column - b->one->column;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* All entries in file order; the caller frees. NULL when memory ran out. */
+static struct entry *sorted(const struct diags *d)
+{
+	struct entry *entries = calloc(d->count + 1, sizeof(*entries));
+
+	if (!entries)
+		return NULL;
+	for (size_t i = 0; i < d->count; i++)
+		entries[i] = (struct entry){&d->list[i], file_order(d, &d->list[i]), i};
+	qsort(entries, d->count, sizeof(*entries), entry_compare);
+	return entries;
+}
+
+static bool is_continuation(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Prints the line with tabs as spaces, and returns the cell in which character `column` stands. */
+static int print_source(const char *source, int column, FILE *out)
+{
+	int cell = 0, at = 1, caret = 0;
+
+	for (const char *c = source; *c; c++) {
+		if (!is_continuation(*c) && at++ == column)
+			caret = cell;
+		if (*c == '\t') {
+			int stop = cell + TAB_WIDTH - cell % TAB_WIDTH;
+
+			fprintf(out, "%*s", stop - cell, "");
+			cell = stop;
+			continue;
+		}
+		fputc(*c, out);
+		cell += !is_continuation(*c);
+	}
+	return at <= column ? cell : caret;
+}
+
+static void print_excerpt(const struct diag *one, int gutter, const struct palette *p, FILE *out)
+{
+	int caret;
+
+	fprintf(out, "%s%*s |%s\n", p->frame, gutter, "", p->end);
+	fprintf(out, "%s%*d |%s ", p->frame, gutter, one->line, p->end);
+	caret = print_source(one->source, one->column, out);
+	fprintf(out, "\n%s%*s |%s", p->frame, gutter, "", p->end);
+	if (one->column) {
+		fprintf(out, " %*s%s", caret, "", p->level[one->level]);
+		for (int i = 0; i < one->width; i++)
+			fputc('^', out);
+		if (one->suggestion)
+			fprintf(out, " did you mean '%s'?", one->suggestion);
+		fprintf(out, "%s", p->end);
+	}
+	fputc('\n', out);
+}
+
+static void print_place(const struct diag *one, FILE *out)
+{
+	fprintf(out, "%s", one->path);
+	if (one->line)
+		fprintf(out, ":%d", one->line);
+	if (one->line && one->column)
+		fprintf(out, ":%d", one->column);
+}
+
+static void print_one(const struct diag *one, const struct palette *p, FILE *out)
+{
+	int gutter = snprintf(NULL, 0, "%d", one->line);
+
+	fprintf(out, "%s%s[%s]%s: %s%s%s\n", p->level[one->level], level_words[one->level],
+		one->rule, p->end, p->bold, one->text, p->end);
+	fprintf(out, "%s%*s-->%s ", p->frame, gutter, "", p->end);
+	print_place(one, out);
+	fputc('\n', out);
+	if (one->source)
+		print_excerpt(one, gutter, p, out);
+	if (one->note)
+		fprintf(out, "%s%*s =%s %s\n", p->frame, gutter, "", p->end, one->note);
+	fputc('\n', out);
+}
+
+static const char *plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* "2 errors, 1 warning in FILE"; several files are counted. */
+static void print_total(const struct diags *d, FILE *out)
+{
+	size_t warnings = d->count - d->errors, files = 0;
+
+	for (size_t i = 0; i < d->count; i++)
+		files += file_order(d, &d->list[i]) == i;
+	if (d->errors)
+		fprintf(out, "%zu error%s", d->errors, plural(d->errors));
+	if (warnings)
+		fprintf(out, "%s%zu warning%s", d->errors ? ", " : "", warnings, plural(warnings));
+	if (files == 1)
+		fprintf(out, " in %s\n", d->list[0].path);
+	else
+		fprintf(out, " in %zu files\n", files);
+}
+
+static int stream_error(FILE *out)
+{
+	if (fflush(out) || ferror(out))
+		return errno ? -errno : -EIO;
+	return 0;
+}
+
+int diags_print(const struct diags *d, FILE *out, bool colour)
+{
+	struct entry *entries;
+
+	if (!d->count)
+		return 0;
+	entries = sorted(d);
+	if (!entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->count; i++)
+		print_one(entries[i].one, colour ? &colours : &plain, out);
+	free(entries);
+	print_total(d, out);
+	return stream_error(out);
+}
+
+int diags_print_gcc(const struct diags *d, FILE *out)
+{
+	struct entry *entries = sorted(d);
+
+	if (!entries)
+		return -ENOMEM;
+	for (size_t i = 0; i < d->count; i++) {
+		const struct diag *one = entries[i].one;
+
+		print_place(one, out);
+		fprintf(out, ": %s: %s [%s]\n", level_words[one->level], one->text, one->rule);
+	}
+	free(entries);
+	return stream_error(out);
+}
+
+static json_t *diag_to_json(const struct diag *one)
+{
+	return json_pack("{s:s, s:s, s:s, s:i, s:i, s:s, s:s*, s:s*}", "rule", one->rule, "level",
+			 level_words[one->level], "path", one->path, "line", one->line, "column",
+			 one->column, "text", one->text, "note", one->note, "suggestion",
+			 one->suggestion);
+}
+
+json_t *diags_to_json(const struct diags *d)
+{
+	struct entry *entries = sorted(d);
+	json_t *findings = json_array();
+	bool good = entries && findings;
+
+	for (size_t i = 0; good && i < d->count; i++)
+		good = !json_array_append_new(findings, diag_to_json(entries[i].one));
+	free(entries);
+	if (!good) {
+		json_decref(findings);
+		return NULL;
+	}
+	return json_pack("{s:s, s:I, s:I, s:o}", "schema", "rocecheck.lint/1", "errors",
+			 (json_int_t)d->errors, "warnings", (json_int_t)(d->count - d->errors),
+			 "findings", findings);
+}

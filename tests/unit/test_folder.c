@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "profiles/base/base.h"
-#include "profiles/base/folder.h"
+#include "profiles/base/small_file.h"
 
 static const struct {
 	const char *path;
