@@ -16,7 +16,7 @@
 
 #include "dcb/kernel/dcb.h"
 #include "dcb/kernel/rdma_nl.h"
-#include "probe/host/counters_ip.h"
+#include "probe/host/counters_index.h"
 
 /* Everything that was read, before the table gives it a meaning. */
 struct reading {

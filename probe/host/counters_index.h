@@ -8,6 +8,8 @@
 
 #include "profiles/base/base.h"
 
+struct dcb;
+
 struct counters_slot {
 	char name[64];
 	uint64_t value;
@@ -31,5 +33,15 @@ void counters_index_add(struct counters_index *index, const char *name, size_t s
 /* Value of a pattern of the counter table: "%u" is the priority; "a+b" adds up, a has to exist. */
 bool counters_index_get(const struct counters_index *index, const char *pattern, unsigned int prio,
 			uint64_t *value);
+
+/* What the host's IP stack counts of the packets that it received: IpExt of /proc/net/netstat and
+ * all of /proc/net/snmp6. Host-wide, all ports together. */
+
+/* Pure: the texts of both files, either may be empty, into an index that is zero ("InCEPkts",
+ * "Ip6InCEPkts"); the caller clears it. Lines that are none of theirs are left out. -ENOMEM. */
+int counters_ip_parse(const char *netstat, const char *snmp6, struct counters_index *index);
+
+/* The same of the files. A file that cannot be read gives no names. -ENOMEM. */
+int counters_ip_read(struct dcb *dcb, struct counters_index *index);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * libuv's conventions end here: positive and negative error codes, handles that live until their
- * close callback, buffers that must outlive a write. Processes are in loop_process.c, sockets in
- * loop_stream.c.
+ * close callback, buffers that must outlive a write.
  */
 #include "probe/io/loop.h"
 
@@ -12,11 +11,21 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <uv.h>
+
 #include "probe/io/lines.h"
-#include "probe/io/loop_uv.h"
+
+#define LOOP_READ_BYTES 65536
 
 #define TICK_MS	      100
 #define AWAKE_MOST_MS 500 /* of a tick; in a longer one the loop stood still */
+
+struct loop {
+	uv_loop_t uv;
+	uv_timer_t tick;
+	uint64_t seen_ms, awake_ms; /* until when awake_ms was counted */
+	struct sigaction old_sigpipe;
+};
 
 /* Each tick at the latest. */
 static void count_awake(struct loop *l)
@@ -163,7 +172,8 @@ static void free_input(uv_handle_t *handle)
 	free(in);
 }
 
-void loop_buffer(uv_handle_t *handle, size_t wished, uv_buf_t *buf)
+/* A buffer to read into; the read callback frees it. */
+static void loop_buffer(uv_handle_t *handle, size_t wished, uv_buf_t *buf)
 {
 	(void)handle;
 	(void)wished;
@@ -182,7 +192,8 @@ static void on_written(uv_write_t *uv, int status)
 	free(uv->data);
 }
 
-int loop_write(uv_stream_t *to, const char *data, size_t size)
+/* Queues a copy. -ENOMEM, or what libuv says. */
+static int loop_write(uv_stream_t *to, const char *data, size_t size)
 {
 	struct write_request *w = malloc(sizeof(*w) + size);
 	uv_buf_t buf;
@@ -250,4 +261,331 @@ void loop_input_close(struct loop_input *in)
 		return;
 	in->closed = true;
 	uv_close((uv_handle_t *)&in->uv, free_input);
+}
+
+/* Sockets of the event loop: lines in, bytes out. Connecting and accepting are not here: a socket
+ * comes connected (probe/io/dial.h). */
+
+#define QUEUE_MAX (4u << 20) /* what the other end may leave unread */
+
+struct loop_stream {
+	uv_tcp_t uv;
+	struct lines lines;
+	const struct loop_stream_events *events;
+	void *arg;
+	bool closed, ended;
+};
+
+static void free_stream(uv_handle_t *handle)
+{
+	struct loop_stream *s = handle->data;
+
+	lines_clear(&s->lines);
+	free(s);
+}
+
+static void on_stream_line(char *line, size_t length, void *arg)
+{
+	struct loop_stream *s = arg;
+
+	if (!s->closed)
+		s->events->line(line, length, s->arg);
+}
+
+static void on_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+	struct loop_stream *s = stream->data;
+
+	if (n > 0 && lines_push(&s->lines, buf->base, (size_t)n, on_stream_line, s))
+		n = -ENOMEM;
+	free(buf->base);
+	if (n >= 0 || s->closed || s->ended)
+		return;
+	s->ended = true;
+	uv_read_stop(stream);
+	s->events->ended(n == UV_EOF ? 0 : (int)n, s->arg);
+}
+
+int loop_stream_open(struct loop *l, int fd, const struct loop_stream_events *events, void *arg,
+		     struct loop_stream **out, struct err *e)
+{
+	struct loop_stream *s = calloc(1, sizeof(*s));
+	int err;
+
+	if (!s) {
+		close(fd);
+		return err_sys(e, -ENOMEM, "socket");
+	}
+	lines_init(&s->lines, LOOP_LINE_MAX);
+	s->events = events;
+	s->arg = arg;
+	uv_tcp_init(&l->uv, &s->uv);
+	s->uv.data = s;
+	err = uv_tcp_open(&s->uv, fd);
+	if (err)
+		close(fd);
+	else
+		err = uv_read_start((uv_stream_t *)&s->uv, loop_buffer, on_bytes);
+	if (err) {
+		loop_stream_close(s);
+		return err_sys(e, err, "socket");
+	}
+	*out = s;
+	return 0;
+}
+
+int loop_stream_write(struct loop_stream *s, const char *data, size_t size)
+{
+	uv_stream_t *stream = (uv_stream_t *)&s->uv;
+
+	if (s->closed || s->ended || uv_stream_get_write_queue_size(stream) > QUEUE_MAX)
+		return -EPIPE;
+	return loop_write(stream, data, size);
+}
+
+int loop_stream_fd(const struct loop_stream *s)
+{
+	int fd = -1;
+
+	return uv_fileno((const uv_handle_t *)&s->uv, &fd) ? -1 : fd;
+}
+
+void loop_stream_close(struct loop_stream *s)
+{
+	if (!s || s->closed)
+		return;
+	s->closed = true;
+	uv_close((uv_handle_t *)&s->uv, free_stream);
+}
+
+/* Processes of the event loop. A process has ended when it exited and its stdout was read to the
+ * end, or half a second after its exit: a daemon it left behind (an ssh master) may keep the pipe
+ * open. */
+
+#define LINGER_MS 500
+
+enum process_pipe {
+	PIPE_IN,
+	PIPE_OUT,
+	PIPE_ERR,
+	PIPE_COUNT,
+};
+
+struct loop_process {
+	uv_process_t uv;
+	uv_pipe_t pipe[PIPE_COUNT];
+	uv_timer_t linger;
+	struct lines lines;
+	const struct loop_process_events *events;
+	void *arg;
+	unsigned int open; /* handles not closed yet */
+	bool started, exited, output_ended, told, closed, input_ended;
+	int status, signal;
+};
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct loop_process *p = handle->data;
+
+	if (--p->open)
+		return;
+	lines_clear(&p->lines);
+	free(p);
+}
+
+static void close_handle(uv_handle_t *handle)
+{
+	if (!uv_is_closing(handle))
+		uv_close(handle, on_closed);
+}
+
+static void close_pipes(struct loop_process *p)
+{
+	p->closed = true;
+	for (unsigned int i = 0; i < PIPE_COUNT; i++)
+		close_handle((uv_handle_t *)&p->pipe[i]);
+	close_handle((uv_handle_t *)&p->linger);
+}
+
+void loop_process_close(struct loop_process *p)
+{
+	if (!p || p->closed)
+		return;
+	if (p->started && !p->exited)
+		uv_process_kill(&p->uv, SIGKILL);
+	close_pipes(p);
+	/* A running one is reaped first: on_exit closes it. */
+	if (!p->started || p->exited)
+		close_handle((uv_handle_t *)&p->uv);
+}
+
+void loop_process_leave(struct loop_process *p)
+{
+	if (!p || p->closed)
+		return;
+	close_pipes(p);
+	close_handle((uv_handle_t *)&p->uv);
+}
+
+static void tell_end(struct loop_process *p)
+{
+	if (p->told || p->closed)
+		return;
+	p->told = true;
+	p->events->ended(p->status, p->signal, p->arg);
+}
+
+static void on_linger(uv_timer_t *timer)
+{
+	tell_end(timer->data);
+}
+
+static void on_exit_status(uv_process_t *uv, int64_t status, int signal)
+{
+	struct loop_process *p = uv->data;
+
+	p->exited = true;
+	p->status = (int)status;
+	p->signal = signal;
+	if (p->closed) {
+		close_handle((uv_handle_t *)&p->uv);
+		return;
+	}
+	if (p->output_ended)
+		tell_end(p);
+	else
+		uv_timer_start(&p->linger, on_linger, LINGER_MS, 0);
+}
+
+static void on_output_line(char *line, size_t length, void *arg)
+{
+	struct loop_process *p = arg;
+
+	if (!p->closed)
+		p->events->line(line, length, p->arg);
+}
+
+static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+	struct loop_process *p = stream->data;
+
+	if (n > 0)
+		(void)lines_push(&p->lines, buf->base, (size_t)n, on_output_line, p);
+	free(buf->base);
+	if (n >= 0 || p->closed)
+		return;
+	uv_read_stop(stream);
+	p->output_ended = true;
+	if (p->exited)
+		tell_end(p);
+}
+
+static void on_complaint(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+{
+	struct loop_process *p = stream->data;
+
+	if (n > 0 && !p->closed && p->events->complaint)
+		p->events->complaint(buf->base, (size_t)n, p->arg);
+	free(buf->base);
+	if (n < 0)
+		uv_read_stop(stream);
+}
+
+static struct loop_process *new_process(struct loop *l)
+{
+	struct loop_process *p = calloc(1, sizeof(*p));
+
+	if (!p)
+		return NULL;
+	lines_init(&p->lines, LOOP_LINE_MAX);
+	for (unsigned int i = 0; i < PIPE_COUNT; i++) {
+		uv_pipe_init(&l->uv, &p->pipe[i], 0);
+		p->pipe[i].data = p;
+	}
+	uv_timer_init(&l->uv, &p->linger);
+	p->linger.data = p;
+	p->uv.data = p;
+	p->open = PIPE_COUNT + 2;
+	return p;
+}
+
+static int start(struct loop *l, struct loop_process *p, const char *const *argv)
+{
+	uv_stdio_container_t stdio[PIPE_COUNT] = {
+		[PIPE_IN] = {UV_CREATE_PIPE | UV_READABLE_PIPE, {(uv_stream_t *)&p->pipe[PIPE_IN]}},
+		[PIPE_OUT] = {UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+			      {(uv_stream_t *)&p->pipe[PIPE_OUT]}},
+		[PIPE_ERR] = {UV_CREATE_PIPE | UV_WRITABLE_PIPE,
+			      {(uv_stream_t *)&p->pipe[PIPE_ERR]}},
+	};
+	uv_process_options_t options = {
+		.exit_cb = on_exit_status,
+		.file = argv[0],
+		.args = (char **)argv,	      /* libuv does not write to it */
+		.flags = UV_PROCESS_DETACHED, /* Ctrl-C is for us: we end it in order */
+		.stdio_count = PIPE_COUNT,
+		.stdio = stdio,
+	};
+	int err = uv_spawn(&l->uv, &p->uv, &options);
+
+	if (err)
+		return err;
+	p->started = true;
+	err = uv_read_start((uv_stream_t *)&p->pipe[PIPE_OUT], loop_buffer, on_output);
+	if (err)
+		return err;
+	return uv_read_start((uv_stream_t *)&p->pipe[PIPE_ERR], loop_buffer, on_complaint);
+}
+
+int loop_spawn(struct loop *l, const char *const *argv, const struct loop_process_events *events,
+	       void *arg, struct loop_process **out, struct err *e)
+{
+	struct loop_process *p = new_process(l);
+	int err;
+
+	if (!p)
+		return err_sys(e, -ENOMEM, "%s", argv[0]);
+	p->events = events;
+	p->arg = arg;
+	err = start(l, p, argv);
+	if (err) {
+		loop_process_close(p);
+		return err_sys(e, err, "%s", argv[0]);
+	}
+	*out = p;
+	return 0;
+}
+
+int loop_process_write(struct loop_process *p, const char *data, size_t size)
+{
+	if (p->closed || p->exited || p->input_ended)
+		return -EPIPE;
+	return loop_write((uv_stream_t *)&p->pipe[PIPE_IN], data, size);
+}
+
+static void on_shutdown(uv_shutdown_t *request, int status)
+{
+	(void)status;
+	free(request);
+}
+
+/* After what is queued. */
+void loop_process_end_input(struct loop_process *p)
+{
+	uv_shutdown_t *request;
+
+	if (p->closed || p->input_ended)
+		return;
+	p->input_ended = true;
+	request = malloc(sizeof(*request));
+	if (!request || uv_shutdown(request, (uv_stream_t *)&p->pipe[PIPE_IN], on_shutdown)) {
+		free(request);
+		close_handle((uv_handle_t *)&p->pipe[PIPE_IN]);
+	}
+}
+
+void loop_process_kill(struct loop_process *p, int signal)
+{
+	if (p->started && !p->exited && !p->closed)
+		uv_process_kill(&p->uv, signal);
 }

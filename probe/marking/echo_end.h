@@ -9,6 +9,7 @@
 
 #include "probe/marking/echo.h"
 #include "probe/traffic/traffic_end.h"
+#include "profiles/base/base.h"
 
 #define ECHO_RECEIVES 512u
 #define ECHO_SENDS    64u /* slots, of all queue pairs */
@@ -47,5 +48,21 @@ int echo_send(struct echo *x, unsigned int flow, uint32_t kind, uint32_t sequenc
 
 /* The UDP source port that a path has at this end. */
 uint16_t echo_path_port(const struct echo *x, unsigned int path);
+
+#define ECHO_HEADER_BYTES 40
+
+struct echo_ip {
+	uint8_t version; /* 4 or 6 */
+	uint8_t tos;	 /* DSCP << 2 | ECN */
+	uint8_t ttl;	 /* or hop limit */
+};
+
+/* -EINVAL when there is no sound header: version, length, protocol UDP, the address of `gid` as its
+ * destination and, over IPv4, the checksum have to be right. *ip is then untouched. */
+int echo_header_read(const uint8_t head[ECHO_HEADER_BYTES], const uint8_t gid[16],
+		     struct echo_ip *ip);
+
+/* Of n bytes, even; 0 over a header that holds its right one (RFC 1071). */
+uint16_t echo_checksum(const uint8_t *p, unsigned int n);
 
 #endif

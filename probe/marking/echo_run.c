@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "probe/marking/echo_end.h"
-#include "probe/marking/echo_header.h"
 #include "probe/traffic/traffic_pattern.h"
 
 #define WINDOW	     32u

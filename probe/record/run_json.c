@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/record/run_index.h"
+#include "probe/record/run.h"
 #include "probe/record/run_tcp.h"
 #include "profiles/base/json_take.h"
 #include "profiles/base/text.h"

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "probe/record/run.h"
-#include "probe/record/run_index.h"
 #include "profiles/base/json_file.h"
 
 #define SNAPSHOTS_MAX 65536

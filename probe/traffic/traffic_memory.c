@@ -4,11 +4,17 @@
  */
 #include "probe/traffic/traffic_memory.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
+#include "probe/traffic/traffic_end.h"
 #include "profiles/base/json_take.h"
+#include "profiles/base/small_file.h"
 
 const char *traffic_memory_pages(const struct traffic_memory *m)
 {
@@ -80,4 +86,159 @@ void *traffic_pages(size_t *bytes, bool huge, bool *got_huge)
 	if (huge)
 		(void)madvise(p, *bytes, MADV_HUGEPAGE); /* a wish */
 	return p;
+}
+
+/* What ibv_reg_mr costs: pinning pages and telling the device of them. Traffic pays it once before
+ * it starts; a program that registers each buffer pays it each time. */
+
+#define MEASURE_MIB  8u
+#define MEASURE_RUNS 5u
+
+static int by_value(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Touched before, so that the first run does not pay for the pages themselves. */
+static int time_runs(struct traffic *t, void *memory, size_t bytes, uint64_t *median, struct err *e)
+{
+	uint64_t ns[MEASURE_RUNS];
+
+	memset(memory, 1, bytes);
+	for (unsigned int i = 0; i < MEASURE_RUNS; i++) {
+		uint64_t start = traffic_now_ns();
+		struct ibv_mr *mr = ibv_reg_mr(t->pd, memory, bytes, IBV_ACCESS_LOCAL_WRITE);
+
+		ns[i] = traffic_now_ns() - start;
+		if (!mr)
+			return traffic_memory_error(t, -errno, bytes, e);
+		ibv_dereg_mr(mr);
+	}
+	qsort(ns, MEASURE_RUNS, sizeof(ns[0]), by_value);
+	*median = ns[MEASURE_RUNS / 2];
+	return 0;
+}
+
+static void measure(struct traffic *t, enum registration_pages pages, struct registration *r)
+{
+	size_t wanted = (size_t)MEASURE_MIB << 20, bytes = wanted;
+	bool want_huge = pages == REGISTRATION_HUGE, huge = false;
+	void *p = traffic_pages(&bytes, want_huge, &huge);
+	struct err e = {0};
+	uint64_t ns = 0;
+
+	if (!p)
+		err_sys(&e, -errno, "%u MiB of memory", MEASURE_MIB);
+	else if (huge != want_huge)
+		err_set(&e, -ENOMEM,
+			"%u MiB of huge pages are not free (/proc/sys/vm/nr_hugepages)",
+			MEASURE_MIB);
+	else if (!time_runs(t, p, wanted, &ns, &e))
+		r->ns_per_mib[pages] = ns / MEASURE_MIB ? ns / MEASURE_MIB : 1;
+	snprintf(r->why[pages], sizeof(r->why[pages]), "%.150s", e.text);
+	if (p)
+		munmap(p, bytes);
+}
+
+static int first_device(char *buf, size_t size, struct err *e)
+{
+	int n = 0;
+	struct ibv_device **list = ibv_get_device_list(&n);
+	bool found = list && n > 0;
+
+	if (found)
+		snprintf(buf, size, "%s", ibv_get_device_name(list[0]));
+	if (list)
+		ibv_free_device_list(list);
+	return found ? 0 : err_set(e, -ENODEV, "no RDMA device here");
+}
+
+int registration_measure(const char *ibdev, struct registration *r, struct err *e)
+{
+	struct traffic *t = calloc(1, sizeof(*t));
+	int err = 0;
+
+	memset(r, 0, sizeof(*r));
+	if (!t)
+		return err_sys(e, -ENOMEM, "registration");
+	if (ibdev)
+		snprintf(t->spec.ibdev, sizeof(t->spec.ibdev), "%s", ibdev);
+	else
+		err = first_device(t->spec.ibdev, sizeof(t->spec.ibdev), e);
+	if (!err)
+		err = traffic_open_context(t, e);
+	if (!err)
+		err = traffic_open_domain(t, e);
+	if (!err) {
+		snprintf(r->ibdev, sizeof(r->ibdev), "%s", t->spec.ibdev);
+		r->memory = t->memory;
+		measure(t, REGISTRATION_HOST, r);
+		measure(t, REGISTRATION_HUGE, r);
+	}
+	if (t->pd)
+		ibv_dealloc_pd(t->pd);
+	if (t->ctx)
+		ibv_close_device(t->ctx);
+	free(t);
+	return err;
+}
+
+/* GPUs whose driver hands out its memory as dma-buf, by the driver that is bound to a PCI device.
+ * Whether a program may use it is not looked at. */
+
+#define DEVICES_MAX 65536
+
+/* Drivers that export device memory as dma-buf: linux drivers/gpu/drm, drivers/accel. "nvidia" does
+ * so through CUDA (cuMemGetHandleForAddressRange). */
+static const char *const exporters[] = {
+	"amdgpu", "habanalabs", "i915", "nouveau", "nvidia", "xe",
+};
+
+/* A display controller or an accelerator: the audio function of a card has another driver. */
+static bool is_gpu(const char *root, const char *address)
+{
+	char class[16];
+	unsigned long value;
+
+	if (!small_file_line(class, sizeof(class), root, "sys/bus/pci/devices/%s/class", address))
+		return false;
+	value = strtoul(class, NULL, 16) >> 16;
+	return value == 0x03 || value == 0x12;
+}
+
+static bool exports(const char *driver)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(exporters); i++)
+		if (!strcmp(exporters[i], driver))
+			return true;
+	return false;
+}
+
+bool gpu_find(const char *root, char *buf, size_t size)
+{
+	struct dirent **list = NULL;
+	char path[PATH_MAX], driver[32];
+	bool found = false;
+	int n;
+
+	buf[0] = '\0';
+	if (snprintf(path, sizeof(path), "%s/sys/bus/pci/devices", root) >= (int)sizeof(path))
+		return false;
+	n = scandir(path, &list, NULL, alphasort);
+	for (int i = 0; i < n; i++) {
+		const char *name = list[i]->d_name;
+
+		if (!found && i < DEVICES_MAX && name[0] != '.' && is_gpu(root, name) &&
+		    small_file_link(driver, sizeof(driver), root, "sys/bus/pci/devices/%s/driver",
+				    name) &&
+		    exports(driver)) {
+			snprintf(buf, size, "%s %.20s", driver, name);
+			found = true;
+		}
+		free(list[i]);
+	}
+	free(list);
+	return found;
 }

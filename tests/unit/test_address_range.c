@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "probe/io/address_range.h"
+#include "probe/io/destination.h"
 
 static void test_texts(void **state)
 {

@@ -2,7 +2,7 @@
 /*
  * Counters of the host's IP stack, out of texts of /proc/net/netstat and /proc/net/snmp6.
  */
-#include "probe/host/counters_ip.h"
+#include "probe/host/counters_index.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

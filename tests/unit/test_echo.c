@@ -13,7 +13,7 @@
 #include <cmocka.h>
 
 #include "probe/marking/echo.h"
-#include "probe/marking/echo_header.h"
+#include "probe/marking/echo_end.h"
 #include "tests/unit/fake_objects.h"
 
 /* What the way does. The GID of the stand-in is all ones: IPv6. */

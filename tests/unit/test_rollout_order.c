@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/rollout/rollout_order.h"
+#include "probe/rollout/rollout.h"
 
 #define HOSTS 8
 

@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 
 #include "fabric_run.h"
-#include "probe/record/run_index.h"
+#include "probe/record/run.h"
 #include "profiles/base/file.h"
 #include "profiles/base/json_file.h"
 #include "tests/unit/folder.h"

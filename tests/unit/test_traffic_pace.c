@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "probe/traffic/traffic_pace.h"
+#include "probe/traffic/traffic_throttle.h"
 
 #define SECOND	UINT64_C(1000000000)
 #define NS_LATE UINT64_C(1000000) /* a message of 1,000 bytes at 1 MB/s */
