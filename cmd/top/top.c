@@ -3,9 +3,8 @@
  * rocecheck top: rates of the counters of each port and priority, as a screen or, with --batch or
  * when stdout is no terminal, as lines (one JSON object a line with --json: rocecheck.top/1).
  */
-#include "cmd/top/top.h"
-
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +12,361 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/top/screen.h"
+#include "cmd/top/top_rows.h"
 #include "cmd/top/top_sampler.h"
 #include "dcb/kernel/dcb.h"
+
+/* The screen: title, table, footer; keys; help. Everything that is shown comes from
+ * cmd/top/top_rows.h; below 40x10 one line is left. Samples come from the sampler's thread, and
+ * data older than three intervals is marked. */
+
+struct top_view {
+	unsigned int interval_ms;
+	unsigned int count; /* end after so many intervals; 0 = never */
+	uint8_t prio_set;   /* 0 = by itself */
+	bool colour;
+};
+
+#define WIDTH_MIN	40
+#define HEIGHT_MIN	10
+#define INTERVAL_MIN_MS 200
+#define INTERVAL_MAX_MS 10000
+#define KEY_WAIT_MS	100
+#define STALE_MIN_NS	UINT64_C(2000000000)
+
+struct top_screen {
+	struct top_sampler *sampler;
+	struct top_view view;
+	struct top_sample sample;
+	struct top_row row[TOP_ROWS_MAX];
+	unsigned int row_count;
+	unsigned int first; /* row on top of the table */
+	unsigned int seen;  /* intervals shown */
+	bool frozen, help, quit;
+};
+
+/* Set by a signal handler. */
+static volatile sig_atomic_t ended;
+
+static void on_end(int signal)
+{
+	(void)signal;
+	ended = 1;
+}
+
+static void catch_signals(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	struct sigaction action = {.sa_handler = on_end}; /* no SA_RESTART: a wait ends */
+
+	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
+		sigaction(signals[i], &action, NULL);
+}
+
+static uint64_t stale_ns(const struct top_screen *t)
+{
+	uint64_t ns = (uint64_t)t->view.interval_ms * 3000000;
+
+	return ns > STALE_MIN_NS ? ns : STALE_MIN_NS;
+}
+
+static void make_rows(struct top_screen *t)
+{
+	t->row_count = top_rows_make(&t->sample, t->view.prio_set, counters_now_ns(), stale_ns(t),
+				     t->row);
+	if (t->first >= t->row_count)
+		t->first = t->row_count ? t->row_count - 1 : 0;
+}
+
+static void count_levels(const struct top_screen *t, unsigned int *warn, unsigned int *critical,
+			 unsigned int *stale)
+{
+	*warn = *critical = *stale = 0;
+	for (unsigned int i = 0; i < t->row_count; i++) {
+		if (t->row[i].prio != TOP_ALL)
+			continue;
+		*stale += t->row[i].stale;
+		*warn += t->row[i].level == TOP_WARN;
+		*critical += t->row[i].level == TOP_CRITICAL;
+	}
+}
+
+static const char *state_word(const struct top_screen *t, unsigned int stale)
+{
+	if (t->frozen)
+		return "[FROZEN]";
+	return stale ? "[STALE]" : "[LIVE]";
+}
+
+static void prio_text(const struct top_screen *t, char *buf, size_t size)
+{
+	if (t->view.prio_set == 0xff)
+		snprintf(buf, size, "all");
+	else if (t->view.prio_set)
+		qos_prio_set_text(t->view.prio_set, buf, size);
+	else
+		snprintf(buf, size, "auto");
+}
+
+static void draw_title(const struct top_screen *t, unsigned int width)
+{
+	unsigned int warn, critical, stale;
+	char left[128], right[64], prios[32], hms[16];
+	time_t now = time(NULL);
+	struct tm tm;
+
+	count_levels(t, &warn, &critical, &stale);
+	prio_text(t, prios, sizeof(prios));
+	snprintf(left, sizeof(left), " rocecheck top  ports %u  crit %u  warn %u  prio %s",
+		 t->sample.count, critical, warn, prios);
+	strftime(hms, sizeof(hms), "%H:%M:%S", localtime_r(&now, &tm));
+	snprintf(right, sizeof(right), "%s  %.1fs  %s ", hms, t->view.interval_ms / 1000.0,
+		 state_word(t, stale));
+	if (strlen(left) + strlen(right) + 2 > width)
+		snprintf(left, sizeof(left), " crit %u  warn %u  prio %s", critical, warn, prios);
+	if (strlen(left) + strlen(right) + 2 > width)
+		snprintf(right, sizeof(right), "%s ", state_word(t, stale));
+	screen_text(0, 0, SCREEN_PLAIN, left);
+	if (strlen(right) < width)
+		screen_text(0, width - (unsigned int)strlen(right), SCREEN_PLAIN, right);
+}
+
+static void draw_row(const struct top_row *row, unsigned int y, uint32_t show)
+{
+	static const enum screen_style styles[] = {[TOP_OK] = SCREEN_PLAIN,
+						   [TOP_WARN] = SCREEN_WARN,
+						   [TOP_CRITICAL] = SCREEN_CRITICAL};
+	char line[TOP_LINE_MAX], text[64];
+	unsigned int x = 1;
+
+	top_row_line(row, show, line, sizeof(line));
+	screen_text(y, 0, row->stale ? SCREEN_DIM : SCREEN_PLAIN, line);
+	for (unsigned int i = 0; i < TOP_COLUMN_COUNT; i++) {
+		if (!(show & (1u << i)))
+			continue;
+		x += top_columns[i].width + 1u;
+		if (row->stale || row->cell[i].level == TOP_OK)
+			continue;
+		top_cell_text(row, i, text, sizeof(text));
+		screen_text(y, x - (unsigned int)strlen(text), styles[row->cell[i].level], text);
+	}
+}
+
+static void draw_head(uint32_t show, bool units, unsigned int y, unsigned int width)
+{
+	char line[TOP_LINE_MAX], full[TOP_LINE_MAX];
+
+	top_head_line(show, units, line, sizeof(line));
+	snprintf(full, sizeof(full), "%-*s", (int)(width < sizeof(full) ? width : sizeof(full) - 1),
+		 line);
+	screen_text(y, 0, SCREEN_HEAD, full);
+}
+
+static void draw_table(const struct top_screen *t, unsigned int width, unsigned int height)
+{
+	uint32_t show = top_columns_fit(width);
+	unsigned int y = 3, bottom = height - 2, i = t->first;
+	char more[64];
+
+	draw_head(show, false, 1, width);
+	draw_head(show, true, 2, width);
+	for (; i < t->row_count && y < bottom; i++)
+		draw_row(&t->row[i], y++, show);
+	screen_rule(bottom);
+	if (i < t->row_count || t->first) {
+		snprintf(more, sizeof(more), " rows %u-%u of %u: Up, Down ", t->first + 1, i,
+			 t->row_count);
+		screen_text(bottom, 2, SCREEN_PLAIN, more);
+	}
+	screen_text(height - 1, 0, SCREEN_PLAIN,
+		    width >= 60 ? " ? help  p prio  + - interval  Space freeze  q quit"
+				: " ? help  p prio  q quit");
+}
+
+/* What is left below 40x10: the verdict and the worst row. */
+static void draw_line(const struct top_screen *t)
+{
+	unsigned int warn, critical, stale;
+	const struct top_row *worst = NULL;
+	char line[128], port[64], pause[32];
+
+	count_levels(t, &warn, &critical, &stale);
+	for (unsigned int i = 0; i < t->row_count; i++)
+		if (!worst || t->row[i].level > worst->level)
+			worst = &t->row[i];
+	if (!worst)
+		return;
+	top_cell_text(worst, TOP_PORT, port, sizeof(port));
+	top_cell_text(worst, TOP_PAUSE_RX, pause, sizeof(pause));
+	snprintf(line, sizeof(line), "%c%u crit %u warn  %s pause %s%s", top_row_mark(worst),
+		 critical, warn, port, pause,
+		 worst->cell[TOP_PAUSE_RX].state == TOP_VALUE ? "%" : "");
+	screen_text(0, 0, SCREEN_PLAIN, line);
+}
+
+static void draw_help(unsigned int height)
+{
+	static const char *const keys[] = {
+		" q Esc   quit                     p       priorities: auto, all, 0 to 7",
+		" + -     interval 0.2 to 10 s     Space   freeze; sampling goes on",
+		" Up Down PgUp PgDn Home  scroll   ?       this, any key leaves it",
+		"",
+		" n/a  the driver does not count it      -  no second reading yet",
+		" ! critical  * warning  ? stale    blank: counted by port, in row 'all'",
+		"",
+	};
+	unsigned int y = 0;
+	char line[160];
+
+	screen_text(y++, 0, SCREEN_HEAD, " rocecheck top: help");
+	for (size_t i = 0; i < ARRAY_SIZE(keys) && y < height; i++)
+		screen_text(y++, 0, SCREEN_PLAIN, keys[i]);
+	for (unsigned int i = 0; i < TOP_COLUMN_COUNT && y < height; i++) {
+		snprintf(line, sizeof(line), " %-6s %-4s %s", top_columns[i].head,
+			 top_columns[i].unit, top_columns[i].help);
+		screen_text(y++, 0, SCREEN_PLAIN, line);
+	}
+}
+
+static void draw(struct top_screen *t)
+{
+	unsigned int width, height;
+
+	screen_size(&width, &height);
+	make_rows(t);
+	screen_erase();
+	if (t->help) {
+		draw_help(height);
+	} else if (width < WIDTH_MIN || height < HEIGHT_MIN) {
+		draw_line(t);
+	} else {
+		draw_title(t, width);
+		draw_table(t, width, height);
+	}
+	screen_show();
+}
+
+/* auto, all, 0, 1, ... 7, auto */
+static uint8_t next_prio(uint8_t prio_set)
+{
+	if (!prio_set)
+		return 0xff;
+	if (prio_set == 0xff)
+		return 1;
+	return (uint8_t)(prio_set << 1);
+}
+
+static void set_interval(struct top_screen *t, unsigned int ms)
+{
+	if (ms < INTERVAL_MIN_MS)
+		ms = INTERVAL_MIN_MS;
+	if (ms > INTERVAL_MAX_MS)
+		ms = INTERVAL_MAX_MS;
+	t->view.interval_ms = ms;
+	top_sampler_interval(t->sampler, ms);
+}
+
+static void scroll_rows(struct top_screen *t, int by)
+{
+	int first = (int)t->first + by;
+
+	if (first >= (int)t->row_count)
+		first = (int)t->row_count - 1;
+	t->first = first > 0 ? (unsigned int)first : 0;
+}
+
+static void on_key(struct top_screen *t, int key)
+{
+	if (t->help && key != SCREEN_KEY_RESIZE && key != SCREEN_KEY_NONE) {
+		t->help = false;
+		return;
+	}
+	switch (key) {
+	case 'q':
+	case SCREEN_KEY_ESC:
+		t->quit = true;
+		break;
+	case '?':
+	case 'h':
+		t->help = true;
+		break;
+	case ' ':
+		t->frozen = !t->frozen;
+		break;
+	case 'p':
+		t->view.prio_set = next_prio(t->view.prio_set);
+		t->first = 0;
+		break;
+	case '+':
+		set_interval(t, t->view.interval_ms * 2);
+		break;
+	case '-':
+		set_interval(t, t->view.interval_ms / 2);
+		break;
+	case SCREEN_KEY_UP:
+		scroll_rows(t, -1);
+		break;
+	case SCREEN_KEY_DOWN:
+		scroll_rows(t, 1);
+		break;
+	case SCREEN_KEY_PAGE_UP:
+		scroll_rows(t, -10);
+		break;
+	case SCREEN_KEY_PAGE_DOWN:
+		scroll_rows(t, 10);
+		break;
+	case SCREEN_KEY_HOME:
+		t->first = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+static void loop(struct top_screen *t)
+{
+	uint64_t drawn_ns = 0;
+
+	while (!t->quit && !ended) {
+		bool fresh = !t->frozen && top_sampler_get(t->sampler, &t->sample);
+		int key;
+
+		if (fresh && t->view.count && t->sample.number > t->view.count)
+			t->quit = true;
+		/* Without news it is drawn each second, so that stale data becomes visible. */
+		if (fresh || counters_now_ns() - drawn_ns > 1000000000) {
+			draw(t);
+			drawn_ns = counters_now_ns();
+		}
+		key = screen_key(KEY_WAIT_MS);
+		if (key != SCREEN_KEY_NONE) {
+			on_key(t, key);
+			drawn_ns = 0;
+		}
+	}
+}
+
+/* Shows samples until a key or a signal ends it. Returns 0, or -ENOTTY when the terminal cannot do
+ * it. */
+static int top_screen_run(struct top_sampler *sampler, const struct top_view *view, struct err *e)
+{
+	struct top_screen *t = calloc(1, sizeof(*t));
+	int err;
+
+	if (!t)
+		return err_set(e, -ENOMEM, "top: out of memory");
+	t->sampler = sampler;
+	t->view = *view;
+	catch_signals();
+	err = screen_open(view->colour, e);
+	if (!err) {
+		loop(t);
+		screen_close();
+	}
+	free(t);
+	return err;
+}
 
 static struct opt_list ifaces;
 static unsigned int interval_ms = 1000, count;

@@ -16,7 +16,6 @@
 #include "cmd/glossary.h"
 #include "cmd/probe/probe.h"
 #include "cmd/probe/probe_choice.h"
-#include "cmd/probe/probe_keys.h"
 #include "cmd/probe/probe_text.h"
 #include "probe/traffic/traffic_text.h"
 
