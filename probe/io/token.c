@@ -190,8 +190,3 @@ const char *token_list_find(const struct token_list *list, const char *host)
 			return list->row[i].token;
 	return NULL;
 }
-
-void token_list_clear(struct token_list *list)
-{
-	explicit_bzero(list, sizeof(*list));
-}

@@ -31,14 +31,10 @@ struct token_list {
 
 /* A file, "-" = standard input. Its first line is a token for all servers, and nothing more is
  * read; or each line is "HOST TOKEN", and empty ones are skipped. A file is a regular one of the
- * caller or root that nobody else may read, and no symbolic link. *list is cleared by the caller,
- * also after a failure. */
+ * caller or root that nobody else may read, and no symbolic link. */
 int token_list_load(const char *path, struct token_list *list, struct err *e);
 
 /* The token of a host, else the one of all; NULL: there is none. Borrowed from the list. */
 const char *token_list_find(const struct token_list *list, const char *host);
-
-/* Overwrites it. */
-void token_list_clear(struct token_list *list);
 
 #endif
