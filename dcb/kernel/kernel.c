@@ -16,7 +16,6 @@
 #include "dcb/kernel/driver.h"
 #include "dcb/kernel/ethtool.h"
 #include "dcb/kernel/link.h"
-#include "dcb/kernel/vlan.h"
 #include "dcb/lldpad/agent.h"
 #include "profiles/qos.h"
 

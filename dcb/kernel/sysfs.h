@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "dcb/kernel/dcb.h"
+
 /* Whether name (may be NULL) is one element of a path that leads neither up nor aside. */
 bool sysfs_is_element(const char *name);
 
@@ -19,5 +21,24 @@ bool sysfs_link_name(int root, const char *path, char *name, size_t size);
 /* The first name in the folder `path` below root that fits and is not hidden, in the folder's own
  * order: of a device's netdevs, the first one. "" and false when there is none. */
 bool sysfs_first_name(int root, const char *path, char *name, size_t size);
+
+/* Bonds, VLANs and bridges have no queues: what is asked of one is set on the ports below it. The
+ * other way, what tags the packets of a port is the VLAN devices above it. */
+
+#define RESOLVE_MAX 16
+
+struct resolved {
+	unsigned int count;
+	char netdev[RESOLVE_MAX][16];
+};
+
+/* The ports at the bottom below netdev, in the order of their names and each once: netdev itself
+ * when it is none of those devices, or has nothing below it. -E2BIG above RESOLVE_MAX ports, -ELOOP
+ * for more layers than anybody builds, with netdev named in e. */
+int resolve_ports(struct dcb *dcb, const char *netdev, struct resolved *ports, struct err *e);
+
+/* The VLAN devices above netdev, also through bonds and bridges, and above each other, in the order
+ * of their names; none is no error. Errors as above. */
+int resolve_vlans(struct dcb *dcb, const char *netdev, struct resolved *vlans, struct err *e);
 
 #endif

@@ -10,7 +10,7 @@
 #include "dcb/kernel/cc.h"
 #include "dcb/kernel/configfs.h"
 #include "dcb/kernel/devlink.h"
-#include "dcb/kernel/vlan.h"
+#include "dcb/kernel/link.h"
 #include "dcb/lldpad/agent.h"
 #include "dcb/plan/plan.h"
 #include "dcb/plan/platform.h"

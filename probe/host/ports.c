@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/kernel/resolve.h"
+#include "dcb/kernel/sysfs.h"
 
 static bool is_chosen(const struct port *p, const char *name)
 {

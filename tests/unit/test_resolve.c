@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/kernel/resolve.h"
+#include "dcb/kernel/sysfs.h"
 #include "profiles/base/base.h"
 
 static const char tree[] =

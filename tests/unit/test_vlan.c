@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dcb/kernel/link.h"
 #include "dcb/kernel/nl.h"
-#include "dcb/kernel/vlan.h"
 
 struct mapping {
 	uint32_t from, to;
