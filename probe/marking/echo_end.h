@@ -40,15 +40,6 @@ struct echo {
 	unsigned int unused_count;
 };
 
-/* Posts receive slot n again. */
-int echo_post_receive(struct echo *x, unsigned int n);
-
-/* Sends a datagram of a flow; -EAGAIN: no slot is free. */
-int echo_send(struct echo *x, unsigned int flow, uint32_t kind, uint32_t sequence, uint32_t slot);
-
-/* The UDP source port that a path has at this end. */
-uint16_t echo_path_port(const struct echo *x, unsigned int path);
-
 #define ECHO_HEADER_BYTES 40
 
 struct echo_ip {
