@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -410,6 +411,8 @@ int main(int argc, char **argv)
 
 	if (!open_standard_descriptors())
 		return EXIT_ENVIRONMENT; /* nowhere to say it */
+	/* A parent that ignores it hands that down, and children could not be waited for. */
+	signal(SIGCHLD, SIG_DFL);
 	raise_descriptor_limit();
 	setlocale(LC_CTYPE, "");
 	if (!open_outputs())

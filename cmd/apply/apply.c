@@ -238,9 +238,8 @@ static int failed(const struct apply *a, const char *tx_id, enum apply_outcome o
 	return rc;
 }
 
-/* Undone by now, by this process or by another one: a dead-man whose time has come has the lock
- * until it is through. */
-static int undo_now(const struct apply *a, const char *tx_id, struct err *e)
+/* Undone by now, by this process or by another one; or confirmed while its dead-man was busy. */
+static int undo_now(const struct apply *a, const char *tx_id, bool *stands, struct err *e)
 {
 	enum apply_outcome outcome;
 	bool undone = false;
@@ -249,8 +248,9 @@ static int undo_now(const struct apply *a, const char *tx_id, struct err *e)
 	for (unsigned int i = 0; err == -EBUSY && i < UNDO_TRIES; i++) {
 		struct tx tx;
 
-		err = tx_rollback(a->dcb, &state_at, tx_id, &tx, &outcome, e);
+		err = tx_undo_unpromised(a->dcb, &state_at, tx_id, &tx, &outcome, e);
 		undone = tx.state == TX_UNDONE;
+		*stands = !err && outcome == APPLY_DONE;
 		tx_clear(&tx);
 	}
 	return undone ? 0 : err;
@@ -261,11 +261,14 @@ static int undo_now(const struct apply *a, const char *tx_id, struct err *e)
 static int check_guard(const struct apply *a, const char *tx_id)
 {
 	struct err e = {0}, undo = {0};
+	bool stands = false;
 	int err;
 
 	if (!deadman_check(a->deadman, &e))
 		return EXIT_OK;
-	err = undo_now(a, tx_id, &undo);
+	err = undo_now(a, tx_id, &stands, &undo);
+	if (stands)
+		return EXIT_OK;
 	if (err)
 		err_set(&e, err, "%.480s; and %.480s", e.text, undo.text);
 	return failed(a, tx_id, err ? APPLY_LOST : APPLY_UNDONE, &e);

@@ -49,6 +49,7 @@ struct ready {
 struct question {
 	enum { ASK_DONE, ASK_CHECK, ASK_CONFIRM, ASK_END } what;
 	uint64_t confirm_by_ms; /* ASK_DONE */
+	uint64_t until_ms;	/* who asks waits so long */
 };
 
 struct deadman {
@@ -67,6 +68,7 @@ struct watcher {
 	unsigned int tries;
 	uint64_t retry_ms;
 	bool recorded; /* by who undid it */
+	bool unsure;   /* a confirmation that was refused may still reach the disk */
 };
 
 /* Writes one line to a file of the cgroup tree. */
@@ -182,7 +184,7 @@ static int listen_at(const char *run, const char *id, int *listener)
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -errno;
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 8)) {
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, SOMAXCONN)) {
 		err = -errno;
 		close(fd);
 		return err;
@@ -253,7 +255,7 @@ static bool differs(struct watcher *w, struct err *e)
 }
 
 /* It is on disk before the answer: a yes holds over a reboot. */
-static int confirm(struct watcher *w, struct err *e)
+static int confirm(struct watcher *w, const struct question *q, struct err *e)
 {
 	struct tx_view v = view_now(w);
 	struct err why = {0};
@@ -267,9 +269,13 @@ static int confirm(struct watcher *w, struct err *e)
 		err_prefix(e, "%s", why.text);
 	if (err)
 		return err;
+	/* A yes that nobody hears is none. */
+	if (journal_clock_ms() + RECORD_MS > q->until_ms)
+		return err_sys(e, -ETIMEDOUT, "transaction %s: confirmation", w->tx.id);
 	w->tx.confirmed = true;
 	err = journal_append_within(&w->state, &w->tx, RECORD_MS, NULL, e);
 	w->tx.confirmed = !err;
+	w->unsure |= err == -ETIMEDOUT;
 	if (err)
 		err_prefix(e, "not confirmed, as it would not be kept over a reboot");
 	return err;
@@ -289,7 +295,7 @@ static void answer(struct watcher *w, int fd, const struct question *q)
 		err = tx_refuse(tx_decide(&v, TX_PROMISE), &w->tx, &e);
 		break;
 	case ASK_CONFIRM:
-		err = confirm(w, &e);
+		err = confirm(w, q, &e);
 		break;
 	case ASK_END:
 		w->tx.state = TX_UNDONE;
@@ -368,7 +374,7 @@ static void stop_tool(struct watcher *w)
 }
 
 /* The machine counts, not the record of it: storage that hangs has held up nothing by now. */
-static void record(struct watcher *w, unsigned int within_ms, const struct err *e)
+static int record(struct watcher *w, unsigned int within_ms, const struct err *e)
 {
 	char log[ERR_TEXT_MAX];
 
@@ -378,7 +384,16 @@ static void record(struct watcher *w, unsigned int within_ms, const struct err *
 			 e->text);
 	else
 		snprintf(log, sizeof(log), "transaction %s was not confirmed: undone", w->tx.id);
-	(void)journal_append_within(&w->state, &w->tx, within_ms, log, NULL);
+	return journal_append_within(&w->state, &w->tx, within_ms, log, NULL);
+}
+
+/* What undoes it on the disk, too, where a confirmation may stand: as long as it takes. */
+static void record_end(struct watcher *w, const struct err *e)
+{
+	if (w->recorded || (w->tx.state != TX_UNDONE && w->tx.state != TX_LOST))
+		return;
+	while (record(w, END_MS, e) && w->unsure)
+		(void)poll(NULL, 0, PAUSE_MS);
 }
 
 static void undo(struct watcher *w, struct err *e)
@@ -396,7 +411,7 @@ static void undo(struct watcher *w, struct err *e)
 	w->retry_ms = journal_clock_ms() + PAUSE_MS;
 	w->tries++;
 	if (err && w->tries == 1)
-		record(w, RECORD_MS, e);
+		(void)record(w, RECORD_MS, e);
 }
 
 /* Until it is confirmed or undone, or nothing more can be done. */
@@ -456,12 +471,12 @@ static _Noreturn void live(const struct deadman_start *d, int talk, pid_t tool)
 	snprintf(cgroup, sizeof(cgroup), "rocecheck-%s", d->tx->id);
 	if (!leave_cgroups(cgroup))
 		ready.lacks |= DEADMAN_LACKS_CGROUP;
-	if (send(w.talk, &ready, sizeof(ready), MSG_NOSIGNAL) == sizeof(ready) && !ready.e.code)
+	(void)send(w.talk, &ready, sizeof(ready), MSG_NOSIGNAL); /* a tool that has gone: undone */
+	if (!ready.e.code)
 		watch(&w, &e);
 	if (w.listener >= 0)
 		unlisten(&w);
-	if (!ready.e.code && !w.tx.confirmed && !w.recorded)
-		record(&w, END_MS, &e);
+	record_end(&w, &e);
 	remove_cgroups(cgroup);
 	_exit(0);
 }
@@ -494,12 +509,13 @@ static int start(const struct deadman_start *d, int talk)
 }
 
 /* One question and its answer. -EPIPE: nobody is there; -ETIMEDOUT. */
-static int ask(int fd, const struct question *q, int wait, struct err *e)
+static int ask(int fd, struct question q, int wait, struct err *e)
 {
 	struct err said;
 	ssize_t n;
 
-	if (send(fd, q, sizeof(*q), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(*q))
+	q.until_ms = journal_clock_ms() + wait;
+	if (send(fd, &q, sizeof(q), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(q))
 		return -EPIPE;
 	if (!is_ready(fd, POLLIN, wait))
 		return -ETIMEDOUT;
@@ -562,7 +578,7 @@ int deadman_done(struct deadman *d, uint64_t confirm_by_ms, struct err *e)
 {
 	const struct question q = {.what = ASK_DONE, .confirm_by_ms = confirm_by_ms};
 	struct err why = {0};
-	int err = ask(d->talk, &q, ASK_MS, &why);
+	int err = ask(d->talk, q, ASK_MS, &why);
 
 	d->tx.state = TX_DONE;
 	d->tx.confirm_by_ms = confirm_by_ms;
@@ -580,7 +596,7 @@ int deadman_check(struct deadman *d, struct err *e)
 	struct tx_view v;
 	struct tx now = {0};
 	enum tx_act act;
-	int err = d ? ask(d->talk, &q, CHECK_MS, e) : 0;
+	int err = d ? ask(d->talk, q, CHECK_MS, e) : 0;
 
 	if (err != -EPIPE && err != -ETIMEDOUT)
 		return err;
@@ -661,7 +677,7 @@ int deadman_confirm(const char *run, const char *id, struct err *e)
 
 	if (err)
 		return err == -ECONNREFUSED ? err : err_sys(e, err, "%s/%s", run, id);
-	err = ask(fd, &q, ASK_MS, &why);
+	err = ask(fd, q, ASK_MS, &why);
 	close(fd);
 	if (why.code && e)
 		*e = why;
@@ -683,7 +699,7 @@ void deadman_end(const char *run, const char *id)
 	if (connect_to(run, id, &fd))
 		return;
 	/* The process that listens: its pid is its own as long as the connection is there. */
-	if (ask(fd, &q, CHECK_MS, NULL) == -ETIMEDOUT &&
+	if (ask(fd, q, CHECK_MS, NULL) == -ETIMEDOUT &&
 	    !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.pid > 0)
 		(void)kill(peer.pid, SIGKILL);
 	close(fd);

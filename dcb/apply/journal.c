@@ -23,9 +23,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "profiles/base/descriptors.h"
+
 #define ID_TRIES  100
 #define PORTS_MAX 256
 #define BYTES_MAX (16 << 20) /* 256 ports with all they can have are 2 MiB */
+#define KEPT_FD	  3	     /* of the child that appends: its two folders */
 #define LOOK_MS	  5	     /* between two looks at the child that appends */
 
 static const char *const state_words[] = {
@@ -311,15 +314,20 @@ static int drop_torn_line(int fd)
 	off_t end = lseek(fd, 0, SEEK_END);
 	char c;
 
+	off_t whole = end;
+
 	if (end < 0)
 		return -errno;
-	for (; end > 0; end--) {
-		if (pread(fd, &c, 1, end - 1) != 1)
+	for (; whole > 0; whole--) {
+		if (pread(fd, &c, 1, whole - 1) != 1)
 			return -EIO;
 		if (c == '\n')
 			break;
 	}
-	return ftruncate(fd, end) < 0 ? -errno : 0;
+	/* Nothing is torn: what another process appends meanwhile stays. */
+	if (whole == end)
+		return 0;
+	return ftruncate(fd, whole) < 0 ? -errno : 0;
 }
 
 static int find_folder(const struct state *s, const char *id, struct folder *folder, struct err *e)
@@ -366,14 +374,22 @@ int journal_append(const struct state *s, const struct tx *tx, struct err *e)
 /* In the child. Its exit code is the positive errno. */
 static _Noreturn void append_child(const struct state *s, const struct tx *tx, const char *log)
 {
+	struct state mine = *s;
 	struct tx now;
 	int err;
 
-	/* A child of a tool that has died would hold what the tool had open. */
+	/* One that hangs in the kernel would hold what its parent has open: sockets and the lock.
+	 */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	err = journal_append(s, tx, NULL);
+	mine.dir.fd = fcntl(s->dir.fd, F_DUPFD, KEPT_FD + 2);
+	mine.tx.fd = fcntl(s->tx.fd, F_DUPFD, KEPT_FD + 2);
+	mine.dir.fd = dup2(mine.dir.fd, KEPT_FD);
+	mine.tx.fd = dup2(mine.tx.fd, KEPT_FD + 1);
+	closelog();
+	(void)descriptors_close_from(KEPT_FD + 2);
+	err = journal_append(&mine, tx, NULL);
 	if (!err)
-		err = journal_read(s, tx->id, &now, NULL);
+		err = journal_read(&mine, tx->id, &now, NULL);
 	if (!err && (now.state != tx->state || now.confirmed != tx->confirmed))
 		err = -EIO;
 	if (log)
@@ -394,6 +410,8 @@ int journal_append_within(const struct state *s, const struct tx *tx, unsigned i
 		return err_sys(e, -errno, "journal of transaction %s", tx->id);
 	while (!(ended = waitpid(child, &status, WNOHANG)) && monotonic_ms() < end)
 		(void)poll(NULL, 0, LOOK_MS);
+	if (ended < 0)
+		return err_sys(e, -errno, "journal of transaction %s", tx->id);
 	if (ended == child && WIFEXITED(status))
 		return WEXITSTATUS(status) ? err_sys(e, -WEXITSTATUS(status),
 						     "journal of transaction %s", tx->id)
@@ -685,10 +703,12 @@ int journal_none(const struct state_at *at, const char *id, struct err *e)
 	return -ENOENT;
 }
 
-/* Whether the journal itself is the reason, not a lack of memory or descriptors here. */
+/* Whether the journal itself is the reason, not a lack of memory, descriptors or rights here, nor a
+ * disk that may be well again. */
 static bool is_unusable(int err)
 {
-	return err && err != -ENOENT && err != -ENOMEM && err != -EMFILE && err != -ENFILE;
+	return err && err != -ENOENT && err != -ENOMEM && err != -EMFILE && err != -ENFILE &&
+	       err != -EIO && err != -EACCES;
 }
 
 int journal_newest(const struct state *s, struct tx *tx, struct err *e)

@@ -89,12 +89,19 @@ static int check_others(const struct state_at *at, const struct tx *tx, struct e
 	return tx_refuse(TX_REFUSE_WAITS, &other, e);
 }
 
-/* left_over: of another boot. */
-static int rollback(struct dcb *dcb, const struct state_at *at, const char *id, bool left_over,
+/* Whose undo it is. */
+enum rollback_of {
+	OF_USER,
+	OF_BOOT, /* of what another boot left */
+	OF_TOOL, /* which could not promise it: not what was confirmed meanwhile */
+};
+
+static int rollback(struct dcb *dcb, const struct state_at *at, const char *id, enum rollback_of of,
 		    unsigned int wait_s, struct tx *tx, enum apply_outcome *outcome, struct err *e)
 {
 	struct tx_view v;
 	struct state s;
+	bool stands;
 	int lock, err = state_open(at, &s, e);
 
 	memset(tx, 0, sizeof(*tx));
@@ -110,13 +117,19 @@ static int rollback(struct dcb *dcb, const struct state_at *at, const char *id, 
 	}
 	err = find(&s, id, tx, e);
 	v = tx_view(tx, false, journal_clock_ms());
-	if (!err)
+	stands = !err && of == OF_TOOL && tx_decide(&v, TX_PROMISE) == TX_GO_ON;
+	if (stands)
+		*outcome = APPLY_DONE;
+	else if (!err)
 		err = tx_refuse(tx_decide(&v, TX_ROLLBACK), tx, e);
+	/* Whoever undid it was killed before he could end it. */
+	if (err && tx->state == TX_UNDONE)
+		deadman_end(at->run, tx->id);
 	if (!err)
 		err = check_others(at, tx, e);
-	if (!err && left_over)
+	if (!err && of == OF_BOOT)
 		leave_newer(&s, tx);
-	if (!err) {
+	if (!err && !stands) {
 		err = undo(dcb, &s, tx, wait_s, outcome, e);
 		/* What is not back it goes on to undo. */
 		if (tx->state == TX_UNDONE)
@@ -130,7 +143,13 @@ static int rollback(struct dcb *dcb, const struct state_at *at, const char *id, 
 int tx_rollback(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,
 		enum apply_outcome *outcome, struct err *e)
 {
-	return rollback(dcb, at, id, false, TX_WAIT_LINK_S, tx, outcome, e);
+	return rollback(dcb, at, id, OF_USER, TX_WAIT_LINK_S, tx, outcome, e);
+}
+
+int tx_undo_unpromised(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,
+		       enum apply_outcome *outcome, struct err *e)
+{
+	return rollback(dcb, at, id, OF_TOOL, TX_WAIT_LINK_S, tx, outcome, e);
 }
 
 int tx_undo_left(struct dcb *dcb, const struct state_at *at, const char *id, unsigned int wait_s,
@@ -138,7 +157,7 @@ int tx_undo_left(struct dcb *dcb, const struct state_at *at, const char *id, uns
 {
 	enum apply_outcome outcome;
 	struct tx tx;
-	int err = rollback(dcb, at, id, true, wait_s, &tx, &outcome, e);
+	int err = rollback(dcb, at, id, OF_BOOT, wait_s, &tx, &outcome, e);
 
 	tx_clear(&tx);
 	return err;

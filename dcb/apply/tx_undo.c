@@ -238,8 +238,12 @@ static int restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, unsig
 	if (disturbs(p, steps))
 		await_port(dcb, p, wait_s);
 	err = judge(dcb, p, scope, steps, e);
-	if (!err && p->agent != DCB_AGENT_NONE)
-		err = restore_live(dcb, p, scope, e);
+	/* Also where what the agent was told is not back. */
+	if (p->agent != DCB_AGENT_NONE) {
+		int live = restore_live(dcb, p, scope, err ? NULL : e);
+
+		err = err ? err : live;
+	}
 	return err ? err : hide(dcb, p, e);
 }
 

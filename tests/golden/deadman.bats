@@ -523,7 +523,7 @@ transaction "*", which the last boot interrupted, is undone
 		ip link set v0 mtu 1500
 		python3 - <<-END &
 			import fcntl, os, struct, time
-			f = open("state/lock", "r+")
+			f = open("/run/rocecheck/lock", "r+")
 			fcntl.fcntl(f, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
 			f.truncate(0); f.write("%d\n" % os.getpid()); f.flush()
 			open("held", "w").close()

@@ -376,6 +376,72 @@ static void test_confirmed_while_stopped(void **state)
 	assert_int_equal(machine->port[0].qos.mtu, 1500);
 }
 
+/* What was asked of a dead-man that was stopped then is not answered behind the asker's back. */
+static void test_late_answer(void **state)
+{
+	char id[JOURNAL_ID_MAX];
+	struct err e = {0};
+	struct tx tx;
+
+	(void)state;
+	assert_int_equal(apply(600, id, open_fake, &e), 0);
+	assert_int_equal(signal_deadmen(SIGSTOP), 1);
+	assert_int_equal(confirm(id, &e), -ETIMEDOUT);
+	assert_int_equal(signal_deadmen(SIGCONT), 1);
+	(void)poll(NULL, 0, 500);
+	assert_int_equal(load_tx(dir, id, &tx, &e), 0);
+	assert_false(tx.confirmed);
+	tx_clear(&tx);
+	assert_int_equal(confirm(id, &e), 0);
+}
+
+/* The tool's dead-man does not answer in time, and by then somebody has confirmed: it stands. */
+static void test_confirmed_while_busy(void **state)
+{
+	struct deadman *deadman = NULL;
+	enum apply_outcome outcome;
+	char id[JOURNAL_ID_MAX];
+	struct dcb *dcb = NULL;
+	struct err e = {0};
+	struct tx tx;
+
+	(void)state;
+	assert_int_equal(apply_guarded(600, id, open_fake, &deadman, &e), 0);
+	assert_int_equal(signal_deadmen(SIGSTOP), 1);
+	assert_int_equal(deadman_check(deadman, &e), -ECANCELED);
+	assert_int_equal(signal_deadmen(SIGCONT), 1);
+	assert_int_equal(confirm(id, &e), 0);
+	assert_int_equal(open_fake(&dcb, &e), 0);
+	assert_int_equal(tx_undo_unpromised(dcb, AT(dir), id, &tx, &outcome, &e), 0);
+	assert_int_equal(outcome, APPLY_DONE);
+	assert_int_equal(tx.state, TX_DONE);
+	tx_clear(&tx);
+	free(dcb);
+	deadman_free(deadman);
+	assert_int_equal(machine->port[0].qos.mtu, 9000);
+}
+
+/* However many have looked at one that is stopped: a rollback ends it, also one that comes again.
+ */
+static void test_stopped_and_looked_at(void **state)
+{
+	char id[JOURNAL_ID_MAX], newer[JOURNAL_ID_MAX];
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(apply(600, id, open_fake, &e), 0);
+	assert_int_equal(signal_deadmen(SIGSTOP), 1);
+	for (unsigned int i = 0; i < 40; i++)
+		assert_true(deadman_lives(dir, id));
+	/* One that was killed behind its record. */
+	end_tx(dir, id, TX_UNDONE);
+	assert_int_equal(apply(0, newer, open_fake, &e), -EBUSY);
+	assert_int_equal(roll_back(id, &e), -ENOENT);
+	assert_int_equal(signal_deadmen(0), 0);
+	machine->port[0].qos.mtu = 1500;
+	assert_int_equal(apply(0, newer, open_fake, &e), 0);
+}
+
 /* The host was restarted while it waited: nobody is there who would have undone it. */
 static void test_confirmed_after_restart(void **state)
 {
@@ -754,6 +820,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_deadman_stopped, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_confirmed_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_confirmed_while_stopped, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_late_answer, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_confirmed_while_busy, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_stopped_and_looked_at, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_confirmed_after_restart, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_check_undone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_check_too_late, set_up, tear_down),
