@@ -194,12 +194,13 @@ ended() {
 
 @test "run.sh plays tests together, those that took longest first, and counts the seconds of a suite once" {
 	mkdir "$tmp/unit"
-	for name in 0 1 2; do
+	# Apart by more than a busy machine adds to one of them.
+	for name in 0 2 4; do
 		program unit/$name <<<"ok 1 - $name"
 		sed -i "2i echo $name >>'$tmp/order'; sleep $name" "$tmp/unit/$name"
 	done
-	printf 'unit/0 9\nunit/1 9\nunit/2 9\n' >"$tmp/budget"
-	tests=("$tmp"/unit/{0,1,2})
+	printf 'unit/0 9\nunit/2 9\nunit/4 9\n' >"$tmp/budget"
+	tests=("$tmp"/unit/{0,2,4})
 	export BUDGET=$tmp/budget
 	start=$EPOCHREALTIME
 	TOGETHER=3 run -0 tests/run.sh "$tmp/log" --together "${tests[@]}"
@@ -208,16 +209,16 @@ ended() {
 	rm "$tmp/order"
 	TOGETHER=1 run -0 tests/run.sh "$tmp/log" "$tmp/unit/0" --together "${tests[@]}"
 	[ "${lines[-1]}" = "4 passed, 0 failed, 0 skipped" ]
-	[ "$(echo $(<"$tmp/order"))" = "0 2 1 0" ]
+	[ "$(echo $(<"$tmp/order"))" = "0 4 2 0" ]
 	echo "three together took $took ms"
-	((took < 2900))
+	((took < 5900))
 	# The suite of a folder of the build: from the first to the last.
 	ln -s "$PWD/tests" "$tmp/tests"
 	mkdir -p "$tmp/build"
 	mv "$tmp/unit" "$tmp/build/"
 	cd "$tmp"
-	TOGETHER=3 run -0 tests/run.sh log --together build/unit/2 build/unit/1 build/unit/0
-	grep -Eqx 'unit [23]' log/seconds
+	TOGETHER=3 run -0 tests/run.sh log --together build/unit/4 build/unit/2 build/unit/0
+	grep -Eqx 'unit [45]' log/seconds
 }
 
 @test "run.sh that is ended ends what it plays, in each lane" {
