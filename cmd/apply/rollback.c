@@ -23,11 +23,6 @@ static const struct opt rollback_opts[] = {
 	{.name = NULL},
 };
 
-static bool tx_waits(const struct tx *tx)
-{
-	return tx->state == TX_DONE && tx_unconfirmed(tx);
-}
-
 static json_t *tx_to_json(const struct tx *tx)
 {
 	json_t *ports = json_array();

@@ -58,10 +58,9 @@ uint64_t tx_planned(const struct tx *tx, unsigned int port)
 	return fields;
 }
 
-bool tx_unconfirmed(const struct tx *tx)
+bool tx_waits(const struct tx *tx)
 {
-	return tx->confirm_within_s && !tx->confirmed && !tx->other_boot &&
-	       (tx->state == TX_DONE || tx->state == TX_RUNNING);
+	return tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && !tx->other_boot;
 }
 
 uint64_t journal_clock_ms(void)

@@ -80,8 +80,8 @@ void tx_clear(struct tx *tx);
 /* The fields that it writes on a port. */
 uint64_t tx_planned(const struct tx *tx, unsigned int port);
 
-/* Done and to be confirmed, or being written with a dead-man. */
-bool tx_unconfirmed(const struct tx *tx);
+/* Whether it is done in this boot, has to be confirmed, and is not. */
+bool tx_waits(const struct tx *tx);
 
 /* CLOCK_BOOTTIME, ms: no one sets it, and it goes on in sleep. */
 uint64_t journal_clock_ms(void);

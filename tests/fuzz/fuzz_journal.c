@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	fuzz_reach(FUZZ_TAKEN);
 	check_tx(&tx);
-	(void)tx_unconfirmed(&tx);
+	(void)tx_waits(&tx);
 	tx_clear(&tx);
 	return 0;
 }
