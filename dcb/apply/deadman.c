@@ -36,8 +36,6 @@
 #define DIE_MS	  3000	/* what sleeps in the kernel for longer does not see SIGKILL */
 #define TRIES	  20	/* a port that is just away comes back */
 #define PAUSE_MS  3000
-#define KEPT_FD	  3  /* the first descriptor that the dead-man keeps */
-#define FREE_FD	  64 /* none of those that it keeps is here or above */
 
 /* The first message to the tool. */
 struct ready {
@@ -129,32 +127,15 @@ static void remove_cgroups(const char *name)
 	}
 }
 
-/* Moves what stays open to the first descriptors. */
-static int keep_open(struct watcher *w)
-{
-	int *kept[] = {&w->talk, &w->state.dir.fd, &w->state.tx.fd};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(kept); i++) {
-		*kept[i] = fcntl(*kept[i], F_DUPFD, FREE_FD);
-		if (*kept[i] < 0)
-			return -errno;
-	}
-	for (unsigned int i = 0; i < ARRAY_SIZE(kept); i++) {
-		*kept[i] = dup2(*kept[i], KEPT_FD + (int)i);
-		if (*kept[i] < 0)
-			return -errno;
-	}
-	return descriptors_close_from(KEPT_FD + (int)ARRAY_SIZE(kept));
-}
-
 /* Nothing of the tool stays open: its lock would never be free, its terminal never be left. */
 static int detach(struct watcher *w)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGTSTP};
-	int null = open("/dev/null", O_RDWR), err = 0;
+	int *const kept[] = {&w->talk, &w->state.dir.fd, &w->state.tx.fd};
+	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
 
-	for (int fd = 0; null >= 0 && fd < KEPT_FD; fd++)
+	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
 		(void)dup2(null, fd);
 	for (unsigned int i = 0; i < ARRAY_SIZE(ignored); i++)
 		signal(ignored[i], SIG_IGN);
@@ -162,8 +143,8 @@ static int detach(struct watcher *w)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)umask(077);
 	if (null < 0 || chdir("/"))
-		err = -errno;
-	return err ? err : keep_open(w);
+		return -errno;
+	return descriptors_keep(STDERR_FILENO + 1, kept, ARRAY_SIZE(kept));
 }
 
 static int socket_address(const char *run, const char *id, struct sockaddr_un *a)
@@ -242,42 +223,17 @@ static int done(struct watcher *w, uint64_t confirm_by_ms, struct err *e)
 	return err;
 }
 
-static bool differs(struct watcher *w, struct err *e)
+/* A yes that nobody hears is none. */
+static int confirm(struct watcher *w, const struct question *q, struct err *e)
 {
 	struct dcb *dcb;
 	int err = w->d->open(&dcb, e);
 
 	if (err)
-		return true;
-	err = tx_compare_after(dcb, &w->tx, e);
-	dcb_close(dcb);
-	return err;
-}
-
-/* It is on disk before the answer: a yes holds over a reboot. */
-static int confirm(struct watcher *w, const struct question *q, struct err *e)
-{
-	struct tx_view v = view_now(w);
-	struct err why = {0};
-	enum tx_act act;
-	int err;
-
-	v.differs = v.state == TX_DONE && differs(w, &why);
-	act = tx_decide(&v, TX_CONFIRM);
-	err = tx_refuse(act, &w->tx, e);
-	if (act == TX_REFUSE_DIFFERS)
-		err_prefix(e, "%s", why.text);
-	if (err)
 		return err;
-	/* A yes that nobody hears is none. */
-	if (journal_clock_ms() + RECORD_MS > q->until_ms)
-		return err_sys(e, -ETIMEDOUT, "transaction %s: confirmation", w->tx.id);
-	w->tx.confirmed = true;
-	err = journal_append_within(&w->state, &w->tx, RECORD_MS, NULL, e);
-	w->tx.confirmed = !err;
+	err = tx_confirm_alone(dcb, &w->state, &w->tx, RECORD_MS, q->until_ms, e);
 	w->unsure |= err == -ETIMEDOUT;
-	if (err)
-		err_prefix(e, "not confirmed, as it would not be kept over a reboot");
+	dcb_close(dcb);
 	return err;
 }
 

@@ -28,7 +28,6 @@
 #define ID_TRIES  100
 #define PORTS_MAX 256
 #define BYTES_MAX (16 << 20) /* 256 ports with all they can have are 2 MiB */
-#define KEPT_FD	  3	     /* of the child that appends: its two folders */
 #define LOOK_MS	  5	     /* between two looks at the child that appends */
 
 static const char *const state_words[] = {
@@ -46,6 +45,11 @@ void tx_clear(struct tx *tx)
 	free(tx->port);
 	free(tx->step);
 	memset(tx, 0, sizeof(*tx));
+}
+
+struct dcb_port tx_port_names(const struct tx_port *p)
+{
+	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port, p->agent};
 }
 
 uint64_t tx_planned(const struct tx *tx, unsigned int port)
@@ -374,18 +378,15 @@ int journal_append(const struct state *s, const struct tx *tx, struct err *e)
 static _Noreturn void append_child(const struct state *s, const struct tx *tx, const char *log)
 {
 	struct state mine = *s;
+	int *const kept[] = {&mine.dir.fd, &mine.tx.fd};
 	struct tx now;
 	int err;
 
 	/* One that hangs in the kernel would hold what its parent has open: sockets and the lock.
 	 */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-	mine.dir.fd = fcntl(s->dir.fd, F_DUPFD, KEPT_FD + 2);
-	mine.tx.fd = fcntl(s->tx.fd, F_DUPFD, KEPT_FD + 2);
-	mine.dir.fd = dup2(mine.dir.fd, KEPT_FD);
-	mine.tx.fd = dup2(mine.tx.fd, KEPT_FD + 1);
 	closelog();
-	(void)descriptors_close_from(KEPT_FD + 2);
+	(void)descriptors_keep(STDERR_FILENO + 1, kept, ARRAY_SIZE(kept));
 	err = journal_append(&mine, tx, NULL);
 	if (!err)
 		err = journal_read(&mine, tx->id, &now, NULL);

@@ -77,6 +77,9 @@ struct tx {
 
 void tx_clear(struct tx *tx);
 
+/* The port for a read or a write; its strings are borrowed. */
+struct dcb_port tx_port_names(const struct tx_port *p);
+
 /* The fields that it writes on a port. */
 uint64_t tx_planned(const struct tx *tx, unsigned int port);
 

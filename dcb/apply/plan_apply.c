@@ -27,11 +27,6 @@ struct run {
 	const struct plan_run *how;
 };
 
-static struct dcb_port port_of(const struct tx_port *p)
-{
-	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port, p->agent};
-}
-
 static int read_before(struct dcb *dcb, const struct plan *plan, struct tx_port *p, struct err *e)
 {
 	struct dcb_port port;
@@ -43,7 +38,7 @@ static int read_before(struct dcb *dcb, const struct plan *plan, struct tx_port 
 	snprintf(p->driver, sizeof(p->driver), "%s", plan->driver);
 	p->ib_port = plan->ib_port;
 	p->agent = plan->agent;
-	port = port_of(p);
+	port = tx_port_names(p);
 	err = dcb_read_port(dcb, &port, &p->before, &has_dcb, e);
 	/* An undo has to give both back, what the agent was told and what the kernel had. */
 	if (!err && p->agent != DCB_AGENT_NONE)
@@ -118,7 +113,7 @@ static int reveal(struct run *r, struct err *e)
 		err = journal_make(&r->state, &r->tx, e);
 	for (unsigned int i = 0; !err && i < r->tx.port_count; i++) {
 		struct tx_port *p = &r->tx.port[i];
-		struct dcb_port names = port_of(p);
+		struct dcb_port names = tx_port_names(p);
 
 		if (!p->revealed)
 			continue;
@@ -176,7 +171,7 @@ static uint64_t deadline_ms(const struct run *r)
 static void give_up(struct run *r)
 {
 	for (unsigned int i = 0; r->tx.id[0] && i < r->tx.port_count; i++) {
-		struct dcb_port names = port_of(&r->tx.port[i]);
+		struct dcb_port names = tx_port_names(&r->tx.port[i]);
 
 		if (r->tx.port[i].revealed)
 			(void)r->dcb->backend->hide(r->dcb, &names, NULL);
@@ -237,7 +232,7 @@ static int write_steps(struct run *r, unsigned int port, const struct signals_he
 		       struct err *e)
 {
 	const struct plan *plan = r->plan[port];
-	struct dcb_port names = port_of(&r->tx.port[port]);
+	struct dcb_port names = tx_port_names(&r->tx.port[port]);
 	uint64_t right = plan_fields(plan) & ~tx_planned(&r->tx, port);
 
 	for (unsigned int i = 0; i < r->tx.step_count; i++) {
@@ -264,7 +259,7 @@ static int write_port(struct run *r, unsigned int port, const struct signals_hel
 		      struct err *e)
 {
 	struct tx_port *p = &r->tx.port[port];
-	struct dcb_port names = port_of(p);
+	struct dcb_port names = tx_port_names(p);
 	int err;
 
 	if (!plan_disrupts(r->plan[port]))

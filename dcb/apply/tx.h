@@ -50,6 +50,11 @@ int tx_undo_unpromised(struct dcb *dcb, const struct state_at *at, const char *i
 int tx_undo_left(struct dcb *dcb, const struct state_at *at, const char *id, unsigned int wait_s,
 		 struct err *e);
 
+/* Confirms one of which nobody else decides, where what it left still stands: on disk within
+ * within_ms, before until_ms of CLOCK_BOOTTIME, or not at all. */
+int tx_confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int within_ms,
+		     uint64_t until_ms, struct err *e);
+
 /* Confirms transaction id (NULL: the newest). *tx is which one, for tx_clear(). -ENOENT: there is
  * none; otherwise as decide.h has it, or an error of the storage: then it is not confirmed. */
 int tx_confirm(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,

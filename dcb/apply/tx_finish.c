@@ -163,8 +163,8 @@ int tx_undo_left(struct dcb *dcb, const struct state_at *at, const char *id, uns
 	return err;
 }
 
-/* Its dead-man has gone: nobody else decides. */
-static int confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, struct err *e)
+int tx_confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int within_ms,
+		     uint64_t until_ms, struct err *e)
 {
 	struct tx_view v = tx_view(tx, false, journal_clock_ms());
 	struct err why = {0};
@@ -178,9 +178,14 @@ static int confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, 
 		err_prefix(e, "%s", why.text);
 	if (err)
 		return err;
+	if (journal_clock_ms() + within_ms > until_ms)
+		return err_set(e, -ECANCELED, "transaction %s: nobody waits for the answer",
+			       tx->id);
 	tx->confirmed = true;
-	err = journal_append_within(s, tx, CONFIRM_MS, NULL, e);
+	err = journal_append_within(s, tx, within_ms, NULL, e);
 	tx->confirmed = !err;
+	if (err)
+		err_prefix(e, "not confirmed, as it would not be kept over a reboot");
 	return err;
 }
 
@@ -201,7 +206,7 @@ static int confirm(struct dcb *dcb, const struct state_at *at, const struct stat
 	snprintf(asked, sizeof(asked), "%s", tx->id);
 	tx_clear(tx);
 	err = journal_read(s, asked, tx, e);
-	return err ? err : confirm_alone(dcb, s, tx, e);
+	return err ? err : tx_confirm_alone(dcb, s, tx, CONFIRM_MS, UINT64_MAX, e);
 }
 
 int tx_confirm(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,

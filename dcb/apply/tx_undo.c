@@ -18,11 +18,6 @@
 #define LIVE_TRIES    15
 #define LIVE_PAUSE_MS 200
 
-static struct dcb_port port_of(const struct tx_port *p)
-{
-	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port, p->agent};
-}
-
 /* Fields that have to be as before: what was planned and what went along with it. */
 static uint64_t scope_of(const struct tx *tx, unsigned int port)
 {
@@ -46,7 +41,7 @@ static uint64_t scope_of(const struct tx *tx, unsigned int port)
  */
 static int read_now(struct dcb *dcb, const struct tx_port *p, struct qos *now, struct err *e)
 {
-	struct dcb_port port = port_of(p), alone = {p->ifname, NULL, 0, p->agent};
+	struct dcb_port port = tx_port_names(p), alone = {p->ifname, NULL, 0, p->agent};
 	bool has_dcb;
 	int err = dcb_read_port(dcb, &port, now, &has_dcb, e);
 
@@ -69,7 +64,7 @@ static uint64_t differing(const struct tx_port *p, uint64_t mask, const struct q
 /* Writes one object if it differs. */
 static int restore_object(struct dcb *dcb, const struct tx_port *p, uint64_t mask, struct err *e)
 {
-	struct dcb_port port = port_of(p);
+	struct dcb_port port = tx_port_names(p);
 	struct qos now;
 	uint64_t diff;
 	int err = read_now(dcb, p, &now, e);
@@ -129,7 +124,7 @@ static int judge(struct dcb *dcb, const struct tx_port *p, uint64_t scope, uint6
 /* An earlier rollback may have died behind its hide(). Errors show when the values are judged. */
 static void reveal(struct dcb *dcb, const struct tx_port *p)
 {
-	struct dcb_port port = port_of(p);
+	struct dcb_port port = tx_port_names(p);
 	bool made;
 
 	if (p->revealed)
@@ -138,7 +133,7 @@ static void reveal(struct dcb *dcb, const struct tx_port *p)
 
 static int hide(struct dcb *dcb, const struct tx_port *p, struct err *e)
 {
-	struct dcb_port port = port_of(p);
+	struct dcb_port port = tx_port_names(p);
 
 	return p->revealed ? dcb->backend->hide(dcb, &port, e) : 0;
 }
@@ -159,7 +154,7 @@ static unsigned int last_step(const struct tx *tx, unsigned int port, uint64_t f
 static void quiet_pfc(struct dcb *dcb, const struct tx *tx, unsigned int port)
 {
 	const struct tx_port *p = &tx->port[port];
-	struct dcb_port names = port_of(p);
+	struct dcb_port names = tx_port_names(p);
 	unsigned int pfc = last_step(tx, port, QOS_BIT(QOS_PFC_ENABLED));
 	unsigned int app =
 		last_step(tx, port, QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP));
@@ -182,7 +177,7 @@ static bool disturbs(const struct tx_port *p, uint64_t fields)
 
 static void await_port(struct dcb *dcb, struct tx_port *p, unsigned int wait_s)
 {
-	struct dcb_port port = port_of(p);
+	struct dcb_port port = tx_port_names(p);
 	struct presence now;
 
 	p->missing = NULL;
@@ -223,7 +218,7 @@ static int restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, unsig
 {
 	struct tx_port *p = &tx->port[port];
 	uint64_t scope = scope_of(tx, port), steps = tx_planned(tx, port);
-	struct dcb_port names = port_of(p);
+	struct dcb_port names = tx_port_names(p);
 	int err;
 
 	if (!steps) /* a port that may have gone */
@@ -272,7 +267,7 @@ int tx_read_after(struct dcb *dcb, struct tx *tx, struct err *e)
 
 	for (unsigned int i = 0; !err && i < tx->port_count; i++) {
 		struct tx_port *p = &tx->port[i];
-		struct dcb_port names = port_of(p);
+		struct dcb_port names = tx_port_names(p);
 		bool has_dcb;
 
 		err = dcb_read_port(dcb, &names, &p->after, &has_dcb, e);

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -30,4 +31,20 @@ static int close_listed(int first)
 int descriptors_close_from(int first)
 {
 	return close_range((unsigned int)first, UINT_MAX, 0) ? close_listed(first) : 0;
+}
+
+/* By way of numbers that none of them is to have. */
+int descriptors_keep(int first, int *const fd[], unsigned int count)
+{
+	for (unsigned int i = 0; i < count; i++) {
+		*fd[i] = fcntl(*fd[i], F_DUPFD, first + (int)count);
+		if (*fd[i] < 0)
+			return -errno;
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		*fd[i] = dup2(*fd[i], first + (int)i);
+		if (*fd[i] < 0)
+			return -errno;
+	}
+	return descriptors_close_from(first + (int)count);
 }
