@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the values of the field table from a profile, one reader a kind: the way back of
+ * Reads the values of the field table from a profile by the shape of their kind: the way back of
  * qos_text.c, and a little wider (ranges of DSCPs, maps where a list of 8 prints).
  */
 #include "profiles/profile_qos.h"
@@ -11,34 +11,60 @@
 
 #include "profiles/base/units.h"
 
-static int read_number(struct schema_load *l, const struct qos_field *f,
-		       const struct yaml_node *node, void *member)
+/* A word that stands for a number, or the number. */
+static int read_word_or_number(struct schema_load *l, const struct qos_field *f,
+			       const struct yaml_node *node, uint64_t *value)
 {
-	uint64_t value;
-	int err = schema_number(l, node, f->min, f->max, &value);
+	int word = node->kind == YAML_TEXT ? qos_word_value(f->words, node->text) : -1;
 
-	if (err)
-		return err;
-	if (f->kind == QOS_KIND_U32)
-		*(uint32_t *)member = value;
-	else if (f->kind == QOS_KIND_U16)
-		*(uint16_t *)member = value;
+	if (word >= 0) {
+		*value = word;
+		return 0;
+	}
+	/* The number of a word is as good: ethtool knows no words. */
+	if (node->kind == YAML_TEXT && !units_number(node->text, 0, UINT16_MAX, value, NULL) &&
+	    qos_element_word(f, *value))
+		return 0;
+	return schema_number(l, node, f->min, f->max, value);
+}
+
+/* A number with the unit of its kind: "64KiB", "10G". */
+static int read_amount(struct schema_load *l, const struct qos_field *f,
+		       const struct yaml_node *node, uint64_t *value)
+{
+	struct err e;
+	int err;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a number");
+	if (f->kind == QOS_KIND_TC_U64)
+		err = units_rate(node->text, f->min, f->max, value, &e);
 	else
-		*(uint8_t *)member = value;
-	return 0;
+		err = units_bytes(node->text, f->min, f->max, value, &e);
+	return err ? schema_refuse(l, node, &e) : 0;
 }
 
-static int read_bool(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
-		     void *member)
+/* Element i of a member. */
+static int read_element(struct schema_load *l, const struct qos_field *f,
+			const struct yaml_node *node, void *member, unsigned int i)
 {
-	(void)f;
-	return schema_word(l, node, qos_switch_words, member);
-}
+	uint64_t value = 0;
+	uint8_t word = 0;
+	int err;
 
-static int read_word(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
-		     void *member)
-{
-	return schema_word(l, node, f->words, member);
+	if (f->kind == QOS_KIND_MS) {
+		err = read_word_or_number(l, f, node, &value);
+	} else if (f->kind == QOS_KIND_TC_U32 || f->kind == QOS_KIND_TC_U64) {
+		err = read_amount(l, f, node, &value);
+	} else if (f->kind == QOS_KIND_BOOL || f->words) {
+		err = schema_word(l, node, f->words ? f->words : qos_switch_words, &word);
+		value = word;
+	} else {
+		err = schema_number(l, node, f->min, f->max, &value);
+	}
+	if (!err)
+		qos_element_set(f, member, i, value);
+	return err;
 }
 
 static int read_flags(struct schema_load *l, const struct qos_field *f,
@@ -109,42 +135,12 @@ static int read_prio_set(struct schema_load *l, const struct qos_field *f,
 	return bad;
 }
 
-/* One element of an array by priority or traffic class, each with its own width. */
-static int read_element(struct schema_load *l, const struct qos_field *f,
-			const struct yaml_node *node, void *member, unsigned int i)
-{
-	uint64_t value = 0;
-	struct err e;
-	int err;
-
-	if (f->kind == QOS_KIND_TC_WORD)
-		return schema_word(l, node, f->words, (uint8_t *)member + i);
-	if (f->kind == QOS_KIND_PRIO_U8 || f->kind == QOS_KIND_TC_U8) {
-		err = schema_number(l, node, f->min, f->max, &value);
-		((uint8_t *)member)[i] = value;
-		return err;
-	}
-	if (node->kind != YAML_TEXT)
-		return schema_expect(l, node, "a number");
-	if (f->kind == QOS_KIND_TC_U64)
-		err = units_rate(node->text, f->min, f->max, &value, &e);
-	else
-		err = units_bytes(node->text, f->min, f->max, &value, &e);
-	if (err)
-		return schema_refuse(l, node, &e);
-	if (f->kind == QOS_KIND_TC_U64)
-		((uint64_t *)member)[i] = value;
-	else
-		((uint32_t *)member)[i] = value;
-	return 0;
-}
-
 /* "3: 6", items i and i + 1 of a map. */
 static int read_pair(struct schema_load *l, const struct qos_field *f, const struct yaml_node *map,
 		     size_t i, void *member)
 {
 	uint64_t at = 0;
-	int err = schema_number(l, yaml_item(map, i), 0, QOS_PRIOS - 1, &at);
+	int err = schema_number(l, yaml_item(map, i), 0, qos_shapes[f->kind].count - 1, &at);
 
 	return err ? err : read_element(l, f, yaml_item(map, i + 1), member, at);
 }
@@ -167,8 +163,8 @@ static int read_array(struct schema_load *l, const struct qos_field *f,
 }
 
 /* "24-31: 3" of a map. */
-static int add_dscps(struct schema_load *l, const struct qos_field *f, const struct yaml_node *map,
-		     size_t i, uint8_t *prio)
+static int read_dscp_pair(struct schema_load *l, const struct qos_field *f,
+			  const struct yaml_node *map, size_t i, uint8_t *prio)
 {
 	const struct yaml_node *dscps = yaml_item(map, i);
 	unsigned int first = 0, last = 0;
@@ -188,16 +184,25 @@ static int add_dscps(struct schema_load *l, const struct qos_field *f, const str
 	return 0;
 }
 
-static int read_dscp_map(struct schema_load *l, const struct qos_field *f,
-			 const struct yaml_node *node, void *member)
+/* {26: 3}: what is not listed has the value of its kind. */
+static int read_map(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
+		    void *member)
 {
+	static const char *const expect[QOS_KIND_COUNT] = {
+		[QOS_KIND_DSCP_MAP] = "a map of DSCPs to priorities, such as {26: 3}",
+		[QOS_KIND_PRIO_MAP] = "a map of priorities, such as {3: 26}",
+		[QOS_KIND_SKB_MAP] = "a map of socket priorities, such as {2: 3}",
+	};
+	bool ranges = f->kind == QOS_KIND_DSCP_MAP;
 	int bad = 0;
 
 	if (node->kind != YAML_MAP)
-		return schema_expect(l, node, "a map of DSCPs to priorities, such as {26: 3}");
-	memset(member, QOS_UNMAPPED, QOS_DSCPS);
+		return schema_expect(l, node, expect[f->kind]);
+	memset(member, qos_shapes[f->kind].unlisted, qos_shapes[f->kind].count);
 	for (size_t i = 0; i < node->count; i += 2)
-		if (schema_stop(add_dscps(l, f, node, i, member), &bad))
+		if (schema_stop((ranges ? read_dscp_pair(l, f, node, i, member)
+					: read_pair(l, f, node, i, member)),
+				&bad))
 			return bad;
 	return bad;
 }
@@ -222,35 +227,17 @@ static int read_tos_map(struct schema_load *l, const struct qos_field *f,
 }
 
 static int read_tos(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
-		    void *member)
+		    uint8_t *tos)
 {
-	if (node->kind == YAML_MAP)
-		return read_tos_map(l, f, node, member);
-	if (node->kind == YAML_LIST)
-		return schema_expect(l, node, "{dscp: 26, ecn: ect0} or a number");
-	return read_number(l, f, node, member);
-}
-
-/* A word that stands for a number, or the number. */
-static int read_ms(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
-		   void *member)
-{
-	int value = node->kind == YAML_TEXT ? qos_word_value(f->words, node->text) : -1;
-	uint64_t number;
+	uint64_t value = 0;
 	int err;
 
-	if (value >= 0) {
-		*(uint16_t *)member = value;
-		return 0;
-	}
-	/* The number of a word is as good: ethtool knows no words. */
-	if (node->kind == YAML_TEXT && !units_number(node->text, 0, UINT16_MAX, &number, NULL) &&
-	    qos_word_text(f->words, number))
-		err = 0;
-	else
-		err = schema_number(l, node, f->min, f->max, &number);
-	if (!err)
-		*(uint16_t *)member = number;
+	if (node->kind == YAML_MAP)
+		return read_tos_map(l, f, node, tos);
+	if (node->kind == YAML_LIST)
+		return schema_expect(l, node, "{dscp: 26, ecn: ect0} or a number");
+	err = schema_number(l, node, f->min, f->max, &value);
+	*tos = value;
 	return err;
 }
 
@@ -273,44 +260,6 @@ static int read_selectors(struct schema_load *l, const struct qos_field *f,
 	return bad;
 }
 
-/* {3: 26}: what is not listed is not rewritten. */
-/* Keys and values of a map of numbers; what is not listed stays as it is. */
-static int read_number_map(struct schema_load *l, const struct qos_field *f,
-			   const struct yaml_node *node, unsigned int keys, uint8_t *map)
-{
-	int bad = 0;
-
-	for (size_t i = 0; i < node->count; i += 2) {
-		uint64_t key = 0, value = 0;
-		int err = schema_number(l, yaml_item(node, i), 0, keys - 1, &key);
-
-		if (!err)
-			err = schema_number(l, yaml_item(node, i + 1), f->min, f->max, &value);
-		if (schema_stop(err, &bad))
-			return bad;
-		if (!err)
-			map[key] = value;
-	}
-	return bad;
-}
-
-static int read_prio_map(struct schema_load *l, const struct qos_field *f,
-			 const struct yaml_node *node, void *member)
-{
-	if (node->kind != YAML_MAP)
-		return schema_expect(l, node, "a map of priorities, such as {3: 26}");
-	memset(member, QOS_UNMAPPED, QOS_PRIOS);
-	return read_number_map(l, f, node, QOS_PRIOS, member);
-}
-
-static int read_skb_map(struct schema_load *l, const struct qos_field *f,
-			const struct yaml_node *node, void *member)
-{
-	if (node->kind != YAML_MAP)
-		return schema_expect(l, node, "a map of socket priorities, such as {2: 3}");
-	return read_number_map(l, f, node, QOS_SKB_PRIOS, member);
-}
-
 /* "rpg_ai_rate: 5" of a map. */
 static int add_param(struct schema_load *l, const struct yaml_node *map, size_t i,
 		     struct qos_params *params)
@@ -327,16 +276,15 @@ static int add_param(struct schema_load *l, const struct yaml_node *map, size_t 
 	return 0;
 }
 
-static int read_params(struct schema_load *l, const struct qos_field *f,
-		       const struct yaml_node *node, void *member)
+static int read_params(struct schema_load *l, const struct yaml_node *node,
+		       struct qos_params *params)
 {
 	int bad = 0;
 
-	(void)f;
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of parameters to numbers");
 	for (size_t i = 0; i < node->count; i += 2)
-		if (schema_stop(add_param(l, node, i, member), &bad))
+		if (schema_stop(add_param(l, node, i, params), &bad))
 			return bad;
 	return bad;
 }
@@ -420,30 +368,30 @@ static int read_entries(struct schema_load *l, const struct yaml_node *node, str
 	return bad;
 }
 
-typedef int qos_reader(struct schema_load *l, const struct qos_field *f,
-		       const struct yaml_node *node, void *member);
+static int read_field(struct schema_load *l, const struct qos_field *f,
+		      const struct yaml_node *node, struct qos *q)
+{
+	void *member = qos_slot(q, f);
 
-static qos_reader *const readers[] = {
-	[QOS_KIND_U32] = read_number,
-	[QOS_KIND_U16] = read_number,
-	[QOS_KIND_U8] = read_number,
-	[QOS_KIND_BOOL] = read_bool,
-	[QOS_KIND_WORD] = read_word,
-	[QOS_KIND_FLAGS] = read_flags,
-	[QOS_KIND_PRIO_SET] = read_prio_set,
-	[QOS_KIND_PRIO_U8] = read_array,
-	[QOS_KIND_TC_WORD] = read_array,
-	[QOS_KIND_TC_U8] = read_array,
-	[QOS_KIND_TC_U32] = read_array,
-	[QOS_KIND_TC_U64] = read_array,
-	[QOS_KIND_DSCP_MAP] = read_dscp_map,
-	[QOS_KIND_TOS] = read_tos,
-	[QOS_KIND_MS] = read_ms,
-	[QOS_KIND_PARAMS] = read_params,
-	[QOS_KIND_SELECTORS] = read_selectors,
-	[QOS_KIND_PRIO_MAP] = read_prio_map,
-	[QOS_KIND_SKB_MAP] = read_skb_map,
-};
+	switch (qos_shapes[f->kind].form) {
+	case QOS_FORM_ONE:
+		return read_element(l, f, node, member, 0);
+	case QOS_FORM_ARRAY:
+		return read_array(l, f, node, member);
+	case QOS_FORM_LIST:
+		return read_selectors(l, f, node, member);
+	case QOS_FORM_MAP:
+		return read_map(l, f, node, member);
+	case QOS_FORM_BITS:
+		return read_prio_set(l, f, node, member);
+	case QOS_FORM_FLAGS:
+		return read_flags(l, f, node, member);
+	case QOS_FORM_OWN:
+		break;
+	}
+	return f->kind == QOS_KIND_TOS ? read_tos(l, f, node, member)
+				       : read_params(l, node, member);
+}
 
 int profile_read_qos(struct schema_load *l, enum qos_field_id id, const struct yaml_node *node,
 		     struct qos *q)
@@ -454,7 +402,7 @@ int profile_read_qos(struct schema_load *l, enum qos_field_id id, const struct y
 
 	if (f->kind == QOS_KIND_APP)
 		return read_entries(l, node, q);
-	err = readers[f->kind](l, f, node, qos_slot(&fresh, f));
+	err = read_field(l, f, node, &fresh);
 	if (!err)
 		qos_copy_field(q, &fresh, id);
 	return err;
@@ -477,22 +425,20 @@ static json_t *words_or_values(const struct qos_word *list)
 	return either;
 }
 
+/* An object with keys of a pattern. */
+static json_t *map_of(const char *pattern, json_t *item)
+{
+	return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties", pattern,
+			 item, "additionalProperties", 0);
+}
+
 /* Keys 0 to 7 in either form: a list of 8 or a map. */
 static json_t *by_eight(json_t *item)
 {
 	json_t *list = json_pack("{s:s, s:O, s:i, s:i}", "type", "array", "items", item, "minItems",
 				 QOS_PRIOS, "maxItems", QOS_PRIOS);
-	json_t *map = json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-				"^[0-7]$", item, "additionalProperties", 0);
 
-	return json_pack("{s:[o, o]}", "anyOf", list, map);
-}
-
-static json_t *dscp_map(void)
-{
-	return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-			 "^[0-9]{1,2}(-[0-9]{1,2})?$", schema_json_integer(0, QOS_PRIOS - 1),
-			 "additionalProperties", 0);
+	return json_pack("{s:[o, o]}", "anyOf", list, map_of("^[0-7]$", item));
 }
 
 static json_t *app_map(void)
@@ -500,8 +446,7 @@ static json_t *app_map(void)
 	json_t *prio = schema_json_integer(0, QOS_PRIOS - 1);
 	json_t *prios = json_pack("{s:[O, o]}", "anyOf", prio, schema_json_list(prio));
 
-	return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-			 "^[0-9]{1,5}$", prios, "additionalProperties", 0);
+	return map_of("^[0-9]{1,5}$", prios);
 }
 
 static json_t *app_entries(void)
@@ -559,7 +504,7 @@ static json_t *field_value(const struct qos_field *f)
 	case QOS_KIND_TC_U64:
 		return by_eight(schema_json_number_or(f->min, f->max, "^[0-9]+[kMGT]$"));
 	case QOS_KIND_DSCP_MAP:
-		return dscp_map();
+		return map_of("^[0-9]{1,2}(-[0-9]{1,2})?$", schema_json_integer(0, QOS_PRIOS - 1));
 	case QOS_KIND_APP:
 		return app_entries();
 	case QOS_KIND_TOS:
@@ -572,13 +517,9 @@ static json_t *field_value(const struct qos_field *f)
 	case QOS_KIND_SELECTORS:
 		return schema_json_list(schema_json_words(f->words));
 	case QOS_KIND_SKB_MAP:
-		return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-				 "^([0-9]|1[0-5])$", schema_json_integer(f->min, f->max),
-				 "additionalProperties", 0);
+		return map_of("^([0-9]|1[0-5])$", schema_json_integer(f->min, f->max));
 	case QOS_KIND_PRIO_MAP:
-		return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties",
-				 "^[0-7]$", schema_json_integer(f->min, f->max),
-				 "additionalProperties", 0);
+		return map_of("^[0-7]$", schema_json_integer(f->min, f->max));
 	}
 	return NULL;
 }

@@ -1,36 +1,78 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What follows from the field table (qos_fields.c): copy, compare, diff. Values as text are in
- * qos_text.c, as JSON in qos_json.c and qos_read.c, from profiles in profile_qos.c.
+ * qos_text.c, as JSON in qos_json.c, from profiles in profile_qos.c; each walks a value by the
+ * shape of its kind.
  */
 #include "profiles/qos.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Bytes of the member; QOS_KIND_APP is variable and handled by its own functions. */
-static const size_t kind_size[] = {
-	[QOS_KIND_U32] = sizeof(uint32_t),
-	[QOS_KIND_U16] = sizeof(uint16_t),
-	[QOS_KIND_U8] = 1,
-	[QOS_KIND_BOOL] = 1,
-	[QOS_KIND_WORD] = 1,
-	[QOS_KIND_FLAGS] = 1,
-	[QOS_KIND_PRIO_SET] = 1,
-	[QOS_KIND_PRIO_U8] = QOS_PRIOS,
-	[QOS_KIND_TC_WORD] = QOS_TCS,
-	[QOS_KIND_TC_U8] = QOS_TCS,
-	[QOS_KIND_TC_U32] = QOS_TCS * sizeof(uint32_t),
-	[QOS_KIND_TC_U64] = QOS_TCS * sizeof(uint64_t),
-	[QOS_KIND_DSCP_MAP] = QOS_DSCPS,
-	[QOS_KIND_APP] = 0,
-	[QOS_KIND_TOS] = 1,
-	[QOS_KIND_MS] = sizeof(uint16_t),
-	[QOS_KIND_SELECTORS] = QOS_SELECTORS,
-	[QOS_KIND_PRIO_MAP] = QOS_PRIOS,
-	[QOS_KIND_SKB_MAP] = QOS_SKB_PRIOS,
-	[QOS_KIND_PARAMS] = sizeof(struct qos_params),
+const struct qos_shape qos_shapes[QOS_KIND_COUNT] = {
+	[QOS_KIND_U32] = {QOS_FORM_ONE, 4, 1, 0},
+	[QOS_KIND_U16] = {QOS_FORM_ONE, 2, 1, 0},
+	[QOS_KIND_U8] = {QOS_FORM_ONE, 1, 1, 0},
+	[QOS_KIND_BOOL] = {QOS_FORM_ONE, 1, 1, 0},
+	[QOS_KIND_WORD] = {QOS_FORM_ONE, 1, 1, 0},
+	[QOS_KIND_FLAGS] = {QOS_FORM_FLAGS, 1, 1, 0},
+	[QOS_KIND_PRIO_SET] = {QOS_FORM_BITS, 1, 1, 0},
+	[QOS_KIND_PRIO_U8] = {QOS_FORM_ARRAY, 1, QOS_PRIOS, 0},
+	[QOS_KIND_TC_WORD] = {QOS_FORM_ARRAY, 1, QOS_TCS, 0},
+	[QOS_KIND_TC_U8] = {QOS_FORM_ARRAY, 1, QOS_TCS, 0},
+	[QOS_KIND_TC_U32] = {QOS_FORM_ARRAY, 4, QOS_TCS, 0},
+	[QOS_KIND_TC_U64] = {QOS_FORM_ARRAY, 8, QOS_TCS, 0},
+	[QOS_KIND_DSCP_MAP] = {QOS_FORM_MAP, 1, QOS_DSCPS, QOS_UNMAPPED},
+	[QOS_KIND_APP] = {QOS_FORM_OWN, 0, 0, 0},
+	[QOS_KIND_TOS] = {QOS_FORM_OWN, 1, 1, 0},
+	[QOS_KIND_MS] = {QOS_FORM_ONE, 2, 1, 0},
+	[QOS_KIND_SELECTORS] = {QOS_FORM_LIST, 1, QOS_SELECTORS, 0},
+	[QOS_KIND_PRIO_MAP] = {QOS_FORM_MAP, 1, QOS_PRIOS, QOS_UNMAPPED},
+	[QOS_KIND_SKB_MAP] = {QOS_FORM_MAP, 1, QOS_SKB_PRIOS, 0},
+	[QOS_KIND_PARAMS] = {QOS_FORM_OWN, sizeof(struct qos_params), 1, 0},
 };
+
+uint64_t qos_element(const struct qos_field *f, const void *member, unsigned int i)
+{
+	switch (qos_shapes[f->kind].width) {
+	case 8:
+		return ((const uint64_t *)member)[i];
+	case 4:
+		return ((const uint32_t *)member)[i];
+	case 2:
+		return ((const uint16_t *)member)[i];
+	default:
+		return ((const uint8_t *)member)[i];
+	}
+}
+
+void qos_element_set(const struct qos_field *f, void *member, unsigned int i, uint64_t value)
+{
+	switch (qos_shapes[f->kind].width) {
+	case 8:
+		((uint64_t *)member)[i] = value;
+		break;
+	case 4:
+		((uint32_t *)member)[i] = value;
+		break;
+	case 2:
+		((uint16_t *)member)[i] = value;
+		break;
+	default:
+		((uint8_t *)member)[i] = value;
+	}
+}
+
+const char *qos_element_word(const struct qos_field *f, uint64_t value)
+{
+	return f->words && value <= UINT16_MAX ? qos_word_text(f->words, value) : NULL;
+}
+
+/* Bytes of the member; QOS_KIND_APP is variable and handled by its own functions. */
+static size_t member_size(const struct qos_field *f)
+{
+	return (size_t)qos_shapes[f->kind].width * qos_shapes[f->kind].count;
+}
 
 int qos_field_find(const char *key)
 {
@@ -98,7 +140,7 @@ void qos_copy_field(struct qos *dst, const struct qos *src, enum qos_field_id id
 		memcpy(dst->app, src->app, sizeof(dst->app));
 		return;
 	}
-	memcpy(qos_slot(dst, f), qos_member(src, f), kind_size[f->kind]);
+	memcpy(qos_slot(dst, f), qos_member(src, f), member_size(f));
 }
 
 /* Whether every entry of want stands in have. */
@@ -123,7 +165,7 @@ bool qos_field_equal(const struct qos *a, const struct qos *b, enum qos_field_id
 		return false;
 	if (f->kind == QOS_KIND_APP)
 		return a->app_count == b->app_count && apps_covered(a, b);
-	return !memcmp(qos_member(a, f), qos_member(b, f), kind_size[f->kind]);
+	return !memcmp(qos_member(a, f), qos_member(b, f), member_size(f));
 }
 
 static bool dscp_satisfied(const struct qos *want, const struct qos *have)

@@ -219,6 +219,25 @@ enum qos_kind {
 	QOS_KIND_SKB_MAP,   /* uint8_t[16], range min..max, unlisted 0: {2: 3} */
 	QOS_KIND_PARAMS,    /* struct qos_params: {rpg_ai_rate: 5} */
 };
+#define QOS_KIND_COUNT (QOS_KIND_PARAMS + 1)
+
+/* How the numbers of a kind make up its value, in profiles, JSON and text alike. */
+enum qos_form {
+	QOS_FORM_ONE,	/* one number, or a word for it */
+	QOS_FORM_ARRAY, /* JSON: all of them; profiles: all, or a map of those that are not 0 */
+	QOS_FORM_MAP,	/* a map of those that are not `unlisted` */
+	QOS_FORM_LIST,	/* those before the first 0 */
+	QOS_FORM_BITS,	/* a list of the bits that are set */
+	QOS_FORM_FLAGS, /* a list of the words of bits that are set */
+	QOS_FORM_OWN,	/* its own code in each codec */
+};
+
+struct qos_shape {
+	enum qos_form form;
+	uint16_t width; /* bytes of one element */
+	uint8_t count;	/* of elements; 0: of its own */
+	uint8_t unlisted;
+};
 
 struct qos_field {
 	const char *key; /* dotted path in profiles and JSON: "pfc.enabled" */
@@ -261,6 +280,14 @@ void qos_param_put(struct qos_params *params, unsigned int i, uint32_t value);
 /* The member of a field, for code that walks the table: to read, and to write. */
 const void *qos_member(const struct qos *q, const struct qos_field *f);
 void *qos_slot(struct qos *q, const struct qos_field *f);
+
+/* By kind; and element i of a member whose form is not OWN. A value that is set fits its width. */
+extern const struct qos_shape qos_shapes[QOS_KIND_COUNT];
+uint64_t qos_element(const struct qos_field *f, const void *member, unsigned int i);
+void qos_element_set(const struct qos_field *f, void *member, unsigned int i, uint64_t value);
+
+/* The word of a value of this field, NULL when it has none. */
+const char *qos_element_word(const struct qos_field *f, uint64_t value);
 
 /* Inserts at its place in the order and sets has. -EEXIST when the same triple is there, -ENOSPC,
  * -EINVAL for a selector or priority that cannot be. */

@@ -24,48 +24,69 @@ static void array_push(json_t **array, json_t *item)
 	*array = NULL;
 }
 
-static json_t *write_word(const struct qos_word *words, uint8_t value)
+/* A value without a word is a number. */
+static json_t *word_to_json(const struct qos_word *words, uint8_t value)
 {
 	const char *word = qos_word_text(words, value);
 
 	return word ? json_string(word) : json_integer(value);
 }
 
-static json_t *write_u32(const struct qos_field *f, const void *member)
+static json_t *element_to_json(const struct qos_field *f, const void *member, unsigned int i)
 {
-	(void)f;
-	return json_integer(*(const uint32_t *)member);
+	uint64_t value = qos_element(f, member, i);
+	const char *word = qos_element_word(f, value);
+
+	if (f->kind == QOS_KIND_BOOL)
+		return json_boolean(value);
+	return word ? json_string(word) : json_uint(value);
 }
 
-static json_t *write_u16(const struct qos_field *f, const void *member)
+/* All elements, or those before the first 0. */
+static json_t *list_to_json(const struct qos_field *f, const void *member, bool all)
 {
-	(void)f;
-	return json_integer(*(const uint16_t *)member);
-}
-
-static json_t *write_u8(const struct qos_field *f, const void *member)
-{
-	(void)f;
-	return json_integer(*(const uint8_t *)member);
-}
-
-static json_t *write_bool(const struct qos_field *f, const void *member)
-{
-	(void)f;
-	return json_boolean(*(const uint8_t *)member);
-}
-
-static json_t *write_one_word(const struct qos_field *f, const void *member)
-{
-	return write_word(f->words, *(const uint8_t *)member);
-}
-
-static json_t *write_flags(const struct qos_field *f, const void *member)
-{
-	uint8_t left = *(const uint8_t *)member;
 	json_t *array = json_array();
 
-	for (const struct qos_word *w = f->words; w->word; w++) {
+	for (unsigned int i = 0; i < qos_shapes[f->kind].count; i++)
+		if (all || qos_element(f, member, i))
+			array_push(&array, element_to_json(f, member, i));
+		else
+			break;
+	return array;
+}
+
+static json_t *map_to_json(const struct qos_field *f, const void *member)
+{
+	json_t *object = json_object();
+	char key[4];
+
+	for (unsigned int i = 0; object && i < qos_shapes[f->kind].count; i++) {
+		if (qos_element(f, member, i) == qos_shapes[f->kind].unlisted)
+			continue;
+		snprintf(key, sizeof(key), "%u", i);
+		if (json_object_set_new(object, key, element_to_json(f, member, i))) {
+			json_decref(object);
+			return NULL;
+		}
+	}
+	return object;
+}
+
+static json_t *bits_to_json(uint8_t set)
+{
+	json_t *array = json_array();
+
+	for (unsigned int i = 0; i < 8; i++)
+		if (set & (1u << i))
+			array_push(&array, json_integer(i));
+	return array;
+}
+
+static json_t *flags_to_json(const struct qos_word *w, uint8_t left)
+{
+	json_t *array = json_array();
+
+	for (; w->word; w++) {
 		if (!(left & w->value))
 			continue;
 		array_push(&array, json_string(w->word));
@@ -76,143 +97,15 @@ static json_t *write_flags(const struct qos_field *f, const void *member)
 	return array;
 }
 
-static json_t *write_prio_set(const struct qos_field *f, const void *member)
+static json_t *tos_to_json(const struct qos_field *f, uint8_t tos)
 {
-	uint8_t set = *(const uint8_t *)member;
-	json_t *array = json_array();
-
-	(void)f;
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
-		if (set & (1u << prio))
-			array_push(&array, json_integer(prio));
-	return array;
+	return json_pack("{s:i, s:o}", "dscp", tos >> 2, "ecn", word_to_json(f->words, tos & 3));
 }
 
-static json_t *write_array_u8(const struct qos_field *f, const void *member)
+static json_t *params_to_json(const struct qos_params *params)
 {
-	json_t *array = json_array();
-
-	(void)f;
-	for (unsigned int i = 0; i < QOS_PRIOS; i++)
-		array_push(&array, json_integer(((const uint8_t *)member)[i]));
-	return array;
-}
-
-static json_t *write_array_u32(const struct qos_field *f, const void *member)
-{
-	json_t *array = json_array();
-
-	(void)f;
-	for (unsigned int i = 0; i < QOS_TCS; i++)
-		array_push(&array, json_uint(((const uint32_t *)member)[i]));
-	return array;
-}
-
-static json_t *write_array_u64(const struct qos_field *f, const void *member)
-{
-	json_t *array = json_array();
-
-	(void)f;
-	for (unsigned int i = 0; i < QOS_TCS; i++)
-		array_push(&array, json_uint(((const uint64_t *)member)[i]));
-	return array;
-}
-
-static json_t *write_array_word(const struct qos_field *f, const void *member)
-{
-	json_t *array = json_array();
-
-	for (unsigned int i = 0; i < QOS_TCS; i++)
-		array_push(&array, write_word(f->words, ((const uint8_t *)member)[i]));
-	return array;
-}
-
-static json_t *write_dscp_map(const struct qos_field *f, const void *member)
-{
-	const uint8_t *prio = member;
 	json_t *object = json_object();
 
-	(void)f;
-	for (unsigned int dscp = 0; object && dscp < QOS_DSCPS; dscp++) {
-		char key[4];
-
-		if (prio[dscp] == QOS_UNMAPPED)
-			continue;
-		snprintf(key, sizeof(key), "%u", dscp);
-		if (json_object_set_new(object, key, json_integer(prio[dscp]))) {
-			json_decref(object);
-			return NULL;
-		}
-	}
-	return object;
-}
-
-static json_t *write_tos(const struct qos_field *f, const void *member)
-{
-	uint8_t tos = *(const uint8_t *)member;
-
-	return json_pack("{s:i, s:o}", "dscp", tos >> 2, "ecn", write_word(f->words, tos & 3));
-}
-
-static json_t *write_ms(const struct qos_field *f, const void *member)
-{
-	uint16_t value = *(const uint16_t *)member;
-	const char *word = qos_word_text(f->words, value);
-
-	return word ? json_string(word) : json_integer(value);
-}
-
-static json_t *write_selectors(const struct qos_field *f, const void *member)
-{
-	const uint8_t *selector = member;
-	json_t *array = json_array();
-
-	for (unsigned int i = 0; i < QOS_SELECTORS && selector[i]; i++)
-		array_push(&array, write_word(f->words, selector[i]));
-	return array;
-}
-
-static json_t *write_prio_map(const struct qos_field *f, const void *member)
-{
-	const uint8_t *value = member;
-	json_t *object = json_object();
-
-	(void)f;
-	for (unsigned int prio = 0; object && prio < QOS_PRIOS; prio++) {
-		const char key[2] = {(char)('0' + prio), '\0'};
-
-		if (value[prio] != QOS_UNMAPPED &&
-		    json_object_set_new(object, key, json_integer(value[prio]))) {
-			json_decref(object);
-			return NULL;
-		}
-	}
-	return object;
-}
-
-static json_t *write_skb_map(const struct qos_field *f, const void *member)
-{
-	const uint8_t *value = member;
-	json_t *object = json_object();
-	char key[4];
-
-	(void)f;
-	for (unsigned int prio = 0; object && prio < QOS_SKB_PRIOS; prio++) {
-		snprintf(key, sizeof(key), "%u", prio);
-		if (value[prio] && json_object_set_new(object, key, json_integer(value[prio]))) {
-			json_decref(object);
-			return NULL;
-		}
-	}
-	return object;
-}
-
-static json_t *write_params(const struct qos_field *f, const void *member)
-{
-	const struct qos_params *params = member;
-	json_t *object = json_object();
-
-	(void)f;
 	for (unsigned int i = 0; object && i < QOS_PARAM_COUNT; i++) {
 		if (!qos_param_has(params, i))
 			continue;
@@ -225,13 +118,13 @@ static json_t *write_params(const struct qos_field *f, const void *member)
 	return object;
 }
 
-static json_t *write_apps(const struct qos *q)
+static json_t *apps_to_json(const struct qos *q)
 {
 	json_t *array = json_array();
 
 	for (unsigned int i = 0; i < q->app_count; i++) {
 		const struct qos_app *app = &q->app[i];
-		json_t *selector = write_word(qos_app_words, app->selector);
+		json_t *selector = word_to_json(qos_app_words, app->selector);
 
 		array_push(&array, json_pack("{s:o, s:i, s:i}", "selector", selector, "protocol",
 					     app->protocol, "prio", app->prio));
@@ -239,37 +132,32 @@ static json_t *write_apps(const struct qos *q)
 	return array;
 }
 
-static json_t *(*const writers[])(const struct qos_field *f, const void *member) = {
-	[QOS_KIND_U32] = write_u32,
-	[QOS_KIND_U16] = write_u16,
-	[QOS_KIND_U8] = write_u8,
-	[QOS_KIND_BOOL] = write_bool,
-	[QOS_KIND_WORD] = write_one_word,
-	[QOS_KIND_FLAGS] = write_flags,
-	[QOS_KIND_PRIO_SET] = write_prio_set,
-	[QOS_KIND_PRIO_U8] = write_array_u8,
-	[QOS_KIND_TC_WORD] = write_array_word,
-	[QOS_KIND_TC_U8] = write_array_u8,
-	[QOS_KIND_TC_U32] = write_array_u32,
-	[QOS_KIND_TC_U64] = write_array_u64,
-	[QOS_KIND_DSCP_MAP] = write_dscp_map,
-	[QOS_KIND_TOS] = write_tos,
-	[QOS_KIND_MS] = write_ms,
-	[QOS_KIND_SELECTORS] = write_selectors,
-	[QOS_KIND_PRIO_MAP] = write_prio_map,
-	[QOS_KIND_SKB_MAP] = write_skb_map,
-	[QOS_KIND_PARAMS] = write_params,
-};
-
 json_t *qos_field_json(const struct qos *q, enum qos_field_id id)
 {
 	const struct qos_field *f = &qos_fields[id];
+	const void *member = qos_member(q, f);
 
 	if (!qos_has(q, id))
 		return json_null();
-	if (f->kind == QOS_KIND_APP)
-		return write_apps(q);
-	return writers[f->kind](f, qos_member(q, f));
+	switch (qos_shapes[f->kind].form) {
+	case QOS_FORM_ONE:
+		return element_to_json(f, member, 0);
+	case QOS_FORM_ARRAY:
+		return list_to_json(f, member, true);
+	case QOS_FORM_LIST:
+		return list_to_json(f, member, false);
+	case QOS_FORM_MAP:
+		return map_to_json(f, member);
+	case QOS_FORM_BITS:
+		return bits_to_json(*(const uint8_t *)member);
+	case QOS_FORM_FLAGS:
+		return flags_to_json(f->words, *(const uint8_t *)member);
+	case QOS_FORM_OWN:
+		break;
+	}
+	if (f->kind == QOS_KIND_TOS)
+		return tos_to_json(f, *(const uint8_t *)member);
+	return f->kind == QOS_KIND_PARAMS ? params_to_json(member) : apps_to_json(q);
 }
 
 json_t *qos_keys_json(uint64_t fields)
@@ -355,124 +243,41 @@ static bool read_word(const struct qos_word *words, const json_t *json, uint8_t 
 	return true;
 }
 
-static bool read_u32(const struct qos_field *f, const json_t *json, void *member)
+/* A word, the number of one, or a number in the range of the field. That range is for profiles
+ * where the member has 64 bits: a device may state more. */
+static bool read_element(const struct qos_field *f, const json_t *json, void *member,
+			 unsigned int i)
 {
-	uint64_t value;
+	uint64_t max = qos_shapes[f->kind].width == 8 ? INT64_MAX : f->max, value;
 
-	if (!read_number(json, f->min, f->max, &value))
-		return false;
-	*(uint32_t *)member = value;
-	return true;
-}
-
-static bool read_u16(const struct qos_field *f, const json_t *json, void *member)
-{
-	uint64_t value;
-
-	if (!read_number(json, f->min, f->max, &value))
-		return false;
-	*(uint16_t *)member = value;
-	return true;
-}
-
-static bool read_u8(const struct qos_field *f, const json_t *json, void *member)
-{
-	return read_byte(json, f->min, f->max, member);
-}
-
-static bool read_bool(const struct qos_field *f, const json_t *json, void *member)
-{
-	(void)f;
-	if (!json_is_boolean(json))
-		return false;
-	*(uint8_t *)member = json_is_true(json);
-	return true;
-}
-
-static bool read_one_word(const struct qos_field *f, const json_t *json, void *member)
-{
-	uint8_t *byte = member;
-
-	return read_word(f->words, json, byte) && *byte >= f->min && *byte <= f->max;
-}
-
-static bool read_flags(const struct qos_field *f, const json_t *json, void *member)
-{
-	uint8_t flags = 0;
-
-	if (!json_is_array(json))
-		return false;
-	for (size_t i = 0; i < json_array_size(json); i++) {
-		uint8_t flag;
-
-		if (!read_word(f->words, json_array_get(json, i), &flag))
+	if (f->kind == QOS_KIND_BOOL) {
+		value = json_is_true(json);
+		if (!json_is_boolean(json))
 			return false;
-		flags |= flag;
+	} else if (f->words && json_is_string(json)) {
+		int word = qos_word_value(f->words, json_string_value(json));
+
+		if (word < 0)
+			return false;
+		value = word;
+	} else if (!read_number(json, 0, INT64_MAX, &value) ||
+		   (!qos_element_word(f, value) && (value < f->min || value > max))) {
+		return false;
 	}
-	*(uint8_t *)member = flags;
+	qos_element_set(f, member, i, value);
 	return true;
 }
 
-static bool read_prio_set(const struct qos_field *f, const json_t *json, void *member)
+/* All elements, or as many as there are. */
+static bool read_list(const struct qos_field *f, const json_t *json, void *member, bool all)
 {
-	uint8_t set = 0;
+	size_t n = json_array_size(json), count = qos_shapes[f->kind].count;
 
-	if (!json_is_array(json))
+	if (!json_is_array(json) || n > count || (all && n < count))
 		return false;
-	for (size_t i = 0; i < json_array_size(json); i++) {
-		uint8_t prio;
-
-		if (!read_byte(json_array_get(json, i), f->min, f->max, &prio))
-			return false;
-		set |= 1u << prio;
-	}
-	*(uint8_t *)member = set;
-	return true;
-}
-
-static bool is_array_of_8(const json_t *json)
-{
-	return json_is_array(json) && json_array_size(json) == QOS_PRIOS;
-}
-
-static bool read_array_u8(const struct qos_field *f, const json_t *json, void *member)
-{
-	if (!is_array_of_8(json))
-		return false;
-	for (unsigned int i = 0; i < QOS_PRIOS; i++)
-		if (!read_byte(json_array_get(json, i), f->min, f->max, (uint8_t *)member + i))
-			return false;
-	return true;
-}
-
-static bool read_array_word(const struct qos_field *f, const json_t *json, void *member)
-{
-	if (!is_array_of_8(json))
-		return false;
-	for (unsigned int i = 0; i < QOS_TCS; i++)
-		if (!read_word(f->words, json_array_get(json, i), (uint8_t *)member + i))
-			return false;
-	return true;
-}
-
-static bool read_array_u32(const struct qos_field *f, const json_t *json, void *member)
-{
-	if (!is_array_of_8(json))
-		return false;
-	for (unsigned int i = 0; i < QOS_TCS; i++)
-		if (!read_u32(f, json_array_get(json, i), (uint32_t *)member + i))
-			return false;
-	return true;
-}
-
-/* The field's range is for profiles; a device may state more. */
-static bool read_array_u64(const struct qos_field *f, const json_t *json, void *member)
-{
-	(void)f;
-	if (!is_array_of_8(json))
-		return false;
-	for (unsigned int i = 0; i < QOS_TCS; i++)
-		if (!read_number(json_array_get(json, i), 0, INT64_MAX, (uint64_t *)member + i))
+	for (size_t i = 0; i < n; i++)
+		if (!read_element(f, json_array_get(json, i), member, i) ||
+		    (!all && !qos_element(f, member, i)))
 			return false;
 	return true;
 }
@@ -489,26 +294,45 @@ static int read_key(const char *key, int count)
 	return strcmp(canonical, key) ? -EINVAL : number;
 }
 
-static bool read_dscp_map(const struct qos_field *f, const json_t *json, void *member)
+static bool read_map(const struct qos_field *f, const json_t *json, void *member)
 {
-	uint8_t *prio = member;
 	const char *key;
 	json_t *value;
 
 	if (!json_is_object(json))
 		return false;
-	memset(prio, QOS_UNMAPPED, QOS_DSCPS);
+	memset(member, qos_shapes[f->kind].unlisted, qos_shapes[f->kind].count);
 	/* The macro wants a pointer to non-const but only reads. */
 	json_object_foreach ((json_t *)json, key, value) {
-		int dscp = read_key(key, QOS_DSCPS);
+		int i = read_key(key, qos_shapes[f->kind].count);
 
-		if (dscp < 0 || !read_byte(value, f->min, f->max, &prio[dscp]))
+		if (i < 0 || !read_element(f, value, member, i))
 			return false;
 	}
 	return true;
 }
 
-static bool read_tos(const struct qos_field *f, const json_t *json, void *member)
+/* Numbers of bits, or words of flags. */
+static bool read_bits(const struct qos_field *f, const json_t *json, uint8_t *set)
+{
+	bool flags = qos_shapes[f->kind].form == QOS_FORM_FLAGS;
+	uint8_t bit;
+
+	if (!json_is_array(json))
+		return false;
+	*set = 0;
+	for (size_t i = 0; i < json_array_size(json); i++) {
+		const json_t *item = json_array_get(json, i);
+
+		if (!(flags ? read_word(f->words, item, &bit)
+			    : read_byte(item, f->min, f->max, &bit)))
+			return false;
+		*set |= flags ? bit : 1u << bit;
+	}
+	return true;
+}
+
+static bool read_tos(const struct qos_field *f, const json_t *json, uint8_t *tos)
 {
 	uint8_t dscp, ecn;
 
@@ -516,85 +340,16 @@ static bool read_tos(const struct qos_field *f, const json_t *json, void *member
 		return false;
 	if (!read_word(f->words, json_object_get(json, "ecn"), &ecn) || ecn > 3)
 		return false;
-	*(uint8_t *)member = dscp << 2 | ecn;
-	return true;
-}
-
-static bool read_ms(const struct qos_field *f, const json_t *json, void *member)
-{
-	json_int_t number = json_integer_value(json);
-	int value;
-
-	if (json_is_integer(json) && number >= 0 && number <= UINT16_MAX &&
-	    qos_word_text(f->words, number)) {
-		*(uint16_t *)member = number;
-		return true;
-	}
-	if (!json_is_string(json))
-		return read_u16(f, json, member);
-	value = qos_word_value(f->words, json_string_value(json));
-	if (value < 0)
-		return false;
-	*(uint16_t *)member = value;
-	return true;
-}
-
-static bool read_selectors(const struct qos_field *f, const json_t *json, void *member)
-{
-	uint8_t *selector = member;
-
-	if (!json_is_array(json) || json_array_size(json) > QOS_SELECTORS)
-		return false;
-	memset(selector, 0, QOS_SELECTORS);
-	for (size_t i = 0; i < json_array_size(json); i++)
-		if (!read_word(f->words, json_array_get(json, i), &selector[i]) || !selector[i])
-			return false;
-	return true;
-}
-
-static bool read_prio_map(const struct qos_field *f, const json_t *json, void *member)
-{
-	uint8_t *map = member;
-	const char *key;
-	json_t *value;
-
-	if (!json_is_object(json))
-		return false;
-	memset(map, QOS_UNMAPPED, QOS_PRIOS);
-	/* The macro wants a pointer to non-const but only reads. */
-	json_object_foreach ((json_t *)json, key, value)
-		if (key[0] < '0' || key[0] > '7' || key[1] ||
-		    !read_byte(value, f->min, f->max, &map[key[0] - '0']))
-			return false;
-	return true;
-}
-
-static bool read_skb_map(const struct qos_field *f, const json_t *json, void *member)
-{
-	uint8_t *map = member;
-	const char *key;
-	json_t *value;
-
-	if (!json_is_object(json))
-		return false;
-	memset(map, 0, QOS_SKB_PRIOS);
-	json_object_foreach ((json_t *)json, key, value) {
-		int prio = read_key(key, QOS_SKB_PRIOS);
-
-		if (prio < 0 || !read_byte(value, f->min, f->max, &map[prio]))
-			return false;
-	}
+	*tos = dscp << 2 | ecn;
 	return true;
 }
 
 /* A parameter that nobody here knows is one of a newer writer. */
-static bool read_params(const struct qos_field *f, const json_t *json, void *member)
+static bool read_params(const json_t *json, struct qos_params *params)
 {
-	struct qos_params *params = member;
 	const char *key;
 	json_t *item;
 
-	(void)f;
 	if (!json_is_object(json))
 		return false;
 	memset(params, 0, sizeof(*params));
@@ -635,27 +390,29 @@ static bool read_apps(const json_t *json, struct qos *q)
 	return true;
 }
 
-static bool (*const readers[])(const struct qos_field *f, const json_t *json, void *member) = {
-	[QOS_KIND_U32] = read_u32,
-	[QOS_KIND_U16] = read_u16,
-	[QOS_KIND_U8] = read_u8,
-	[QOS_KIND_BOOL] = read_bool,
-	[QOS_KIND_WORD] = read_one_word,
-	[QOS_KIND_FLAGS] = read_flags,
-	[QOS_KIND_PRIO_SET] = read_prio_set,
-	[QOS_KIND_PRIO_U8] = read_array_u8,
-	[QOS_KIND_TC_WORD] = read_array_word,
-	[QOS_KIND_TC_U8] = read_array_u8,
-	[QOS_KIND_TC_U32] = read_array_u32,
-	[QOS_KIND_TC_U64] = read_array_u64,
-	[QOS_KIND_DSCP_MAP] = read_dscp_map,
-	[QOS_KIND_TOS] = read_tos,
-	[QOS_KIND_MS] = read_ms,
-	[QOS_KIND_SELECTORS] = read_selectors,
-	[QOS_KIND_PRIO_MAP] = read_prio_map,
-	[QOS_KIND_SKB_MAP] = read_skb_map,
-	[QOS_KIND_PARAMS] = read_params,
-};
+static bool read_field(const struct qos_field *f, const json_t *json, struct qos *q)
+{
+	void *member = qos_slot(q, f);
+
+	switch (qos_shapes[f->kind].form) {
+	case QOS_FORM_ONE:
+		return read_element(f, json, member, 0);
+	case QOS_FORM_ARRAY:
+		return read_list(f, json, member, true);
+	case QOS_FORM_LIST:
+		return read_list(f, json, member, false);
+	case QOS_FORM_MAP:
+		return read_map(f, json, member);
+	case QOS_FORM_BITS:
+	case QOS_FORM_FLAGS:
+		return read_bits(f, json, member);
+	case QOS_FORM_OWN:
+		break;
+	}
+	if (f->kind == QOS_KIND_TOS)
+		return read_tos(f, json, member);
+	return f->kind == QOS_KIND_PARAMS ? read_params(json, member) : read_apps(json, q);
+}
 
 static const json_t *object_get_path(const json_t *object, const char *path)
 {
@@ -679,13 +436,10 @@ int qos_from_json(const json_t *json, struct qos *q, struct err *e)
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		const struct qos_field *f = &qos_fields[id];
 		const json_t *value = object_get_path(json, f->key);
-		bool good;
 
 		if (!value || json_is_null(value))
 			continue;
-		good = f->kind == QOS_KIND_APP ? read_apps(value, &read)
-					       : readers[f->kind](f, value, qos_slot(&read, f));
-		if (!good)
+		if (!read_field(f, value, &read))
 			return err_set(e, -EINVAL, "%s: wrong type or out of range", f->key);
 		read.has |= QOS_BIT(id);
 	}

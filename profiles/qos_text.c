@@ -42,42 +42,67 @@ static void put_word(struct text *t, const struct qos_word *words, uint8_t value
 		put(t, "%u", value);
 }
 
-static void put_u32(struct text *t, const struct qos_field *f, const void *member)
+static void put_element(struct text *t, const struct qos_field *f, const void *member,
+			unsigned int i)
 {
-	(void)f;
-	put(t, "%u", *(const uint32_t *)member);
+	uint64_t value = qos_element(f, member, i);
+	const char *word = f->kind == QOS_KIND_BOOL ? value ? "on" : "off"
+						    : qos_element_word(f, value);
+
+	if (word)
+		put(t, "%s", word);
+	else
+		put(t, "%llu", (unsigned long long)value);
 }
 
-static void put_u16(struct text *t, const struct qos_field *f, const void *member)
+/* All elements, or those before the first 0. */
+static void put_list(struct text *t, const struct qos_field *f, const void *member, bool all)
 {
-	(void)f;
-	put(t, "%u", *(const uint16_t *)member);
+	put(t, "[");
+	for (unsigned int i = 0; i < qos_shapes[f->kind].count; i++) {
+		if (!all && !qos_element(f, member, i))
+			break;
+		put(t, "%s", i ? ", " : "");
+		put_element(t, f, member, i);
+	}
+	put(t, "]");
 }
 
-static void put_u8(struct text *t, const struct qos_field *f, const void *member)
+static void put_map(struct text *t, const struct qos_field *f, const void *member)
 {
-	(void)f;
-	put(t, "%u", *(const uint8_t *)member);
+	const char *comma = "";
+
+	put(t, "{");
+	for (unsigned int i = 0; i < qos_shapes[f->kind].count; i++) {
+		if (qos_element(f, member, i) == qos_shapes[f->kind].unlisted)
+			continue;
+		put(t, "%s%u: ", comma, i);
+		put_element(t, f, member, i);
+		comma = ", ";
+	}
+	put(t, "}");
 }
 
-static void put_bool(struct text *t, const struct qos_field *f, const void *member)
+static void put_bits(struct text *t, uint8_t set)
 {
-	(void)f;
-	put(t, "%s", *(const uint8_t *)member ? "on" : "off");
-}
-
-static void put_one_word(struct text *t, const struct qos_field *f, const void *member)
-{
-	put_word(t, f->words, *(const uint8_t *)member);
-}
-
-static void put_flags(struct text *t, const struct qos_field *f, const void *member)
-{
-	uint8_t left = *(const uint8_t *)member;
 	const char *comma = "";
 
 	put(t, "[");
-	for (const struct qos_word *w = f->words; w->word; w++) {
+	for (unsigned int i = 0; i < 8; i++) {
+		if (!(set & (1u << i)))
+			continue;
+		put(t, "%s%u", comma, i);
+		comma = ", ";
+	}
+	put(t, "]");
+}
+
+static void put_flags(struct text *t, const struct qos_word *w, uint8_t left)
+{
+	const char *comma = "";
+
+	put(t, "[");
+	for (; w->word; w++) {
 		if (!(left & w->value))
 			continue;
 		put(t, "%s%s", comma, w->word);
@@ -89,162 +114,10 @@ static void put_flags(struct text *t, const struct qos_field *f, const void *mem
 	put(t, "]");
 }
 
-static void put_prio_set(struct text *t, const struct qos_field *f, const void *member)
-{
-	uint8_t set = *(const uint8_t *)member;
-	const char *comma = "";
-
-	(void)f;
-	put(t, "[");
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
-		if (!(set & (1u << prio)))
-			continue;
-		put(t, "%s%u", comma, prio);
-		comma = ", ";
-	}
-	put(t, "]");
-}
-
-static void put_prio_u8(struct text *t, const struct qos_field *f, const void *member)
-{
-	const uint8_t *value = member;
-
-	(void)f;
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
-		put(t, "%s%u", prio ? ", " : "[", value[prio]);
-	put(t, "]");
-}
-
-static void put_tc_word(struct text *t, const struct qos_field *f, const void *member)
-{
-	const uint8_t *value = member;
-	const char *comma = "";
-
-	put(t, "{");
-	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
-		if (value[tc] == QOS_TSA_STRICT)
-			continue;
-		put(t, "%s%u: ", comma, tc);
-		put_word(t, f->words, value[tc]);
-		comma = ", ";
-	}
-	put(t, "}");
-}
-
-static uint64_t tc_value(enum qos_kind kind, const void *member, unsigned int tc)
-{
-	switch (kind) {
-	case QOS_KIND_TC_U64:
-		return ((const uint64_t *)member)[tc];
-	case QOS_KIND_TC_U32:
-		return ((const uint32_t *)member)[tc];
-	default:
-		return ((const uint8_t *)member)[tc];
-	}
-}
-
-static void put_tc_number(struct text *t, const struct qos_field *f, const void *member)
+static void put_params(struct text *t, const struct qos_params *params)
 {
 	const char *comma = "";
 
-	put(t, "{");
-	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
-		uint64_t value = tc_value(f->kind, member, tc);
-
-		if (!value)
-			continue;
-		put(t, "%s%u: %llu", comma, tc, (unsigned long long)value);
-		comma = ", ";
-	}
-	put(t, "}");
-}
-
-static void put_dscp_map(struct text *t, const struct qos_field *f, const void *member)
-{
-	const uint8_t *prio = member;
-	const char *comma = "";
-
-	(void)f;
-	put(t, "{");
-	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++) {
-		if (prio[dscp] == QOS_UNMAPPED)
-			continue;
-		put(t, "%s%u: %u", comma, dscp, prio[dscp]);
-		comma = ", ";
-	}
-	put(t, "}");
-}
-
-static void put_tos(struct text *t, const struct qos_field *f, const void *member)
-{
-	uint8_t tos = *(const uint8_t *)member;
-
-	put(t, "{dscp: %u, ecn: ", tos >> 2);
-	put_word(t, f->words, tos & 3);
-	put(t, "}");
-}
-
-static void put_ms(struct text *t, const struct qos_field *f, const void *member)
-{
-	uint16_t value = *(const uint16_t *)member;
-	const char *word = qos_word_text(f->words, value);
-
-	if (word)
-		put(t, "%s", word);
-	else
-		put(t, "%u", value);
-}
-
-static void put_selectors(struct text *t, const struct qos_field *f, const void *member)
-{
-	const uint8_t *selector = member;
-
-	put(t, "[");
-	for (unsigned int i = 0; i < QOS_SELECTORS && selector[i]; i++) {
-		put(t, "%s", i ? ", " : "");
-		put_word(t, f->words, selector[i]);
-	}
-	put(t, "]");
-}
-
-static void put_prio_map(struct text *t, const struct qos_field *f, const void *member)
-{
-	const uint8_t *value = member;
-	const char *comma = "";
-
-	(void)f;
-	put(t, "{");
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
-		if (value[prio] == QOS_UNMAPPED)
-			continue;
-		put(t, "%s%u: %u", comma, prio, value[prio]);
-		comma = ", ";
-	}
-	put(t, "}");
-}
-
-static void put_skb_map(struct text *t, const struct qos_field *f, const void *member)
-{
-	const uint8_t *value = member;
-	const char *comma = "";
-
-	(void)f;
-	put(t, "{");
-	for (unsigned int prio = 0; prio < QOS_SKB_PRIOS; prio++) {
-		if (!value[prio])
-			continue;
-		put(t, "%s%u: %u", comma, prio, value[prio]);
-		comma = ", ";
-	}
-	put(t, "}");
-}
-
-static void put_params(struct text *t, const struct qos_field *f, const void *member)
-{
-	const struct qos_params *params = member;
-	const char *comma = "";
-
-	(void)f;
 	put(t, "{");
 	for (unsigned int i = 0; i < QOS_PARAM_COUNT; i++) {
 		if (!qos_param_has(params, i))
@@ -297,27 +170,46 @@ static void put_apps(struct text *t, const struct qos *q)
 	put(t, "%s", selector < 0 ? "}" : "}}");
 }
 
-static void (*const putters[])(struct text *t, const struct qos_field *f, const void *member) = {
-	[QOS_KIND_U32] = put_u32,
-	[QOS_KIND_U16] = put_u16,
-	[QOS_KIND_U8] = put_u8,
-	[QOS_KIND_BOOL] = put_bool,
-	[QOS_KIND_WORD] = put_one_word,
-	[QOS_KIND_FLAGS] = put_flags,
-	[QOS_KIND_PRIO_SET] = put_prio_set,
-	[QOS_KIND_PRIO_U8] = put_prio_u8,
-	[QOS_KIND_TC_WORD] = put_tc_word,
-	[QOS_KIND_TC_U8] = put_tc_number,
-	[QOS_KIND_TC_U32] = put_tc_number,
-	[QOS_KIND_TC_U64] = put_tc_number,
-	[QOS_KIND_DSCP_MAP] = put_dscp_map,
-	[QOS_KIND_TOS] = put_tos,
-	[QOS_KIND_MS] = put_ms,
-	[QOS_KIND_SELECTORS] = put_selectors,
-	[QOS_KIND_PRIO_MAP] = put_prio_map,
-	[QOS_KIND_SKB_MAP] = put_skb_map,
-	[QOS_KIND_PARAMS] = put_params,
-};
+static void put_field(struct text *t, const struct qos_field *f, const struct qos *q)
+{
+	const void *member = qos_member(q, f);
+	uint8_t byte = *(const uint8_t *)member;
+
+	switch (qos_shapes[f->kind].form) {
+	case QOS_FORM_ONE:
+		put_element(t, f, member, 0);
+		return;
+	case QOS_FORM_ARRAY:
+		if (f->kind != QOS_KIND_PRIO_U8)
+			put_map(t, f, member);
+		else
+			put_list(t, f, member, true);
+		return;
+	case QOS_FORM_LIST:
+		put_list(t, f, member, false);
+		return;
+	case QOS_FORM_MAP:
+		put_map(t, f, member);
+		return;
+	case QOS_FORM_BITS:
+		put_bits(t, byte);
+		return;
+	case QOS_FORM_FLAGS:
+		put_flags(t, f->words, byte);
+		return;
+	case QOS_FORM_OWN:
+		break;
+	}
+	if (f->kind == QOS_KIND_APP) {
+		put_apps(t, q);
+	} else if (f->kind == QOS_KIND_PARAMS) {
+		put_params(t, member);
+	} else {
+		put(t, "{dscp: %u, ecn: ", byte >> 2);
+		put_word(t, f->words, byte & 3);
+		put(t, "}");
+	}
+}
 
 int qos_field_text(const struct qos *q, enum qos_field_id id, char *buf, size_t size)
 {
@@ -328,10 +220,8 @@ int qos_field_text(const struct qos *q, enum qos_field_id id, char *buf, size_t 
 		buf[0] = '\0';
 	if (!qos_has(q, id))
 		put(&t, "?");
-	else if (f->kind == QOS_KIND_APP)
-		put_apps(&t, q);
 	else
-		putters[f->kind](&t, f, qos_member(q, f));
+		put_field(&t, f, q);
 	return (int)t.used;
 }
 
