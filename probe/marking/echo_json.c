@@ -7,75 +7,48 @@
 #include <string.h>
 
 #include "probe/marking/echo.h"
+#include "probe/traffic/traffic_words.h"
 #include "profiles/base/json_take.h"
 #include "profiles/base/text.h"
 
-static const char *const role_words[] = {"client", "server"};
+static const struct traffic_member class_rows[] = {
+	NUMBER(struct echo_class, tos, 0, 255),
+	NUMBER(struct echo_class, sl, 0, 15),
+};
+
+static const struct traffic_member spec_rows[] = {
+	WORD(struct echo_spec, role, ENUM_ROLE),
+	TEXT(struct echo_spec, ibdev),
+	NUMBER(struct echo_spec, ib_port, 1, 255),
+	NUMBER(struct echo_spec, gid_index, 0, 255),
+	NUMBER(struct echo_spec, seed, 0, JSON_UINT_MAX),
+	NUMBER(struct echo_spec, duration_ms, 1, ECHO_DURATION_MAX_MS),
+	NUMBER(struct echo_spec, count, 1, ECHO_COUNT_MAX),
+	NUMBER(struct echo_spec, paths, 1, ECHO_CLASS_PATHS_MAX),
+	NUMBER(struct echo_spec, sweep, 0, ECHO_PATHS_MAX),
+	NUMBER(struct echo_spec, gap_us, 0, UINT16_MAX),
+	BOOL(struct echo_spec, sizes),
+};
 
 json_t *echo_spec_to_json(const struct echo_spec *s)
 {
-	json_t *classes = json_array();
+	json_t *json = json_object();
 
-	for (unsigned int i = 0; i < s->class_count && i < ECHO_CLASSES_MAX; i++)
-		json_array_append_new(classes, json_pack("{s:i, s:i}", "tos", s->class[i].tos, "sl",
-							 s->class[i].sl));
-	return json_pack("{s:s, s:s, s:i, s:i, s:I, s:I, s:i, s:i, s:i, s:i, s:b, s:o}", "role",
-			 role_words[s->role == TRAFFIC_SERVER], "ibdev", s->ibdev, "ib_port",
-			 s->ib_port, "gid_index", s->gid_index, "seed",
-			 (json_int_t)(s->seed & JSON_UINT_MAX), "duration_ms",
-			 (json_int_t)s->duration_ms, "count", s->count, "paths", s->paths, "sweep",
-			 s->sweep, "gap_us", s->gap_us, "sizes", s->sizes, "classes", classes);
-}
-
-static int take_classes(const json_t *json, struct echo_spec *s, struct err *e)
-{
-	const json_t *list = NULL;
-	int err = json_take_array(json, "classes", ECHO_CLASSES_MAX, &list, e);
-
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		uint64_t tos = 0, sl = 0;
-		const struct json_number rows[] = {{"tos", &tos, 0, 255}, {"sl", &sl, 0, 15}};
-
-		err = json_take_numbers(json_array_get(list, i), rows, ARRAY_SIZE(rows), e);
-		s->class[i] = (struct echo_class){(uint8_t)tos, (uint8_t)sl};
-		s->class_count++;
-	}
-	return err;
+	traffic_members_add(json, ROWS(spec_rows), s);
+	json_object_set_new(json, "classes",
+			    traffic_list_to_json(ROWS(class_rows), s->class, sizeof(s->class[0]),
+						 s->class_count));
+	return json;
 }
 
 int echo_spec_from_json(const json_t *json, struct echo_spec *s, struct err *e)
 {
-	uint64_t ib_port = 0, gid = 0, duration = 0, count = 0, paths = 0, sweep = 0, gap = 0;
 	struct echo_spec v = {0};
-	const struct json_number rows[] = {
-		{"ib_port", &ib_port, 1, 255},
-		{"gid_index", &gid, 0, 255},
-		{"seed", &v.seed, 0, JSON_UINT_MAX},
-		{"duration_ms", &duration, 1, ECHO_DURATION_MAX_MS},
-		{"count", &count, 1, ECHO_COUNT_MAX},
-		{"paths", &paths, 1, ECHO_CLASS_PATHS_MAX},
-		{"sweep", &sweep, 0, ECHO_PATHS_MAX},
-		{"gap_us", &gap, 0, UINT16_MAX},
-	};
-	unsigned int role = 0;
-	int err = json_take_word(json, "role", role_words, ARRAY_SIZE(role_words), &role, e);
+	int err = traffic_members_take(json, ROWS(spec_rows), &v, e);
 
 	if (!err)
-		err = json_take_text(json, "ibdev", v.ibdev, sizeof(v.ibdev), e);
-	if (!err)
-		err = json_take_numbers(json, rows, ARRAY_SIZE(rows), e);
-	if (!err)
-		err = json_take_bool(json, "sizes", &v.sizes, e);
-	if (!err)
-		err = take_classes(json, &v, e);
-	v.role = role ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
-	v.ib_port = (uint8_t)ib_port;
-	v.gid_index = (uint16_t)gid;
-	v.duration_ms = (uint32_t)duration;
-	v.count = (uint16_t)count;
-	v.paths = (uint16_t)paths;
-	v.sweep = (uint16_t)sweep;
-	v.gap_us = (uint16_t)gap;
+		err = traffic_list_take(json, "classes", ROWS(class_rows), v.class,
+					sizeof(v.class[0]), ARRAY_SIZE(v.class), &v.class_count, e);
 	if (!err)
 		err = echo_spec_check(&v, e);
 	if (!err)
@@ -159,9 +132,15 @@ static int take_record(const json_t *json, const char *key, struct echo_record *
 	return 0;
 }
 
+static const struct traffic_member result_rows[] = {
+	TEXT(struct echo_result, detail),
+	NUMBER(struct echo_result, mtu, 256, 4096),
+	NUMBER(struct echo_result, foreign, 0, UINT32_MAX),
+};
+
 json_t *echo_result_to_json(const struct echo_result *r)
 {
-	json_t *ports = json_array(), *flows = json_array();
+	json_t *json = json_object(), *ports = json_array(), *flows = json_array();
 
 	for (unsigned int i = 0; i < r->path_count && i < ECHO_PATHS_MAX; i++)
 		json_array_append_new(ports, json_integer(r->port[i]));
@@ -170,9 +149,10 @@ json_t *echo_result_to_json(const struct echo_result *r)
 						       (json_int_t)r->flow[i].sent, "here",
 						       record_to_json(&r->flow[i].here), "there",
 						       record_to_json(&r->flow[i].there)));
-	return json_pack("{s:o, s:I, s:I, s:o, s:o}", "detail", text_to_json(r->detail), "mtu",
-			 (json_int_t)r->mtu, "foreign", (json_int_t)r->foreign, "ports", ports,
-			 "flows", flows);
+	traffic_members_add(json, ROWS(result_rows), r);
+	json_object_set_new(json, "ports", ports);
+	json_object_set_new(json, "flows", flows);
+	return json;
 }
 
 static int take_ports(const json_t *json, struct echo_result *r, struct err *e)
@@ -219,22 +199,13 @@ static int take_flows(const json_t *json, struct echo_result *r, struct err *e)
 
 int echo_result_from_json(const json_t *json, struct echo_result *r, struct err *e)
 {
-	uint64_t mtu = 0, foreign = 0;
-	const struct json_number rows[] = {
-		{"mtu", &mtu, 256, 4096},
-		{"foreign", &foreign, 0, UINT32_MAX},
-	};
 	struct echo_result v = {0};
-	int err = json_take_text(json, "detail", v.detail, sizeof(v.detail), e);
+	int err = traffic_members_take(json, ROWS(result_rows), &v, e);
 
-	if (!err)
-		err = json_take_numbers(json, rows, ARRAY_SIZE(rows), e);
 	if (!err)
 		err = take_ports(json, &v, e);
 	if (!err)
 		err = take_flows(json, &v, e);
-	v.mtu = (uint32_t)mtu;
-	v.foreign = (uint32_t)foreign;
 	if (!err)
 		*r = v;
 	return err;

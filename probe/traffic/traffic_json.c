@@ -11,168 +11,163 @@
 #include "probe/traffic/traffic_tcp.h"
 #include "probe/traffic/traffic_words.h"
 #include "profiles/base/json_take.h"
-#include "profiles/base/text.h"
 
 #define CONTROL_MAX (UINT64_C(1) << 48) /* more than any link carries in a day */
 
-/* What XRC alone has is told by it alone. */
-static json_t *qp_to_json(const struct traffic_peer_qp *qp)
-{
-	json_t *json = json_pack("{s:I, s:I, s:o, s:I}", "qpn", (json_int_t)qp->qpn, "psn",
-				 (json_int_t)qp->psn, "addr", json_uint(qp->addr), "rkey",
-				 (json_int_t)qp->rkey);
+static const struct traffic_member qp_rows[] = {
+	NUMBER(struct traffic_peer_qp, qpn, 0, 0xffffff),
+	NUMBER(struct traffic_peer_qp, psn, 0, 0xffffff),
+	NUMBER(struct traffic_peer_qp, addr, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_peer_qp, rkey, 0, UINT32_MAX),
+};
 
-	if (qp->target_qpn) {
-		json_object_set_new(json, "target_qpn", json_integer(qp->target_qpn));
-		json_object_set_new(json, "srqn", json_integer(qp->srqn));
+/* What XRC alone has is told by it alone. */
+static const struct traffic_member xrc_rows[] = {
+	NUMBER(struct traffic_peer_qp, target_qpn, 0, 0xffffff),
+	NUMBER(struct traffic_peer_qp, srqn, 0, 0xffffff),
+};
+
+static const struct traffic_member peer_rows[] = {
+	NUMBER(struct traffic_peer, mtu, 256, 4096),
+	NUMBER(struct traffic_peer, cm_port, 0, 65535),
+};
+
+static json_t *tcp_ports_to_json(const uint16_t port[TRAFFIC_TCP_MAX])
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < TRAFFIC_TCP_MAX && port[i]; i++)
+		json_array_append_new(list, json_integer(port[i]));
+	return list;
+}
+
+static int take_tcp_ports(const json_t *peer, uint16_t port[TRAFFIC_TCP_MAX], struct err *e)
+{
+	const json_t *list = NULL;
+	int err;
+
+	if (!json_object_get(peer, "tcp_ports"))
+		return 0;
+	err = json_take_array(peer, "tcp_ports", TRAFFIC_TCP_MAX, &list, e);
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		const json_t *item = json_array_get(list, i);
+		json_int_t value = json_integer_value(item);
+
+		if (!json_is_integer(item) || value < 1 || value > 65535)
+			return err_set(e, -EINVAL, "'tcp_ports' %zu: want 1 to 65535", i);
+		port[i] = (uint16_t)value;
 	}
-	return json;
+	return err;
 }
 
 json_t *traffic_peer_to_json(const struct traffic_peer *p)
 {
-	json_t *list = json_array(), *json;
+	json_t *list = traffic_list_to_json(ROWS(qp_rows), p->qp, sizeof(p->qp[0]), p->qp_count);
+	json_t *json = json_pack("{s:o}", "gid", json_hex(p->gid, sizeof(p->gid)));
 
 	for (unsigned int i = 0; i < p->qp_count; i++)
-		json_array_append_new(list, qp_to_json(&p->qp[i]));
-	json = json_pack("{s:o, s:I, s:i, s:o}", "gid", json_hex(p->gid, sizeof(p->gid)), "mtu",
-			 (json_int_t)p->mtu, "cm_port", p->cm_port, "qps", list);
-	if (json && p->tcp_port[0])
-		json_object_set_new(json, "tcp_ports", traffic_tcp_ports_to_json(p->tcp_port));
+		if (p->qp[i].target_qpn)
+			traffic_members_add(json_array_get(list, i), ROWS(xrc_rows), &p->qp[i]);
+	traffic_members_add(json, ROWS(peer_rows), p);
+	json_object_set_new(json, "qps", list);
+	if (p->tcp_port[0])
+		json_object_set_new(json, "tcp_ports", tcp_ports_to_json(p->tcp_port));
 	return json;
 }
 
-static int take_qp(const json_t *json, struct traffic_peer_qp *qp, struct err *e)
+static int take_xrc(const json_t *json, struct traffic_peer *p, struct err *e)
 {
-	uint64_t qpn = 0, psn = 0, addr = 0, rkey = 0, target = 0, srqn = 0;
-	const struct json_number numbers[] = {
-		{"qpn", &qpn, 0, 0xffffff},
-		{"psn", &psn, 0, 0xffffff},
-		{"addr", &addr, 0, JSON_UINT_MAX},
-		{"rkey", &rkey, 0, UINT32_MAX},
-	};
-	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	int err = 0;
 
-	if (!err)
-		err = json_take_uint_or(json, "target_qpn", 0, 0, 0xffffff, &target, e);
-	if (!err && target)
-		err = json_take_uint(json, "srqn", 0, 0xffffff, &srqn, e);
-	if (!err)
-		*qp = (struct traffic_peer_qp){
-			.qpn = (uint32_t)qpn,
-			.psn = (uint32_t)psn,
-			.addr = addr,
-			.rkey = (uint32_t)rkey,
-			.target_qpn = (uint32_t)target,
-			.srqn = (uint32_t)srqn,
-		};
+	for (unsigned int i = 0; i < p->qp_count && !err; i++) {
+		const json_t *qp = json_array_get(json_object_get(json, "qps"), i);
+
+		if (json_object_get(qp, "target_qpn"))
+			err = traffic_members_take(qp, ROWS(xrc_rows), &p->qp[i], e);
+		if (err)
+			err_prefix(e, "'qps' %u", i);
+	}
 	return err;
 }
 
 int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct err *e)
 {
-	uint64_t mtu = 0, cm_port = 0;
-	const struct json_number numbers[] = {
-		{"mtu", &mtu, 256, 4096},
-		{"cm_port", &cm_port, 0, 65535},
-	};
-	const json_t *list = NULL;
 	struct traffic_peer v = {0};
 	int err = json_take_hex(json, "gid", v.gid, sizeof(v.gid), e);
 
 	if (!err)
-		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+		err = traffic_members_take(json, ROWS(peer_rows), &v, e);
 	if (!err)
-		err = traffic_tcp_ports_from_json(json, v.tcp_port, e);
+		err = take_tcp_ports(json, v.tcp_port, e);
 	if (!err)
-		err = json_take_array(json, "qps", ARRAY_SIZE(v.qp), &list, e);
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		err = take_qp(json_array_get(list, i), &v.qp[i], e);
-		if (err)
-			err_prefix(e, "'qps' %zu: ", i);
-	}
-	if (err)
-		return err;
-	v.mtu = (uint32_t)mtu;
-	v.cm_port = (uint16_t)cm_port;
-	v.qp_count = (unsigned int)json_array_size(list);
-	*p = v;
-	return 0;
+		err = traffic_list_take(json, "qps", ROWS(qp_rows), v.qp, sizeof(v.qp[0]),
+					ARRAY_SIZE(v.qp), &v.qp_count, e);
+	if (!err)
+		err = take_xrc(json, &v, e);
+	if (!err)
+		*p = v;
+	return err;
 }
 
+static const struct traffic_member result_rows[] = {
+	NUMBER(struct traffic_result, messages, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_result, bytes, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_result, duration_ns, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_result, checked_bytes, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_result, mismatches, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_result, mtu, 0, 65536),
+	WORD(struct traffic_result, cause, ENUM_CAUSE),
+	TEXT(struct traffic_result, detail),
+};
+
 /* An end that was killed has counted none. */
+static const struct traffic_member control_rows[] = {
+	OPTIONAL(struct traffic_result, control_messages, 0, CONTROL_MAX),
+	OPTIONAL(struct traffic_result, control_bytes, 0, CONTROL_MAX),
+};
+
 json_t *traffic_result_to_json(const struct traffic_result *r)
 {
-	json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:i, s:s, s:o}", "messages",
-				 json_uint(r->messages), "bytes", json_uint(r->bytes),
-				 "duration_ns", json_uint(r->duration_ns), "checked_bytes",
-				 json_uint(r->checked_bytes), "mismatches",
-				 json_uint(r->mismatches), "mtu", (int)r->mtu, "cause",
-				 traffic_cause_word(r->cause), "detail", text_to_json(r->detail));
+	json_t *json = json_object();
 
-	if (json && r->control_messages) {
-		json_object_set_new(json, "control_messages", json_uint(r->control_messages));
-		json_object_set_new(json, "control_bytes", json_uint(r->control_bytes));
-	}
+	traffic_members_add(json, ROWS(result_rows), r);
+	if (r->control_messages)
+		traffic_members_add(json, ROWS(control_rows), r);
 	return json;
 }
 
 int traffic_result_from_json(const json_t *json, struct traffic_result *r, struct err *e)
 {
 	struct traffic_result v = {0};
-	uint64_t mtu = 0;
-	const struct json_number numbers[] = {
-		{"messages", &v.messages, 0, JSON_UINT_MAX},
-		{"bytes", &v.bytes, 0, JSON_UINT_MAX},
-		{"duration_ns", &v.duration_ns, 0, JSON_UINT_MAX},
-		{"checked_bytes", &v.checked_bytes, 0, JSON_UINT_MAX},
-		{"mismatches", &v.mismatches, 0, JSON_UINT_MAX},
-		{"mtu", &mtu, 0, 65536},
-	};
-	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	int err = traffic_members_take(json, ROWS(result_rows), &v, e);
 
 	if (!err)
-		err = json_take_uint_or(json, "control_messages", 0, 0, CONTROL_MAX,
-					&v.control_messages, e);
+		err = traffic_members_take(json, ROWS(control_rows), &v, e);
 	if (!err)
-		err = json_take_uint_or(json, "control_bytes", 0, 0, CONTROL_MAX, &v.control_bytes,
-					e);
-	if (!err)
-		err = traffic_cause_take(json, "cause", &v.cause, e);
-	if (!err)
-		err = json_take_text(json, "detail", v.detail, sizeof(v.detail), e);
-	if (err)
-		return err;
-	v.mtu = (uint32_t)mtu;
-	*r = v;
-	return 0;
+		*r = v;
+	return err;
 }
 
-/* The numbers of a class result, both ways. */
-#define CLASS_NUMBERS(c)                                                                           \
-	{                                                                                          \
-		{"messages", &(c)->messages, 0, JSON_UINT_MAX},                                    \
-			{"bytes", &(c)->bytes, 0, JSON_UINT_MAX},                                  \
-			{"arrived", &(c)->arrived, 0, JSON_UINT_MAX},                              \
-			{"arrived_bytes", &(c)->arrived_bytes, 0, JSON_UINT_MAX},                  \
-			{"checked_bytes", &(c)->checked_bytes, 0, JSON_UINT_MAX},                  \
-			{"mismatches", &(c)->mismatches, 0, JSON_UINT_MAX},                        \
-			{"gaps", &(c)->gaps, 0, JSON_UINT_MAX},                                    \
-			{"reordered", &(c)->reordered, 0, JSON_UINT_MAX},                          \
-			{"losses", &(c)->losses, 0, JSON_UINT_MAX},                                \
-			{"tos_read", &(c)->tos_read, 0, TRAFFIC_QPS_MAX},                          \
-			{"tos_other", &(c)->tos_other, 0, TRAFFIC_QPS_MAX},                        \
-			{"tos_found", &(c)->tos_found, 0, 255},                                    \
-	}
+static const struct traffic_member class_rows[] = {
+	NUMBER(struct traffic_class_result, messages, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_class_result, bytes, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_class_result, arrived, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_class_result, arrived_bytes, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_class_result, checked_bytes, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_class_result, mismatches, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_class_result, gaps, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_class_result, reordered, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_class_result, losses, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_class_result, tos_read, 0, TRAFFIC_QPS_MAX),
+	NUMBER(struct traffic_class_result, tos_other, 0, TRAFFIC_QPS_MAX),
+	NUMBER(struct traffic_class_result, tos_found, 0, 255),
+};
 
 static json_t *class_to_json(const struct traffic_class_result *c)
 {
-	struct traffic_class_result v = *c;
-	const struct json_number numbers[] = CLASS_NUMBERS(&v);
 	json_t *json = json_object();
 
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		json_object_set_new(json, numbers[i].key, json_uint(*numbers[i].value));
+	traffic_members_add(json, ROWS(class_rows), c);
 	json_object_set_new(json, "goodput", intervals_to_json(&c->goodput));
 	json_object_set_new(json, "latency", histogram_to_json(&c->latency));
 	return json;
@@ -180,9 +175,8 @@ static json_t *class_to_json(const struct traffic_class_result *c)
 
 static int take_class(const json_t *json, struct traffic_class_result *c, struct err *e)
 {
-	const struct json_number numbers[] = CLASS_NUMBERS(c);
 	const json_t *goodput, *latency;
-	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	int err = traffic_members_take(json, ROWS(class_rows), c, e);
 
 	if (!err)
 		err = json_take_object(json, "goodput", &goodput, e);
@@ -193,111 +187,55 @@ static int take_class(const json_t *json, struct traffic_class_result *c, struct
 	return err ? err : histogram_from_json(latency, &c->latency, e);
 }
 
-static json_t *failure_to_json(const struct traffic_failure *f)
-{
-	return json_pack("{s:i, s:i, s:s, s:I, s:I, s:o, s:o, s:b}", "class", (int)f->class, "qp",
-			 (int)f->qp, "cause", traffic_cause_word(f->cause), "status",
-			 (json_int_t)f->status, "vendor_err", (json_int_t)f->vendor_err, "sequence",
-			 json_uint(f->sequence), "when_ns", json_uint(f->when_ns), "recovered",
-			 f->recovered);
-}
+static const struct traffic_member failure_rows[] = {
+	NUMBER(struct traffic_failure, class, 0, TRAFFIC_CLASSES_MAX - 1),
+	NUMBER(struct traffic_failure, qp, 0, TRAFFIC_QPS_MAX - 1),
+	WORD(struct traffic_failure, cause, ENUM_CAUSE),
+	NUMBER(struct traffic_failure, status, 0, UINT32_MAX),
+	NUMBER(struct traffic_failure, vendor_err, 0, UINT32_MAX),
+	NUMBER(struct traffic_failure, sequence, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_failure, when_ns, 0, JSON_UINT_MAX),
+	BOOL(struct traffic_failure, recovered),
+};
 
-static int take_failure(const json_t *json, struct traffic_failure *f, struct err *e)
-{
-	uint64_t class = 0, qp = 0, status = 0, vendor = 0;
-	const struct json_number numbers[] = {
-		{"class", &class, 0, TRAFFIC_CLASSES_MAX - 1},
-		{"qp", &qp, 0, TRAFFIC_QPS_MAX - 1},
-		{"status", &status, 0, UINT32_MAX},
-		{"vendor_err", &vendor, 0, UINT32_MAX},
-		{"sequence", &f->sequence, 0, JSON_UINT_MAX},
-		{"when_ns", &f->when_ns, 0, JSON_UINT_MAX},
-	};
-	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
-
-	if (!err)
-		err = traffic_cause_take(json, "cause", &f->cause, e);
-	if (!err)
-		err = json_take_bool(json, "recovered", &f->recovered, e);
-	f->class = (unsigned int)class;
-	f->qp = (unsigned int)qp;
-	f->status = (uint32_t)status;
-	f->vendor_err = (uint32_t)vendor;
-	return err;
-}
-
-#define STALL_NUMBERS(s)                                                                           \
-	{                                                                                          \
-		{"class", &(s)->class, 0, TRAFFIC_CLASSES_MAX - 1},                                \
-			{"qp", &(s)->qp, 0, TRAFFIC_QPS_MAX - 1},                                  \
-			{"posted", &(s)->posted, 0, JSON_UINT_MAX},                                \
-			{"completed", &(s)->completed, 0, JSON_UINT_MAX},                          \
-			{"granted", &(s)->granted, 0, JSON_UINT_MAX},                              \
-			{"arrived", &(s)->arrived, 0, JSON_UINT_MAX},                              \
-			{"announced", &(s)->announced, 0, JSON_UINT_MAX},                          \
-			{"control", &(s)->control, 0, JSON_UINT_MAX},                              \
-			{"completion_age_ns", &(s)->completion_age_ns, 0, JSON_UINT_MAX},          \
-			{"arrival_age_ns", &(s)->arrival_age_ns, 0, JSON_UINT_MAX},                \
-			{"run_ns", &(s)->run_ns, 0, JSON_UINT_MAX},                                \
-			{"absent_ns", &(s)->absent_ns, 0, JSON_UINT_MAX},                          \
-	}
-
-static json_t *stalls_to_json(const struct traffic_report *r)
-{
-	json_t *list = json_array();
-
-	for (unsigned int i = 0; i < r->stall_count; i++) {
-		struct traffic_stall v = r->stall[i];
-		const struct json_number numbers[] = STALL_NUMBERS(&v);
-		json_t *json = json_object();
-
-		for (size_t k = 0; k < ARRAY_SIZE(numbers); k++)
-			json_object_set_new(json, numbers[k].key, json_uint(*numbers[k].value));
-		json_array_append_new(list, json);
-	}
-	return list;
-}
-
-/* Without the key there was none. */
-static int take_stalls(const json_t *json, struct traffic_report *r, struct err *e)
-{
-	const json_t *list = NULL;
-	int err = 0;
-
-	if (json_object_get(json, "stalls"))
-		err = json_take_array(json, "stalls", TRAFFIC_STALLS_MAX, &list, e);
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		struct traffic_stall *s = &r->stall[r->stall_count++];
-		const struct json_number numbers[] = STALL_NUMBERS(s);
-
-		err = json_take_numbers(json_array_get(list, i), numbers, ARRAY_SIZE(numbers), e);
-		if (err)
-			err_prefix(e, "'stalls' %zu: ", i);
-	}
-	return err;
-}
+static const struct traffic_member stall_rows[] = {
+	NUMBER(struct traffic_stall, class, 0, TRAFFIC_CLASSES_MAX - 1),
+	NUMBER(struct traffic_stall, qp, 0, TRAFFIC_QPS_MAX - 1),
+	NUMBER(struct traffic_stall, posted, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_stall, completed, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_stall, granted, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_stall, arrived, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_stall, announced, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_stall, control, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_stall, completion_age_ns, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_stall, arrival_age_ns, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_stall, run_ns, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_stall, absent_ns, 0, JSON_UINT_MAX),
+};
 
 json_t *traffic_report_to_json(const struct traffic_report *r)
 {
 	json_t *json = traffic_result_to_json(&r->total);
-	json_t *classes = json_array(), *failures = json_array(), *tcp = json_array();
+	json_t *classes = json_array(), *tcp = json_array();
 
 	for (unsigned int i = 0; i < r->class_count; i++)
 		json_array_append_new(classes, class_to_json(&r->class[i]));
-	for (unsigned int i = 0; i < r->failure_count; i++)
-		json_array_append_new(failures, failure_to_json(&r->failure[i]));
 	for (unsigned int i = 0; i < r->tcp_count; i++)
 		json_array_append_new(tcp, traffic_tcp_result_to_json(&r->tcp[i]));
 	json_object_set_new(json, "memory", traffic_memory_to_json(&r->memory));
 	json_object_set_new(json, "classes", classes);
-	json_object_set_new(json, "failures", failures);
+	json_object_set_new(json, "failures",
+			    traffic_list_to_json(ROWS(failure_rows), r->failure,
+						 sizeof(r->failure[0]), r->failure_count));
 	json_object_set_new(json, "tcp", tcp);
 	if (r->stall_count)
-		json_object_set_new(json, "stalls", stalls_to_json(r));
+		json_object_set_new(json, "stalls",
+				    traffic_list_to_json(ROWS(stall_rows), r->stall,
+							 sizeof(r->stall[0]), r->stall_count));
 	return json;
 }
 
-static int take_lists(const json_t *json, struct traffic_report *r, struct err *e)
+static int take_classes(const json_t *json, struct traffic_report *r, struct err *e)
 {
 	const json_t *list = NULL;
 	const json_t *memory;
@@ -316,14 +254,7 @@ static int take_lists(const json_t *json, struct traffic_report *r, struct err *
 	for (unsigned int i = 0; i < r->class_count && !err; i++) {
 		err = take_class(json_array_get(list, i), &r->class[i], e);
 		if (err)
-			err_prefix(e, "'classes' %u: ", i);
-	}
-	if (!err)
-		err = json_take_array(json, "failures", TRAFFIC_FAILURES_MAX, &list, e);
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		err = take_failure(json_array_get(list, i), &r->failure[r->failure_count++], e);
-		if (err)
-			err_prefix(e, "'failures' %zu: ", i);
+			err_prefix(e, "'classes' %u", i);
 	}
 	return err;
 }
@@ -346,7 +277,7 @@ static int take_tcp(const json_t *json, struct traffic_report *r, struct err *e)
 	for (unsigned int i = 0; i < r->tcp_count && !err; i++) {
 		err = traffic_tcp_result_from_json(json_array_get(list, i), &r->tcp[i], e);
 		if (err)
-			err_prefix(e, "'tcp' %u: ", i);
+			err_prefix(e, "'tcp' %u", i);
 	}
 	return err;
 }
@@ -357,11 +288,16 @@ int traffic_report_from_json(const json_t *json, struct traffic_report *r, struc
 	int err = traffic_result_from_json(json, &v.total, e);
 
 	if (!err)
-		err = take_lists(json, &v, e);
+		err = take_classes(json, &v, e);
+	if (!err)
+		err = traffic_list_take(json, "failures", ROWS(failure_rows), v.failure,
+					sizeof(v.failure[0]), ARRAY_SIZE(v.failure),
+					&v.failure_count, e);
 	if (!err)
 		err = take_tcp(json, &v, e);
-	if (!err)
-		err = take_stalls(json, &v, e);
+	if (!err && json_object_get(json, "stalls"))
+		err = traffic_list_take(json, "stalls", ROWS(stall_rows), v.stall,
+					sizeof(v.stall[0]), ARRAY_SIZE(v.stall), &v.stall_count, e);
 	if (err)
 		traffic_report_clear(&v);
 	else
@@ -376,112 +312,61 @@ void traffic_report_clear(struct traffic_report *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* TCP backgrounds, their ports and results as JSON. */
+/* TCP backgrounds and their results as JSON. */
+
+const struct traffic_member traffic_tcp_rows[4] = {
+	NUMBER(struct traffic_tcp, tos, 0, 255),
+	WORD(struct traffic_tcp, direction, ENUM_DIRECTION),
+	NUMBER(struct traffic_tcp, streams, 1, TRAFFIC_STREAMS_MAX),
+	NUMBER(struct traffic_tcp, rate_bytes_per_s, 0, TRAFFIC_RATE_MAX),
+};
 
 json_t *traffic_tcp_to_json(const struct traffic_tcp *tcp)
 {
-	return json_pack("{s:i, s:s, s:I, s:o}", "tos", tcp->tos, "direction",
-			 traffic_direction_word(tcp->direction), "streams",
-			 (json_int_t)tcp->streams, "rate_bytes_per_s",
-			 json_uint(tcp->rate_bytes_per_s));
+	json_t *json = json_object();
+
+	traffic_members_add(json, ROWS(traffic_tcp_rows), tcp);
+	return json;
 }
 
 int traffic_tcp_from_json(const json_t *json, struct traffic_tcp *tcp, struct err *e)
 {
-	uint64_t tos = 0, streams = 0, rate = 0;
-	const struct json_number numbers[] = {
-		{"tos", &tos, 0, 255},
-		{"streams", &streams, 1, TRAFFIC_STREAMS_MAX},
-		{"rate_bytes_per_s", &rate, 0, TRAFFIC_RATE_MAX},
-	};
-	unsigned int direction = 0;
-	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
-
-	if (!err)
-		err = traffic_word_take(json, "direction", ENUM_DIRECTION, &direction, e);
-	if (!err)
-		*tcp = (struct traffic_tcp){
-			.tos = (uint8_t)tos,
-			.direction = (enum traffic_direction)direction,
-			.streams = (uint32_t)streams,
-			.rate_bytes_per_s = rate,
-		};
-	return err;
+	return traffic_members_take(json, ROWS(traffic_tcp_rows), tcp, e);
 }
 
-/* The numbers of a result, both ways. */
-#define RESULT_NUMBERS(r)                                                                          \
-	{                                                                                          \
-		{"sent_bytes", &(r)->sent_bytes, 0, JSON_UINT_MAX},                                \
-			{"wire_bytes", &(r)->wire_bytes, 0, JSON_UINT_MAX},                        \
-			{"retransmits", &(r)->retransmits, 0, JSON_UINT_MAX},                      \
-			{"arrived_bytes", &(r)->arrived_bytes, 0, JSON_UINT_MAX},                  \
-			{"duration_ns", &(r)->duration_ns, 0, JSON_UINT_MAX},                      \
-	}
+static const struct traffic_member stream_rows[] = {
+	NUMBER(struct traffic_tcp_result, tos_sent, 0, 255),
+	NUMBER(struct traffic_tcp_result, broken, 0, TRAFFIC_STREAMS_MAX),
+	NUMBER(struct traffic_tcp_result, mss, 0, 65535),
+	TEXT(struct traffic_tcp_result, detail),
+};
+
+static const struct traffic_member moved_rows[] = {
+	NUMBER(struct traffic_tcp_result, sent_bytes, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_tcp_result, wire_bytes, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_tcp_result, retransmits, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_tcp_result, arrived_bytes, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_tcp_result, duration_ns, 0, JSON_UINT_MAX),
+};
 
 json_t *traffic_tcp_result_to_json(const struct traffic_tcp_result *r)
 {
-	struct traffic_tcp_result v = *r;
-	const struct json_number numbers[] = RESULT_NUMBERS(&v);
-	json_t *json = json_pack("{s:i, s:I, s:I, s:s, s:o}", "tos_sent", r->tos_sent, "broken",
-				 (json_int_t)r->broken, "mss", (json_int_t)r->mss, "detail",
-				 r->detail, "goodput", intervals_to_json(&r->goodput));
+	json_t *json = json_object();
 
-	for (size_t i = 0; json && i < ARRAY_SIZE(numbers); i++)
-		json_object_set_new(json, numbers[i].key, json_uint(*numbers[i].value));
+	traffic_members_add(json, ROWS(stream_rows), r);
+	json_object_set_new(json, "goodput", intervals_to_json(&r->goodput));
+	traffic_members_add(json, ROWS(moved_rows), r);
 	return json;
 }
 
 int traffic_tcp_result_from_json(const json_t *json, struct traffic_tcp_result *r, struct err *e)
 {
-	const struct json_number numbers[] = RESULT_NUMBERS(r);
-	uint64_t tos = 0, broken = 0, mss = 0;
-	const struct json_number small[] = {
-		{"tos_sent", &tos, 0, 255},
-		{"broken", &broken, 0, TRAFFIC_STREAMS_MAX},
-		{"mss", &mss, 0, 65535},
-	};
 	const json_t *goodput;
-	int err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+	int err = traffic_members_take(json, ROWS(moved_rows), r, e);
 
 	if (!err)
-		err = json_take_numbers(json, small, ARRAY_SIZE(small), e);
-	if (!err)
-		err = json_take_text(json, "detail", r->detail, sizeof(r->detail), e);
+		err = traffic_members_take(json, ROWS(stream_rows), r, e);
 	if (!err)
 		err = json_take_object(json, "goodput", &goodput, e);
-	if (!err)
-		err = intervals_from_json(goodput, &r->goodput, e);
-	r->tos_sent = (uint8_t)tos;
-	r->broken = (uint32_t)broken;
-	r->mss = (uint32_t)mss;
-	return err;
-}
-
-json_t *traffic_tcp_ports_to_json(const uint16_t port[TRAFFIC_TCP_MAX])
-{
-	json_t *list = json_array();
-
-	for (unsigned int i = 0; i < TRAFFIC_TCP_MAX && port[i]; i++)
-		json_array_append_new(list, json_integer(port[i]));
-	return list;
-}
-
-int traffic_tcp_ports_from_json(const json_t *peer, uint16_t port[TRAFFIC_TCP_MAX], struct err *e)
-{
-	const json_t *list = NULL;
-	int err;
-
-	if (!json_object_get(peer, "tcp_ports"))
-		return 0;
-	err = json_take_array(peer, "tcp_ports", TRAFFIC_TCP_MAX, &list, e);
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		const json_t *item = json_array_get(list, i);
-		json_int_t value = json_integer_value(item);
-
-		if (!json_is_integer(item) || value < 1 || value > 65535)
-			return err_set(e, -EINVAL, "'tcp_ports' %zu: want 1 to 65535", i);
-		port[i] = (uint16_t)value;
-	}
-	return err;
+	return err ? err : intervals_from_json(goodput, &r->goodput, e);
 }

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_words.h"
 #include "profiles/base/json_take.h"
 #include "profiles/base/small_file.h"
 
@@ -40,28 +41,30 @@ void traffic_memory_gpu(const struct traffic_memory *m, const char *device, char
 			 device, m->gpu);
 }
 
+static const struct traffic_member memory_rows[] = {
+	NUMBER(struct traffic_memory, bytes, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_memory, huge_bytes, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_memory, registration_ns, 0, JSON_UINT_MAX),
+	BOOL(struct traffic_memory, dmabuf),
+	TEXT(struct traffic_memory, gpu),
+};
+
 json_t *traffic_memory_to_json(const struct traffic_memory *m)
 {
-	return json_pack("{s:o, s:o, s:o, s:b, s:s, s:s}", "bytes", json_uint(m->bytes),
-			 "huge_bytes", json_uint(m->huge_bytes), "registration_ns",
-			 json_uint(m->registration_ns), "dmabuf", m->dmabuf, "gpu", m->gpu,
-			 "gpu_path", "not tested");
+	json_t *json = json_object();
+
+	traffic_members_add(json, ROWS(memory_rows), m);
+	json_object_set_new(json, "gpu_path", json_string("not tested"));
+	return json;
 }
 
 int traffic_memory_from_json(const json_t *json, struct traffic_memory *m, struct err *e)
 {
 	struct traffic_memory v = {0};
-	int err = json_take_uint(json, "bytes", 0, JSON_UINT_MAX, &v.bytes, e);
+	int err = traffic_members_take(json, ROWS(memory_rows), &v, e);
 
 	if (!err)
 		err = json_take_uint(json, "huge_bytes", 0, v.bytes, &v.huge_bytes, e);
-	if (!err)
-		err = json_take_uint(json, "registration_ns", 0, JSON_UINT_MAX, &v.registration_ns,
-				     e);
-	if (!err)
-		err = json_take_bool(json, "dmabuf", &v.dmabuf, e);
-	if (!err)
-		err = json_take_text(json, "gpu", v.gpu, sizeof(v.gpu), e);
 	if (!err)
 		*m = v;
 	return err;

@@ -170,181 +170,65 @@ int traffic_spec_check(const struct traffic_spec *spec, struct err *e)
 	return check_tcp(spec, e);
 }
 
-static json_t *class_to_json(const struct traffic_class *c)
-{
-	return json_pack(
-		"{s:i, s:i, s:s, s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:o, s:o}", "tos", c->tos, "sl",
-		c->sl, "transport", traffic_transport_word(c->transport), "verb",
-		traffic_verb_word(c->verb), "direction", traffic_direction_word(c->direction),
-		"check", traffic_check_word(c->check), "probe", c->probe, "qps", (json_int_t)c->qps,
-		"message_bytes", (json_int_t)c->message_bytes, "window", (json_int_t)c->window,
-		"rate_bytes_per_s", json_uint(c->rate_bytes_per_s), "count", json_uint(c->count));
-}
+static const struct traffic_member class_rows[] = {
+	NUMBER(struct traffic_class, tos, 0, 255),
+	NUMBER(struct traffic_class, sl, 0, 7),
+	WORD(struct traffic_class, transport, ENUM_TRANSPORT),
+	WORD(struct traffic_class, verb, ENUM_VERB),
+	WORD(struct traffic_class, direction, ENUM_DIRECTION),
+	WORD(struct traffic_class, check, ENUM_CHECK),
+	BOOL(struct traffic_class, probe),
+	NUMBER(struct traffic_class, qps, 1, TRAFFIC_QPS_MAX),
+	NUMBER(struct traffic_class, message_bytes, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX),
+	NUMBER(struct traffic_class, window, 0, TRAFFIC_WINDOW_MAX),
+	NUMBER(struct traffic_class, rate_bytes_per_s, 0, TRAFFIC_RATE_MAX),
+	NUMBER(struct traffic_class, count, 0, JSON_UINT_MAX),
+};
+
+static const struct traffic_member spec_rows[] = {
+	WORD(struct traffic_spec, role, ENUM_ROLE),
+	WORD(struct traffic_spec, mode, ENUM_MODE),
+	WORD(struct traffic_spec, bringup, ENUM_BRINGUP),
+	TEXT(struct traffic_spec, ibdev),
+	NUMBER(struct traffic_spec, ib_port, 1, 255),
+	NUMBER(struct traffic_spec, gid_index, 0, 255),
+	NUMBER(struct traffic_spec, duration_ms, 0, TRAFFIC_DURATION_MAX_MS),
+	NUMBER(struct traffic_spec, seed, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_spec, timeout, 0, 31),
+	NUMBER(struct traffic_spec, mtu_bytes, 0, 4096),
+	NUMBER(struct traffic_spec, threads, 1, TRAFFIC_THREADS_MAX),
+	BOOL(struct traffic_spec, pin),
+	BOOL(struct traffic_spec, huge_pages),
+	OPTIONAL(struct traffic_spec, senders, 0, TRAFFIC_SENDERS_MAX),
+};
 
 json_t *traffic_spec_to_json(const struct traffic_spec *s)
 {
-	json_t *list = json_array(), *tcp = json_array();
+	json_t *json = json_object();
 
-	for (unsigned int i = 0; i < s->class_count; i++)
-		json_array_append_new(list, class_to_json(&s->class[i]));
-	for (unsigned int i = 0; i < s->tcp_count; i++)
-		json_array_append_new(tcp, traffic_tcp_to_json(&s->tcp[i]));
-	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:i, s:i, s:I, s:o, s:i, s:i, s:i, s:b, s:b, s:i, s:o, s:o}",
-		"role", traffic_word(ENUM_ROLE, s->role), "mode", traffic_mode_word(s->mode),
-		"bringup", traffic_word(ENUM_BRINGUP, s->bringup), "ibdev", s->ibdev, "ib_port",
-		s->ib_port, "gid_index", s->gid_index, "duration_ms", (json_int_t)s->duration_ms,
-		"seed", json_uint(s->seed), "timeout", s->timeout, "mtu_bytes", s->mtu_bytes,
-		"threads", s->threads, "pin", s->pin, "huge_pages", s->huge_pages, "senders",
-		s->senders, "classes", list, "tcp", tcp);
-}
-
-struct word_row {
-	const char *key;
-	enum traffic_enum which;
-	unsigned int *value;
-};
-
-static int take_words(const json_t *json, const struct word_row *rows, size_t count, struct err *e)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < count && !err; i++)
-		err = traffic_word_take(json, rows[i].key, rows[i].which, rows[i].value, e);
-	return err;
-}
-
-static int take_class(const json_t *json, struct traffic_class *c, struct err *e)
-{
-	uint64_t tos = 0, sl = 0, qps = 0, message = 0, window = 0, rate = 0, messages = 0;
-	unsigned int transport = 0, verb = 0, direction = 0, check = 0;
-	const struct json_number numbers[] = {
-		{"tos", &tos, 0, 255},
-		{"sl", &sl, 0, 7},
-		{"qps", &qps, 1, TRAFFIC_QPS_MAX},
-		{"message_bytes", &message, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX},
-		{"window", &window, 0, TRAFFIC_WINDOW_MAX},
-		{"rate_bytes_per_s", &rate, 0, TRAFFIC_RATE_MAX},
-		{"count", &messages, 0, JSON_UINT_MAX},
-	};
-	const struct word_row words[] = {
-		{"transport", ENUM_TRANSPORT, &transport},
-		{"verb", ENUM_VERB, &verb},
-		{"direction", ENUM_DIRECTION, &direction},
-		{"check", ENUM_CHECK, &check},
-	};
-	bool probe = false;
-	int err = take_words(json, words, ARRAY_SIZE(words), e);
-
-	if (!err)
-		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
-	if (!err)
-		err = json_take_bool(json, "probe", &probe, e);
-	if (err)
-		return err;
-	*c = (struct traffic_class){
-		.tos = (uint8_t)tos,
-		.sl = (uint8_t)sl,
-		.transport = (enum traffic_transport)transport,
-		.verb = (enum traffic_verb)verb,
-		.direction = (enum traffic_direction)direction,
-		.check = (enum traffic_check)check,
-		.probe = probe,
-		.qps = (uint32_t)qps,
-		.message_bytes = (uint32_t)message,
-		.window = (uint32_t)window,
-		.rate_bytes_per_s = rate,
-		.count = messages,
-	};
-	return 0;
-}
-
-static int take_classes(const json_t *json, struct traffic_spec *s, struct err *e)
-{
-	const json_t *list = NULL;
-	int err = json_take_array(json, "classes", TRAFFIC_CLASSES_MAX, &list, e);
-
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		err = take_class(json_array_get(list, i), &s->class[i], e);
-		if (err)
-			err_prefix(e, "'classes' %zu: ", i);
-	}
-	s->class_count = (unsigned int)json_array_size(list);
-	return err;
-}
-
-/* Without the key there is none. */
-static int take_tcp(const json_t *json, struct traffic_spec *s, struct err *e)
-{
-	const json_t *list = NULL;
-	int err = 0;
-
-	if (json_object_get(json, "tcp"))
-		err = json_take_array(json, "tcp", TRAFFIC_TCP_MAX, &list, e);
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		err = traffic_tcp_from_json(json_array_get(list, i), &s->tcp[i], e);
-		if (err)
-			err_prefix(e, "'tcp' %zu: ", i);
-	}
-	s->tcp_count = (unsigned int)json_array_size(list);
-	return err;
-}
-
-static int take_head(const json_t *json, struct traffic_spec *s, struct err *e)
-{
-	unsigned int role = 0, mode = 0, bringup = 0;
-	uint64_t ib_port = 0, gid_index = 0, duration = 0, timeout = 0, threads = 0, mtu = 0,
-		 senders = 0;
-	const struct json_number numbers[] = {
-		{"ib_port", &ib_port, 1, 255},
-		{"gid_index", &gid_index, 0, 255},
-		{"duration_ms", &duration, 0, TRAFFIC_DURATION_MAX_MS},
-		{"seed", &s->seed, 0, JSON_UINT_MAX},
-		{"timeout", &timeout, 0, 31},
-		{"mtu_bytes", &mtu, 0, 4096},
-		{"threads", &threads, 1, TRAFFIC_THREADS_MAX},
-	};
-	const struct word_row words[] = {
-		{"role", ENUM_ROLE, &role},
-		{"mode", ENUM_MODE, &mode},
-		{"bringup", ENUM_BRINGUP, &bringup},
-	};
-	int err = take_words(json, words, ARRAY_SIZE(words), e);
-
-	if (!err)
-		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
-	if (!err && mtu && mtu < 256)
-		err = err_set(e, -EINVAL, "'mtu_bytes': %u is less than 256", (unsigned int)mtu);
-	if (!err)
-		err = json_take_text(json, "ibdev", s->ibdev, sizeof(s->ibdev), e);
-	if (!err)
-		err = json_take_bool(json, "pin", &s->pin, e);
-	if (!err)
-		err = json_take_bool(json, "huge_pages", &s->huge_pages, e);
-	if (!err)
-		err = json_take_uint_or(json, "senders", 0, 0, TRAFFIC_SENDERS_MAX, &senders, e);
-	s->role = (enum traffic_role)role;
-	s->mode = (enum traffic_mode)mode;
-	s->bringup = (enum traffic_bringup)bringup;
-	s->ib_port = (uint8_t)ib_port;
-	s->gid_index = (uint16_t)gid_index;
-	s->duration_ms = (uint32_t)duration;
-	s->timeout = (uint8_t)timeout;
-	s->mtu_bytes = (uint16_t)mtu;
-	s->threads = (uint8_t)threads;
-	s->senders = (uint16_t)senders;
-	return err;
+	traffic_members_add(json, ROWS(spec_rows), s);
+	json_object_set_new(json, "classes",
+			    traffic_list_to_json(ROWS(class_rows), s->class, sizeof(s->class[0]),
+						 s->class_count));
+	json_object_set_new(json, "tcp",
+			    traffic_list_to_json(ROWS(traffic_tcp_rows), s->tcp, sizeof(s->tcp[0]),
+						 s->tcp_count));
+	return json;
 }
 
 int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct err *e)
 {
 	struct traffic_spec v = {0};
-	int err = take_head(json, &v, e);
+	int err = traffic_members_take(json, ROWS(spec_rows), &v, e);
 
+	if (!err && v.mtu_bytes && v.mtu_bytes < 256)
+		err = err_set(e, -EINVAL, "'mtu_bytes': %u is less than 256", v.mtu_bytes);
 	if (!err)
-		err = take_classes(json, &v, e);
-	if (!err)
-		err = take_tcp(json, &v, e);
+		err = traffic_list_take(json, "classes", ROWS(class_rows), v.class,
+					sizeof(v.class[0]), ARRAY_SIZE(v.class), &v.class_count, e);
+	if (!err && json_object_get(json, "tcp"))
+		err = traffic_list_take(json, "tcp", ROWS(traffic_tcp_rows), v.tcp,
+					sizeof(v.tcp[0]), ARRAY_SIZE(v.tcp), &v.tcp_count, e);
 	if (!err)
 		err = traffic_spec_check(&v, e);
 	if (err)

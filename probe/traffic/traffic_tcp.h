@@ -39,8 +39,4 @@ int traffic_tcp_from_json(const json_t *json, struct traffic_tcp *tcp, struct er
 json_t *traffic_tcp_result_to_json(const struct traffic_tcp_result *r);
 int traffic_tcp_result_from_json(const json_t *json, struct traffic_tcp_result *r, struct err *e);
 
-/* The ports of a peer; a peer without any has no such key. */
-json_t *traffic_tcp_ports_to_json(const uint16_t port[TRAFFIC_TCP_MAX]);
-int traffic_tcp_ports_from_json(const json_t *peer, uint16_t port[TRAFFIC_TCP_MAX], struct err *e);
-
 #endif
