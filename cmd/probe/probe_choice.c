@@ -13,6 +13,7 @@
 #include "cmd/probe/probe.h"
 #include "probe/coord/incast.h"
 #include "probe/io/destination.h"
+#include "probe/traffic/traffic_words.h"
 #include "profiles/base/units.h"
 #include "profiles/yaml/diag.h"
 
@@ -22,8 +23,9 @@
 #define TEXT_MAX      256
 #define STRUCT_MAX    64 /* bytes, of what is described */
 
-int probe_take_word(const char *option, const char *text, enum traffic_enum which, void *value,
-		    struct err *e)
+/* One of the words of an enum, in either case: perftest writes RC. */
+static int take_word(const char *option, const char *text, enum traffic_enum which, void *value,
+		     struct err *e)
 {
 	const struct traffic_words *words = &traffic_words[which];
 	char list[160] = "", lower[32];
@@ -44,42 +46,6 @@ int probe_take_word(const char *option, const char *text, enum traffic_enum whic
 	err_set(e, -EINVAL, "%s: '%s' is not accepted", option, text);
 	err_hint(e, "write one of %s", list);
 	return -EINVAL;
-}
-
-int probe_take_size(const char *option, const char *text, uint32_t *size, struct err *e)
-{
-	uint64_t bytes;
-	int err = units_bytes(text, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX, &bytes, e);
-
-	if (err) {
-		err_prefix(e, "%s", option);
-		return err;
-	}
-	*size = (uint32_t)bytes;
-	return 0;
-}
-
-int probe_take_rate(const char *option, const char *text, uint64_t *rate, struct err *e)
-{
-	uint64_t kbps;
-	int err = units_rate(text, 1, RATE_MAX_KBPS, &kbps, e);
-
-	if (err) {
-		err_prefix(e, "%s", option);
-		return err;
-	}
-	*rate = kbps * 125;
-	return 0;
-}
-
-int probe_take_number(const char *option, const char *text, uint64_t min, uint64_t max,
-		      uint64_t *value, struct err *e)
-{
-	int err = units_number(text, min, max, value, e);
-
-	if (err)
-		err_prefix(e, "%s", option);
-	return err;
 }
 
 enum key_kind {
@@ -159,55 +125,66 @@ static int unknown_key(const struct keys *keys, const char *key, struct err *e)
 	return -EINVAL;
 }
 
-static int store_key(const struct keys *keys, const struct key *k, const char *value, void *made,
+/* option: what the value stands behind, for errors. */
+static int store_key(const char *option, const struct key *k, const char *value, void *made,
 		     struct err *e)
 {
 	void *at = (char *)made + k->offset;
-	char option[32];
-	uint64_t number;
+	uint64_t number = 0;
+	int err;
 
-	snprintf(option, sizeof(option), "%s %s", keys->option, k->name);
 	switch (k->kind) {
 	case KEY_WORD:
-		return probe_take_word(option, value, k->which, at, e);
-	case KEY_SIZE:
-		return probe_take_size(option, value, at, e);
-	case KEY_RATE:
-		return probe_take_rate(option, value, at, e);
+		return take_word(option, value, k->which, at, e);
 	case KEY_FLAG:
 		*(bool *)at = true;
 		return 0;
-	default:
+	case KEY_SIZE:
+		err = units_bytes(value, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX, &number, e);
 		break;
+	case KEY_RATE:
+		err = units_rate(value, 1, RATE_MAX_KBPS, &number, e);
+		number *= 125;
+		break;
+	default:
+		err = units_number(value, k->min, k->max, &number, e);
 	}
-	if (probe_take_number(option, value, k->min, k->max, &number, e))
-		return e->code;
+	if (err) {
+		err_prefix(e, "%s", option);
+		return err;
+	}
 	if (k->kind == KEY_NUMBER8)
 		*(uint8_t *)at = (uint8_t)number;
-	else if (k->kind == KEY_NUMBER32)
+	else if (k->kind == KEY_NUMBER32 || k->kind == KEY_SIZE)
 		*(uint32_t *)at = (uint32_t)number;
 	else
 		*(uint64_t *)at = number;
 	return 0;
 }
 
+static const struct key *find_key(const struct keys *keys, const char *name)
+{
+	for (size_t i = 0; i < keys->count; i++)
+		if (!strcmp(keys->key[i].name, name))
+			return &keys->key[i];
+	return NULL;
+}
+
 static int take_pair(const struct keys *keys, char *pair, void *made, struct err *e)
 {
-	char *value = strchr(pair, '=');
+	char *value = strchr(pair, '='), option[32];
+	const struct key *k;
 
 	if (value)
 		*value++ = '\0';
-	for (size_t i = 0; i < keys->count; i++) {
-		const struct key *k = &keys->key[i];
-
-		if (strcmp(k->name, pair))
-			continue;
-		if (!value != (k->kind == KEY_FLAG))
-			return err_set(e, -EINVAL, "%s: '%s' %s", keys->option, pair,
-				       value ? "takes no value" : "needs a value");
-		return store_key(keys, k, value, made, e);
-	}
-	return unknown_key(keys, pair, e);
+	k = find_key(keys, pair);
+	if (!k)
+		return unknown_key(keys, pair, e);
+	if (!value != (k->kind == KEY_FLAG))
+		return err_set(e, -EINVAL, "%s: '%s' %s", keys->option, pair,
+			       value ? "takes no value" : "needs a value");
+	snprintf(option, sizeof(option), "%s %s", keys->option, k->name);
+	return store_key(option, k, value, made, e);
 }
 
 /* Untouched on failure. */
@@ -325,20 +302,17 @@ const struct opt probe_client_opts[] = {
 /* perftest's are bare seconds. */
 static int take_time(const char *option, const char *text, uint32_t *ms, struct err *e)
 {
+	bool bare = !text[strspn(text, "0123456789")];
 	uint64_t value;
+	int err = bare ? units_number(text, 0, TRAFFIC_DURATION_MAX_MS / 1000, &value, e)
+		       : units_duration(text, 0, TRAFFIC_DURATION_MAX_MS, &value, e);
 
-	if (text[strspn(text, "0123456789")]) {
-		int err = units_duration(text, 0, TRAFFIC_DURATION_MAX_MS, &value, e);
-
-		if (err) {
-			err_prefix(e, "%s", option);
-			return err;
-		}
-	} else {
-		if (probe_take_number(option, text, 0, TRAFFIC_DURATION_MAX_MS / 1000, &value, e))
-			return e->code;
-		value *= 1000;
+	if (err) {
+		err_prefix(e, "%s", option);
+		return err;
 	}
+	if (bare)
+		value *= 1000;
 	*ms = (uint32_t)value;
 	return 0;
 }
@@ -347,6 +321,17 @@ static int take_time(const char *option, const char *text, uint32_t *ms, struct 
 static int make_default(const struct probe_choice *c, enum traffic_mode mode,
 			struct traffic_class *class, struct err *e)
 {
+	const struct {
+		const char *option, *text, *key;
+	} given[] = {
+		{"--connection", c->transport, "transport"},
+		{"--verb", c->verb, "verb"},
+		{"--direction", c->direction, "direction"},
+		{"--check", c->check, "check"},
+		{"--size", c->size, "size"},
+		{"--rate", c->rate, "rate"},
+		{"--iters", c->count, "count"},
+	};
 	bool count = mode == TRAFFIC_COUNT; /* needs what is not repeated */
 	int err = 0;
 
@@ -364,22 +349,10 @@ static int make_default(const struct probe_choice *c, enum traffic_mode mode,
 		.qps = c->qps,
 		.window = c->depth,
 	};
-	if (c->transport)
-		err = probe_take_word("--connection", c->transport, ENUM_TRANSPORT,
-				      &class->transport, e);
-	if (!err && c->verb)
-		err = probe_take_word("--verb", c->verb, ENUM_VERB, &class->verb, e);
-	if (!err && c->direction)
-		err = probe_take_word("--direction", c->direction, ENUM_DIRECTION,
-				      &class->direction, e);
-	if (!err && c->check)
-		err = probe_take_word("--check", c->check, ENUM_CHECK, &class->check, e);
-	if (!err && c->size)
-		err = probe_take_size("--size", c->size, &class->message_bytes, e);
-	if (!err && c->rate)
-		err = probe_take_rate("--rate", c->rate, &class->rate_bytes_per_s, e);
-	if (!err && c->count)
-		err = probe_take_number("--iters", c->count, 1, INT64_MAX, &class->count, e);
+	for (size_t i = 0; i < ARRAY_SIZE(given) && !err; i++)
+		if (given[i].text)
+			err = store_key(given[i].option, find_key(&class_option, given[i].key),
+					given[i].text, class, e);
 	return err;
 }
 
@@ -463,7 +436,7 @@ static int make_spec(const struct probe_choice *c, struct traffic_spec *spec, st
 		.senders = c->incast && c->servers <= INCAST_MAX ? (uint16_t)c->servers : 0,
 	};
 	if (c->mode)
-		err = probe_take_word("--mode", c->mode, ENUM_MODE, &spec->mode, e);
+		err = take_word("--mode", c->mode, ENUM_MODE, &spec->mode, e);
 	if (!err && c->duration)
 		err = take_time("--duration", c->duration, &spec->duration_ms, e);
 	if (!err)

@@ -4,6 +4,7 @@
  * what came out. Ctrl-C ends the traffic and tells what there is; a second one ends the program.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,12 +17,14 @@
 #include "cmd/probe/probe.h"
 #include "cmd/probe/probe_choice.h"
 #include "cmd/probe/probe_live.h"
-#include "cmd/probe/probe_record.h"
 #include "cmd/probe/probe_text.h"
 #include "dcb/kernel/dcb.h"
 #include "probe/coord/incast.h"
+#include "probe/io/token.h"
+#include "profiles/base/file.h"
 #include "profiles/base/json_file.h"
 #include "profiles/base/signals.h"
+#include "reports/traffic/incast_verdict.h"
 #include "reports/traffic/size_verdict.h"
 
 static struct termios shown; /* the terminal as it was before a token was asked for */
@@ -62,7 +65,7 @@ static int ask_token(const char *host, struct token_list *tokens, struct err *e)
 	return err;
 }
 
-int probe_exit_for(enum verdict v)
+static int exit_for(enum verdict v)
 {
 	static const int codes[] = {
 		[VERDICT_PASS] = EXIT_OK,
@@ -72,6 +75,27 @@ int probe_exit_for(enum verdict v)
 	};
 
 	return (unsigned int)v < ARRAY_SIZE(codes) ? codes[v] : EXIT_INCOMPLETE;
+}
+
+/* The document with its verdict and exit code; takes both, which may be NULL. NULL on -ENOMEM. */
+static json_t *probe_document(json_t *doc, json_t *verdict, int code)
+{
+	if (!json_object_set_new(doc, "verdict", verdict) &&
+	    !json_object_set_new(doc, "exit", json_integer(code)))
+		return doc;
+	json_decref(doc);
+	return NULL;
+}
+
+/* Says where the record of --out is, or with err why there is none, which costs the record, not the
+ * result; returns the exit code. */
+static int record_tell(const struct folder *f, int code, int err, const struct err *e)
+{
+	if (err)
+		return cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, e));
+	if (!globals->quiet)
+		fprintf(stderr, "rocecheck probe: record: %s\n", f->path);
+	return code;
 }
 
 /* What came out, judged when traffic was begun. */
@@ -93,7 +117,7 @@ static int judge_traffic(struct outcome *o, struct err *e)
 		o->verdict = NULL;
 		return e->code;
 	}
-	o->code = cmd_worse(o->code, probe_exit_for(o->verdict->v.verdict));
+	o->code = cmd_worse(o->code, exit_for(o->verdict->v.verdict));
 	return 0;
 }
 
@@ -102,7 +126,7 @@ static int judge_sizes(struct outcome *o, struct err *e)
 	int err = size_verdicts_make(o->t, &o->sizes, e);
 
 	if (!err)
-		o->code = cmd_worse(o->code, probe_exit_for(o->sizes->verdict));
+		o->code = cmd_worse(o->code, exit_for(o->sizes->verdict));
 	return err;
 }
 
@@ -142,7 +166,7 @@ static int save(const struct outcome *o)
 	err = run_save(&o->t->run, o->record, &e);
 	if (!err)
 		err = json_file_save_in(document(o), o->record, "probe.json", &e);
-	return probe_record_tell(o->record, o->code, err, &e);
+	return record_tell(o->record, o->code, err, &e);
 }
 
 /* The product first. */
@@ -186,6 +210,157 @@ static int run_probe(const struct two_ended_wish *w, const struct folder *record
 	code = tell(t, record, err, &e);
 	two_ended_clear(t);
 	free(t);
+	return code;
+}
+
+/* `probe client --incast`: several servers send to this host from one instant on; one verdict. */
+
+static bool all_ran(const struct incast *in)
+{
+	for (unsigned int i = 0; i < in->count; i++)
+		if (!in->one[i].t.ran)
+			return false;
+	return in->count;
+}
+
+static bool any_ran(const struct incast *in)
+{
+	for (unsigned int i = 0; i < in->count; i++)
+		if (in->one[i].t.ran)
+			return true;
+	return false;
+}
+
+/* NULL when there is nothing to judge, or no verdict could be made. */
+static struct incast_verdict *incast_verdict_make(const struct incast *in, int *code)
+{
+	struct incast_verdict *v;
+	struct err e = {0};
+
+	if (!all_ran(in))
+		return NULL;
+	v = calloc(1, sizeof(*v));
+	if (!v)
+		err_sys(&e, -ENOMEM, "verdict");
+	else
+		(void)incast_judge(in, v, &e);
+	if (!e.code) {
+		*code = cmd_worse(*code, exit_for(v->v.verdict));
+		return v;
+	}
+	free(v);
+	*code = cmd_worse(*code, cmd_fail(EXIT_ENVIRONMENT, &e));
+	return NULL;
+}
+
+static json_t *incast_document(const struct incast *in, const struct incast_verdict *v, int code)
+{
+	return probe_document(incast_to_json(in),
+			      v ? traffic_verdict_to_json(&v->v, &v->in) : json_null(), code);
+}
+
+/* Each server's own error; without one, what stopped all of them. */
+static int incast_fail_each(const struct incast *in, int code, const struct err *first)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < in->count; i++) {
+		if (!incast_failed(&in->one[i]))
+			continue;
+		cmd_fail(code, &in->one[i].e);
+		any = true;
+	}
+	return any ? code : cmd_fail(code, first);
+}
+
+static void incast_print(const struct incast *in, const struct incast_verdict *v, FILE *out)
+{
+	for (unsigned int i = 0; i < in->count; i++) {
+		const struct two_ended *t = &in->one[i].t;
+
+		if (!t->chosen)
+			continue; /* its error is all there is */
+		probe_print(t, out);
+		if (t->start.start_ns)
+			fprintf(out,
+				"start   within %" PRIu64 " us of one instant; this end %" PRIu64
+				" us after it, the server %" PRIu64 " us\n",
+				t->start.round_trip_ns / 2000, t->start.late_ns[SIDE_CLIENT] / 1000,
+				t->start.late_ns[SIDE_SERVER] / 1000);
+		fputc('\n', out);
+	}
+	if (v)
+		probe_print_verdict(&v->v, out);
+}
+
+/* DIR/N-SERVER/, of a server that was reached. */
+static int incast_save_run(const struct run *r, unsigned int number, const struct folder *record,
+			   struct err *e)
+{
+	char name[FABRIC_NAME_MAX + 16];
+	struct folder folder;
+	int err;
+
+	if (r->host_count != SIDES)
+		return 0;
+	snprintf(name, sizeof(name), "%u-%s", number, r->host[SIDE_SERVER].name);
+	err = folder_below(record, name, &folder, e);
+	if (err)
+		return err;
+	err = run_save(r, &folder, e);
+	folder_close(&folder);
+	return err;
+}
+
+static int incast_save(const struct incast *in, const struct incast_verdict *v,
+		       const struct folder *record, int code)
+{
+	struct err e = {0};
+	int err = 0;
+
+	if (!record->path)
+		return code;
+	for (unsigned int i = 0; i < in->count && !err; i++)
+		err = incast_save_run(&in->one[i].t.run, i + 1, record, &e);
+	if (!err)
+		err = json_file_save_in(incast_document(in, v, code), record, "incast.json", &e);
+	return record_tell(record, code, err, &e);
+}
+
+/* The product first. */
+static int incast_tell(const struct incast *in, const struct folder *record, int code)
+{
+	struct incast_verdict *v = incast_verdict_make(in, &code);
+
+	if (globals->json)
+		code = cmd_worse(code, cmd_print_json(incast_document(in, v, code)));
+	else
+		incast_print(in, v, stdout);
+	code = incast_save(in, v, record, code);
+	free(v);
+	return code;
+}
+
+static int run_incast(const struct two_ended_wish *w, const char *const *host,
+		      const char *const *token, unsigned int count, const struct folder *record)
+{
+	struct incast in = {0};
+	struct err e = {0};
+	int err, code = EXIT_OK;
+
+	err = incast_run(w, host, token, count, w->live ? probe_talk_incast : NULL, &in, &e);
+	probe_talk_clear(w->arg);
+	if (err && (any_ran(&in) || err == -EINTR || err == -EPIPE))
+		code = incast_fail_each(&in, EXIT_INCOMPLETE, &e);
+	else if (err)
+		code = incast_fail_each(&in,
+					err == -EINVAL && !in.count
+						? EXIT_USAGE
+						: cmd_exit_for(&e, EXIT_ENVIRONMENT),
+					&e);
+	if (in.count)
+		code = incast_tell(&in, record, code);
+	incast_clear(&in);
 	return code;
 }
 
@@ -289,15 +464,16 @@ static int run(struct two_ended_wish *w, char **host, const char *const *token, 
 	struct err e = {0};
 	int code;
 
-	if (probe_record_open(&record, &e))
+	/* Before anything is sent: a record that cannot be kept is known then. */
+	if (probe_choice.out_dir && folder_make(probe_choice.out_dir, &record, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	w->say = !globals->quiet && (terminal || globals->verbose) ? probe_talk_say : NULL;
 	w->live = !globals->quiet && terminal ? probe_talk_live : NULL;
 	w->arg = &talk;
 	w->stop = cmd_stop_signals();
 	if (probe_choice.incast) {
-		code = probe_run_incast(w, (const char *const *)host, token, (unsigned int)count,
-					&record);
+		code = run_incast(w, (const char *const *)host, token, (unsigned int)count,
+				  &record);
 	} else {
 		w->host = host[0];
 		w->token = token[0];

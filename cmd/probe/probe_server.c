@@ -18,6 +18,8 @@
 #include "cmd/probe/probe.h"
 #include "probe/agent/agent.h"
 #include "probe/io/destination.h"
+#include "probe/io/gate.h"
+#include "probe/io/token.h"
 #include "profiles/base/signals.h"
 
 #define WAIT_MS 600000u /* for the client */

@@ -11,6 +11,7 @@
 #include "probe/coord/two_ended_sizes.h"
 #include "probe/traffic/traffic_text.h"
 #include "probe/traffic/traffic_words.h"
+#include "reports/traffic/size_verdict.h"
 #include "reports/traffic/traffic_verdict.h"
 
 void probe_bytes_text(uint64_t bytes, char *buf, size_t size)
@@ -310,6 +311,93 @@ static void print_memory(const struct two_ended *t, enum two_ended_side side, FI
 		time, text);
 }
 
+/* What the marking echo found. Source ports on which all arrived as it was sent are counted; the
+ * others are named, each one. */
+
+static void print_findings(const struct echo_findings *found, enum echo_way way, FILE *out)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < found->count; i++) {
+		const struct echo_finding *f = &found->finding[i];
+		char text[320];
+
+		if (f->way != way)
+			continue;
+		echo_finding_text(f, text, sizeof(text));
+		fprintf(out, "  %s\n", text);
+		count++;
+	}
+	if (!count)
+		fprintf(out, "  %s: all arrived as it was sent\n", echo_way_word(way));
+}
+
+static void print_sweep(const struct echo_ends *ends, enum echo_way way, FILE *out)
+{
+	unsigned int good = 0, sweep = ends->spec[SIDE_CLIENT]->sweep;
+
+	for (unsigned int i = 0; i < sweep; i++) {
+		struct echo_port p;
+
+		echo_port(ends, way, i, &p);
+		good += !strcmp(echo_port_word(&p), "arrived");
+	}
+	fprintf(out, "sweep    %s: %u of %u source ports arrived\n", echo_way_word(way), good,
+		sweep);
+	for (unsigned int i = 0; i < sweep && good < sweep; i++) {
+		struct echo_port p;
+
+		echo_port(ends, way, i, &p);
+		if (strcmp(echo_port_word(&p), "arrived"))
+			fprintf(out,
+				"  0x%04x  %s: %" PRIu32 " of %" PRIu32 " arrived, %" PRIu32
+				" marked otherwise\n",
+				p.port, echo_port_word(&p), p.arrived, p.sent, p.marked);
+	}
+}
+
+static void print_mtu(const struct echo_ends *ends, enum echo_way way, FILE *out)
+{
+	uint32_t bytes = echo_path_mtu(ends, way);
+	const struct echo_result *const *r = ends->result;
+
+	fprintf(out, "path MTU %s: ", echo_way_word(way));
+	if (bytes)
+		fprintf(out, "datagrams of %" PRIu32 " bytes arrive", bytes);
+	else
+		fprintf(out, "not measured");
+	if (r[SIDE_CLIENT] && r[SIDE_SERVER])
+		fprintf(out, "; the ports have %" PRIu32 " and %" PRIu32, r[SIDE_CLIENT]->mtu,
+			r[SIDE_SERVER]->mtu);
+	fputc('\n', out);
+}
+
+static void print_marking(const struct two_ended_echo *x, FILE *out)
+{
+	struct echo_findings found;
+	struct echo_ends ends;
+	struct err e = {0};
+
+	two_ended_echo_ends(x, &ends);
+	fprintf(out, "marking  %u class%s, %u UDP source ports, %u datagrams of each\n",
+		x->spec[0].class_count, x->spec[0].class_count == 1 ? "" : "es",
+		echo_paths(&x->spec[0]), x->spec[0].count);
+	if (x->why[0])
+		fprintf(out, "  not done to its end: %s\n", x->why);
+	if (!x->has_result[SIDE_CLIENT])
+		return;
+	if (echo_judge(&ends, &found, &e)) {
+		fprintf(out, "  %s\n", e.text);
+		return;
+	}
+	for (unsigned int way = 0; way < ECHO_WAYS; way++)
+		print_findings(&found, (enum echo_way)way, out);
+	for (unsigned int way = 0; way < ECHO_WAYS; way++)
+		print_mtu(&ends, (enum echo_way)way, out);
+	for (unsigned int way = 0; way < ECHO_WAYS && x->spec[0].sweep; way++)
+		print_sweep(&ends, (enum echo_way)way, out);
+}
+
 void probe_print(const struct two_ended *t, FILE *out)
 {
 	if (!t->chosen)
@@ -331,12 +419,13 @@ void probe_print(const struct two_ended *t, FILE *out)
 		print_failures(t, (enum two_ended_side)k, out);
 	if (t->run.traffic)
 		print_counters(t, out);
-	probe_print_marking(t->echo, out);
+	if (t->echo)
+		print_marking(t->echo, out);
 	if (t->partial)
 		fprintf(out, "partial: %s\n", t->why);
 }
 
-void probe_print_reason(const struct verdict_reason *r, bool advice, FILE *out)
+static void print_reason(const struct verdict_reason *r, bool advice, FILE *out)
 {
 	const struct reason_info *info = &reason_table[r->kind];
 
@@ -355,11 +444,72 @@ void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
 	for (unsigned int i = 0; i < v->count; i++) {
 		const struct verdict_reason *r = &v->reason[i];
 
-		probe_print_reason(r, reason_table[r->kind].advice != advice, out);
+		print_reason(r, reason_table[r->kind].advice != advice, out);
 		advice = reason_table[r->kind].advice;
 	}
 	if (v->more)
 		fprintf(out, "  and %u more\n", v->more);
+}
+
+/* A sweep of message sizes: a row a size. */
+
+static void print_size(const struct two_ended_size *s, const char *verdict, FILE *out)
+{
+	char size[32], rate[32], p50[32] = "-", p99[32] = "-", checked[32] = "none";
+	struct two_ended_size_sum sum;
+
+	two_ended_size_sum(s, &sum);
+	probe_size_text(s->bytes, size, sizeof(size));
+	probe_bytes_text(sum.bytes_per_s, rate, sizeof(rate));
+	if (sum.checked_bytes)
+		probe_bytes_text(sum.checked_bytes, checked, sizeof(checked));
+	if (sum.latency.count) {
+		probe_time_text(histogram_percentile(&sum.latency, HISTOGRAM_P50), p50,
+				sizeof(p50));
+		probe_time_text(histogram_percentile(&sum.latency, HISTOGRAM_P99), p99,
+				sizeof(p99));
+	}
+	fprintf(out,
+		"%11s %11" PRIu64 " %12s/s %11.0f %11s %11s %10s %7" PRIu64 " %7" PRIu64 "  %s\n",
+		size, sum.messages, rate,
+		sum.duration_ns ? (double)sum.messages * 1e9 / (double)sum.duration_ns : 0, p50,
+		p99, checked, sum.mismatches, sum.gaps + sum.losses, verdict);
+}
+
+static void print_size_reasons(const struct two_ended_size *s, const struct traffic_verdict *v,
+			       FILE *out)
+{
+	char size[32];
+
+	if (v->verdict == VERDICT_PASS)
+		return;
+	probe_size_text(s->bytes, size, sizeof(size));
+	fprintf(out, "%s\n", size);
+	for (unsigned int i = 0; i < v->count; i++)
+		if (v->reason[i].verdict != VERDICT_PASS)
+			print_reason(&v->reason[i], true, out);
+}
+
+void probe_print_sizes(const struct two_ended *t, const struct size_verdicts *v, FILE *out)
+{
+	char text[200];
+
+	if (!t->size_count)
+		return;
+	probe_class_text(&t->size[0].spec[SIDE_CLIENT].class[0], text, sizeof(text));
+	fprintf(out, "class 0  %s, and on\n", text);
+	fprintf(out, "%11s %11s %14s %11s %11s %11s %10s %7s %7s  %s\n", "size", "messages",
+		"goodput", "messages/s", "p50", "p99", "checked", "wrong", "lost", "verdict");
+	for (unsigned int i = 0; i < t->size_count; i++)
+		print_size(&t->size[i], v ? verdict_word(v->size[i].of.v.verdict) : "not judged",
+			   out);
+	for (unsigned int i = 0; v && i < v->count; i++)
+		print_size_reasons(&t->size[i], &v->size[i].of.v, out);
+	if (!v)
+		return;
+	fprintf(out, "verdict  %s\n", verdict_word(v->verdict));
+	for (unsigned int i = 0; i < v->own.count; i++)
+		print_reason(&v->own.reason[i], true, out);
 }
 
 /* `probe client --explain`: the words of a run, each with its meaning. */

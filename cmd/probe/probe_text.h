@@ -22,16 +22,11 @@ void probe_time_text(uint64_t ns, char *buf, size_t size);
 /* All of the record but the verdict. */
 void probe_print(const struct two_ended *t, FILE *out);
 
-/* What a marking echo found; nothing without one. */
-void probe_print_marking(const struct two_ended_echo *x, FILE *out);
-
 struct traffic_verdict;
-struct verdict_reason;
 struct size_verdicts;
 /* A row for each size of a sweep, and what is said of those that are not PASS; NULL: not judged. */
 void probe_print_sizes(const struct two_ended *t, const struct size_verdicts *v, FILE *out);
 
-void probe_print_reason(const struct verdict_reason *r, bool advice, FILE *out);
 void probe_print_verdict(const struct traffic_verdict *v, FILE *out);
 
 /* What would be measured: each word of the spec with its meaning. */
