@@ -9,7 +9,6 @@
 
 #include "cmd/glossary.h"
 #include "probe/coord/two_ended_sizes.h"
-#include "probe/traffic/traffic_text.h"
 #include "probe/traffic/traffic_words.h"
 #include "reports/traffic/size_verdict.h"
 #include "reports/traffic/traffic_verdict.h"

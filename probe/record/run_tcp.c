@@ -8,8 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "probe/traffic/traffic_tcp.h"
-#include "probe/traffic/traffic_text.h"
+#include "probe/traffic/traffic_words.h"
 #include "profiles/base/json_take.h"
 
 #define TEXT_MAX 128

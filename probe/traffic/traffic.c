@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "probe/traffic/traffic_cm.h"
 #include "probe/traffic/traffic_end.h"
 #include "probe/traffic/traffic_tcp.h"
 

@@ -13,7 +13,6 @@
 
 #include "probe/traffic/histogram.h"
 #include "probe/traffic/intervals.h"
-#include "probe/traffic/traffic_memory.h"
 #include "profiles/base/base.h"
 
 #define TRAFFIC_CLASSES_MAX	16u
@@ -166,6 +165,17 @@ struct traffic_peer {
 	struct traffic_peer_qp qp[TRAFFIC_QPS_MAX + TRAFFIC_THREADS_MAX];
 };
 
+/* The memory that traffic is in: host memory, in ordinary or huge pages. Memory of a GPU is not
+ * tested, and why is said: what the RDMA device offers, and whether there is a GPU to take it from.
+ * Of one end. Zero: nothing is known, as of an end that gave no result. */
+struct traffic_memory {
+	uint64_t bytes;		  /* registered, all threads */
+	uint64_t huge_bytes;	  /* of them in huge pages that were reserved */
+	uint64_t registration_ns; /* what registering took */
+	bool dmabuf;		  /* the device registers memory of a dma-buf */
+	char gpu[64];		  /* "amdgpu 0000:03:00.0", whose driver exports dma-buf; or "" */
+};
+
 /* The sums of all classes. */
 struct traffic_result {
 	uint64_t messages; /* completed here as requester, and arrived here as responder */
@@ -306,6 +316,29 @@ void traffic_progress(const struct traffic *t, struct traffic_progress *p);
 
 void traffic_report_clear(struct traffic_report *r);
 
+/* "host pages", "huge pages", "host and huge pages". */
+const char *traffic_memory_pages(const struct traffic_memory *m);
+
+/* "GPU path not tested: rxe0 registers no dma-buf memory, ...". */
+void traffic_memory_gpu(const struct traffic_memory *m, const char *device, char *buf, size_t size);
+
+/* What registering costs here, in pages of each kind. */
+enum registration_pages {
+	REGISTRATION_HOST,
+	REGISTRATION_HUGE,
+	REGISTRATION_KINDS,
+};
+struct registration {
+	char ibdev[64];
+	uint64_t ns_per_mib[REGISTRATION_KINDS]; /* 0 = not measured */
+	char why[REGISTRATION_KINDS][160];	 /* not */
+	struct traffic_memory memory;		 /* what the device and this host offer */
+};
+
+/* Registers and releases memory of the device (NULL: the first one), again and again; nothing is
+ * sent. -ENODEV when it is not there; what one kind of pages lacks is in its why. */
+int registration_measure(const char *ibdev, struct registration *r, struct err *e);
+
 /* The words of the enums, "?" for others. */
 const char *traffic_verb_word(enum traffic_verb verb);		      /* "write_imm" */
 const char *traffic_transport_word(enum traffic_transport transport); /* "rc" */
@@ -329,5 +362,11 @@ json_t *traffic_result_to_json(const struct traffic_result *r);
 int traffic_result_from_json(const json_t *json, struct traffic_result *r, struct err *e);
 json_t *traffic_report_to_json(const struct traffic_report *r);
 int traffic_report_from_json(const json_t *json, struct traffic_report *r, struct err *e);
+json_t *traffic_tcp_to_json(const struct traffic_tcp *tcp);
+int traffic_tcp_from_json(const json_t *json, struct traffic_tcp *tcp, struct err *e);
+json_t *traffic_tcp_result_to_json(const struct traffic_tcp_result *r);
+int traffic_tcp_result_from_json(const json_t *json, struct traffic_tcp_result *r, struct err *e);
+json_t *traffic_memory_to_json(const struct traffic_memory *m);
+int traffic_memory_from_json(const json_t *json, struct traffic_memory *m, struct err *e);
 
 #endif

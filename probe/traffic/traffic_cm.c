@@ -3,8 +3,6 @@
  * The calls of rdma_cm, one connection at a time, each step with the time that is left. rdma_cm
  * leaves min_rnr_timer at 0, which is 655 ms: it is set as for raw verbs.
  */
-#include "probe/traffic/traffic_cm.h"
-
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +12,7 @@
 #include <string.h>
 
 #include "probe/io/dial.h"
+#include "probe/traffic/traffic_end.h"
 
 #define CONNECT_NS    (8000 * NS_PER_MS)
 #define RESOLVE_MS    2000

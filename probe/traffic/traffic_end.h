@@ -228,6 +228,33 @@ void traffic_close_srq(struct flow *f);
 /* The peer's queue pairs and receive queues are there. */
 int traffic_check_xrc_peer(const struct flow *f, struct err *e);
 
+#define TRAFFIC_HUGE_PAGE (2u << 20)
+
+/* The first PCI device below root ("" = this host) whose driver exports dma-buf from memory of a
+ * GPU or accelerator, as "driver address"; false and "": none. */
+bool gpu_find(const char *root, char *buf, size_t size);
+
+/* Pages of so many bytes, huge ones where wished and reserved, else ordinary ones. NULL: errno. */
+void *traffic_pages(size_t *bytes, bool huge, bool *got_huge);
+
+/* Queue pairs connected by rdma_cm, as applications do: the traffic class then takes another way
+ * (RDMA_OPTION_ID_TOS, default_roce_tos, the REQ that the passive side inherits it from) than the
+ * one of raw verbs. RC alone; the queue pairs are ours, rdma_cm says what is to be set in them. The
+ * server listens on the address of its GID while the end is open; the queue pair of a connection is
+ * told by number in its private data. */
+
+/* The server begins to listen: *port is for the peer (0 at a client). */
+int traffic_cm_open(struct traffic *t, uint16_t *port, struct err *e);
+void traffic_cm_close(struct traffic_cm *cm);
+
+/* All flows, one after the other; at most 8 s. Both ends call it, with the control queue pairs
+ * connected: then it also asks which ToS the queue pairs have got (tos_read of the results). */
+int traffic_cm_connect(struct traffic *t, struct err *e);
+
+/* Readable when rdma_cm has something to say; -1 without it. */
+int traffic_cm_fd(const struct traffic *t);
+void traffic_cm_take_event(struct traffic *t);
+
 /* Pure: how a class is laid out. */
 bool class_grants(const struct traffic_class *c);     /* its requester waits for grants */
 bool class_loses(const struct traffic_class *c);      /* UC or UD */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/traffic/traffic_tcp.h"
 #include "probe/traffic/traffic_words.h"
 #include "profiles/base/json_take.h"
 

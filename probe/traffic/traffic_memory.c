@@ -2,8 +2,6 @@
 /*
  * What is told of the memory of traffic, and pages for it.
  */
-#include "probe/traffic/traffic_memory.h"
-
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "probe/traffic/traffic_tcp.h"
 #include "probe/traffic/traffic_words.h"
 #include "profiles/base/json_take.h"
 

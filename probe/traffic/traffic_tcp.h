@@ -7,9 +7,40 @@
 #ifndef PROBE_TRAFFIC_TCP_H
 #define PROBE_TRAFFIC_TCP_H
 
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/socket.h>
+
 #include "probe/traffic/traffic.h"
 
-struct tcp_load; /* opaque */
+struct tcp_stream {
+	int fd; /* -1: not connected */
+	unsigned int background;
+	bool sends, receives;
+	uint64_t acked_before; /* of what TCP counts: the handshake and the ticket */
+	uint64_t wire_before;
+	uint64_t broke_ns; /* when it ended by itself; 0: it did not */
+	int error;	   /* positive errno; 0: the other end closed it */
+};
+
+struct tcp_load {
+	enum traffic_role role;
+	uint64_t seed;
+	unsigned int count;   /* of backgrounds */
+	unsigned int senders; /* towards one receiver */
+	struct traffic_tcp tcp[TRAFFIC_TCP_MAX];
+	struct sockaddr_storage own;
+	int listener[TRAFFIC_TCP_MAX]; /* -1: none */
+	struct tcp_stream *stream;     /* owned; those of background 0 first */
+	unsigned int stream_count;
+	int epoll_fd;
+	uint8_t *zeros; /* owned: what is sent */
+	uint64_t start_ns, end_ns, ended_ns;
+	struct traffic_tcp_result *result; /* owned: while it runs */
+	atomic_bool ending;
+	pthread_t thread;
+	bool started;
+};
 
 /* The end at this GID. A server listens for each background: port[] is for the peer, else 0.
  * -EADDRNOTAVAIL for a GID that is no address of TCP. *out is the caller's to close. */
@@ -32,11 +63,5 @@ void tcp_load_end(struct tcp_load *l);
 /* Waits for its end, 100 ms after it was told at the latest. Streams are cut, so that nothing of
  * them is under way any more. result: one for each background of the spec. */
 void tcp_load_join(struct tcp_load *l, struct traffic_tcp_result *result);
-
-/* Of one background and its result, both ways. */
-json_t *traffic_tcp_to_json(const struct traffic_tcp *tcp);
-int traffic_tcp_from_json(const json_t *json, struct traffic_tcp *tcp, struct err *e);
-json_t *traffic_tcp_result_to_json(const struct traffic_tcp_result *r);
-int traffic_tcp_result_from_json(const json_t *json, struct traffic_tcp_result *r, struct err *e);
 
 #endif

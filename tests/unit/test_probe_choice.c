@@ -17,7 +17,7 @@
 #include "cmd/probe/probe.h"
 #include "cmd/probe/probe_choice.h"
 #include "cmd/probe/probe_text.h"
-#include "probe/traffic/traffic_text.h"
+#include "probe/traffic/traffic_words.h"
 
 static const struct probe_choice none = {
 	.ib_port = PROBE_UNSET,

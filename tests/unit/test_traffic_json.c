@@ -14,7 +14,6 @@
 
 #include <cmocka.h>
 
-#include "probe/traffic/traffic_text.h"
 #include "probe/traffic/traffic_words.h"
 
 static const struct traffic_spec spec = {

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "probe/traffic/traffic_memory.h"
+#include "probe/traffic/traffic_end.h"
 #include "tests/unit/traffic_pair.h"
 
 static char top[] = "/tmp/test_traffic_memory.XXXXXX";

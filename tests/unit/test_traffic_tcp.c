@@ -20,7 +20,6 @@
 #include <sys/socket.h>
 
 #include "probe/traffic/traffic_tcp.h"
-#include "probe/traffic/traffic_tcp_end.h"
 
 #define MS UINT64_C(1000000)
 
