@@ -34,26 +34,21 @@ static uint16_t echo_path_port(const struct echo *x, unsigned int path)
 			      : echo_label_port(flow_label(path));
 }
 
-static int set_state(struct echo *x, struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		     const char *step, struct err *e)
-{
-	int rc = ibv_modify_qp(qp, attr, mask | IBV_QP_STATE);
-
-	return rc ? err_sys(e, -rc, "%s: queue pair 0x%x to %s", x->spec.ibdev, qp->qp_num, step)
-		  : 0;
-}
-
 static int to_rts(struct echo *x, struct ibv_qp *qp, struct err *e)
 {
 	struct ibv_qp_attr init = {
 		.qp_state = IBV_QPS_INIT, .port_num = x->spec.ib_port, .qkey = qkey(x)};
 	struct ibv_qp_attr rtr = {.qp_state = IBV_QPS_RTR};
 	struct ibv_qp_attr rts = {.qp_state = IBV_QPS_RTS};
-	int err = set_state(x, qp, &init, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY, "INIT", e);
+	int init_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+	int err = traffic_set_state(&x->device, qp, &init, init_mask, "INIT", e);
 
 	if (!err)
-		err = set_state(x, qp, &rtr, 0, "RTR", e);
-	return err ? err : set_state(x, qp, &rts, IBV_QP_SQ_PSN, "RTS", e);
+		err = traffic_set_state(&x->device, qp, &rtr, IBV_QP_STATE, "RTR", e);
+	if (!err)
+		err = traffic_set_state(&x->device, qp, &rts, IBV_QP_STATE | IBV_QP_SQ_PSN, "RTS",
+					e);
+	return err;
 }
 
 static int open_queues(struct echo *x, struct err *e)
@@ -238,6 +233,75 @@ static int echo_send(struct echo *x, unsigned int flow, uint32_t kind, uint32_t 
 	if (!rc)
 		x->unused_count--;
 	return rc == ENOMEM ? -EAGAIN : -rc;
+}
+
+/* The IP header ahead of a UD receive, told apart and checked. */
+
+#define IPV4_AT	   20
+#define IPV4_BYTES 20
+#define PROTO_UDP  17
+
+/* Whether a GID holds an IPv4 address. */
+static bool echo_gid_is_v4(const uint8_t gid[16])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return !memcmp(gid, mapped, sizeof(mapped));
+}
+
+uint16_t echo_checksum(const uint8_t *p, unsigned int n)
+{
+	uint32_t sum = 0;
+
+	for (unsigned int i = 0; i + 1 < n; i += 2)
+		sum += (uint32_t)p[i] << 8 | p[i + 1];
+	while (sum >> 16)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)~sum;
+}
+
+/*
+ *  0       1       2       3
+ * +-------+-------+---------------+
+ * |ver ihl|  ToS  | total length  |
+ * |  identification |f|  offset   |
+ * |  TTL  | proto |   checksum    |
+ * |       source address          |
+ * |     destination address       |
+ */
+static int read_v4(const uint8_t *p, const uint8_t gid[16], struct echo_ip *ip)
+{
+	if (p[0] != 0x45 || p[9] != PROTO_UDP || memcmp(p + 16, gid + 12, 4) ||
+	    echo_checksum(p, IPV4_BYTES))
+		return -EINVAL;
+	*ip = (struct echo_ip){.version = 4, .tos = p[1], .ttl = p[8]};
+	return 0;
+}
+
+/*
+ *  0       1       2       3
+ * +---+-------+-------------------+
+ * |ver| class |    flow label     |
+ * | payload length| next  | hops  |
+ * |    source address (16)        |
+ * |  destination address (16)     |
+ */
+static int read_v6(const uint8_t *p, const uint8_t gid[16], struct echo_ip *ip)
+{
+	if (p[0] >> 4 != 6 || p[6] != PROTO_UDP || memcmp(p + 24, gid, 16))
+		return -EINVAL;
+	*ip = (struct echo_ip){
+		.version = 6,
+		.tos = (uint8_t)(p[0] << 4 | p[1] >> 4),
+		.ttl = p[7],
+	};
+	return 0;
+}
+
+int echo_header_read(const uint8_t head[ECHO_HEADER_BYTES], const uint8_t gid[16],
+		     struct echo_ip *ip)
+{
+	return echo_gid_is_v4(gid) ? read_v4(head + IPV4_AT, gid, ip) : read_v6(head, gid, ip);
 }
 
 /* The run of a marking echo. A datagram that came is checked in each byte before it counts: it may
@@ -457,7 +521,7 @@ static void begin(struct run *k)
 
 int echo_run(struct echo *x, const atomic_int *stop, struct echo_result *r, struct err *e)
 {
-	struct run k = {.x = x, .r = r, .now_ns = traffic_now_ns()};
+	struct run k = {.x = x, .r = r, .now_ns = monotonic_ns()};
 	uint64_t end_ns = k.now_ns + x->spec.duration_ms * NS_PER_MS;
 	bool client = x->spec.role == TRAFFIC_CLIENT, more = true;
 
@@ -468,7 +532,7 @@ int echo_run(struct echo *x, const atomic_int *stop, struct echo_result *r, stru
 	while (more && !k.failed && !*stop && k.now_ns < end_ns) {
 		int came = drain(&k);
 
-		k.now_ns = traffic_now_ns();
+		k.now_ns = monotonic_ns();
 		if (client)
 			more = client_turn(&k);
 		if (!came)

@@ -27,12 +27,16 @@ const struct echo_kind_row echo_kind_table[ECHO_KINDS] = {
 	[ECHO_ECN] = {"ecn-changed", true, "let the hops keep the ECN bits"},
 	[ECHO_LOST] = {"lost", true,
 		       "find the hop that drops: when always the same source ports lose, it is a "
-		       "member of a link or path group"},
+		       "member of a link or path group",
+		       "datagrams are lost"},
 	[ECHO_DEAF] = {"nothing-arrives", true,
-		       "check the way of this class: filters, routes, and the GIDs of both ends"},
-	[ECHO_WRONG] = {"wrong-bytes", true, "suspect memory, PCIe or the NIC of the two hosts"},
+		       "check the way of this class: filters, routes, and the GIDs of both ends",
+		       "nothing arrives"},
+	[ECHO_WRONG] = {"wrong-bytes", true, "suspect memory, PCIe or the NIC of the two hosts",
+			"bytes arrive that are not those that were sent"},
 	[ECHO_UNREAD] = {"header-unseen", false,
-			 "this device does not hand out IP headers: capture instead"},
+			 "this device does not hand out IP headers: capture instead",
+			 "the device hands out no IP header"},
 	[ECHO_MTU] = {"path-mtu", true,
 		      "raise the MTU of every hop, or lower that of both ports to what arrives"},
 };
@@ -76,53 +80,36 @@ static void find_lane(const struct echo_ends *ends, enum echo_way way, unsigned 
 		l->record = &from->flow[i].there;
 }
 
-/* How many of a lane are of a kind, and how many of them there could be. */
-typedef void lane_count(const struct lane *l, uint8_t to, uint32_t *count, uint32_t *of);
-
-static uint32_t readable(const struct lane *l)
+/* How many of a lane are of the kind of f, and how many of them there could be. */
+static void lane_count(const struct lane *l, const struct echo_finding *f, uint32_t *count,
+		       uint32_t *of)
 {
-	return l->record ? l->record->arrived - l->record->unread - l->record->others : 0;
-}
+	const struct echo_record *r = l->record;
 
-static void count_dscp(const struct lane *l, uint8_t to, uint32_t *count, uint32_t *of)
-{
-	*of = readable(l);
+	switch (f->kind) {
+	case ECHO_LOST:
+		*of = l->sent_known ? l->sent : 0;
+		*count = *of > r->arrived + r->wrong ? *of - r->arrived - r->wrong : 0;
+		return;
+	case ECHO_WRONG:
+		*of = r->wrong + r->arrived;
+		*count = r->wrong;
+		return;
+	case ECHO_UNREAD:
+		*of = r->arrived;
+		*count = r->unread;
+		return;
+	default: /* a change of DSCP or ECN bits */
+		break;
+	}
+	*of = r->arrived - r->unread - r->others;
 	*count = 0;
-	for (unsigned int i = 0; l->record && i < l->record->seen_count; i++)
-		if (l->record->seen[i].tos >> 2 == to)
-			*count += l->record->seen[i].count;
-}
+	for (unsigned int i = 0; i < r->seen_count; i++) {
+		uint8_t tos = r->seen[i].tos;
 
-static void count_ecn(const struct lane *l, uint8_t to, uint32_t *count, uint32_t *of)
-{
-	*of = readable(l);
-	*count = 0;
-	for (unsigned int i = 0; l->record && i < l->record->seen_count; i++)
-		if ((l->record->seen[i].tos & ECN_MASK) == to)
-			*count += l->record->seen[i].count;
-}
-
-static void count_lost(const struct lane *l, uint8_t to, uint32_t *count, uint32_t *of)
-{
-	(void)to;
-	*of = l->sent_known ? l->sent : 0;
-	*count = *of > l->record->arrived + l->record->wrong
-			 ? *of - l->record->arrived - l->record->wrong
-			 : 0;
-}
-
-static void count_wrong(const struct lane *l, uint8_t to, uint32_t *count, uint32_t *of)
-{
-	(void)to;
-	*count = l->record ? l->record->wrong : 0;
-	*of = l->record ? l->record->wrong + l->record->arrived : 0;
-}
-
-static void count_unread(const struct lane *l, uint8_t to, uint32_t *count, uint32_t *of)
-{
-	(void)to;
-	*count = l->record ? l->record->unread : 0;
-	*of = l->record ? l->record->arrived : 0;
+		if ((f->kind == ECHO_DSCP ? tos >> 2 : tos & ECN_MASK) == f->to)
+			*count += r->seen[i].count;
+	}
 }
 
 struct sight {
@@ -141,7 +128,7 @@ static void add(struct sight *s, const struct echo_finding *f)
 }
 
 /* All lanes of a class; a finding when any has it. */
-static void look(struct sight *s, struct echo_finding f, lane_count *counts)
+static void look(struct sight *s, struct echo_finding f)
 {
 	for (unsigned int i = 0; i < s->flow_count; i++) {
 		uint32_t count, of;
@@ -152,7 +139,7 @@ static void look(struct sight *s, struct echo_finding f, lane_count *counts)
 		find_lane(s->ends, f.way, i, &s->flow[i], &l);
 		if (!l.record)
 			continue;
-		counts(&l, f.to, &count, &of);
+		lane_count(&l, &f, &count, &of);
 		f.count += count;
 		f.of += of;
 		f.ports_of += of > 0;
@@ -185,21 +172,21 @@ static void look_at_class(struct sight *s, enum echo_way way, unsigned int class
 	for (unsigned int to = 0; to < 64; to++) {
 		f.to = (uint8_t)to;
 		if (f.to != f.from)
-			look(s, f, count_dscp);
+			look(s, f);
 	}
 	f.from = tos & ECN_MASK;
 	for (unsigned int to = 0; to <= ECN_MASK; to++) {
 		f.to = (uint8_t)to;
 		f.kind = ecn_kind(f.from, f.to);
 		if (f.to != f.from)
-			look(s, f, count_ecn);
+			look(s, f);
 	}
 	f = (struct echo_finding){.way = way, .class = class, .kind = ECHO_LOST};
-	look(s, f, count_lost);
+	look(s, f);
 	f.kind = ECHO_WRONG;
-	look(s, f, count_wrong);
+	look(s, f);
 	f.kind = ECHO_UNREAD;
-	look(s, f, count_unread);
+	look(s, f);
 }
 
 /* What is known of the sizes of one source port, one way. */
@@ -225,7 +212,6 @@ static void find_sizes(const struct echo_ends *ends, enum echo_way way, unsigned
 	};
 	for (unsigned int i = 0; i < count; i++) {
 		uint32_t bytes = flow[i].bytes[way == ECHO_BACK];
-
 		bool came;
 
 		if (!flow[i].sized || flow[i].path != path ||
@@ -372,35 +358,6 @@ static void ports_text(const struct echo_finding *f, char *buf, size_t size)
 		snprintf(buf + used, size - used, " ...");
 }
 
-static void what_text(const struct echo_finding *f, char *buf, size_t size)
-{
-	switch (f->kind) {
-	case ECHO_DSCP:
-		snprintf(buf, size, "DSCP %u arrives as %u", f->from, f->to);
-		return;
-	case ECHO_ECT_CLEARED:
-	case ECHO_CE:
-	case ECHO_ECN:
-		snprintf(buf, size, "%s arrives as %s", ecn_words[f->from & 3],
-			 ecn_words[f->to & 3]);
-		return;
-	case ECHO_LOST:
-		snprintf(buf, size, "datagrams are lost");
-		return;
-	case ECHO_DEAF:
-		snprintf(buf, size, "nothing arrives");
-		return;
-	case ECHO_WRONG:
-		snprintf(buf, size, "bytes arrive that are not those that were sent");
-		return;
-	case ECHO_UNREAD:
-		snprintf(buf, size, "the device hands out no IP header");
-		return;
-	default:
-		snprintf(buf, size, "%s", "?");
-	}
-}
-
 void echo_finding_text(const struct echo_finding *f, char *buf, size_t size)
 {
 	char what[64], ports[160];
@@ -414,7 +371,13 @@ void echo_finding_text(const struct echo_finding *f, char *buf, size_t size)
 			 echo_way_word(f->way), f->expected_bytes, f->bytes, ports);
 		return;
 	}
-	what_text(f, what, sizeof(what));
+	if (f->kind == ECHO_DSCP)
+		snprintf(what, sizeof(what), "DSCP %u arrives as %u", f->from, f->to);
+	else if (echo_kind_table[f->kind].what)
+		snprintf(what, sizeof(what), "%s", echo_kind_table[f->kind].what);
+	else
+		snprintf(what, sizeof(what), "%s arrives as %s", ecn_words[f->from & ECN_MASK],
+			 ecn_words[f->to & ECN_MASK]);
 	snprintf(buf, size, "%s, class %u: %s (%" PRIu32 " of %" PRIu32 ")%s",
 		 echo_way_word(f->way), f->class, what, f->count, f->of, ports);
 }

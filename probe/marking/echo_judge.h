@@ -35,6 +35,7 @@ struct echo_kind_row {
 	const char *word; /* JSON, stable */
 	bool fault;	  /* else worth a look */
 	const char *advice;
+	const char *what; /* in a finding's text; NULL: it has numbers */
 };
 extern const struct echo_kind_row echo_kind_table[ECHO_KINDS];
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a marking echo sends: its spec checked, and the flows that both ends make of it.
+ * What a marking echo sends: its spec checked, and the flows that both ends make of it; spec and
+ * result as JSON, between coordinator, agents and traffic processes. Reading checks every member:
+ * the other side may be anything.
  */
 #include <errno.h>
-#include <string.h>
 
 #include "probe/marking/echo.h"
-#include "probe/marking/echo_end.h"
+#include "probe/traffic/traffic_words.h"
+#include "profiles/base/json_take.h"
 
 #define SIZE_COUNT 4u /* datagrams of each size: one that arrives is enough */
 
@@ -83,71 +85,202 @@ uint16_t echo_soft_port(uint32_t qpn)
 	return (uint16_t)(0xc000 + (qpn * UINT32_C(0x61c88647) >> 18)); /* linux hash.h, 14 bits */
 }
 
-/* The IP header ahead of a UD receive, told apart and checked. */
+static const struct traffic_member class_rows[] = {
+	NUMBER(struct echo_class, tos, 0, 255),
+	NUMBER(struct echo_class, sl, 0, 15),
+};
 
-#define IPV4_AT	   20
-#define IPV4_BYTES 20
-#define PROTO_UDP  17
+static const struct traffic_member spec_rows[] = {
+	WORD(struct echo_spec, role, ENUM_ROLE),
+	TEXT(struct echo_spec, ibdev),
+	NUMBER(struct echo_spec, ib_port, 1, 255),
+	NUMBER(struct echo_spec, gid_index, 0, 255),
+	NUMBER(struct echo_spec, seed, 0, JSON_UINT_MAX),
+	NUMBER(struct echo_spec, duration_ms, 1, ECHO_DURATION_MAX_MS),
+	NUMBER(struct echo_spec, count, 1, ECHO_COUNT_MAX),
+	NUMBER(struct echo_spec, paths, 1, ECHO_CLASS_PATHS_MAX),
+	NUMBER(struct echo_spec, sweep, 0, ECHO_PATHS_MAX),
+	NUMBER(struct echo_spec, gap_us, 0, UINT16_MAX),
+	BOOL(struct echo_spec, sizes),
+};
 
-/* Whether a GID holds an IPv4 address. */
-static bool echo_gid_is_v4(const uint8_t gid[16])
+json_t *echo_spec_to_json(const struct echo_spec *s)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	json_t *json = json_object();
 
-	return !memcmp(gid, mapped, sizeof(mapped));
+	traffic_members_add(json, ROWS(spec_rows), s);
+	json_object_set_new(json, "classes",
+			    traffic_list_to_json(ROWS(class_rows), s->class, sizeof(s->class[0]),
+						 s->class_count));
+	return json;
 }
 
-uint16_t echo_checksum(const uint8_t *p, unsigned int n)
+int echo_spec_from_json(const json_t *json, struct echo_spec *s, struct err *e)
 {
-	uint32_t sum = 0;
+	struct echo_spec v = {0};
+	int err = traffic_members_take(json, ROWS(spec_rows), &v, e);
 
-	for (unsigned int i = 0; i + 1 < n; i += 2)
-		sum += (uint32_t)p[i] << 8 | p[i + 1];
-	while (sum >> 16)
-		sum = (sum & 0xffff) + (sum >> 16);
-	return (uint16_t)~sum;
+	if (!err)
+		err = traffic_list_take(json, "classes", ROWS(class_rows), v.class,
+					sizeof(v.class[0]), ARRAY_SIZE(v.class), &v.class_count, e);
+	if (!err)
+		err = echo_spec_check(&v, e);
+	if (!err)
+		*s = v;
+	return err;
 }
 
-/*
- *  0       1       2       3
- * +-------+-------+---------------+
- * |ver ihl|  ToS  | total length  |
- * |  identification |f|  offset   |
- * |  TTL  | proto |   checksum    |
- * |       source address          |
- * |     destination address       |
- */
-static int read_v4(const uint8_t *p, const uint8_t gid[16], struct echo_ip *ip)
+/* The numbers of a record, in the order of its array; then come the markings, three numbers each:
+ * short, there are hundreds of records. */
+enum record_number {
+	RECORD_ARRIVED,
+	RECORD_REPEATED,
+	RECORD_WRONG,
+	RECORD_UNREAD,
+	RECORD_OTHERS,
+	RECORD_NUMBERS,
+};
+
+static json_t *record_to_json(const struct echo_record *r)
 {
-	if (p[0] != 0x45 || p[9] != PROTO_UDP || memcmp(p + 16, gid + 12, 4) ||
-	    echo_checksum(p, IPV4_BYTES))
-		return -EINVAL;
-	*ip = (struct echo_ip){.version = 4, .tos = p[1], .ttl = p[8]};
+	json_t *list = json_pack("[I, I, I, I, I]", (json_int_t)r->arrived, (json_int_t)r->repeated,
+				 (json_int_t)r->wrong, (json_int_t)r->unread,
+				 (json_int_t)r->others);
+
+	for (unsigned int i = 0; i < r->seen_count && i < ECHO_SEEN_MAX; i++) {
+		json_array_append_new(list, json_integer(r->seen[i].tos));
+		json_array_append_new(list, json_integer(r->seen[i].ttl));
+		json_array_append_new(list, json_integer(r->seen[i].count));
+	}
+	return list;
+}
+
+static int record_error(const char *key, struct err *e)
+{
+	return err_set(e, -EINVAL, "'%s': no record of datagrams", key);
+}
+
+/* What arrived is what was seen, and cannot be more than was sent. */
+static bool record_sound(const struct echo_record *r)
+{
+	uint64_t sum = (uint64_t)r->unread + r->others;
+
+	for (unsigned int i = 0; i < r->seen_count; i++)
+		sum += r->seen[i].count;
+	return r->arrived <= ECHO_COUNT_MAX && sum == r->arrived;
+}
+
+static int take_record(const json_t *json, const char *key, struct echo_record *r, struct err *e)
+{
+	uint32_t v[RECORD_NUMBERS + 3 * ECHO_SEEN_MAX] = {0};
+	const json_t *list = NULL;
+	struct echo_record made = {0};
+	size_t n;
+	int err = json_take_array(json, key, ARRAY_SIZE(v), &list, e);
+
+	if (err)
+		return err;
+	n = json_array_size(list);
+	if (n < RECORD_NUMBERS || (n - RECORD_NUMBERS) % 3)
+		return record_error(key, e);
+	for (size_t i = 0; i < n; i++) {
+		const json_t *one = json_array_get(list, i);
+		json_int_t number = json_integer_value(one);
+		bool byte = i >= RECORD_NUMBERS && (i - RECORD_NUMBERS) % 3 < 2;
+
+		if (!json_is_integer(one) || number < 0 || number > (byte ? 255 : INT32_MAX))
+			return record_error(key, e);
+		v[i] = (uint32_t)number;
+	}
+	made.arrived = v[RECORD_ARRIVED];
+	made.repeated = v[RECORD_REPEATED];
+	made.wrong = v[RECORD_WRONG];
+	made.unread = v[RECORD_UNREAD];
+	made.others = v[RECORD_OTHERS];
+	for (size_t i = RECORD_NUMBERS; i < n; i += 3)
+		made.seen[made.seen_count++] = (struct echo_seen){(uint8_t)v[i], (uint8_t)v[i + 1],
+								  v[i + 2]};
+	if (!record_sound(&made))
+		return record_error(key, e);
+	*r = made;
 	return 0;
 }
 
-/*
- *  0       1       2       3
- * +---+-------+-------------------+
- * |ver| class |    flow label     |
- * | payload length| next  | hops  |
- * |    source address (16)        |
- * |  destination address (16)     |
- */
-static int read_v6(const uint8_t *p, const uint8_t gid[16], struct echo_ip *ip)
+static const struct traffic_member result_rows[] = {
+	TEXT(struct echo_result, detail),
+	NUMBER(struct echo_result, mtu, 256, 4096),
+	NUMBER(struct echo_result, foreign, 0, UINT32_MAX),
+};
+
+json_t *echo_result_to_json(const struct echo_result *r)
 {
-	if (p[0] >> 4 != 6 || p[6] != PROTO_UDP || memcmp(p + 24, gid, 16))
-		return -EINVAL;
-	*ip = (struct echo_ip){
-		.version = 6,
-		.tos = (uint8_t)(p[0] << 4 | p[1] >> 4),
-		.ttl = p[7],
-	};
-	return 0;
+	json_t *json = json_object(), *ports = json_array(), *flows = json_array();
+
+	for (unsigned int i = 0; i < r->path_count && i < ECHO_PATHS_MAX; i++)
+		json_array_append_new(ports, json_integer(r->port[i]));
+	for (unsigned int i = 0; i < r->flow_count && i < ECHO_FLOWS_MAX; i++)
+		json_array_append_new(flows, json_pack("{s:I, s:o, s:o}", "sent",
+						       (json_int_t)r->flow[i].sent, "here",
+						       record_to_json(&r->flow[i].here), "there",
+						       record_to_json(&r->flow[i].there)));
+	traffic_members_add(json, ROWS(result_rows), r);
+	json_object_set_new(json, "ports", ports);
+	json_object_set_new(json, "flows", flows);
+	return json;
 }
 
-int echo_header_read(const uint8_t head[ECHO_HEADER_BYTES], const uint8_t gid[16],
-		     struct echo_ip *ip)
+static int take_ports(const json_t *json, struct echo_result *r, struct err *e)
 {
-	return echo_gid_is_v4(gid) ? read_v4(head + IPV4_AT, gid, ip) : read_v6(head, gid, ip);
+	const json_t *list = NULL;
+	int err = json_take_array(json, "ports", ECHO_PATHS_MAX, &list, e);
+
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		const json_t *one = json_array_get(list, i);
+		json_int_t port = json_integer_value(one);
+
+		if (!json_is_integer(one) || port < 0 || port > 65535)
+			return err_set(e, -EINVAL, "'ports': no UDP port");
+		r->port[r->path_count++] = (uint16_t)port;
+	}
+	return err;
+}
+
+static int take_flow(const json_t *json, struct echo_flow_result *f, struct err *e)
+{
+	uint64_t sent = 0;
+	int err = json_take_uint(json, "sent", 0, ECHO_COUNT_MAX, &sent, e);
+
+	if (!err)
+		err = take_record(json, "here", &f->here, e);
+	if (!err)
+		err = take_record(json, "there", &f->there, e);
+	f->sent = (uint32_t)sent;
+	return err;
+}
+
+static int take_flows(const json_t *json, struct echo_result *r, struct err *e)
+{
+	const json_t *list = NULL;
+	int err = json_take_array(json, "flows", ECHO_FLOWS_MAX, &list, e);
+
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		err = take_flow(json_array_get(list, i), &r->flow[r->flow_count++], e);
+		if (err)
+			err_prefix(e, "'flows' %zu", i);
+	}
+	return err;
+}
+
+int echo_result_from_json(const json_t *json, struct echo_result *r, struct err *e)
+{
+	struct echo_result v = {0};
+	int err = traffic_members_take(json, ROWS(result_rows), &v, e);
+
+	if (!err)
+		err = take_ports(json, &v, e);
+	if (!err)
+		err = take_flows(json, &v, e);
+	if (!err)
+		*r = v;
+	return err;
 }

@@ -284,7 +284,7 @@ static int start_workers(struct traffic *t, struct err *e)
 {
 	int err = 0;
 
-	t->start_ns = traffic_now_ns();
+	t->start_ns = monotonic_ns();
 	t->end_ns = t->deadline_ns = UINT64_MAX;
 	if (t->spec.duration_ms) {
 		t->end_ns = t->start_ns + t->spec.duration_ms * NS_PER_MS;
@@ -368,7 +368,7 @@ static void add_total(struct traffic_result *total, const struct traffic_class_r
 
 static void gather(struct traffic *t, struct traffic_report *r)
 {
-	uint64_t first = UINT64_MAX, last = 0, now = traffic_now_ns();
+	uint64_t first = UINT64_MAX, last = 0, now = monotonic_ns();
 
 	for (unsigned int c = 0; c < r->class_count; c++) {
 		intervals_begin(&r->class[c].goodput, t->start_ns);

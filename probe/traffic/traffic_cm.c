@@ -87,7 +87,7 @@ static int next_event(struct traffic *t, struct rdma_cm_event **event, struct er
 	uint64_t now;
 
 	while (rdma_get_cm_event(t->cm->channel, event)) {
-		now = traffic_now_ns();
+		now = monotonic_ns();
 		if (errno != EAGAIN && errno != EINTR)
 			return fail(t, "event", e);
 		if (now >= t->cm->deadline_ns)
@@ -334,7 +334,7 @@ static int connect_all(struct traffic *t, struct err *e)
 	unsigned int established = 0;
 	int err = 0;
 
-	t->cm->deadline_ns = traffic_now_ns() + CONNECT_NS;
+	t->cm->deadline_ns = monotonic_ns() + CONNECT_NS;
 	if (t->spec.role == TRAFFIC_CLIENT) {
 		for (unsigned int i = 0; i < t->cm->count && !err; i++)
 			err = connect_flow(traffic_flow(t, i), e);

@@ -9,18 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "probe/traffic/traffic_end.h"
-
-uint64_t traffic_now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* rxe and siw have no device behind them in sysfs. */
 static bool is_soft(const char *ibdev)
@@ -156,11 +147,11 @@ int traffic_map(struct traffic *t, size_t bytes, int access, uint8_t **memory, s
 		return err_sys(e, -errno, "%zu KiB of memory", bytes >> 10);
 	*memory = p;
 	*mapped = size;
-	start = traffic_now_ns();
+	start = monotonic_ns();
 	*mr = ibv_reg_mr(t->pd, p, bytes, access);
 	if (!*mr)
 		return traffic_memory_error(t, -errno, bytes, e);
-	t->memory.registration_ns += traffic_now_ns() - start;
+	t->memory.registration_ns += monotonic_ns() - start;
 	t->memory.bytes += bytes;
 	t->memory.huge_bytes += huge ? bytes : 0;
 	return 0;

@@ -190,7 +190,6 @@ struct traffic {
 	struct traffic_report *report; /* while it runs */
 };
 
-uint64_t traffic_now_ns(void);
 /* Flow n of all: QP n belongs to worker n % threads, at both ends. */
 struct flow *traffic_flow(const struct traffic *t, unsigned int index);
 uint32_t traffic_mtu_bytes(enum ibv_mtu mtu);
@@ -209,6 +208,10 @@ int traffic_memory_error(const struct traffic *t, int err, size_t bytes, struct 
 /* The calling thread on the worker's core of the NIC's node; what cannot be is left. */
 void traffic_pin(const struct traffic *t, unsigned int worker);
 
+uint32_t traffic_random_psn(void);
+/* Any queue pair of t to a state, which errors call step. */
+int traffic_set_state(struct traffic *t, struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		      const char *step, struct err *e);
 /* Queue pairs: made, and to RTS towards the peer's. */
 int traffic_open_queues(struct worker *w, struct err *e);
 int traffic_connect_flow(struct flow *f, struct err *e);
@@ -343,7 +346,8 @@ void flow_wrong(struct flow *f, uint64_t n, const char *what, uint64_t offset);
  * the one that stands in that slot of the other end. */
 void flow_check(struct flow *f, uint64_t n, const uint8_t *p);
 void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovered);
-/* Of a flow that has not ended, when the worker has: kept where the run's cause does not say why. */
+/* Of a flow that has not ended, when the worker has: kept where the run's cause does not say why.
+ */
 void traffic_note_stall(const struct flow *f);
 void traffic_completion_error(struct worker *w, struct flow *f, const struct ibv_wc *wc);
 void traffic_take_event(struct traffic *t);

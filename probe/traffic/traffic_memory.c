@@ -109,10 +109,10 @@ static int time_runs(struct traffic *t, void *memory, size_t bytes, uint64_t *me
 
 	memset(memory, 1, bytes);
 	for (unsigned int i = 0; i < MEASURE_RUNS; i++) {
-		uint64_t start = traffic_now_ns();
+		uint64_t start = monotonic_ns();
 		struct ibv_mr *mr = ibv_reg_mr(t->pd, memory, bytes, IBV_ACCESS_LOCAL_WRITE);
 
-		ns[i] = traffic_now_ns() - start;
+		ns[i] = monotonic_ns() - start;
 		if (!mr)
 			return traffic_memory_error(t, -errno, bytes, e);
 		ibv_dereg_mr(mr);

@@ -14,9 +14,6 @@
 
 enum pattern_kind {
 	PATTERN_DATA = 1,
-	PATTERN_END = 2,    /* the client's last message */
-	PATTERN_CREDIT = 3, /* server to client: `sequence` messages were checked */
-	PATTERN_LAST = 4,   /* the same, after the end */
 };
 
 /* What makes one message different from all others of all runs. */

@@ -47,17 +47,17 @@ static const struct {
 			      IBV_QP_TIMEOUT},
 };
 
-static uint32_t random_psn(void)
+uint32_t traffic_random_psn(void)
 {
 	uint32_t psn = 0;
 
 	if (getrandom(&psn, sizeof(psn), 0) != (ssize_t)sizeof(psn))
-		psn = (uint32_t)traffic_now_ns();
+		psn = (uint32_t)monotonic_ns();
 	return psn & 0xffffff;
 }
 
-static int set_state(struct traffic *t, struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
-		     const char *step, struct err *e)
+int traffic_set_state(struct traffic *t, struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		      const char *step, struct err *e)
 {
 	int rc = ibv_modify_qp(qp, attr, mask);
 
@@ -77,7 +77,7 @@ static int to_init(struct traffic *t, struct ibv_qp *qp, int access, struct err 
 	};
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 
-	return set_state(t, qp, &attr, mask | needs[qp->qp_type].init, "INIT", e);
+	return traffic_set_state(t, qp, &attr, mask | needs[qp->qp_type].init, "INIT", e);
 }
 
 static struct ibv_qp *new_qp(struct worker *w, enum ibv_qp_type type, uint32_t sends,
@@ -131,7 +131,7 @@ static int open_flow(struct flow *f, int access, struct err *e)
 	bool halves = f->class->transport == TRAFFIC_XRC;
 	int err = 0;
 
-	f->self.psn = random_psn();
+	f->self.psn = traffic_random_psn();
 	if (halves && f->rx.on)
 		err = traffic_open_target(f, e);
 	if (!err && f->target)
@@ -173,7 +173,7 @@ int traffic_open_queues(struct worker *w, struct err *e)
 	if (!w->control)
 		return err_sys(e, -errno, "%s: queue pair", w->t->spec.ibdev);
 	w->control_self.qpn = w->control->qp_num;
-	w->control_self.psn = random_psn();
+	w->control_self.psn = traffic_random_psn();
 	return to_init(w->t, w->control, IBV_ACCESS_REMOTE_WRITE, e);
 }
 
@@ -230,7 +230,8 @@ static int to_rtr(const struct line *l, struct err *e)
 		.ah_attr = address(l),
 	};
 
-	return set_state(l->t, l->qp, &attr, IBV_QP_STATE | needs[l->qp->qp_type].rtr, "RTR", e);
+	return traffic_set_state(l->t, l->qp, &attr, IBV_QP_STATE | needs[l->qp->qp_type].rtr,
+				 "RTR", e);
 }
 
 static int to_rts(const struct line *l, struct err *e)
@@ -248,7 +249,7 @@ static int to_rts(const struct line *l, struct err *e)
 	if (l->strict)
 		timeout = l->t->soft ? 0 : TIMEOUT_STRICT;
 	attr.timeout = l->t->spec.timeout ? l->t->spec.timeout : timeout;
-	return set_state(l->t, l->qp, &attr, mask, "RTS", e);
+	return traffic_set_state(l->t, l->qp, &attr, mask, "RTS", e);
 }
 
 static struct line line_of(struct flow *f, struct ibv_qp *qp)
@@ -326,14 +327,14 @@ int traffic_kill_flow(struct flow *f, struct err *e)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
-	return set_state(f->worker->t, f->qp, &attr, IBV_QP_STATE, "ERROR", e);
+	return traffic_set_state(f->worker->t, f->qp, &attr, IBV_QP_STATE, "ERROR", e);
 }
 
 static int reset_queue(struct flow *f, struct ibv_qp *qp, struct err *e)
 {
 	struct traffic *t = f->worker->t;
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
-	int err = set_state(t, qp, &attr, IBV_QP_STATE, "RESET", e);
+	int err = traffic_set_state(t, qp, &attr, IBV_QP_STATE, "RESET", e);
 
 	if (!err)
 		err = to_init(t, qp, worker_access(f->worker), e);

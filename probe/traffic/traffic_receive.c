@@ -213,7 +213,7 @@ static void settle(const struct flow *f, uint64_t n, const uint8_t *p)
 {
 	uint64_t end_ns = f->worker->now_ns + SETTLE_NS, offset;
 
-	while (fault_of(f, n, p, &offset) != PATTERN_OK && traffic_now_ns() < end_ns)
+	while (fault_of(f, n, p, &offset) != PATTERN_OK && monotonic_ns() < end_ns)
 		;
 }
 

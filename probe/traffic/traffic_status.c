@@ -211,6 +211,6 @@ void traffic_take_event(struct traffic *t)
 		if (type == IBV_EVENT_PORT_ERR && port != t->spec.ib_port)
 			continue;
 		traffic_fail(t, events[i].cause, "%s after %.1f s", ibv_event_type_str(type),
-			     (double)(traffic_now_ns() - t->start_ns) / 1e9);
+			     (double)(monotonic_ns() - t->start_ns) / 1e9);
 	}
 }

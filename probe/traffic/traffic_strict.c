@@ -14,8 +14,6 @@
  * nothing was lost; with it, each would be a false loss. There it is off: a loss in the stream is
  * known by the NAK for what follows, and one at its tail by our own clock.
  */
-#include <sys/random.h>
-
 #include "probe/traffic/traffic_end.h"
 
 #define DRAIN_NS	(1000 * NS_PER_MS) /* all requests of a dead queue pair come back; or not */
@@ -40,15 +38,6 @@ static void begin_drain(struct flow *f, const struct ibv_wc *wc)
 	f->result->losses++;
 	traffic_note_failure(f, wc, true);
 	drain(f);
-}
-
-static uint32_t next_psn(const struct flow *f)
-{
-	uint32_t psn = 0;
-
-	if (getrandom(&psn, sizeof(psn), 0) != (ssize_t)sizeof(psn))
-		psn = f->self.psn + 0x100000;
-	return psn & 0xffffff;
 }
 
 /* A message of a probe has come when the other end did what follows it, though its ACK is lost. */
@@ -78,7 +67,7 @@ static void flow_drained(struct flow *f)
 	f->tx.posted = f->tx.completed;
 	flow_tell_flight(f);
 	f->tx.made = false;
-	f->self.psn = next_psn(f);
+	f->self.psn = traffic_random_psn();
 	if (traffic_reset_flow(f, &e)) {
 		traffic_fail(f->worker->t, CAUSE_LOCAL, "%.100s", e.text);
 		return;

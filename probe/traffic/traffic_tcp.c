@@ -125,13 +125,6 @@ static int listen_for(struct tcp_load *l, unsigned int i, uint16_t *port, struct
 	return 0;
 }
 
-static bool starts_at(enum traffic_direction direction, enum traffic_role role)
-{
-	if (direction == TRAFFIC_BOTH)
-		return true;
-	return (direction == TRAFFIC_FORWARD) == (role == TRAFFIC_CLIENT);
-}
-
 static int make_streams(struct tcp_load *l, struct err *e)
 {
 	unsigned int n = 0;
@@ -146,8 +139,8 @@ static int make_streams(struct tcp_load *l, struct err *e)
 			l->stream[n++] = (struct tcp_stream){
 				.fd = -1,
 				.background = i,
-				.sends = starts_at(l->tcp[i].direction, l->role),
-				.receives = starts_at(l->tcp[i].direction, !l->role),
+				.sends = receivers(&l->tcp[i]) & 1u << !l->role,
+				.receives = receivers(&l->tcp[i]) & 1u << l->role,
 			};
 	return 0;
 }

@@ -54,7 +54,7 @@ void tcp_load_close(struct tcp_load *l);
 int tcp_load_connect(struct tcp_load *l, const uint8_t gid[16],
 		     const uint16_t port[TRAFFIC_TCP_MAX], struct err *e);
 
-/* Sends and receives until end_ns (of traffic_now_ns(); UINT64_MAX = until told). */
+/* Sends and receives until end_ns (of monotonic_ns(); UINT64_MAX = until told). */
 int tcp_load_start(struct tcp_load *l, uint64_t start_ns, uint64_t end_ns, struct err *e);
 
 /* Tells it to end; from any thread, without waiting. */

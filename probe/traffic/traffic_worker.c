@@ -165,7 +165,7 @@ static void check_progress(struct worker *w)
 
 void worker_take_time(struct worker *w)
 {
-	uint64_t now = traffic_now_ns(), passed = now - w->now_ns;
+	uint64_t now = monotonic_ns(), passed = now - w->now_ns;
 
 	w->awake_ns += passed < AWAKE_MOST_NS ? passed : AWAKE_MOST_NS;
 	w->now_ns = now;

@@ -69,7 +69,7 @@ static struct worker *make_worker(void)
 		die(e.text);
 	free(self);
 	t->report = calloc(1, sizeof(*t->report));
-	t->start_ns = traffic_now_ns();
+	t->start_ns = monotonic_ns();
 	t->end_ns = t->deadline_ns = UINT64_MAX;
 	intervals_begin(&t->worker->result->goodput, t->start_ns);
 	flow_aim(t->worker->flow);
@@ -83,7 +83,7 @@ static int move(uint64_t messages)
 	struct worker *w = make_worker();
 
 	while (w->result->messages < messages) {
-		w->heard_ns = w->told_ns = w->progress_ns = traffic_now_ns();
+		w->heard_ns = w->told_ns = w->progress_ns = monotonic_ns();
 		worker_turn(w);
 	}
 	return w->over;

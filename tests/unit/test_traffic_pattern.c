@@ -78,7 +78,7 @@ static void test_wrong_place(void **state)
 		 PATTERN_SEQUENCE},
 		{"other slot", {0x1234567890abcdef, 381, 4, PATTERN_DATA, 2}, PATTERN_SLOT},
 		{"other flow", {0x1234567890abcdef, 381, 5, PATTERN_DATA, 3}, PATTERN_FLOW},
-		{"other kind", {0x1234567890abcdef, 381, 5, PATTERN_END, 2}, PATTERN_SEQUENCE},
+		{"other kind", {0x1234567890abcdef, 381, 5, PATTERN_DATA + 1, 2}, PATTERN_SEQUENCE},
 	};
 	uint8_t buf[256];
 	uint64_t offset;
@@ -147,7 +147,7 @@ static void test_no_word_alike(void **state)
 		{0x1234567890abcdee, 381, 5, PATTERN_DATA, 2},
 		{0x1234567890abcdef, 382, 5, PATTERN_DATA, 2},
 		{0x1234567890abcdef, 381 + 64, 5, PATTERN_DATA, 2},
-		{0x1234567890abcdef, 381, 5, PATTERN_END, 2},
+		{0x1234567890abcdef, 381, 5, PATTERN_DATA + 1, 2},
 		{0x1234567890abcdef, 381, 5, PATTERN_DATA, 1},
 		{0x1234567890abcdef, 381, 5, PATTERN_DATA, 3},
 	};
