@@ -11,7 +11,6 @@
 
 #include "cmd/cmd.h"
 #include "probe/agent/agent.h"
-#include "probe/agent/traffic_child.h"
 #include "probe/io/destination.h"
 
 static bool traffic, read_only;

@@ -60,7 +60,7 @@ void agent_end_with(struct agent *a, enum agent_end end)
 	a->over = true;
 }
 
-static void send_doc(struct agent *a, json_t *doc)
+void agent_send(struct agent *a, json_t *doc)
 {
 	char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
 	size_t length = text ? strlen(text) : 0;
@@ -78,14 +78,9 @@ static void send_doc(struct agent *a, json_t *doc)
 	json_decref(doc);
 }
 
-void agent_event(struct agent *a, json_t *doc)
-{
-	send_doc(a, doc);
-}
-
 void agent_error(struct agent *a, uint64_t id, const struct err *e)
 {
-	send_doc(a, json_pack("{s:I, s:o}", "id", (json_int_t)id, "error", err_to_json(e)));
+	agent_send(a, json_pack("{s:I, s:o}", "id", (json_int_t)id, "error", err_to_json(e)));
 }
 
 void agent_reply(struct agent *a, uint64_t id, json_t *reply)
@@ -105,7 +100,7 @@ void agent_reply(struct agent *a, uint64_t id, json_t *reply)
 		agent_error(a, id, &e);
 		return;
 	}
-	send_doc(a, reply);
+	agent_send(a, reply);
 }
 
 int agent_dcb(struct agent *a, struct dcb **dcb, struct err *e)
@@ -122,9 +117,9 @@ static void hello(struct agent *a)
 	char host[HOST_NAME_MAX + 1] = "";
 
 	(void)gethostname(host, sizeof(host) - 1);
-	send_doc(a, json_pack("{s:s, s:s, s:o, s:i, s:i}", "hello", AGENT_HELLO, "build",
-			      a->config->build, "host", text_to_json(host), "pid", (int)getpid(),
-			      "uid", (int)geteuid()));
+	agent_send(a, json_pack("{s:s, s:s, s:o, s:i, s:i}", "hello", AGENT_HELLO, "build",
+				a->config->build, "host", text_to_json(host), "pid", (int)getpid(),
+				"uid", (int)geteuid()));
 }
 
 static void on_line(char *line, size_t length, void *arg)

@@ -66,8 +66,8 @@ void agent_line(struct agent *a, const char *line, size_t length);
 void agent_reply(struct agent *a, uint64_t id, json_t *reply);
 void agent_error(struct agent *a, uint64_t id, const struct err *e);
 
-/* Sends an event; doc is owned by the call. */
-void agent_event(struct agent *a, json_t *doc);
+/* Sends a line, as it is that of an event; doc is owned by the call. */
+void agent_send(struct agent *a, json_t *doc);
 
 /* The struct dcb of this host, opened once. */
 int agent_dcb(struct agent *a, struct dcb **dcb, struct err *e);

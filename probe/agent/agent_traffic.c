@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Traffic in the agent: one process an end (traffic_child.h), one question to it at a time, and a
+ * Traffic in the agent: one process an end (traffic_child()), one question to it at a time, and a
  * watchdog that kills it when the kernel does not let it go.
  */
 #include <errno.h>
@@ -137,9 +137,9 @@ static const struct {
 static void take_progress(struct agent_traffic *t, json_t *doc)
 {
 	pass(t, "progress", doc);
-	agent_event(t->agent,
-		    json_pack("{s:s, s:i, s:O}", "event", "progress", "handle", (int)t->handle,
-			      "progress", json_object_get(doc, "progress")));
+	agent_send(t->agent,
+		   json_pack("{s:s, s:i, s:O}", "event", "progress", "handle", (int)t->handle,
+			     "progress", json_object_get(doc, "progress")));
 }
 
 static void on_line(char *line, size_t length, void *arg)

@@ -3,7 +3,7 @@
  * The traffic process. A thread watches for the end of the input during the run: what the agent
  * cannot say any more is that it wants a stop.
  */
-#include "probe/agent/traffic_child.h"
+#include "probe/agent/agent.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -50,11 +50,6 @@ static int answer(struct child *c, json_t *doc)
 	funlockfile(c->out);
 	json_decref(doc);
 	return rc ? -EPIPE : 0;
-}
-
-static int answer_error(struct child *c, const struct err *e)
-{
-	return answer(c, json_pack("{s:o}", "error", err_to_json(e)));
 }
 
 /* The next line as an object; -ENODATA at the end of the input. */
@@ -282,7 +277,7 @@ int traffic_child(int in_fd, int out_fd, bool confined)
 		setvbuf(c.in, NULL, _IONBF, 0); /* a line ahead would hide from poll() */
 		err = serve(&c, &e);
 		if (err && err != -ENODATA && err != -EPIPE)
-			(void)answer_error(&c, &e);
+			(void)answer(&c, json_pack("{s:o}", "error", err_to_json(&e)));
 		while (!err && fgets(line, sizeof(line), c.in))
 			; /* the queue pairs live until we are told: the peer may still repeat */
 	}

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "probe/agent/traffic_child.h"
+#include "probe/agent/agent.h"
 #include "probe/marking/echo.h"
 #include "tests/unit/fake_objects.h"
 

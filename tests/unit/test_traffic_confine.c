@@ -17,7 +17,7 @@
 
 #include <cmocka.h>
 
-#include "probe/agent/traffic_child.h"
+#include "probe/agent/agent.h"
 #include "probe/traffic/traffic.h"
 #include "profiles/base/confine.h"
 #include "profiles/base/privileges.h"

@@ -15,7 +15,6 @@
 #include <cmocka.h>
 
 #include "probe/agent/agent.h"
-#include "probe/agent/traffic_child.h"
 #include "probe/coord/two_ended_inside.h"
 #include "tests/unit/fake_objects.h"
 
