@@ -215,20 +215,14 @@ static int run_probe(const struct two_ended_wish *w, const struct folder *record
 
 /* `probe client --incast`: several servers send to this host from one instant on; one verdict. */
 
-static bool all_ran(const struct incast *in)
+/* Of its servers. */
+static unsigned int count_ran(const struct incast *in)
 {
-	for (unsigned int i = 0; i < in->count; i++)
-		if (!in->one[i].t.ran)
-			return false;
-	return in->count;
-}
+	unsigned int n = 0;
 
-static bool any_ran(const struct incast *in)
-{
 	for (unsigned int i = 0; i < in->count; i++)
-		if (in->one[i].t.ran)
-			return true;
-	return false;
+		n += in->one[i].t.ran;
+	return n;
 }
 
 /* NULL when there is nothing to judge, or no verdict could be made. */
@@ -237,7 +231,7 @@ static struct incast_verdict *incast_verdict_make(const struct incast *in, int *
 	struct incast_verdict *v;
 	struct err e = {0};
 
-	if (!all_ran(in))
+	if (!in->count || count_ran(in) < in->count)
 		return NULL;
 	v = calloc(1, sizeof(*v));
 	if (!v)
@@ -350,7 +344,7 @@ static int run_incast(const struct two_ended_wish *w, const char *const *host,
 
 	err = incast_run(w, host, token, count, w->live ? probe_talk_incast : NULL, &in, &e);
 	probe_talk_clear(w->arg);
-	if (err && (any_ran(&in) || err == -EINTR || err == -EPIPE))
+	if (err && (count_ran(&in) || err == -EINTR || err == -EPIPE))
 		code = incast_fail_each(&in, EXIT_INCOMPLETE, &e);
 	else if (err)
 		code = incast_fail_each(&in,
@@ -382,14 +376,6 @@ static int token_of_environment(struct token_list *tokens, struct err *e)
 	return err;
 }
 
-/* Those of --token-file, else the one of the environment; none when there is neither. A token never
- * stands on a command line, where every user of the host can read it. */
-static int given_tokens(const char *file, struct token_list *tokens, struct err *e)
-{
-	memset(tokens, 0, sizeof(*tokens));
-	return file ? token_list_load(file, tokens, e) : token_of_environment(tokens, e);
-}
-
 /* What is known of the tokens of so many hosts; who is asked for the rest. */
 struct key_ring {
 	struct token_list given;
@@ -397,17 +383,20 @@ struct key_ring {
 	const char *token[INCAST_MAX];
 };
 
+/* Those of --token-file, else the one of the environment; none when there is neither. A token never
+ * stands on a command line, where every user of the host can read it. */
 static int find_tokens(struct key_ring *ring, char **host, int count, struct err *e)
 {
-	int err = given_tokens(probe_choice.token_file, &ring->given, e);
+	const char *file = probe_choice.token_file;
+	int err = file ? token_list_load(file, &ring->given, e)
+		       : token_of_environment(&ring->given, e);
 
 	for (int i = 0; i < count && !err; i++) {
 		ring->token[i] = token_list_find(&ring->given, host[i]);
 		if (ring->token[i])
 			continue;
 		if (ring->given.count) {
-			err_set(e, -EINVAL, "%s: no token for %s", probe_choice.token_file,
-				host[i]);
+			err_set(e, -EINVAL, "%s: no token for %s", file, host[i]);
 			err_hint(e, "add a line '%.200s TOKEN'", host[i]);
 			return -EINVAL;
 		}

@@ -56,21 +56,15 @@ const struct agent_op_row agent_ops[] = {
 };
 const unsigned int agent_op_count = ARRAY_SIZE(agent_ops);
 
-static const struct agent_op_row *find_op(const char *name)
-{
-	for (unsigned int i = 0; name && i < agent_op_count; i++) {
-		if (!strcmp(agent_ops[i].name, name))
-			return &agent_ops[i];
-	}
-	return NULL;
-}
-
 static int choose_op(const struct agent *a, const json_t *request, const struct agent_op_row **out,
 		     struct err *e)
 {
 	const char *name = json_string_value(json_object_get(request, "op"));
-	const struct agent_op_row *op = find_op(name);
+	const struct agent_op_row *op = NULL;
 
+	for (unsigned int i = 0; name && i < agent_op_count && !op; i++)
+		if (!strcmp(agent_ops[i].name, name))
+			op = &agent_ops[i];
 	if (!op) {
 		err_set(e, -EOPNOTSUPP, "agent: unknown op '%.32s'", name ? name : "");
 		err_hint(e, "coordinator and agent must be of one build");

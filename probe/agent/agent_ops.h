@@ -66,7 +66,7 @@ void agent_line(struct agent *a, const char *line, size_t length);
 void agent_reply(struct agent *a, uint64_t id, json_t *reply);
 void agent_error(struct agent *a, uint64_t id, const struct err *e);
 
-/* Sends a line, as it is that of an event; doc is owned by the call. */
+/* Sends a document as a line: an event, or what is in a reply. doc is owned by the call. */
 void agent_send(struct agent *a, json_t *doc);
 
 /* The struct dcb of this host, opened once. */

@@ -83,14 +83,6 @@ static void answer_failure(struct agent_traffic *t, const struct err *e)
 	free_traffic(t);
 }
 
-static void take_error(struct agent_traffic *t, const json_t *error)
-{
-	struct err e = {0};
-
-	err_from_json(error, "traffic failed", &e);
-	answer_failure(t, &e);
-}
-
 static void take_peer(struct agent_traffic *t, json_t *doc)
 {
 	t->step = STEP_OPEN;
@@ -142,35 +134,38 @@ static void take_progress(struct agent_traffic *t, json_t *doc)
 			     "progress", json_object_get(doc, "progress")));
 }
 
+static void take_answer(struct agent_traffic *t, json_t *doc)
+{
+	const json_t *error = json_object_get(doc, "error");
+	struct err e = {0};
+
+	if (t->step == STEP_RUNNING && json_object_get(doc, "progress")) {
+		take_progress(t, doc);
+		return;
+	}
+	for (size_t i = 0; !error && i < ARRAY_SIZE(answers); i++) {
+		if (answers[i].step == t->step && json_object_get(doc, answers[i].key)) {
+			answers[i].take(t, doc);
+			return;
+		}
+	}
+	if (error)
+		err_from_json(error, "traffic failed", &e);
+	else
+		err_set(&e, -EPROTO, "the traffic process gave no sensible answer");
+	answer_failure(t, &e);
+}
+
 static void on_line(char *line, size_t length, void *arg)
 {
 	struct agent_traffic *t = arg;
 	json_t *doc;
-	struct err e = {0};
 
 	if (t->step == STEP_CLOSING)
 		return;
 	doc = line ? json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
-	if (t->step == STEP_RUNNING && json_object_get(doc, "progress")) {
-		take_progress(t, doc);
-		json_decref(doc);
-		return;
-	}
-	if (json_object_get(doc, "error")) {
-		take_error(t, json_object_get(doc, "error"));
-		json_decref(doc);
-		return;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
-		if (answers[i].step == t->step && json_object_get(doc, answers[i].key)) {
-			answers[i].take(t, doc);
-			json_decref(doc);
-			return;
-		}
-	}
+	take_answer(t, doc);
 	json_decref(doc);
-	err_set(&e, -EPROTO, "the traffic process gave no sensible answer");
-	answer_failure(t, &e);
 }
 
 static void on_ended(int status, int signal, void *arg)

@@ -27,13 +27,6 @@ static uint32_t flow_label(unsigned int path)
 	return path * 61 + 1;
 }
 
-/* The UDP source port that a path has at this end. */
-static uint16_t echo_path_port(const struct echo *x, unsigned int path)
-{
-	return x->device.soft ? echo_soft_port(x->qp[path]->qp_num)
-			      : echo_label_port(flow_label(path));
-}
-
 static int to_rts(struct echo *x, struct ibv_qp *qp, struct err *e)
 {
 	struct ibv_qp_attr init = {
@@ -516,7 +509,8 @@ static void begin(struct run *k)
 	k->r->path_count = x->path_count;
 	k->r->flow_count = x->flow_count;
 	for (unsigned int i = 0; i < x->path_count; i++)
-		k->r->port[i] = echo_path_port(x, i);
+		k->r->port[i] = x->device.soft ? echo_soft_port(x->qp[i]->qp_num)
+					       : echo_label_port(flow_label(i));
 }
 
 int echo_run(struct echo *x, const atomic_int *stop, struct echo_result *r, struct err *e)

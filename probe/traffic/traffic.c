@@ -114,7 +114,7 @@ int traffic_open(const struct traffic_spec *spec, struct traffic **out, struct e
 	t->spec = *spec;
 	traffic_spec_bound(&t->spec);
 	pthread_mutex_init(&t->lock, NULL);
-	throttle_init(&t->throttle);
+	pthread_mutex_init(&t->throttle.lock, NULL);
 	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = t->wake_fd < 0 ? err_sys(e, -errno, "traffic") : traffic_open_device(t, e);
 	if (!err)
@@ -189,7 +189,7 @@ void traffic_close(struct traffic *t)
 	if (t->wake_fd >= 0)
 		close(t->wake_fd);
 	pthread_mutex_destroy(&t->lock);
-	throttle_clear(&t->throttle);
+	pthread_mutex_destroy(&t->throttle.lock);
 	free(t);
 }
 

@@ -329,29 +329,20 @@ static void check_marking(struct traffic *t)
 	}
 }
 
-static int connect_all(struct traffic *t, struct err *e)
+int traffic_cm_connect(struct traffic *t, struct err *e)
 {
+	bool client = t->spec.role == TRAFFIC_CLIENT;
 	unsigned int established = 0;
 	int err = 0;
 
 	t->cm->deadline_ns = monotonic_ns() + CONNECT_NS;
-	if (t->spec.role == TRAFFIC_CLIENT) {
-		for (unsigned int i = 0; i < t->cm->count && !err; i++)
-			err = connect_flow(traffic_flow(t, i), e);
-		return err;
-	}
-	while (!err && established < t->cm->count)
+	for (unsigned int i = 0; client && i < t->cm->count && !err; i++)
+		err = connect_flow(traffic_flow(t, i), e);
+	while (!client && !err && established < t->cm->count)
 		err = serve_event(t, &established, e);
 	if (t->cm->listener) /* nobody else is heard */
 		rdma_destroy_id(t->cm->listener);
 	t->cm->listener = NULL;
-	return err;
-}
-
-int traffic_cm_connect(struct traffic *t, struct err *e)
-{
-	int err = connect_all(t, e);
-
 	if (!err)
 		check_marking(t);
 	return err;

@@ -207,11 +207,6 @@ static uint64_t half_bytes(const struct traffic_class *c, bool requests, bool re
 	return bytes + (responds ? (uint64_t)arrival_slots(c) * arrival_stride(c) : 0);
 }
 
-static size_t flow_bytes(const struct flow *f)
-{
-	return half_bytes(f->class, f->tx.on, f->rx.on);
-}
-
 uint64_t traffic_spec_bytes(const struct traffic_spec *spec)
 {
 	const uint64_t send = sizeof(struct ibv_send_wr) + sizeof(struct ibv_sge) + QUEUE_BYTES;
@@ -234,8 +229,11 @@ size_t worker_bytes(const struct worker *w)
 {
 	size_t bytes = 0;
 
-	for (unsigned int i = 0; i < w->flow_count; i++)
-		bytes += flow_bytes(&w->flow[i]);
+	for (unsigned int i = 0; i < w->flow_count; i++) {
+		const struct flow *f = &w->flow[i];
+
+		bytes += half_bytes(f->class, f->tx.on, f->rx.on);
+	}
 	return bytes ? bytes : 64;
 }
 
@@ -257,10 +255,20 @@ int worker_access(const struct worker *w)
 	return access;
 }
 
-static const enum ibv_wr_opcode opcodes[TRAFFIC_VERBS] = {
-	[TRAFFIC_WRITE] = IBV_WR_RDMA_WRITE,	   [TRAFFIC_WRITE_IMM] = IBV_WR_RDMA_WRITE_WITH_IMM,
-	[TRAFFIC_READ] = IBV_WR_RDMA_READ,	   [TRAFFIC_SEND] = IBV_WR_SEND,
-	[TRAFFIC_SEND_IMM] = IBV_WR_SEND_WITH_IMM, [TRAFFIC_ATOMIC] = IBV_WR_ATOMIC_FETCH_AND_ADD,
+#define OPCODE(code)                                                                               \
+	{                                                                                          \
+		code, #code                                                                        \
+	}
+static const struct {
+	enum ibv_wr_opcode code;
+	const char *name;
+} opcodes[TRAFFIC_VERBS] = {
+	[TRAFFIC_WRITE] = OPCODE(IBV_WR_RDMA_WRITE),
+	[TRAFFIC_WRITE_IMM] = OPCODE(IBV_WR_RDMA_WRITE_WITH_IMM),
+	[TRAFFIC_READ] = OPCODE(IBV_WR_RDMA_READ),
+	[TRAFFIC_SEND] = OPCODE(IBV_WR_SEND),
+	[TRAFFIC_SEND_IMM] = OPCODE(IBV_WR_SEND_WITH_IMM),
+	[TRAFFIC_ATOMIC] = OPCODE(IBV_WR_ATOMIC_FETCH_AND_ADD),
 };
 
 /* What the other end posts receives by. */
@@ -280,27 +288,12 @@ void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
 		[TRAFFIC_UD] = "IBV_QPT_UD",
 		[TRAFFIC_XRC] = "IBV_QPT_XRC_SEND to IBV_QPT_XRC_RECV",
 	};
-	static const struct {
-		enum ibv_wr_opcode opcode;
-		const char *name;
-	} names[] = {
-		{IBV_WR_RDMA_WRITE, "IBV_WR_RDMA_WRITE"},
-		{IBV_WR_RDMA_WRITE_WITH_IMM, "IBV_WR_RDMA_WRITE_WITH_IMM"},
-		{IBV_WR_RDMA_READ, "IBV_WR_RDMA_READ"},
-		{IBV_WR_SEND, "IBV_WR_SEND"},
-		{IBV_WR_SEND_WITH_IMM, "IBV_WR_SEND_WITH_IMM"},
-		{IBV_WR_ATOMIC_FETCH_AND_ADD, "IBV_WR_ATOMIC_FETCH_AND_ADD"},
-	};
-	const char *name = "?";
 
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (names[i].opcode == opcodes[c->verb])
-			name = names[i].name;
 	snprintf(buf, size,
 		 "%s; ibv_post_send of %s, %u in a list with the last one signaled, at most %u "
 		 "under way; %s%sibv_poll_cq%s",
-		 types[c->transport], name, class_unit(c), c->probe ? 1 : class_flight(c),
-		 receives_by(c),
+		 types[c->transport], opcodes[c->verb].name, class_unit(c),
+		 c->probe ? 1 : class_flight(c), receives_by(c),
 		 class_polls(c) ? "the last byte of the memory is polled for what arrives; " : "",
 		 class_grants(c) ? "; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a queue "
 				   "pair of its own"
@@ -333,7 +326,7 @@ static int prepare_requester(struct flow *f, struct err *e)
 			.next = x->unit > 1 ? &x->wr[(i + 1) % f->window] : NULL,
 			.sg_list = &x->sge[i],
 			.num_sge = 1,
-			.opcode = opcodes[f->class->verb],
+			.opcode = opcodes[f->class->verb].code,
 			.send_flags = last ? IBV_SEND_SIGNALED : 0,
 		};
 	}

@@ -80,20 +80,15 @@ static enum traffic_cause traffic_status_cause(enum ibv_wc_status status, const 
 	return CAUSE_LOCAL;
 }
 
-static bool port_is_down(const struct traffic *t)
-{
-	struct ibv_port_attr port;
-
-	return !ibv_query_port(t->ctx, t->spec.ib_port, &port) && port.state != IBV_PORT_ACTIVE;
-}
-
 /* The queue pair may fail before the port says that it is down: it gets a moment. */
 static bool port_goes_down(const struct traffic *t)
 {
 	const struct timespec moment = {.tv_nsec = PORT_POLL_NS};
+	struct ibv_port_attr port;
 
 	for (unsigned int i = 0; i < PORT_POLLS; i++) {
-		if (port_is_down(t))
+		if (!ibv_query_port(t->ctx, t->spec.ib_port, &port) &&
+		    port.state != IBV_PORT_ACTIVE)
 			return true;
 		nanosleep(&moment, NULL);
 	}

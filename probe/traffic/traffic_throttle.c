@@ -19,11 +19,6 @@ void pace_init(struct pace *p, uint64_t rate_bytes_per_s, uint64_t late_ns, uint
 		.rate_bytes_per_s = rate_bytes_per_s, .late_ns = late_ns, .next_ns = now_ns};
 }
 
-uint64_t pace_step_ns(uint64_t rate_bytes_per_s, uint32_t bytes)
-{
-	return bytes * NS_PER_S / rate_bytes_per_s;
-}
-
 uint64_t pace_wait_ns(const struct pace *p, uint64_t now_ns)
 {
 	if (!p->rate_bytes_per_s || p->next_ns <= now_ns)
@@ -116,7 +111,7 @@ static unsigned int window_of(const struct traffic_class *c)
 
 uint64_t throttle_step_ns(const struct traffic_class *c)
 {
-	return pace_step_ns(c->rate_bytes_per_s, class_bytes(c));
+	return class_bytes(c) * NS_PER_S / c->rate_bytes_per_s;
 }
 
 uint64_t throttle_late_ns(const struct traffic_class *c, bool soft)
@@ -124,11 +119,6 @@ uint64_t throttle_late_ns(const struct traffic_class *c, bool soft)
 	uint64_t least_ns = soft ? SLEEP_NS : TURN_NS, step_ns = throttle_step_ns(c);
 
 	return step_ns > least_ns ? step_ns : least_ns;
-}
-
-void throttle_init(struct throttle *s)
-{
-	pthread_mutex_init(&s->lock, NULL);
 }
 
 void throttle_begin(struct throttle *s, const struct traffic_spec *spec, bool soft,
@@ -153,11 +143,6 @@ void throttle_begin(struct throttle *s, const struct traffic_spec *spec, bool so
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(rate); i++)
 		pace_window_init(&s->window[i], rate[i], largest[i], start_ns);
-}
-
-void throttle_clear(struct throttle *s)
-{
-	pthread_mutex_destroy(&s->lock);
 }
 
 uint64_t throttle_wait_ns(struct throttle *s, const struct traffic_class *c, unsigned int n,

@@ -37,9 +37,6 @@ struct pace {
 
 void pace_init(struct pace *p, uint64_t rate_bytes_per_s, uint64_t late_ns, uint64_t now_ns);
 
-/* Nanoseconds between two messages of that size at that rate, which is not 0. */
-uint64_t pace_step_ns(uint64_t rate_bytes_per_s, uint32_t bytes);
-
 /* Nanoseconds until the next message may go, 0 = now. */
 uint64_t pace_wait_ns(const struct pace *p, uint64_t now_ns);
 
@@ -75,19 +72,18 @@ struct throttle_class {
 };
 
 struct throttle {
-	pthread_mutex_t lock;	      /* from the question to the post: of pace and window */
+	pthread_mutex_t
+		lock; /* its owner's to make; from the question to the post: of pace and window */
 	struct pace_window window[2]; /* towards the peer; READ, towards this end */
 	struct throttle_class class[TRAFFIC_CLASSES_MAX];
 };
 
-/* Before anything is posted; spec as traffic_spec_bound() made it. init once, begin at the start.
+/* Before anything is posted; spec as traffic_spec_bound() made it.
  * soft: no hardware, the worker sleeps between two messages. */
-void throttle_init(struct throttle *s);
 void throttle_begin(struct throttle *s, const struct traffic_spec *spec, bool soft,
 		    uint64_t start_ns);
-void throttle_clear(struct throttle *s);
 
-/* Between two messages of a class. */
+/* Between two messages of a class with a rate. */
 uint64_t throttle_step_ns(const struct traffic_class *c);
 
 /* The schedule of a class may be so late before time is dropped: by a message, or the turn of a
