@@ -110,11 +110,8 @@ const char *machine_rdma_driver(const char *driver);
 struct snapshot;
 void machine_add(const struct machine_roots *roots, struct snapshot *s);
 
-/* Objects of rocecheck.snapshot/1, JSON null when not known; NULL on -ENOMEM. from_json checks
- * every type and range, -EINVAL with the key in e; *m and *seat are untouched on failure. */
-json_t *machine_to_json(const struct machine *m);
-int machine_from_json(const json_t *json, struct machine *m, struct err *e);
-json_t *seat_to_json(const struct seat *seat);
+/* The "seat" of rocecheck.snapshot/1, which is absent or null when it is not known. Checks every
+ * type and range, -EINVAL with the key in e; *seat is untouched on failure. */
 int seat_from_json(const json_t *json, struct seat *seat, struct err *e);
 
 /* Bandwidth of a PCIe link in Mb/s behind its line code (8b/10b up to 5 GT/s, 128b/130b above; PCI
