@@ -9,12 +9,11 @@
 #include <string.h>
 
 #include "dcb/kernel/dcb.h"
-#include "probe/host/counters.h"
-#include "probe/host/facts.h"
+#include "probe/host/snapshot.h"
 
 struct rdma_watch {
 	struct dcb *dcb;
-	struct port *port; /* owned; those that are watched come first */
+	struct snapshot s; /* those that are watched come first */
 	unsigned int count;
 };
 
@@ -34,25 +33,24 @@ static int take(struct rdma_watch *w, const struct port *p, struct counters *c)
 	return counters_take(w->dcb, p->netdev, p->ibdev, p->ib_port, c, NULL);
 }
 
-static void keep_watched(struct rdma_watch *w, const char *name, unsigned int found)
+static void keep_watched(struct rdma_watch *w, const char *name)
 {
-	for (unsigned int i = 0; i < found; i++) {
-		struct port *p = &w->port[i];
+	for (unsigned int i = 0; i < w->s.port_count; i++) {
+		struct port *p = &w->s.port[i];
 
 		if (is_named(p, name) && !take(w, p, &p->counters) && has_packets(&p->counters))
-			w->port[w->count++] = *p;
+			w->s.port[w->count++] = *p;
 	}
 }
 
 struct rdma_watch *rdma_watch_begin(const char *name)
 {
 	struct rdma_watch *w = calloc(1, sizeof(*w));
-	unsigned int found;
 
 	if (!w)
 		return NULL;
-	if (!dcb_open(NULL, &w->dcb, NULL) && !facts_rdma_ports(w->dcb, &w->port, &found, NULL))
-		keep_watched(w, name, found);
+	if (!dcb_open(NULL, &w->dcb, NULL) && !snapshot_rdma_ports(w->dcb, &w->s, NULL))
+		keep_watched(w, name);
 	if (w->count)
 		return w;
 	rdma_watch_end(w);
@@ -64,7 +62,7 @@ void rdma_watch_end(struct rdma_watch *w)
 	if (!w)
 		return;
 	dcb_close(w->dcb);
-	free(w->port);
+	snapshot_clear(&w->s);
 	free(w);
 }
 
@@ -90,7 +88,7 @@ bool rdma_watch_packets(struct rdma_watch *w, uint64_t *packets, const char **ib
 	bool known = false;
 
 	for (unsigned int i = 0; w && i < w->count; i++) {
-		const struct port *p = &w->port[i];
+		const struct port *p = &w->s.port[i];
 		struct counters now, delta;
 		uint64_t n;
 

@@ -41,6 +41,21 @@ enum port_kind {
 	PORT_ETHERNET,	/* a netdev without RDMA device */
 };
 
+/* What the kind of a port is decided by; filled from the kernel, or by a test. */
+struct port_facts {
+	bool iwarp;	    /* node type RNIC or transport iWARP */
+	bool vf;	    /* it is a virtual function */
+	const char *driver; /* of the RDMA device, "" = no RDMA device */
+	const char *parent; /* of the PCI device below it, may be "" */
+};
+
+/* Pure. */
+enum port_kind port_kind_of(const struct port_facts *facts);
+
+/* "roce-pf", "soft-roce", ... and back; -ENOENT. */
+const char *port_kind_word(enum port_kind kind);
+int port_kind_value(const char *word);
+
 struct port {
 	char netdev[16];
 	char ibdev[64];	 /* empty: none */
@@ -96,6 +111,10 @@ int snapshot_take(struct dcb *dcb, const char *const *also, unsigned int also_co
 int snapshot_take_ports(struct dcb *dcb, const char *const *also, unsigned int also_count,
 			struct snapshot *s, struct err *e);
 void snapshot_clear(struct snapshot *s);
+
+/* Adds the ports of all RDMA devices with an Ethernet link layer to a snapshot that has none, with
+ * netdev, ibdev, kind, GIDs and MTUs. -ENOMEM, -E2BIG; the caller clears it in any case. */
+int snapshot_rdma_ports(struct dcb *dcb, struct snapshot *s, struct err *e);
 
 /* The port by netdev or ibdev name, NULL if there is none. Borrowed. */
 const struct port *snapshot_port(const struct snapshot *s, const char *name);

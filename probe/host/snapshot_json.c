@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/host/facts.h"
 #include "probe/host/snapshot.h"
 #include "profiles/base/json_file.h"
 #include "profiles/base/json_take.h"

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #include "dcb/kernel/dcb.h"
-#include "probe/host/facts.h"
 #include "probe/host/snapshot.h"
 
 static const uint8_t mapped[16] = {[10] = 0xff, [11] = 0xff, [12] = 198, [13] = 18, [15] = 1};
