@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Facts of the machine: clocks (linux cpufreq), NUMA, limits and capabilities of this process
- * (proc(5)), processes that set QoS, and what is applied at boot.
+ * (proc(5)), processes that set QoS, and what is applied at boot. And of the place a port sits in:
+ * its slot (linux ABI sysfs-bus-pci), node and interrupts, its IOMMU group, the VLANs on it (linux
+ * net/8021q/vlanproc.c) and its routing switches (linux Documentation/networking/ip-sysctl.rst).
  */
 #include "probe/host/machine.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <linux/capability.h>
@@ -15,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dcb/kernel/sysfs.h"
 #include "dcb/lldpad/owner.h"
 #include "probe/host/snapshot.h"
 #include "profiles/base/boot_unit.h"
@@ -23,25 +28,36 @@
 
 #define CPU_POLICIES_MAX 4096
 #define NETDEVS_MAX	 256
-
-static const struct machine_roots real = {.sysfs = "/sys", .proc = "/proc", .root = "/"};
+#define CPUS_MAX	 8192
+#define IRQS_MAX	 4096
+#define LANES_MAX	 32
 
 static struct machine_roots fill_roots(const struct machine_roots *roots)
 {
-	struct machine_roots r = roots ? *roots : real;
-
-	r.sysfs = r.sysfs ? r.sysfs : real.sysfs;
-	r.proc = r.proc ? r.proc : real.proc;
-	r.root = r.root ? r.root : real.root;
-	return r;
+	return (struct machine_roots){
+		.sysfs = roots && roots->sysfs ? roots->sysfs : "/sys",
+		.proc = roots && roots->proc ? roots->proc : "/proc",
+		.root = roots && roots->root ? roots->root : "/",
+	};
 }
 
-static void open_below(const char *root, const char *path, DIR **dir)
+/* The folder root/path, NULL when there is none. */
+static DIR *open_below(const char *root, const char *path)
 {
 	char full[PATH_MAX];
 
-	*dir = snprintf(full, sizeof(full), "%s/%s", root, path) < (int)sizeof(full) ? opendir(full)
-										     : NULL;
+	if (snprintf(full, sizeof(full), "%s/%s", root, path) >= (int)sizeof(full))
+		return NULL;
+	return opendir(full);
+}
+
+/* The file proc/path, NULL when there is none. */
+static FILE *open_proc(const char *proc, const char *path)
+{
+	char full[PATH_MAX];
+
+	snprintf(full, sizeof(full), "%s/%s", proc, path);
+	return fopen(full, "re");
 }
 
 /* CPUs that share a clock are one policy; affected_cpus lists those that are online. */
@@ -65,9 +81,8 @@ static void read_governors(const char *sysfs, struct machine *m)
 {
 	struct dirent *d;
 	int left = CPU_POLICIES_MAX;
-	DIR *dir;
+	DIR *dir = open_below(sysfs, "devices/system/cpu/cpufreq");
 
-	open_below(sysfs, "devices/system/cpu/cpufreq", &dir);
 	while (dir && left-- && (d = readdir(dir))) {
 		char governor[sizeof(m->governor)];
 		int32_t cpus;
@@ -92,9 +107,8 @@ static void read_governors(const char *sysfs, struct machine *m)
 static void read_nodes(const char *sysfs, struct machine *m)
 {
 	struct dirent *d;
-	DIR *dir;
+	DIR *dir = open_below(sysfs, "devices/system/node");
 
-	open_below(sysfs, "devices/system/node", &dir);
 	while (dir && (d = readdir(dir)))
 		m->numa_nodes += !strncmp(d->d_name, "node", 4) &&
 				 isdigit((unsigned char)d->d_name[4]);
@@ -108,13 +122,11 @@ static void read_nodes(const char *sysfs, struct machine *m)
 static void read_memlock(const char *proc, struct machine *m)
 {
 	static const char key[] = "Max locked memory";
-	char path[PATH_MAX], line[160];
+	char line[160];
 	uint64_t bytes;
-	FILE *f;
+	FILE *f = open_proc(proc, "self/limits");
 
 	m->memlock_bytes = MACHINE_UNKNOWN;
-	snprintf(path, sizeof(path), "%s/self/limits", proc);
-	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f)) {
 		const char *value = line + strlen(key);
 
@@ -134,25 +146,16 @@ static void read_memlock(const char *proc, struct machine *m)
 /* "CapEff:	000001ffffffffff" */
 static void read_ipc_lock(const char *proc, struct machine *m)
 {
-	char path[PATH_MAX], line[160];
+	char line[160];
 	uint64_t set;
-	FILE *f;
+	FILE *f = open_proc(proc, "self/status");
 
 	m->ipc_lock = MACHINE_UNKNOWN;
-	snprintf(path, sizeof(path), "%s/self/status", proc);
-	f = fopen(path, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (sscanf(line, "CapEff: %16" SCNx64, &set) == 1)
 			m->ipc_lock = set >> CAP_IPC_LOCK & 1;
 	if (f)
 		fclose(f);
-}
-
-static void read_processes(const char *proc, struct machine *m)
-{
-	m->lldpad = (int32_t)owner_lldpad(proc);
-	m->lldpd = (int32_t)daemon_find(proc, "lldpd");
-	m->irqbalance = (int32_t)daemon_find(proc, "irqbalance");
 }
 
 static const char *const owner_words[OWNER_KIND_COUNT] = {
@@ -228,9 +231,8 @@ const char *machine_rdma_driver(const char *driver)
 static void read_nics(const char *sysfs, struct machine *m)
 {
 	struct dirent *d;
-	DIR *dir;
+	DIR *dir = open_below(sysfs, "class/net");
 
-	open_below(sysfs, "class/net", &dir);
 	while (dir && m->nic_count < MACHINE_NICS_MAX && (d = readdir(dir))) {
 		struct machine_nic *nic = &m->nic[m->nic_count];
 		char driver[sizeof(nic->driver)];
@@ -263,21 +265,263 @@ void machine_take(const struct machine_roots *roots, const char *const *netdevs,
 	read_nics(r.sysfs, m);
 	read_memlock(r.proc, m);
 	read_ipc_lock(r.proc, m);
-	read_processes(r.proc, m);
+	m->lldpad = (int32_t)owner_lldpad(r.proc);
+	m->lldpd = (int32_t)daemon_find(r.proc, "lldpd");
+	m->irqbalance = (int32_t)daemon_find(r.proc, "irqbalance");
 	read_owners(&r, netdevs, count, m);
 	read_boot(r.root, m);
+}
+
+/* Next "a" or "a-b" of a list; false at its end. *bad on anything else. */
+static bool next_range(const char **at, unsigned long *first, unsigned long *last, bool *bad)
+{
+	char *end;
+
+	*at += strspn(*at, ", \n");
+	if (!**at)
+		return false;
+	*first = *last = strtoul(*at, &end, 10);
+	if (isdigit((unsigned char)**at) && *end == '-' && isdigit((unsigned char)end[1]))
+		*last = strtoul(end + 1, &end, 10);
+	*bad = !isdigit((unsigned char)**at) || *last < *first || *last >= CPUS_MAX ||
+	       (*end && !strchr(", \n", *end));
+	*at = end;
+	return !*bad;
+}
+
+bool cpu_lists_meet(const char *a, const char *b)
+{
+	unsigned long a0, a1, b0, b1;
+	bool bad = false;
+
+	while (next_range(&a, &a0, &a1, &bad)) {
+		const char *rest = b;
+
+		while (next_range(&rest, &b0, &b1, &bad))
+			if (a0 <= b1 && b0 <= a1)
+				return true;
+		if (bad)
+			return false;
+	}
+	return false;
+}
+
+uint64_t pcie_mbps(int32_t speed, int32_t width)
+{
+	uint64_t raw;
+
+	if (speed <= 0 || width <= 0)
+		return 0;
+	raw = (uint64_t)speed * (uint64_t)width;
+	return speed <= 5000 ? raw * 8 / 10 : raw * 128 / 130;
+}
+
+/* "16.0 GT/s PCIe"; "Unknown" and virtual functions have none. */
+static int32_t read_speed(const char *sysfs, const char *device, const char *file)
+{
+	char text[40], *end;
+	double gt;
+
+	small_file_line(text, sizeof(text), sysfs, "%s/%s", device, file);
+	gt = strtod(text, &end);
+	if (end == text || strncmp(end, " GT/s", 5) || !(gt > 0) || gt > 1000)
+		return MACHINE_UNKNOWN;
+	return (int32_t)(gt * 1000);
+}
+
+static int32_t read_width(const char *sysfs, const char *device, const char *file)
+{
+	int32_t width = small_file_number(0, 255, sysfs, "%s/%s", device, file);
+
+	return width < 1 || width > LANES_MAX ? MACHINE_UNKNOWN : width; /* 255: unknown */
+}
+
+static void read_slot(const char *sysfs, const char *device, struct seat *seat)
+{
+	char above[160];
+
+	snprintf(above, sizeof(above), "%s/..", device);
+	seat->pcie_speed = read_speed(sysfs, device, "current_link_speed");
+	seat->pcie_speed_max = read_speed(sysfs, device, "max_link_speed");
+	seat->pcie_width = read_width(sysfs, device, "current_link_width");
+	seat->pcie_width_max = read_width(sysfs, device, "max_link_width");
+	seat->slot_speed_max = read_speed(sysfs, above, "max_link_speed");
+	seat->slot_width_max = read_width(sysfs, above, "max_link_width");
+}
+
+static void read_bdf(const char *sysfs, const char *device, struct seat *seat)
+{
+	unsigned int domain, bus, slot, function;
+	char name[40];
+
+	if (small_file_link(name, sizeof(name), sysfs, "%s", device) &&
+	    sscanf(name, "%x:%x:%x.%x", &domain, &bus, &slot, &function) == 4)
+		snprintf(seat->bdf, sizeof(seat->bdf), "%04x:%02x:%02x.%x", domain & 0xfffffff,
+			 bus & 0xff, slot & 0x1f, function & 7);
+}
+
+/* "0x15b3" */
+static int32_t read_id(const char *sysfs, const char *device, const char *file)
+{
+	unsigned int id;
+	char text[16];
+
+	if (!small_file_line(text, sizeof(text), sysfs, "%s/%s", device, file) ||
+	    sscanf(text, "0x%4x", &id) != 1)
+		return MACHINE_UNKNOWN;
+	return (int32_t)id;
+}
+
+/* A physical function has one netdev, or one for each port: the first is as good as any. */
+static void read_physical(const char *sysfs, const char *device, struct seat *seat)
+{
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/%s/physfn/net", sysfs, device) < (int)sizeof(path))
+		(void)sysfs_first_name(AT_FDCWD, path, seat->physical, sizeof(seat->physical));
+}
+
+static bool irq_is_remote(const char *proc, unsigned long irq, const char *local)
+{
+	char list[512];
+
+	if (!small_file_line(list, sizeof(list), proc, "irq/%lu/smp_affinity_list", irq))
+		return false;
+	return list[0] && !cpu_lists_meet(list, local);
+}
+
+static void read_irqs(const struct machine_roots *r, const char *device, struct seat *seat)
+{
+	char local[512], path[160];
+	int left = IRQS_MAX;
+	struct dirent *d;
+	DIR *dir;
+
+	small_file_line(local, sizeof(local), r->sysfs, "%s/local_cpulist", device);
+	if (!local[0])
+		return;
+	snprintf(path, sizeof(path), "%s/msi_irqs", device);
+	dir = open_below(r->sysfs, path);
+	while (dir && left-- && (d = readdir(dir))) {
+		if (!isdigit((unsigned char)d->d_name[0]))
+			continue;
+		seat->irqs++;
+		seat->irqs_remote += irq_is_remote(r->proc, strtoul(d->d_name, NULL, 10), local);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+static void read_iommu(const char *sysfs, const char *device, struct seat *seat)
+{
+	if (small_file_exists(sysfs, "%s/iommu_group", device))
+		small_file_line(seat->iommu, sizeof(seat->iommu), sysfs, "%s/iommu_group/type",
+				device);
+	else
+		snprintf(seat->iommu, sizeof(seat->iommu), "none");
+}
+
+/* conf/all and conf/IFACE are both asked by the kernel, and the larger holds. */
+static int32_t net_switch(const char *proc, const char *netdev, const char *name, int32_t max)
+{
+	int32_t all = small_file_number(0, max, proc, "sys/net/ipv4/conf/all/%s", name);
+	int32_t own = small_file_number(0, max, proc, "sys/net/ipv4/conf/%s/%s", netdev, name);
+
+	return all > own ? all : own;
+}
+
+static void read_switches(const char *proc, const char *netdev, struct seat *seat)
+{
+	seat->forwarding = small_file_number(0, 1, proc, "sys/net/ipv4/conf/%s/forwarding", netdev);
+	seat->rp_filter = net_switch(proc, netdev, "rp_filter", 2);
+	seat->arp_ignore = net_switch(proc, netdev, "arp_ignore", 8);
+	seat->arp_announce = net_switch(proc, netdev, "arp_announce", 2);
+}
+
+/* "roce0.100      | 100  | roce0" below two lines of heading. */
+static void read_vlans(const char *proc, const char *netdev, struct seat *seat)
+{
+	char line[160];
+	FILE *f = open_proc(proc, "net/vlan/config");
+
+	while (f && seat->vlan_count < SEAT_VLANS_MAX && fgets(line, sizeof(line), f)) {
+		struct seat_vlan *vlan = &seat->vlan[seat->vlan_count];
+		char name[16], below[16];
+		int id;
+
+		if (sscanf(line, "%15s | %d | %15s", name, &id, below) != 3 ||
+		    strcmp(below, netdev) || strchr(name, '/') || id < 0 || id > 4095)
+			continue;
+		memset(vlan, 0, sizeof(*vlan));
+		snprintf(vlan->netdev, sizeof(vlan->netdev), "%s", name);
+		vlan->id = id;
+		seat->vlan_count++;
+	}
+	if (f)
+		fclose(f);
+}
+
+/* "roce0 000012C6 00000000 0001 0 0 0 00FFFFFF 0 0 0": hexadecimal of the words in memory (linux
+ * net/ipv4/fib_trie.c). A route without gateway leads to addresses on the link. */
+static void read_subnets(const char *proc, const char *netdev, struct seat *seat)
+{
+	char line[256];
+	FILE *f = open_proc(proc, "net/route");
+
+	while (f && seat->subnet_count < SEAT_SUBNETS_MAX && fgets(line, sizeof(line), f)) {
+		struct seat_subnet *subnet = &seat->subnet[seat->subnet_count];
+		unsigned int to, gateway, mask;
+		char name[16], address[INET_ADDRSTRLEN];
+
+		if (sscanf(line, "%15s %8x %8x %*x %*d %*d %*d %8x", name, &to, &gateway, &mask) !=
+			    4 ||
+		    strcmp(name, netdev) || gateway || !mask)
+			continue;
+		inet_ntop(AF_INET, &to, address, sizeof(address));
+		snprintf(subnet->cidr, sizeof(subnet->cidr), "%s/%d", address,
+			 __builtin_popcount(mask));
+		seat->subnet_count++;
+	}
+	if (f)
+		fclose(f);
+}
+
+void seat_take(const struct machine_roots *roots, const char *netdev, const char *ibdev,
+	       struct seat *seat)
+{
+	const struct machine_roots r = fill_roots(roots);
+	char device[128];
+
+	memset(seat, 0, sizeof(*seat));
+	seat->known = true;
+	snprintf(device, sizeof(device), "class/%s/%.63s/device", netdev[0] ? "net" : "infiniband",
+		 netdev[0] ? netdev : ibdev);
+	read_bdf(r.sysfs, device, seat);
+	seat->vendor = read_id(r.sysfs, device, "vendor");
+	seat->device = read_id(r.sysfs, device, "device");
+	read_physical(r.sysfs, device, seat);
+	if (netdev[0])
+		small_file_line(seat->port_name, sizeof(seat->port_name), r.sysfs,
+				"class/net/%s/phys_port_name", netdev);
+	seat->numa_node = small_file_number(0, 1023, r.sysfs, "%s/numa_node", device);
+	read_slot(r.sysfs, device, seat);
+	read_irqs(&r, device, seat);
+	read_iommu(r.sysfs, device, seat);
+	seat->vfs = small_file_number(0, 65535, r.sysfs, "%s/sriov_numvfs", device);
+	read_switches(r.proc, netdev[0] ? netdev : "default", seat);
+	read_subnets(r.proc, netdev, seat);
+	read_vlans(r.proc, netdev, seat);
 }
 
 void machine_add(const struct machine_roots *roots, struct snapshot *s)
 {
 	const char *netdevs[NETDEVS_MAX];
-	struct machine_roots r = fill_roots(roots);
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < s->port_count && count < NETDEVS_MAX; i++)
 		if (s->port[i].netdev[0])
 			netdevs[count++] = s->port[i].netdev;
-	machine_take(&r, netdevs, count, &s->machine);
+	machine_take(roots, netdevs, count, &s->machine);
 	for (unsigned int i = 0; i < s->port_count; i++)
-		seat_take(&r, s->port[i].netdev, s->port[i].ibdev, &s->port[i].seat);
+		seat_take(roots, s->port[i].netdev, s->port[i].ibdev, &s->port[i].seat);
 }
