@@ -5,7 +5,7 @@
  * input is the text.
  */
 #include "cmd/apply/plan_file.h"
-#include "probe/rollout/rollout_inside.h"
+#include "probe/rollout/rollout.h"
 #include "profiles/profile_doc.h"
 #include "tests/fuzz/mutate.h"
 
