@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-ECN: can congestion be marked (RFC 3168), and is a mark answered with a CNP (IBTA Annex A17)?
+ * RC-ECN: can congestion be marked (RFC 3168), is a mark answered with a CNP (IBTA Annex A17), and is
+ * congestion control on (DCQCN: NP and RP)?
  */
 #include <string.h>
 
@@ -122,4 +123,104 @@ PORT_CHECK(check_ecn_cnp)
 	else
 		finding_say(out, VERDICT_PASS, "%llu CE packets were answered with %llu CNPs",
 			    (unsigned long long)ce, (unsigned long long)cnp);
+}
+
+#define CC_FIELDS                                                                                  \
+	(QOS_BIT(QOS_NP_ENABLE) | QOS_BIT(QOS_RP_ENABLE) | QOS_BIT(QOS_CNP_DSCP) |                 \
+	 QOS_BIT(QOS_CNP_PRIO) | QOS_BIT(QOS_CNP_INTERVAL) | QOS_BIT(QOS_CC_ALGORITHM) |           \
+	 QOS_BIT(QOS_CC_PARAMS))
+
+/* Drivers without it, by the name of the RDMA device's driver. */
+static const struct {
+	const char *driver, *reason;
+} without_dcqcn[] = {
+	{"irdma", "the kernel's irdma leaves DCQCN off, Intel's own driver has it"},
+	{"erdma", "erdma has a congestion control of its own, without settings"},
+	{"mana", "mana has no settings of congestion control"},
+	{"mana_ib", "mana has no settings of congestion control"},
+	{"efa", "efa has a transport of its own"},
+	{"qedr", "qedr shows no settings of congestion control"},
+	{"rxe", "Soft-RoCE answers no mark with a slower rate"},
+};
+
+PORT_CHECK(check_ecn_driver)
+{
+	const struct qos *q = &s->port->qos;
+
+	finding_evidence(out, EVIDENCE_HOST, "RDMA driver %s %s settings of congestion control",
+			 s->port->rdma_driver[0] ? s->port->rdma_driver : "none",
+			 q->has & CC_FIELDS ? "shows" : "shows no");
+	if (q->has & CC_FIELDS) {
+		finding_say(out, VERDICT_PASS, "the driver has congestion control to set");
+		return;
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(without_dcqcn); i++) {
+		if (strcmp(without_dcqcn[i].driver, s->port->rdma_driver))
+			continue;
+		finding_say(out, VERDICT_FAIL, "%s", without_dcqcn[i].reason);
+		return;
+	}
+	finding_say(out, VERDICT_INCONCLUSIVE, "nothing tells what congestion control is on");
+}
+
+/* NP or RP on the RoCE priority: on unless the profile turns it off. */
+static void check_point(const struct subject *s, struct findings *out, enum qos_field_id id,
+			uint8_t have, uint8_t want, const char *point)
+{
+	bool asked = !qos_has(s->wish, id) || want & s->prio_set;
+
+	finding_wish(out, s->profile, id);
+	if (!qos_has(&s->port->qos, id)) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "%s cannot be read on this port",
+			    qos_fields[id].key);
+		return;
+	}
+	evidence_field(out, s, id);
+	if (!asked)
+		finding_say(out, VERDICT_SKIP, "the profile does not want it on RoCE's priority");
+	else if (have & s->prio_set)
+		finding_say(out, VERDICT_PASS, "%s is on for priority %d", point, s->roce_prio);
+	else
+		finding_say(out, VERDICT_FAIL, "%s is off for priority %d", point, s->roce_prio);
+}
+
+PORT_CHECK(check_ecn_np)
+{
+	check_point(s, out, QOS_NP_ENABLE, s->port->qos.np_enable, s->wish->np_enable,
+		    "answering marks (NP)");
+}
+
+PORT_CHECK(check_ecn_rp)
+{
+	check_point(s, out, QOS_RP_ENABLE, s->port->qos.rp_enable, s->wish->rp_enable,
+		    "slowing down (RP)");
+}
+
+PORT_CHECK(check_ecn_params)
+{
+	uint64_t fields = CC_FIELDS & ~(QOS_BIT(QOS_NP_ENABLE) | QOS_BIT(QOS_RP_ENABLE));
+	uint64_t asked = s->wish->has & fields, known = asked & s->port->qos.has;
+	uint64_t differ = qos_diff(s->wish, &s->port->qos) & known;
+	char have[512], want[512];
+
+	if (!asked) {
+		finding_say(out, VERDICT_SKIP, "the profile states no parameters");
+		return;
+	}
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (known & QOS_BIT(id))
+			evidence_field(out, s, id);
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		if (!(differ & QOS_BIT(id)))
+			continue;
+		finding_wish(out, s->profile, id);
+		qos_field_text(&s->port->qos, id, have, sizeof(have));
+		finding_say(out, VERDICT_FAIL, "%s is %s, the profile wants %s", qos_fields[id].key,
+			    have, wish_text(s, id, want, sizeof(want)));
+		return;
+	}
+	if (known == asked)
+		finding_say(out, VERDICT_PASS, "congestion control is as the profile wants");
+	else
+		finding_say(out, VERDICT_INCONCLUSIVE, "not all of it can be read on this port");
 }

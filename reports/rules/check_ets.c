@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-ETS: does RoCE have a traffic class and a share of the link of its own (802.1Q clause 37)?
+ * RC-ETS: does RoCE have a traffic class and a share of the link of its own (802.1Q clause 37), and
+ * does nothing on the host limit or starve it?
  */
+#include <errno.h>
+
 #include "reports/engine/compare.h"
 #include "reports/rules/checks.h"
 
@@ -158,4 +161,91 @@ FABRIC_CHECK(check_ets_across)
 	};
 
 	compare_hosts(rule, c, &ets, out);
+}
+
+PORT_CHECK(check_ets_cap)
+{
+	const struct qos *q = &s->port->qos;
+	unsigned int used = 0;
+
+	if (!qos_has(q, QOS_PRIO_TC)) {
+		subject_unreadable(s, out, "ETS");
+		return;
+	}
+	if (!qos_has(q, QOS_ETS_CAP) || !q->ets_cap) {
+		finding_say(out, VERDICT_SKIP, "the port does not say how many classes it has");
+		return;
+	}
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (q->prio_tc[prio] >= used)
+			used = q->prio_tc[prio] + 1u;
+	evidence_field(out, s, QOS_PRIO_TC);
+	evidence_field(out, s, QOS_ETS_CAP);
+	if (used > q->ets_cap)
+		finding_say(out, VERDICT_FAIL, "traffic class %u is used, the port has %u",
+			    used - 1, q->ets_cap);
+	else
+		finding_say(out, VERDICT_PASS, "the port has the %u traffic classes that are used",
+			    used);
+}
+
+PORT_CHECK(check_ets_rate)
+{
+	const struct qos *q = &s->port->qos;
+	unsigned int tc;
+
+	if (!qos_has(q, QOS_TC_MAXRATE) || !qos_has(q, QOS_PRIO_TC)) {
+		finding_say(out, VERDICT_SKIP, "the port has no rate limits");
+		return;
+	}
+	tc = q->prio_tc[s->roce_prio] % QOS_TCS;
+	evidence_field(out, s, QOS_TC_MAXRATE);
+	if (!q->tc_maxrate_kbps[tc])
+		finding_say(out, VERDICT_PASS, "RoCE's traffic class %u has no rate limit", tc);
+	else if (qos_has(s->wish, QOS_TC_MAXRATE) &&
+		 s->wish->tc_maxrate_kbps[tc] == q->tc_maxrate_kbps[tc])
+		finding_say(out, VERDICT_PASS, "RoCE's traffic class has the profile's rate limit");
+	else
+		finding_say(out, VERDICT_FAIL, "RoCE's traffic class %u is limited to %llu kbit/s",
+			    tc, (unsigned long long)q->tc_maxrate_kbps[tc]);
+}
+
+/* Priorities 6 and 7 are for control, which is little; so are CNPs. */
+static bool carries_bulk(const struct qos *q, unsigned int tc)
+{
+	int cnp = qos_has(q, QOS_CNP_DSCP) ? qos_dscp_to_prio(q, q->cnp_dscp) : -ENODATA;
+
+	for (int prio = 0; prio < 6; prio++)
+		if (q->prio_tc[prio] == tc && prio != cnp)
+			return true;
+	return false;
+}
+
+PORT_CHECK(check_ets_starve)
+{
+	const struct qos *q = &s->port->qos;
+	unsigned int roce;
+
+	if (!qos_has(q, QOS_PRIO_TC) || !qos_has(q, QOS_TC_TSA)) {
+		subject_unreadable(s, out, "ETS");
+		return;
+	}
+	roce = q->prio_tc[s->roce_prio];
+	evidence_field(out, s, QOS_PRIO_TC);
+	evidence_field(out, s, QOS_TC_TSA);
+	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
+		bool wanted = qos_has(s->wish, QOS_TC_TSA) && s->wish->tc_tsa[tc] == QOS_TSA_STRICT;
+		bool limited = qos_has(q, QOS_TC_MAXRATE) && q->tc_maxrate_kbps[tc];
+
+		if (tc == roce || q->tc_tsa[tc] != QOS_TSA_STRICT || wanted || limited ||
+		    !carries_bulk(q, tc) ||
+		    (q->tc_tsa[roce % QOS_TCS] == QOS_TSA_STRICT && tc < roce))
+			continue;
+		finding_say(out, VERDICT_FAIL,
+			    "traffic class %u is strict without a rate limit: it starves RoCE's "
+			    "class %u",
+			    tc, roce);
+		return;
+	}
+	finding_say(out, VERDICT_PASS, "no strict class of bulk traffic is above RoCE's");
 }

@@ -314,3 +314,22 @@ FABRIC_CHECK(check_gid_duplicate)
 	}
 	free(list);
 }
+
+PORT_CHECK(check_gid_cm)
+{
+	const struct qos *q = &s->port->qos;
+	bool v1 = qos_has(s->wish, QOS_ROCE_VERSION) && s->wish->roce_version == 1;
+
+	finding_wish(out, s->profile, QOS_ROCE_VERSION);
+	if (!qos_has(q, QOS_ROCE_VERSION)) {
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "rdma_cm's RoCE version shows only in a configfs directory that is not "
+			    "there");
+		return;
+	}
+	evidence_field(out, s, QOS_ROCE_VERSION);
+	if (q->roce_version == 2 || v1)
+		finding_say(out, VERDICT_PASS, "rdma_cm connects by RoCE v%u", q->roce_version);
+	else
+		finding_say(out, VERDICT_FAIL, "rdma_cm connects by RoCE v1");
+}

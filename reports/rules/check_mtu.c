@@ -122,3 +122,25 @@ PORT_CHECK(check_mtu_path)
 		finding_say(out, VERDICT_PASS, "full-size packets get through in %u directions",
 			    through);
 }
+
+/* linux include/rdma/ib_addr.h: RoCE headers take 96 bytes of the netdev's MTU at most. */
+PORT_CHECK(check_mtu_jumbo)
+{
+	const struct port *p = s->port;
+
+	if (!p->active_mtu || !p->max_mtu) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "the RDMA MTU cannot be read");
+		return;
+	}
+	finding_evidence(out, EVIDENCE_HOST, "RDMA MTU is %u, the device can do %u (verbs)",
+			 p->active_mtu, p->max_mtu);
+	if (qos_has(&p->qos, QOS_MTU))
+		evidence_field(out, s, QOS_MTU);
+	if (p->active_mtu >= p->max_mtu)
+		finding_say(out, VERDICT_PASS, "RDMA uses the largest MTU, %u", p->active_mtu);
+	else
+		finding_say(out, VERDICT_FAIL,
+			    "RDMA MTU %u of %u: the netdev's MTU has to be %u at "
+			    "least",
+			    p->active_mtu, p->max_mtu, p->max_mtu + 96);
+}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * RC-PFC: is the priority that carries RoCE paused instead of dropped (802.1Q clause 36), on the
- * host, on its link partner as LLDP tells, and under load?
+ * host, on its link partner as LLDP tells, and under load? Then settings of one host that are wrong
+ * whatever the fabric is, and pauses counted so far.
  */
 #include <stdio.h>
 
@@ -238,4 +239,152 @@ PORT_CHECK(check_pfc_idle_pause)
 				 "pfc_rx_frames and pfc_tx_frames +0 on priorities %s", set);
 		finding_say(out, VERDICT_PASS, "no pause while nothing was sent");
 	}
+}
+
+static unsigned int bits_of(uint8_t set)
+{
+	return (unsigned int)__builtin_popcount(set);
+}
+
+PORT_CHECK(check_pfc_pause_instead)
+{
+	const struct qos *q = &s->port->qos;
+	bool asked = (qos_has(s->wish, QOS_PAUSE_RX) && s->wish->pause_rx) ||
+		     (qos_has(s->wish, QOS_PAUSE_TX) && s->wish->pause_tx);
+
+	if (!qos_has(q, QOS_PAUSE_RX) || !qos_has(q, QOS_PAUSE_TX)) {
+		subject_unreadable(s, out, "link pause");
+		return;
+	}
+	evidence_field(out, s, QOS_PAUSE_RX);
+	evidence_field(out, s, QOS_PAUSE_TX);
+	if (!q->pause_rx && !q->pause_tx)
+		finding_say(out, VERDICT_PASS, "link pause is off");
+	else if (qos_has(q, QOS_PFC_ENABLED) && q->pfc_enabled)
+		finding_say(out, VERDICT_SKIP, "PFC is on as well (RC-PFC-007)");
+	else if (asked)
+		finding_say(out, VERDICT_PASS, "link pause is on, as the profile wants");
+	else
+		finding_say(out, VERDICT_FAIL, "link pause is on in the place of PFC");
+}
+
+/* Bytes that arrive after a pause was sent: what mlx5 reserves (linux en/port_buffer.c), by link
+ * speed in Gb/s (at least 40) and metres of cable. */
+static uint64_t xoff_bytes(const struct port *p)
+{
+	uint64_t gbps = p->speed_mbps > 40000 ? p->speed_mbps / 1000 : 40;
+	uint64_t metres = qos_has(&p->qos, QOS_PFC_DELAY) && p->qos.pfc_delay < 1000
+				  ? p->qos.pfc_delay
+				  : 7;
+	uint64_t mtu = qos_has(&p->qos, QOS_MTU) ? p->qos.mtu : 1500;
+
+	return (301 + 216 * metres / 100) * gbps + 272 * mtu / 100;
+}
+
+PORT_CHECK(check_pfc_buffer)
+{
+	const struct qos *q = &s->port->qos;
+	uint64_t needed = QOS_BIT(QOS_PRIO_BUFFER) | QOS_BIT(QOS_BUFFER_SIZE) |
+			  QOS_BIT(QOS_PFC_ENABLED);
+	uint64_t least = xoff_bytes(s->port) + (qos_has(q, QOS_MTU) ? q->mtu : 1500);
+	uint8_t small = 0;
+
+	if ((q->has & needed) != needed || !q->pfc_enabled) {
+		finding_say(out, VERDICT_SKIP,
+			    "no lossless priority, or a driver that shows no "
+			    "buffers");
+		return;
+	}
+	evidence_field(out, s, QOS_PRIO_BUFFER);
+	evidence_field(out, s, QOS_BUFFER_SIZE);
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		uint32_t size = q->buffer_size_bytes[q->prio_buffer[prio] % QOS_PRIOS];
+
+		if (!(q->pfc_enabled & 1 << prio) || size >= least)
+			continue;
+		finding_prios(out, (uint8_t)(1 << prio));
+		small = 1;
+		finding_say(out, size ? VERDICT_WARN : VERDICT_FAIL,
+			    "lossless priority %u has a buffer of %u bytes, about %llu are needed",
+			    prio, size, (unsigned long long)least);
+		if (!size)
+			return;
+	}
+	if (!small)
+		finding_say(out, VERDICT_PASS,
+			    "lossless priorities have buffers of %llu bytes or more",
+			    (unsigned long long)least);
+}
+
+PORT_CHECK(check_pfc_count)
+{
+	const struct qos *q = &s->port->qos;
+	unsigned int n;
+
+	if (!qos_has(q, QOS_PFC_ENABLED)) {
+		subject_unreadable(s, out, "pfc.enabled");
+		return;
+	}
+	n = bits_of(q->pfc_enabled);
+	finding_prios(out, q->pfc_enabled);
+	evidence_field(out, s, QOS_PFC_ENABLED);
+	if (qos_has(q, QOS_PFC_CAP))
+		evidence_field(out, s, QOS_PFC_CAP);
+	if (qos_has(q, QOS_PFC_CAP) && q->pfc_cap && n > q->pfc_cap)
+		finding_say(out, VERDICT_FAIL, "%u priorities are lossless, the port can do %u", n,
+			    q->pfc_cap);
+	else if (n > 2 &&
+		 !(qos_has(s->wish, QOS_PFC_ENABLED) && bits_of(s->wish->pfc_enabled) == n))
+		finding_say(out, VERDICT_WARN,
+			    "%u priorities are lossless: few buffers hold so many", n);
+	else
+		finding_say(out, VERDICT_PASS, "%u lossless priorities are not too many", n);
+}
+
+PORT_CHECK(check_pfc_stray_pause)
+{
+	const struct counters *k = &s->port->counters;
+	uint8_t known = 0, came = 0;
+
+	if (!qos_has(&s->port->qos, QOS_PFC_ENABLED)) {
+		subject_unreadable(s, out, "pfc.enabled");
+		return;
+	}
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		if (!counters_has(k, METRIC_PFC_RX_FRAMES, prio))
+			continue;
+		known |= (uint8_t)(1 << prio);
+		if (k->value[METRIC_PFC_RX_FRAMES][prio] &&
+		    !(s->port->qos.pfc_enabled & 1 << prio)) {
+			came |= (uint8_t)(1 << prio);
+			finding_evidence(out, EVIDENCE_COUNTER, "pfc_rx_frames prio %u is %llu",
+					 prio,
+					 (unsigned long long)k->value[METRIC_PFC_RX_FRAMES][prio]);
+		}
+	}
+	evidence_field(out, s, QOS_PFC_ENABLED);
+	finding_prios(out, came);
+	if (!known)
+		finding_say(out, VERDICT_INCONCLUSIVE, "pause is not counted on this port");
+	else if (came)
+		finding_say(out, VERDICT_FAIL,
+			    "pause came in for priorities without PFC since the "
+			    "counters began");
+	else
+		finding_say(out, VERDICT_PASS, "pause never came in for a priority without PFC");
+}
+
+PORT_CHECK(check_pfc_storm)
+{
+	const struct qos *q = &s->port->qos;
+
+	if (!qos_has(q, QOS_PFC_STORM) || !qos_has(q, QOS_PFC_ENABLED) || !q->pfc_enabled) {
+		finding_say(out, VERDICT_SKIP, "PFC is off, or the port has no such setting");
+		return;
+	}
+	evidence_field(out, s, QOS_PFC_STORM);
+	if (q->pfc_storm_ms)
+		finding_say(out, VERDICT_PASS, "a storm of pause from this NIC ends by itself");
+	else
+		finding_say(out, VERDICT_FAIL, "nothing ends a storm of pause from this NIC");
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-QOS, settings: does a packet with the profile's DSCP reach the profile's priority, and do
- * programs that ask rdma_cm for a connection send that DSCP?
+ * RC-QOS, settings: does a packet with the profile's DSCP reach the profile's priority, do programs
+ * that ask rdma_cm for a connection send that DSCP, and is each DSCP, tag and CNP of one host mapped
+ * well?
  */
 #include <stdio.h>
 #include <string.h>
 
+#include "dcb/plan/plan.h"
 #include "reports/engine/compare.h"
 #include "reports/rules/checks.h"
 
@@ -129,4 +131,172 @@ PORT_CHECK(check_qos_cm_tos)
 	/* With another DSCP but the right priority nothing is lost on this host. */
 	finding_say(out, prio == s->roce_prio ? VERDICT_WARN : VERDICT_FAIL,
 		    "rdma_cm connections get DSCP %d, the profile wants %d", dscp, tos >> 2);
+}
+
+PORT_CHECK(check_qos_untagged)
+{
+	const struct qos *q = &s->port->qos;
+
+	if (!qos_has(q, QOS_TRUST)) {
+		subject_unreadable(s, out, "trust");
+		return;
+	}
+	evidence_field(out, s, QOS_TRUST);
+	if (q->trust != QOS_TRUST_PCP) {
+		finding_say(out, VERDICT_PASS,
+			    "DSCP is trusted: untagged packets keep their priority");
+		return;
+	}
+	if (!s->port->seat.known) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of VLANs");
+		return;
+	}
+	finding_evidence(out, EVIDENCE_HOST, "%u VLANs on %s (proc)", s->port->seat.vlan_count,
+			 s->name);
+	if (s->port->seat.vlan_count)
+		finding_say(out, VERDICT_PASS, "PCP is trusted and %s carries it",
+			    s->port->seat.vlan[0].netdev);
+	else if (!subject_lossless(s))
+		finding_say(out, VERDICT_SKIP, "no priority is lossless: all are alike");
+	else
+		finding_say(out, VERDICT_FAIL,
+			    "PCP is trusted and nothing is tagged: all packets have priority 0");
+}
+
+PORT_CHECK(check_qos_egress)
+{
+	const struct qos *q = &s->port->qos;
+	int tos = subject_roce_tos(s);
+	unsigned int skb, pcp;
+
+	if (!qos_has(q, QOS_TRUST) || q->trust != QOS_TRUST_PCP ||
+	    (!qos_has(q, QOS_VLAN_PRIO) && !s->port->seat.vlan_count)) {
+		finding_say(out, VERDICT_SKIP, "PCP is not trusted, or there is no VLAN");
+		return;
+	}
+	if (tos < 0 || !qos_has(q, QOS_VLAN_PRIO)) {
+		finding_say(out, VERDICT_INCONCLUSIVE, "%s",
+			    tos < 0 ? "nothing says the ToS of RoCE"
+				    : "the maps of the VLANs differ or cannot be read");
+		return;
+	}
+	skb = profile_skb_prio((uint8_t)tos) % QOS_SKB_PRIOS;
+	pcp = q->vlan_prio[skb];
+	finding_wish(out, s->profile, QOS_VLAN_PRIO);
+	evidence_field(out, s, QOS_VLAN_PRIO);
+	finding_evidence(out, EVIDENCE_HOST, "ToS %d is socket priority %u, and PCP %u", tos, skb,
+			 pcp);
+	if ((int)pcp == s->roce_prio)
+		finding_say(out, VERDICT_PASS, "RoCE leaves with PCP %u", pcp);
+	else
+		finding_say(out, VERDICT_FAIL, "RoCE leaves with PCP %u, its priority is %d", pcp,
+			    s->roce_prio);
+}
+
+/* Only where entries that are missing are not the kernel's to fill. */
+PORT_CHECK(check_qos_holes)
+{
+	const struct driver_quirk *quirk = driver_quirk_find(s->port->driver);
+	const struct qos *q = &s->port->qos;
+	unsigned int bare = 0;
+
+	if (!qos_has(q, QOS_DSCP_PRIO)) {
+		subject_unreadable(s, out, "app.dscp");
+		return;
+	}
+	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)
+		bare += q->dscp_prio[dscp] == QOS_UNMAPPED;
+	finding_evidence(out, EVIDENCE_HOST, "%u of %d DSCPs have an entry (dcbnl APP)",
+			 QOS_DSCPS - bare, QOS_DSCPS);
+	if (quirk->driver)
+		finding_evidence(out, EVIDENCE_HOST, "driver %s, known by %s", quirk->driver,
+				 plan_tier_word(quirk->tier));
+	if (bare == QOS_DSCPS || !quirk->dscps_of_firmware)
+		finding_say(out, VERDICT_SKIP, "DSCPs without an entry have priority 0 here");
+	else if (bare)
+		finding_say(
+			out, VERDICT_FAIL,
+			"%u DSCPs have no entry, and the priority that the firmware holds for them",
+			bare);
+	else
+		finding_say(out, VERDICT_PASS, "every DSCP has an entry");
+}
+
+PORT_CHECK(check_qos_clash)
+{
+	if (!qos_has(&s->port->qos, QOS_DSCP_PRIO)) {
+		subject_unreadable(s, out, "app.dscp");
+		return;
+	}
+	if (s->port->clash[0]) {
+		finding_evidence(out, EVIDENCE_HOST, "%s (dcbnl)", s->port->clash);
+		finding_say(out, VERDICT_FAIL, "%s", s->port->clash);
+		return;
+	}
+	evidence_field(out, s, QOS_DSCP_PRIO);
+	finding_say(out, VERDICT_PASS, "every DSCP has one priority");
+}
+
+PORT_CHECK(check_qos_forced)
+{
+	int tos = profile_roce_tos(s->profile);
+	uint8_t forced = s->port->qos.verbs_tos;
+
+	finding_wish(out, s->profile, QOS_VERBS_TOS);
+	if (qos_has(s->wish, QOS_VERBS_TOS))
+		tos = s->wish->verbs_tos;
+	if (!qos_has(&s->port->qos, QOS_VERBS_TOS)) {
+		finding_say(out, VERDICT_SKIP, "the driver forces no traffic class");
+		return;
+	}
+	evidence_field(out, s, QOS_VERBS_TOS);
+	if (tos < 0)
+		finding_say(out, VERDICT_SKIP, "the profile does not say the DSCP of RoCE");
+	else if (forced >> 2 == tos >> 2)
+		finding_say(out, VERDICT_PASS,
+			    "the driver forces DSCP %u, as the profile wants "
+			    "(DevX queue pairs bypass it)",
+			    forced >> 2);
+	else
+		finding_say(out, VERDICT_FAIL,
+			    "the driver forces DSCP %u on every connection, the "
+			    "profile wants %d",
+			    forced >> 2, tos >> 2);
+}
+
+PORT_CHECK(check_qos_cnp)
+{
+	const struct qos *q = &s->port->qos;
+	int prio;
+	unsigned int tc;
+
+	if (!qos_has(q, QOS_CNP_DSCP)) {
+		finding_say(out, VERDICT_INCONCLUSIVE,
+			    "the DSCP of CNPs cannot be read on this port");
+		return;
+	}
+	prio = qos_dscp_to_prio(q, q->cnp_dscp);
+	if (prio < 0 || !qos_has(q, QOS_PRIO_TC) || !qos_has(q, QOS_TC_TSA)) {
+		subject_unreadable(s, out, "trust, DSCP map or ETS");
+		return;
+	}
+	tc = q->prio_tc[prio] % QOS_TCS;
+	evidence_field(out, s, QOS_CNP_DSCP);
+	finding_evidence(out, EVIDENCE_HOST,
+			 "DSCP %u maps to priority %d, traffic class %u (dcbnl)", q->cnp_dscp, prio,
+			 tc);
+	finding_prios(out, (uint8_t)(1 << prio));
+	if (subject_lossless(s) & 1 << prio)
+		finding_say(out, VERDICT_FAIL,
+			    "CNPs are on lossless priority %d, and paused with the "
+			    "data",
+			    prio);
+	else if (tc == q->prio_tc[s->roce_prio])
+		finding_say(out, VERDICT_FAIL, "CNPs queue behind the data in traffic class %u",
+			    tc);
+	else if (q->tc_tsa[tc] != QOS_TSA_STRICT)
+		finding_say(out, VERDICT_FAIL, "CNPs share traffic class %u, which is not strict",
+			    tc);
+	else
+		finding_say(out, VERDICT_PASS, "CNPs go first, in strict traffic class %u", tc);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * RC-TRN: what the RC transport met under load. A sequence gap is loss; a retry without one may be
- * a late answer; an RNR is a slow receiver and never the fabric.
+ * a late answer; an RNR is a slow receiver and never the fabric. And drops counted so far.
  */
 #include "reports/rules/checks.h"
 #include "reports/rules/loss.h"
@@ -233,4 +233,34 @@ PORT_CHECK(check_trn_discards)
 			    (unsigned long long)any);
 	else
 		finding_say(out, VERDICT_PASS, "the host dropped no packet");
+}
+
+PORT_CHECK(check_trn_dropped)
+{
+	static const enum metric drops[] = {METRIC_PRIO_RX_DISCARDS, METRIC_RX_DISCARDS,
+					    METRIC_OUT_OF_BUFFER};
+	const struct counters *k = &s->port->counters;
+	unsigned int known = 0, bad = 0;
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(drops); i++) {
+		unsigned int prio = metric_table[drops[i]].by_prio && s->roce_prio >= 0
+					    ? (unsigned int)s->roce_prio
+					    : 0;
+
+		if (!counters_has(k, drops[i], prio) ||
+		    (metric_table[drops[i]].by_prio && s->roce_prio < 0))
+			continue;
+		known++;
+		bad += k->value[drops[i]][prio] > 0;
+		finding_evidence(out, EVIDENCE_COUNTER, "%s is %llu", metric_table[drops[i]].name,
+				 (unsigned long long)k->value[drops[i]][prio]);
+	}
+	if (!known)
+		finding_say(out, VERDICT_INCONCLUSIVE, "the port counts no drops");
+	else if (bad)
+		finding_say(out, VERDICT_FAIL,
+			    "the port has dropped packets since the counters began");
+	else
+		finding_say(out, VERDICT_PASS,
+			    "the port has dropped nothing since the counters began");
 }

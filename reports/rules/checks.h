@@ -32,6 +32,11 @@ PORT_CHECK(check_pfc_global_pause);
 PORT_CHECK(check_pfc_loss);
 PORT_CHECK(check_pfc_lossy_pause);
 PORT_CHECK(check_pfc_idle_pause);
+PORT_CHECK(check_pfc_pause_instead);
+PORT_CHECK(check_pfc_buffer);
+PORT_CHECK(check_pfc_count);
+PORT_CHECK(check_pfc_stray_pause);
+PORT_CHECK(check_pfc_storm);
 
 /* check_qos.c: settings */
 PORT_CHECK(check_qos_trust);
@@ -39,6 +44,12 @@ PORT_CHECK(check_qos_map);
 FABRIC_CHECK(check_qos_map_across);
 PORT_CHECK(check_qos_lossy);
 PORT_CHECK(check_qos_cm_tos);
+PORT_CHECK(check_qos_untagged);
+PORT_CHECK(check_qos_egress);
+PORT_CHECK(check_qos_holes);
+PORT_CHECK(check_qos_clash);
+PORT_CHECK(check_qos_forced);
+PORT_CHECK(check_qos_cnp);
 
 /* check_marking.c: what packets and byte counters say */
 PORT_CHECK(check_qos_sent_dscp);
@@ -52,27 +63,37 @@ PORT_CHECK(check_ets_shared);
 PORT_CHECK(check_ets_strict);
 PORT_CHECK(check_ets_share);
 FABRIC_CHECK(check_ets_across);
+PORT_CHECK(check_ets_cap);
+PORT_CHECK(check_ets_rate);
+PORT_CHECK(check_ets_starve);
 
 /* check_ecn.c */
 PORT_CHECK(check_ecn_ect);
 PORT_CHECK(check_ecn_cnp);
+PORT_CHECK(check_ecn_driver);
+PORT_CHECK(check_ecn_np);
+PORT_CHECK(check_ecn_rp);
+PORT_CHECK(check_ecn_params);
 
 /* check_mtu.c */
 FABRIC_CHECK(check_mtu_across);
 PORT_CHECK(check_mtu_rdma);
 PORT_CHECK(check_mtu_path);
+PORT_CHECK(check_mtu_jumbo);
 
 /* check_gid.c */
 PORT_CHECK(check_gid_version);
 FABRIC_CHECK(check_gid_index);
 PORT_CHECK(check_gid_address);
 FABRIC_CHECK(check_gid_duplicate);
+PORT_CHECK(check_gid_cm);
 
 /* check_trn.c */
 PORT_CHECK(check_trn_retransmits);
 PORT_CHECK(check_trn_rnr);
 PORT_CHECK(check_trn_icrc);
 PORT_CHECK(check_trn_discards);
+PORT_CHECK(check_trn_dropped);
 
 /* check_env.c */
 PORT_CHECK(check_env_guest);
@@ -106,31 +127,6 @@ PORT_CHECK(check_top_rails);
 PORT_CHECK(check_net_arp);
 PORT_CHECK(check_net_rp_filter);
 PORT_CHECK(check_net_forwarding);
-
-/* check_classes.c: settings of one host */
-PORT_CHECK(check_pfc_pause_instead);
-PORT_CHECK(check_pfc_buffer);
-PORT_CHECK(check_pfc_count);
-PORT_CHECK(check_pfc_stray_pause);
-PORT_CHECK(check_pfc_storm);
-PORT_CHECK(check_ets_cap);
-PORT_CHECK(check_ets_rate);
-PORT_CHECK(check_ets_starve);
-PORT_CHECK(check_qos_untagged);
-PORT_CHECK(check_qos_egress);
-PORT_CHECK(check_qos_holes);
-PORT_CHECK(check_qos_clash);
-PORT_CHECK(check_qos_forced);
-
-/* check_congestion.c: congestion control, MTU, drops of one host */
-PORT_CHECK(check_ecn_driver);
-PORT_CHECK(check_ecn_np);
-PORT_CHECK(check_ecn_rp);
-PORT_CHECK(check_ecn_params);
-PORT_CHECK(check_qos_cnp);
-PORT_CHECK(check_gid_cm);
-PORT_CHECK(check_mtu_jumbo);
-PORT_CHECK(check_trn_dropped);
 
 /* check_partner.c: what the link partner advertises */
 PORT_CHECK(check_partner_pfc);
