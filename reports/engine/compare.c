@@ -39,14 +39,10 @@ static int gather(const struct rule_context *c, const struct comparison *what, s
 {
 	struct port_walk walk = {.c = c};
 	struct subject s;
-	size_t room = 0;
 
-	while (port_walk_next(&walk, &s))
-		room++;
-	m->list = calloc(room + 1, sizeof(*m->list));
+	m->list = calloc(port_walk_count(c) + 1, sizeof(*m->list));
 	if (!m->list)
 		return -ENOMEM;
-	walk = (struct port_walk){.c = c};
 	while (port_walk_next(&walk, &s)) {
 		struct member *new = &m->list[m->count];
 		size_t g = 0;

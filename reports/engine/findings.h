@@ -8,6 +8,8 @@
 
 #include "reports/engine/rules.h"
 
+typedef unsigned long long count_t; /* of a uint64_t, for %llu */
+
 /* A new finding, INCONCLUSIVE until said otherwise. host and port may be empty. */
 void finding_begin(struct findings *out, const struct rule *rule, const char *host,
 		   const char *port, uint8_t prio_set);

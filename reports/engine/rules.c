@@ -276,15 +276,9 @@ static void run_group(bool meta, const struct rule_context *c, uint8_t *weak, st
 
 static int run_all(struct rule_context *c, struct findings *out)
 {
-	struct port_walk walk = {.c = c};
-	struct subject s;
-	size_t ports = 0;
-	uint8_t *weak;
+	uint8_t *weak = calloc(port_walk_count(c) + 1, 1);
 
 	memset(out, 0, sizeof(*out));
-	while (port_walk_next(&walk, &s))
-		ports++;
-	weak = calloc(ports + 1, 1);
 	if (!weak)
 		return -ENOMEM;
 	run_group(true, c, weak, out);
@@ -296,7 +290,7 @@ static int run_all(struct rule_context *c, struct findings *out)
 
 int rules_run(const struct fabric *f, const struct run *run, struct findings *out)
 {
-	struct rule_context c = {.fabric = f, .run = run, .so_far = out};
+	struct rule_context c = {.fabric = f, .run = run};
 
 	return run_all(&c, out);
 }
@@ -304,13 +298,7 @@ int rules_run(const struct fabric *f, const struct run *run, struct findings *ou
 int rules_run_host(const struct fabric *f, const struct run *run, bool listened,
 		   struct findings *out)
 {
-	struct rule_context c = {
-		.fabric = f,
-		.run = run,
-		.so_far = out,
-		.alone = true,
-		.listened = listened,
-	};
+	struct rule_context c = {.fabric = f, .run = run, .alone = true, .listened = listened};
 
 	return run_all(&c, out);
 }
@@ -318,7 +306,7 @@ int rules_run_host(const struct fabric *f, const struct run *run, bool listened,
 int rules_run_capture(const struct fabric *f, const struct run *run,
 		      const struct capture_case *capture, struct findings *out)
 {
-	struct rule_context c = {.fabric = f, .run = run, .so_far = out, .capture = capture};
+	struct rule_context c = {.fabric = f, .run = run, .capture = capture};
 
 	return run_all(&c, out);
 }

@@ -74,9 +74,8 @@ struct capture_case {
 struct rule_context {
 	const struct fabric *fabric; /* never NULL; profile inside */
 	const struct run *run;
-	const struct findings *so_far; /* META findings came first */
-	bool alone;		       /* one host is judged: nothing is compared, no traffic */
-	bool listened;		       /* alone: for link partners */
+	bool alone;    /* one host is judged: nothing is compared, no traffic */
+	bool listened; /* alone: for link partners */
 	const struct capture_case *capture; /* NULL: no capture alone */
 };
 

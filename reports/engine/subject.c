@@ -118,6 +118,17 @@ bool port_walk_next(struct port_walk *w, struct subject *s)
 	return false;
 }
 
+size_t port_walk_count(const struct rule_context *c)
+{
+	struct port_walk walk = {.c = c};
+	struct subject s;
+	size_t count = 0;
+
+	while (port_walk_next(&walk, &s))
+		count++;
+	return count;
+}
+
 bool subject_at(const struct rule_context *c, unsigned int host, unsigned int port,
 		struct subject *s)
 {
@@ -293,8 +304,8 @@ static const char *tier_of(const struct counters *c, enum metric m)
 	return c->def[m] < counter_def_count ? words[counter_defs[c->def[m]].tier] : "";
 }
 
-void evidence_counter(struct findings *out, const struct subject *s, const struct counters *delta,
-		      enum metric m, unsigned int prio)
+uint64_t evidence_counter(struct findings *out, const struct subject *s,
+			  const struct counters *delta, enum metric m, unsigned int prio)
 {
 	const struct counters *reading = &s->run_port->reading[READ_LOAD_AFTER];
 	char source[96];
@@ -304,13 +315,17 @@ void evidence_counter(struct findings *out, const struct subject *s, const struc
 	counters_source_text(reading, m, prio, source, sizeof(source));
 	if (metric_table[m].by_prio)
 		finding_evidence(out, EVIDENCE_COUNTER, "%s prio %u +%llu (%s%s)",
-				 metric_table[m].name, prio,
-				 (unsigned long long)delta->value[m][prio], source,
+				 metric_table[m].name, prio, (count_t)delta->value[m][prio], source,
 				 tier_of(reading, m));
 	else
 		finding_evidence(out, EVIDENCE_COUNTER, "%s +%llu (%s%s)", metric_table[m].name,
-				 (unsigned long long)delta->value[m][0], source,
-				 tier_of(reading, m));
+				 (count_t)delta->value[m][0], source, tier_of(reading, m));
+	return delta->value[m][prio];
+}
+
+unsigned int subject_metric_prio(const struct subject *s, enum metric m)
+{
+	return metric_table[m].by_prio && s->roce_prio >= 0 ? (unsigned int)s->roce_prio : 0;
 }
 
 const char *wish_text(const struct subject *s, enum qos_field_id id, char *buf, size_t size)
@@ -329,6 +344,14 @@ void subject_unreadable(const struct subject *s, struct findings *out, const cha
 		finding_say(out, VERDICT_INCONCLUSIVE, "%s cannot be read on this port", what);
 }
 
+bool subject_has(const struct subject *s, struct findings *out, uint64_t fields, const char *what)
+{
+	if ((s->port->qos.has & fields) == fields)
+		return true;
+	subject_unreadable(s, out, what);
+	return false;
+}
+
 bool subject_knows(const struct subject *s, struct findings *out, enum qos_field_id id)
 {
 	const char *key = qos_fields[id].key;
@@ -338,10 +361,7 @@ bool subject_knows(const struct subject *s, struct findings *out, enum qos_field
 		finding_say(out, VERDICT_SKIP, "the profile does not state %s", key);
 		return false;
 	}
-	if (qos_has(&s->port->qos, id))
-		return true;
-	subject_unreadable(s, out, key);
-	return false;
+	return subject_has(s, out, QOS_BIT(id), key);
 }
 
 bool subject_compare(const struct subject *s, struct findings *out, enum qos_field_id id)

@@ -22,7 +22,7 @@ struct subject {
 	unsigned int port_index;	 /* of run_port, in run->host[].port[] */
 	/* By the profile, -ENODATA when it does not say; without one the only lossless priority. */
 	int roce_prio;
-	uint8_t prio_set;		 /* 1 << roce_prio, or 0 */
+	uint8_t prio_set; /* 1 << roce_prio, or 0 */
 };
 
 /* Walks the judged ports of all hosts that have a snapshot: those of the inventory, else every RDMA
@@ -33,6 +33,9 @@ struct port_walk {
 };
 
 bool port_walk_next(struct port_walk *w, struct subject *s);
+
+/* How many ports a walk has. */
+size_t port_walk_count(const struct rule_context *c);
 
 /* The port of a run_pair. False when its host has no snapshot. */
 bool subject_at(const struct rule_context *c, unsigned int host, unsigned int port,
@@ -73,10 +76,14 @@ bool subject_owns(const struct subject *s, const uint8_t address[16]);
 /* Whether another host's flow is the same: source, destination and QP. */
 bool flow_same(const struct flow *a, const struct flow *b);
 
-/* Evidence texts. field: "pfc.enabled is [3] (dcbnl)"; counter: "ethtool rx_prio3_pause +12". */
+/* Evidence texts. field: "pfc.enabled is [3] (dcbnl)"; counter: "ethtool rx_prio3_pause +12",
+ * whose growth it returns. */
 void evidence_field(struct findings *out, const struct subject *s, enum qos_field_id id);
-void evidence_counter(struct findings *out, const struct subject *s, const struct counters *delta,
-		      enum metric m, unsigned int prio);
+uint64_t evidence_counter(struct findings *out, const struct subject *s,
+			  const struct counters *delta, enum metric m, unsigned int prio);
+
+/* Where a metric is read that may be one by priority: RoCE's, 0 while that is not known. */
+unsigned int subject_metric_prio(const struct subject *s, enum metric m);
 
 /* Whether wish and reality both know the field; says SKIP or INCONCLUSIVE when not. */
 bool subject_knows(const struct subject *s, struct findings *out, enum qos_field_id id);
@@ -84,6 +91,9 @@ bool subject_knows(const struct subject *s, struct findings *out, enum qos_field
 /* Says that `what` cannot be read on the port: INCONCLUSIVE, or SKIP where the profile's
  * on_unsupported says so. */
 void subject_unreadable(const struct subject *s, struct findings *out, const char *what);
+
+/* Whether all these fields of the port were read; says that `what` cannot be read when not. */
+bool subject_has(const struct subject *s, struct findings *out, uint64_t fields, const char *what);
 
 /* Compares one field with the profile and says so, with evidence. True when it matches. Call
  * subject_knows() first. */

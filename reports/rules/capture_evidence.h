@@ -9,8 +9,6 @@
 #include "reports/engine/findings.h"
 #include "reports/rules/check_capture.h"
 
-typedef unsigned long long count_t;
-
 /* "packet sent again", "packets sent again" */
 struct noun {
 	const char *one, *many;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-ECN: can congestion be marked (RFC 3168), is a mark answered with a CNP (IBTA Annex A17), and is
- * congestion control on (DCQCN: NP and RP)?
+ * RC-ECN: can congestion be marked (RFC 3168), is a mark answered with a CNP (IBTA Annex A17), and
+ * is congestion control on (DCQCN: NP and RP)?
  */
 #include <string.h>
 
@@ -57,8 +57,8 @@ PORT_CHECK(check_ecn_ect)
 		data_packets(s, &packets, &not_ect);
 	if (packets)
 		finding_evidence(out, EVIDENCE_CAPTURE,
-				 "%llu of %llu data packets sent are Not-ECT",
-				 (unsigned long long)not_ect, (unsigned long long)packets);
+				 "%llu of %llu data packets sent are Not-ECT", (count_t)not_ect,
+				 (count_t)packets);
 	if (lacks)
 		return;
 	if (not_ect)
@@ -93,17 +93,15 @@ static bool count_marks(const struct subject *s, struct findings *out, uint64_t 
 	if (subject_delta(s, READ_LOAD_BEFORE, &delta, NULL) &&
 	    counters_has(&delta, METRIC_ECN_MARKED_RX, 0) &&
 	    counters_has(&delta, METRIC_CNP_TX, 0)) {
-		evidence_counter(out, s, &delta, METRIC_ECN_MARKED_RX, 0);
-		evidence_counter(out, s, &delta, METRIC_CNP_TX, 0);
-		*ce = delta.value[METRIC_ECN_MARKED_RX][0];
-		*cnp = delta.value[METRIC_CNP_TX][0];
+		*ce = evidence_counter(out, s, &delta, METRIC_ECN_MARKED_RX, 0);
+		*cnp = evidence_counter(out, s, &delta, METRIC_CNP_TX, 0);
 		return true;
 	}
 	if (!s->run_port->has_capture || !s->run_port->capture.totals.roce)
 		return false;
 	captured_marks(s, ce, cnp);
 	finding_evidence(out, EVIDENCE_CAPTURE, "%llu packets came with CE, %llu CNPs were sent",
-			 (unsigned long long)*ce, (unsigned long long)*cnp);
+			 (count_t)*ce, (count_t)*cnp);
 	return true;
 }
 
@@ -119,10 +117,10 @@ PORT_CHECK(check_ecn_cnp)
 			    "no packet came with CE: there was nothing to answer");
 	else if (!cnp)
 		finding_say(out, VERDICT_FAIL, "%llu packets came with CE and no CNP was sent",
-			    (unsigned long long)ce);
+			    (count_t)ce);
 	else
 		finding_say(out, VERDICT_PASS, "%llu CE packets were answered with %llu CNPs",
-			    (unsigned long long)ce, (unsigned long long)cnp);
+			    (count_t)ce, (count_t)cnp);
 }
 
 #define CC_FIELDS                                                                                  \

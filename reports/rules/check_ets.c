@@ -8,21 +8,12 @@
 #include "reports/engine/compare.h"
 #include "reports/rules/checks.h"
 
-/* Says so when one of the fields is unknown. */
-static bool fields_known(const struct subject *s, uint64_t fields, struct findings *out)
-{
-	if ((s->port->qos.has & fields) == fields)
-		return true;
-	subject_unreadable(s, out, "ETS");
-	return false;
-}
-
 PORT_CHECK(check_ets_sum)
 {
 	const struct qos *q = &s->port->qos;
 	unsigned int sum = 0, classes = 0;
 
-	if (!fields_known(s, QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW), out))
+	if (!subject_has(s, out, QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW), "ETS"))
 		return;
 	finding_wish(out, s->profile, QOS_TC_TX_BW);
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
@@ -68,7 +59,7 @@ PORT_CHECK(check_ets_shared)
 						   : "no priority is lossless");
 		return;
 	}
-	if (!fields_known(s, QOS_BIT(QOS_PRIO_TC), out))
+	if (!subject_has(s, out, QOS_BIT(QOS_PRIO_TC), "ETS"))
 		return;
 	finding_wish(out, s->profile, QOS_PRIO_TC);
 	evidence_field(out, s, QOS_PRIO_TC);
@@ -97,7 +88,7 @@ PORT_CHECK(check_ets_strict)
 	const struct qos *q = &s->port->qos;
 	unsigned int tc;
 
-	if (!fields_known(s, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA), out))
+	if (!subject_has(s, out, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA), "ETS"))
 		return;
 	tc = q->prio_tc[s->roce_prio] % QOS_TCS;
 	finding_wish(out, s->profile, QOS_TC_TSA);
@@ -121,8 +112,8 @@ PORT_CHECK(check_ets_share)
 			    "the profile states no share of RoCE's traffic class");
 		return;
 	}
-	if (!fields_known(s, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW),
-			  out))
+	if (!subject_has(s, out, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW),
+			 "ETS"))
 		return;
 	tc = q->prio_tc[s->roce_prio] % QOS_TCS;
 	want_tc = s->wish->prio_tc[s->roce_prio] % QOS_TCS;
@@ -168,10 +159,8 @@ PORT_CHECK(check_ets_cap)
 	const struct qos *q = &s->port->qos;
 	unsigned int used = 0;
 
-	if (!qos_has(q, QOS_PRIO_TC)) {
-		subject_unreadable(s, out, "ETS");
+	if (!subject_has(s, out, QOS_BIT(QOS_PRIO_TC), "ETS"))
 		return;
-	}
 	if (!qos_has(q, QOS_ETS_CAP) || !q->ets_cap) {
 		finding_say(out, VERDICT_SKIP, "the port does not say how many classes it has");
 		return;
@@ -207,7 +196,7 @@ PORT_CHECK(check_ets_rate)
 		finding_say(out, VERDICT_PASS, "RoCE's traffic class has the profile's rate limit");
 	else
 		finding_say(out, VERDICT_FAIL, "RoCE's traffic class %u is limited to %llu kbit/s",
-			    tc, (unsigned long long)q->tc_maxrate_kbps[tc]);
+			    tc, (count_t)q->tc_maxrate_kbps[tc]);
 }
 
 /* Priorities 6 and 7 are for control, which is little; so are CNPs. */
@@ -226,10 +215,8 @@ PORT_CHECK(check_ets_starve)
 	const struct qos *q = &s->port->qos;
 	unsigned int roce;
 
-	if (!qos_has(q, QOS_PRIO_TC) || !qos_has(q, QOS_TC_TSA)) {
-		subject_unreadable(s, out, "ETS");
+	if (!subject_has(s, out, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA), "ETS"))
 		return;
-	}
 	roce = q->prio_tc[s->roce_prio];
 	evidence_field(out, s, QOS_PRIO_TC);
 	evidence_field(out, s, QOS_TC_TSA);

@@ -197,20 +197,9 @@ static void say_places(const struct rule *rule, struct gid_place *list, size_t c
 			 list[best].index, list[best].ipv4 ? "IPv4" : "IPv6", count);
 }
 
-static size_t walk_total(const struct rule_context *c)
-{
-	struct port_walk walk = {.c = c};
-	struct subject s;
-	size_t count = 0;
-
-	while (port_walk_next(&walk, &s))
-		count++;
-	return count;
-}
-
 FABRIC_CHECK(check_gid_index)
 {
-	struct gid_place *list = calloc(walk_total(c) + 1, sizeof(*list));
+	struct gid_place *list = calloc(port_walk_count(c) + 1, sizeof(*list));
 	size_t count;
 
 	if (!list) {
@@ -295,7 +284,7 @@ static size_t say_duplicates(const struct rule *rule, const struct identity *lis
 
 FABRIC_CHECK(check_gid_duplicate)
 {
-	size_t room = walk_total(c) * (PORT_ADDRS_MAX + 1);
+	size_t room = port_walk_count(c) * (PORT_ADDRS_MAX + 1);
 	struct identity *list = calloc(room + 1, sizeof(*list));
 	size_t count;
 

@@ -299,13 +299,13 @@ PORT_CHECK(check_host_pcie)
 	finding_evidence(
 		out, EVIDENCE_HOST,
 		"%s runs at %s (%llu Mb/s), can do %d.%d GT/s x%d, its slot %d.%d GT/s x%d",
-		seat->bdf, at, (unsigned long long)mbps, seat->pcie_speed_max / 1000,
+		seat->bdf, at, (count_t)mbps, seat->pcie_speed_max / 1000,
 		seat->pcie_speed_max % 1000 / 100, seat->pcie_width_max,
 		seat->slot_speed_max / 1000, seat->slot_speed_max % 1000 / 100,
 		seat->slot_width_max);
 	if (s->port->speed_mbps && mbps < s->port->speed_mbps)
 		finding_say(out, VERDICT_FAIL, "PCIe at %s carries %llu Mb/s, the port %u Mb/s", at,
-			    (unsigned long long)mbps, s->port->speed_mbps);
+			    (count_t)mbps, s->port->speed_mbps);
 	else if (seat->pcie_speed < seat->pcie_speed_max || seat->pcie_width < seat->pcie_width_max)
 		finding_say(out, VERDICT_WARN, "PCIe runs at %s, the NIC could do more", at);
 	else

@@ -55,7 +55,7 @@ static void say_wrong_marks(const struct subject *s, const struct marks *m, unsi
 	finding_say(out, VERDICT_FAIL, "traffic leaves with DSCP %u, the profile wants %u%s", got,
 		    want, by_cm ? ": rdma_cm of this host hands it out" : "");
 	finding_evidence(out, EVIDENCE_CAPTURE, "%llu of %llu packets sent have DSCP %u",
-			 (unsigned long long)m->by_dscp[got], (unsigned long long)m->packets, got);
+			 (count_t)m->by_dscp[got], (count_t)m->packets, got);
 	if (by_cm)
 		evidence_field(out, s, QOS_CM_TOS);
 }
@@ -85,7 +85,7 @@ PORT_CHECK(check_qos_sent_dscp)
 		return;
 	}
 	finding_evidence(out, EVIDENCE_CAPTURE, "%llu of %llu packets sent have DSCP %d",
-			 (unsigned long long)m.packets, (unsigned long long)m.packets, tos >> 2);
+			 (count_t)m.packets, (count_t)m.packets, tos >> 2);
 	finding_say(out, VERDICT_PASS, "traffic leaves with DSCP %d", tos >> 2);
 }
 
@@ -191,7 +191,7 @@ PORT_CHECK(check_qos_rewritten)
 	finding_evidence(out, EVIDENCE_CAPTURE,
 			 "%llu of %llu packets of %u flows arrived with another "
 			 "DSCP than they were sent with",
-			 (unsigned long long)t.changed, (unsigned long long)t.packets, t.flows);
+			 (count_t)t.changed, (count_t)t.packets, t.flows);
 	if (t.changed)
 		finding_say(out, VERDICT_FAIL, "DSCP %u of %s arrives as %u: rewritten on the way",
 			    t.sent, t.sender, t.got);
@@ -213,8 +213,7 @@ PORT_CHECK(check_qos_ecn_cleared)
 	}
 	finding_evidence(out, EVIDENCE_CAPTURE,
 			 "%llu of %llu packets of %u flows were sent ECT and arrived Not-ECT",
-			 (unsigned long long)t.changed, (unsigned long long)t.packets,
-			 t.flows - t.unmarked);
+			 (count_t)t.changed, (count_t)t.packets, t.flows - t.unmarked);
 	if (t.changed)
 		finding_say(out, VERDICT_FAIL, "ECT of packets from %s is cleared on the way",
 			    t.sender);
@@ -263,8 +262,7 @@ static void without_tcp(const struct subject *s, struct counters *delta, struct 
 	if (!prios)
 		return;
 	finding_evidence(out, EVIDENCE_TRAFFIC,
-			 "TCP of ours brought at most %llu bytes to this port",
-			 (unsigned long long)most);
+			 "TCP of ours brought at most %llu bytes to this port", (count_t)most);
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		uint64_t *bytes = &delta->value[METRIC_PRIO_RX_BYTES][prio];
 
@@ -311,7 +309,7 @@ PORT_CHECK(check_qos_arrival)
 	there = delta.value[METRIC_PRIO_RX_BYTES][wanted];
 	elsewhere = delta.value[METRIC_PRIO_RX_BYTES][other];
 	finding_evidence(out, EVIDENCE_TRAFFIC, "%llu bytes were delivered to this port",
-			 (unsigned long long)ours);
+			 (count_t)ours);
 	/* Headers come on top of the payload, so nine tenths leave room for a reading a bit early.
 	 */
 	if (!ours)

@@ -33,9 +33,7 @@ PORT_CHECK(check_meta_counters)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(needed); i++) {
 		enum metric m = needed[i].metric;
-		unsigned int prio = metric_table[m].by_prio && s->roce_prio >= 0
-					    ? (unsigned int)s->roce_prio
-					    : 0;
+		unsigned int prio = subject_metric_prio(s, m);
 		char source[96];
 
 		if (counters_has(now, m, prio)) {
@@ -103,10 +101,10 @@ static void pair_text(const struct subject *s, const struct run_pair *pair, char
 	else if (pair->asked_bytes_per_s)
 		snprintf(buf, size, "%s -> %s: %.1f MB/s of %.1f MB/s asked, %llu bytes checked",
 			 from, to, rate, (double)pair->asked_bytes_per_s / 1e6,
-			 (unsigned long long)pair->server.checked_bytes);
+			 (count_t)pair->server.checked_bytes);
 	else
 		snprintf(buf, size, "%s -> %s: %.1f MB/s, flat out, %llu bytes checked", from, to,
-			 rate, (unsigned long long)pair->server.checked_bytes);
+			 rate, (count_t)pair->server.checked_bytes);
 }
 
 /* The TCP beside a pair that ran: what was moved is evidence, and what was not is in buf. */
@@ -211,14 +209,14 @@ PORT_CHECK(check_meta_capture)
 	finding_evidence(out, EVIDENCE_CAPTURE,
 			 "%llu frames, %llu dropped by the capture, %llu flows "
 			 "evicted",
-			 (unsigned long long)k->totals.frames, (unsigned long long)k->dropped,
-			 (unsigned long long)k->totals.evicted_flows);
+			 (count_t)k->totals.frames, (count_t)k->dropped,
+			 (count_t)k->totals.evicted_flows);
 	if (k->drops == DROPS_SOME)
 		finding_say(out, VERDICT_FAIL, "the capture dropped %llu packets",
-			    (unsigned long long)k->dropped);
+			    (count_t)k->dropped);
 	else if (k->totals.evicted_flows)
 		finding_say(out, VERDICT_FAIL, "%llu flows were dropped from the flow table",
-			    (unsigned long long)k->totals.evicted_flows);
+			    (count_t)k->totals.evicted_flows);
 	else if (k->drops == DROPS_UNKNOWN)
 		finding_say(out, VERDICT_INCONCLUSIVE, "the source does not tell its drops");
 	else
@@ -230,7 +228,7 @@ PORT_CHECK(check_meta_visible)
 	const struct capture_totals *t = &s->run_port->capture.totals;
 
 	finding_evidence(out, EVIDENCE_CAPTURE, "%llu RoCE packets among %llu frames",
-			 (unsigned long long)t->roce, (unsigned long long)t->frames);
+			 (count_t)t->roce, (count_t)t->frames);
 	if (t->roce)
 		finding_say(out, VERDICT_PASS, "the capture point sees RoCE");
 	else
@@ -276,11 +274,10 @@ PORT_CHECK(check_meta_foreign)
 		finding_say(out, VERDICT_FAIL,
 			    "%llu bytes/s of foreign traffic while quiet, more than "
 			    "%u %%",
-			    (unsigned long long)rate, s->c->fabric->foreign_percent);
+			    (count_t)rate, s->c->fabric->foreign_percent);
 	else
 		finding_say(out, VERDICT_PASS, "%llu bytes/s while quiet, at most %u %% of %llu",
-			    (unsigned long long)rate, s->c->fabric->foreign_percent,
-			    (unsigned long long)reference);
+			    (count_t)rate, s->c->fabric->foreign_percent, (count_t)reference);
 }
 
 static const char *first_version(const struct run *run)

@@ -105,7 +105,7 @@ PORT_CHECK(check_mtu_path)
 		finding_evidence(out, EVIDENCE_TRAFFIC,
 				 "to %s: %llu messages of %u bytes in packets of %u arrived",
 				 s->c->run->host[pair->server_host].name,
-				 (unsigned long long)pair->server.messages, size, pair->client.mtu);
+				 (count_t)pair->server.messages, size, pair->client.mtu);
 	}
 	if (!sending)
 		finding_say(out, VERDICT_SKIP, "this port sent no traffic");

@@ -27,19 +27,12 @@ static void say_none(const struct subject *s, enum verdict none, struct findings
 		finding_say(out, none, "PFC is off on every priority: nothing is lossless");
 }
 
-/* Without a profile nobody has said that it is not meant. */
-static void say_none_unasked(const struct subject *s, struct findings *out)
-{
-	if (qos_has(&s->port->qos, QOS_PFC_ENABLED))
-		say_none(s, VERDICT_WARN, out);
-	else
-		subject_unreadable(s, out, "pfc.enabled");
-}
-
 PORT_CHECK(check_pfc_none)
 {
 	if (!subject_has_profile(s)) {
-		say_none_unasked(s, out);
+		/* Nobody has said that it is not meant. */
+		if (subject_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
+			say_none(s, VERDICT_WARN, out);
 		return;
 	}
 	if (!subject_knows(s, out, QOS_PFC_ENABLED))
@@ -80,10 +73,8 @@ PORT_CHECK(check_pfc_peer)
 	const struct port *p = s->port;
 	char peer[64], host[64];
 
-	if (!qos_has(&p->qos, QOS_PFC_ENABLED)) {
-		subject_unreadable(s, out, "pfc.enabled");
+	if (!subject_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
 		return;
-	}
 	if (!qos_has(&p->peer, QOS_PFC_ENABLED)) {
 		finding_say(out, VERDICT_INCONCLUSIVE,
 			    p->peer.has || p->peer_name[0] ? "the link partner sends no PFC TLV"
@@ -135,12 +126,10 @@ static uint64_t congestion(const struct subject *s, struct findings *out)
 	if (!subject_delta(s, READ_LOAD_BEFORE, &delta, NULL))
 		return 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(signs); i++) {
-		unsigned int prio = metric_table[signs[i]].by_prio ? (unsigned int)s->roce_prio : 0;
+		unsigned int prio = subject_metric_prio(s, signs[i]);
 
-		if (!counters_has(&delta, signs[i], prio))
-			continue;
-		evidence_counter(out, s, &delta, signs[i], prio);
-		seen += delta.value[signs[i]][prio];
+		if (counters_has(&delta, signs[i], prio))
+			seen += evidence_counter(out, s, &delta, signs[i], prio);
 	}
 	if (s->run_port->has_capture)
 		seen += s->run_port->capture.totals.pfc_by_prio[s->roce_prio];
@@ -162,8 +151,8 @@ PORT_CHECK(check_pfc_loss)
 		finding_say(out, VERDICT_FAIL,
 			    "packets were lost%s on lossless priority %d: %llu sequence "
 			    "gaps, %llu discards",
-			    loss.discards ? "" : " or overtaken", s->roce_prio,
-			    (unsigned long long)loss.gaps, (unsigned long long)loss.discards);
+			    loss.discards ? "" : " or overtaken", s->roce_prio, (count_t)loss.gaps,
+			    (count_t)loss.discards);
 	else if (!loss.gaps_known && !loss.discards_known)
 		finding_say(out, VERDICT_INCONCLUSIVE,
 			    "the port counts neither sequence gaps nor discards");
@@ -252,10 +241,8 @@ PORT_CHECK(check_pfc_pause_instead)
 	bool asked = (qos_has(s->wish, QOS_PAUSE_RX) && s->wish->pause_rx) ||
 		     (qos_has(s->wish, QOS_PAUSE_TX) && s->wish->pause_tx);
 
-	if (!qos_has(q, QOS_PAUSE_RX) || !qos_has(q, QOS_PAUSE_TX)) {
-		subject_unreadable(s, out, "link pause");
+	if (!subject_has(s, out, QOS_BIT(QOS_PAUSE_RX) | QOS_BIT(QOS_PAUSE_TX), "link pause"))
 		return;
-	}
 	evidence_field(out, s, QOS_PAUSE_RX);
 	evidence_field(out, s, QOS_PAUSE_TX);
 	if (!q->pause_rx && !q->pause_tx)
@@ -306,14 +293,14 @@ PORT_CHECK(check_pfc_buffer)
 		small = 1;
 		finding_say(out, size ? VERDICT_WARN : VERDICT_FAIL,
 			    "lossless priority %u has a buffer of %u bytes, about %llu are needed",
-			    prio, size, (unsigned long long)least);
+			    prio, size, (count_t)least);
 		if (!size)
 			return;
 	}
 	if (!small)
 		finding_say(out, VERDICT_PASS,
 			    "lossless priorities have buffers of %llu bytes or more",
-			    (unsigned long long)least);
+			    (count_t)least);
 }
 
 PORT_CHECK(check_pfc_count)
@@ -321,10 +308,8 @@ PORT_CHECK(check_pfc_count)
 	const struct qos *q = &s->port->qos;
 	unsigned int n;
 
-	if (!qos_has(q, QOS_PFC_ENABLED)) {
-		subject_unreadable(s, out, "pfc.enabled");
+	if (!subject_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
 		return;
-	}
 	n = bits_of(q->pfc_enabled);
 	finding_prios(out, q->pfc_enabled);
 	evidence_field(out, s, QOS_PFC_ENABLED);
@@ -346,10 +331,8 @@ PORT_CHECK(check_pfc_stray_pause)
 	const struct counters *k = &s->port->counters;
 	uint8_t known = 0, came = 0;
 
-	if (!qos_has(&s->port->qos, QOS_PFC_ENABLED)) {
-		subject_unreadable(s, out, "pfc.enabled");
+	if (!subject_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
 		return;
-	}
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		if (!counters_has(k, METRIC_PFC_RX_FRAMES, prio))
 			continue;
@@ -358,8 +341,7 @@ PORT_CHECK(check_pfc_stray_pause)
 		    !(s->port->qos.pfc_enabled & 1 << prio)) {
 			came |= (uint8_t)(1 << prio);
 			finding_evidence(out, EVIDENCE_COUNTER, "pfc_rx_frames prio %u is %llu",
-					 prio,
-					 (unsigned long long)k->value[METRIC_PFC_RX_FRAMES][prio]);
+					 prio, (count_t)k->value[METRIC_PFC_RX_FRAMES][prio]);
 		}
 	}
 	evidence_field(out, s, QOS_PFC_ENABLED);

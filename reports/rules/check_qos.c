@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * RC-QOS, settings: does a packet with the profile's DSCP reach the profile's priority, do programs
- * that ask rdma_cm for a connection send that DSCP, and is each DSCP, tag and CNP of one host mapped
- * well?
+ * that ask rdma_cm for a connection send that DSCP, and is each DSCP, tag and CNP of one host
+ * mapped well?
  */
 #include <stdio.h>
 #include <string.h>
@@ -137,10 +137,8 @@ PORT_CHECK(check_qos_untagged)
 {
 	const struct qos *q = &s->port->qos;
 
-	if (!qos_has(q, QOS_TRUST)) {
-		subject_unreadable(s, out, "trust");
+	if (!subject_has(s, out, QOS_BIT(QOS_TRUST), "trust"))
 		return;
-	}
 	evidence_field(out, s, QOS_TRUST);
 	if (q->trust != QOS_TRUST_PCP) {
 		finding_say(out, VERDICT_PASS,
@@ -200,10 +198,8 @@ PORT_CHECK(check_qos_holes)
 	const struct qos *q = &s->port->qos;
 	unsigned int bare = 0;
 
-	if (!qos_has(q, QOS_DSCP_PRIO)) {
-		subject_unreadable(s, out, "app.dscp");
+	if (!subject_has(s, out, QOS_BIT(QOS_DSCP_PRIO), "app.dscp"))
 		return;
-	}
 	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)
 		bare += q->dscp_prio[dscp] == QOS_UNMAPPED;
 	finding_evidence(out, EVIDENCE_HOST, "%u of %d DSCPs have an entry (dcbnl APP)",
@@ -224,10 +220,8 @@ PORT_CHECK(check_qos_holes)
 
 PORT_CHECK(check_qos_clash)
 {
-	if (!qos_has(&s->port->qos, QOS_DSCP_PRIO)) {
-		subject_unreadable(s, out, "app.dscp");
+	if (!subject_has(s, out, QOS_BIT(QOS_DSCP_PRIO), "app.dscp"))
 		return;
-	}
 	if (s->port->clash[0]) {
 		finding_evidence(out, EVIDENCE_HOST, "%s (dcbnl)", s->port->clash);
 		finding_say(out, VERDICT_FAIL, "%s", s->port->clash);

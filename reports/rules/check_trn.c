@@ -29,7 +29,7 @@ static bool packet_sums(const struct rule_context *c, uint64_t *sent, uint64_t *
 }
 
 /* Retries without a gap: late answers, where the sums say that nothing is missing. */
-static void say_suspects(const struct subject *s, unsigned long long suspects, struct findings *out)
+static void say_suspects(const struct subject *s, count_t suspects, struct findings *out)
 {
 	const char *retries = suspects == 1 ? "retry" : "retries";
 	uint64_t sent, came;
@@ -43,13 +43,12 @@ static void say_suspects(const struct subject *s, unsigned long long suspects, s
 		finding_say(out, VERDICT_WARN,
 			    "%llu %s without a sequence error, and %llu of %llu packets never "
 			    "came: a lost last packet or answer",
-			    suspects, retries, (unsigned long long)(sent - came),
-			    (unsigned long long)sent);
+			    suspects, retries, (count_t)(sent - came), (count_t)sent);
 	else
 		finding_say(out, VERDICT_PASS,
 			    "%llu %s, but all %llu packets that the ports of the run sent came: "
 			    "late answers",
-			    suspects, retries, (unsigned long long)sent);
+			    suspects, retries, (count_t)sent);
 }
 
 PORT_CHECK(check_trn_retransmits)
@@ -63,8 +62,8 @@ PORT_CHECK(check_trn_retransmits)
 		finding_say(out, VERDICT_FAIL,
 			    "packets were lost: %llu gaps received, %llu sequence NAKs, "
 			    "%llu answers missed, %llu connections died",
-			    (unsigned long long)loss.gaps, (unsigned long long)loss.naks,
-			    (unsigned long long)loss.responses, (unsigned long long)loss.dead);
+			    (count_t)loss.gaps, (count_t)loss.naks, (count_t)loss.responses,
+			    (count_t)loss.dead);
 	else if (loss.suspects)
 		say_suspects(s, loss.suspects, out);
 	else if (!loss.gaps_known && !loss.naks_known)
@@ -102,12 +101,11 @@ PORT_CHECK(check_trn_rnr)
 		if (!counters_has(&delta, rnr[i], 0))
 			continue;
 		known = true;
-		count += delta.value[rnr[i]][0];
-		evidence_counter(out, s, &delta, rnr[i], 0);
+		count += evidence_counter(out, s, &delta, rnr[i], 0);
 	}
 	if (count || died)
 		finding_say(out, VERDICT_FAIL, "%llu RNR NAKs: a receiver was not ready",
-			    (unsigned long long)count);
+			    (count_t)count);
 	else if (!known)
 		finding_say(out, VERDICT_INCONCLUSIVE, "RNR NAKs are not counted on this port");
 	else
@@ -129,7 +127,7 @@ static uint64_t wrong_messages(const struct subject *s, struct findings *out, ui
 	}
 	if (*checked)
 		finding_evidence(out, EVIDENCE_TRAFFIC, "%llu bytes compared, %llu messages wrong",
-				 (unsigned long long)*checked, (unsigned long long)wrong);
+				 (count_t)*checked, (count_t)wrong);
 	return wrong;
 }
 
@@ -145,8 +143,8 @@ static uint64_t captured_icrc(const struct subject *s, struct findings *out, uin
 		*bad += s->run_port->capture.flow[i].icrc_bad;
 	}
 	if (good + *bad)
-		finding_evidence(out, EVIDENCE_CAPTURE, "ICRC: %llu good, %llu bad",
-				 (unsigned long long)good, (unsigned long long)*bad);
+		finding_evidence(out, EVIDENCE_CAPTURE, "ICRC: %llu good, %llu bad", (count_t)good,
+				 (count_t)*bad);
 	return good + *bad;
 }
 
@@ -160,16 +158,14 @@ PORT_CHECK(check_trn_icrc)
 	judged = captured_icrc(s, out, &bad);
 	known = subject_delta(s, READ_LOAD_BEFORE, &delta, NULL) &&
 		counters_has(&delta, METRIC_ICRC_ERRORS, 0);
-	if (known) {
-		counted = delta.value[METRIC_ICRC_ERRORS][0];
-		evidence_counter(out, s, &delta, METRIC_ICRC_ERRORS, 0);
-	}
+	if (known)
+		counted = evidence_counter(out, s, &delta, METRIC_ICRC_ERRORS, 0);
 	if (wrong)
 		finding_say(out, VERDICT_FAIL, "%llu messages arrived with wrong contents",
-			    (unsigned long long)wrong);
+			    (count_t)wrong);
 	else if (counted || bad)
 		finding_say(out, VERDICT_FAIL, "%llu packets have a wrong ICRC",
-			    (unsigned long long)(counted ? counted : bad));
+			    (count_t)(counted ? counted : bad));
 	else if (!known && !judged)
 		finding_say(out, VERDICT_INCONCLUSIVE,
 			    "ICRC errors are not counted here and no packet could be verified");
@@ -182,23 +178,19 @@ PORT_CHECK(check_trn_icrc)
 static bool own_discards(const struct subject *s, const struct counters *delta,
 			 struct findings *out, uint64_t *count, uint64_t *either)
 {
-	const struct {
-		enum metric metric;
-		unsigned int prio;
-	} places[] = {{METRIC_PRIO_RX_DISCARDS, s->roce_prio >= 0 ? (unsigned int)s->roce_prio : 0},
-		      {METRIC_OUT_OF_BUFFER, 0}};
+	static const enum metric drops[] = {METRIC_PRIO_RX_DISCARDS, METRIC_OUT_OF_BUFFER};
 	uint8_t tcp = subject_tcp_prios(s);
 	bool known = false;
 
 	*count = *either = 0;
-	for (unsigned int i = 0; i < ARRAY_SIZE(places); i++) {
-		bool shared = metric_table[places[i].metric].by_prio && tcp & 1u << places[i].prio;
+	for (unsigned int i = 0; i < ARRAY_SIZE(drops); i++) {
+		unsigned int prio = subject_metric_prio(s, drops[i]);
+		bool shared = metric_table[drops[i]].by_prio && tcp & 1u << prio;
 
-		if (!counters_has(delta, places[i].metric, places[i].prio))
+		if (!counters_has(delta, drops[i], prio))
 			continue;
 		known = true;
-		evidence_counter(out, s, delta, places[i].metric, places[i].prio);
-		*(shared ? either : count) += delta->value[places[i].metric][places[i].prio];
+		*(shared ? either : count) += evidence_counter(out, s, delta, drops[i], prio);
 	}
 	return known;
 }
@@ -212,12 +204,12 @@ PORT_CHECK(check_trn_discards)
 	if (own_discards(s, &delta, out, &count, &either)) {
 		if (count)
 			finding_say(out, VERDICT_FAIL, "the host dropped %llu RoCE packets",
-				    (unsigned long long)count);
+				    (count_t)count);
 		else if (either)
 			finding_say(out, VERDICT_WARN,
 				    "the host dropped %llu packets in the priority that RoCE and "
 				    "TCP of ours share: whose they were is not counted",
-				    (unsigned long long)either);
+				    (count_t)either);
 		else
 			finding_say(out, VERDICT_PASS, "the host dropped no RoCE packet");
 		return;
@@ -226,11 +218,10 @@ PORT_CHECK(check_trn_discards)
 		finding_say(out, VERDICT_INCONCLUSIVE, "discards are not counted on this port");
 		return;
 	}
-	any = delta.value[METRIC_RX_DISCARDS][0];
-	evidence_counter(out, s, &delta, METRIC_RX_DISCARDS, 0);
+	any = evidence_counter(out, s, &delta, METRIC_RX_DISCARDS, 0);
 	if (any)
 		finding_say(out, VERDICT_WARN, "the host dropped %llu packets, of any protocol",
-			    (unsigned long long)any);
+			    (count_t)any);
 	else
 		finding_say(out, VERDICT_PASS, "the host dropped no packet");
 }
@@ -243,9 +234,7 @@ PORT_CHECK(check_trn_dropped)
 	unsigned int known = 0, bad = 0;
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(drops); i++) {
-		unsigned int prio = metric_table[drops[i]].by_prio && s->roce_prio >= 0
-					    ? (unsigned int)s->roce_prio
-					    : 0;
+		unsigned int prio = subject_metric_prio(s, drops[i]);
 
 		if (!counters_has(k, drops[i], prio) ||
 		    (metric_table[drops[i]].by_prio && s->roce_prio < 0))
@@ -253,7 +242,7 @@ PORT_CHECK(check_trn_dropped)
 		known++;
 		bad += k->value[drops[i]][prio] > 0;
 		finding_evidence(out, EVIDENCE_COUNTER, "%s is %llu", metric_table[drops[i]].name,
-				 (unsigned long long)k->value[drops[i]][prio]);
+				 (count_t)k->value[drops[i]][prio]);
 	}
 	if (!known)
 		finding_say(out, VERDICT_INCONCLUSIVE, "the port counts no drops");

@@ -75,10 +75,10 @@ static void say_evidence(const struct subject *s, const struct counters *delta, 
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(read); i++) {
-		bool by_prio = metric_table[read[i].metric].by_prio;
-		unsigned int prio = by_prio && s->roce_prio >= 0 ? (unsigned int)s->roce_prio : 0;
+		unsigned int prio = subject_metric_prio(s, read[i].metric);
 
-		if ((read[i].soft_only && !soft) || (by_prio && s->roce_prio < 0) ||
+		if ((read[i].soft_only && !soft) ||
+		    (metric_table[read[i].metric].by_prio && s->roce_prio < 0) ||
 		    !counters_has(delta, read[i].metric, prio))
 			continue;
 		evidence_counter(out, s, delta, read[i].metric, prio);
