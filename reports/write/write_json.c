@@ -12,11 +12,7 @@
 #include "profiles/base/text.h"
 #include "reports/engine/order.h"
 #include "reports/rules/app_env.h"
-#include "reports/write/writers.h"
-
-#ifndef ROCECHECK_VERSION
-#define ROCECHECK_VERSION "unknown"
-#endif
+#include "reports/write/writer.h"
 
 /* Takes both; NULL when one is missing or memory is, so that a short list never looks complete. */
 static json_t *append(json_t *list, json_t *one)

@@ -11,7 +11,7 @@
 
 #include "profiles/base/text.h"
 #include "reports/engine/order.h"
-#include "reports/write/writers.h"
+#include "reports/write/writer.h"
 
 #define GROUP_MAX 8 /* "META" */
 

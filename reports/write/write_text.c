@@ -12,7 +12,7 @@
 #include "profiles/base/text.h"
 #include "reports/engine/order.h"
 #include "reports/rules/app_env.h"
-#include "reports/write/writers.h"
+#include "reports/write/writer.h"
 
 #define SUBJECTS_SHOWN 6 /* ports named in a line that many share */
 #define SKIPPED_A_LINE 7 /* rules */
@@ -461,16 +461,11 @@ int write_text(const struct report *r, FILE *out, struct err *e)
 	struct page page = {.r = r, .f = r->findings};
 	char *document = NULL;
 	size_t size = 0;
-	int err;
+	int err = order_make(r->findings, &page.order);
 
-	err = order_make(r->findings, &page.order);
 	if (!err)
 		err = order_make_hosts(r->findings, &page.hosts);
-	if (err) {
-		order_clear(&page.order);
-		return err_sys(e, err, "report");
-	}
-	page.out = open_memstream(&document, &size);
+	page.out = err ? NULL : open_memstream(&document, &size);
 	if (page.out) {
 		put_page(&page);
 		err = ferror(page.out) ? -ENOMEM : 0;

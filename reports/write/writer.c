@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "profiles/base/file.h"
-#include "reports/write/writers.h"
 
 const struct writer writers[] = {
 	{.name = "text", .file = "report.txt", .write = write_text},

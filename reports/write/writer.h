@@ -36,6 +36,18 @@ extern const unsigned int writer_count;
 
 const struct writer *writer_find(const char *name);
 
+/* The rows, one file each. */
+int write_text(const struct report *r, FILE *out, struct err *e);
+int write_json(const struct report *r, FILE *out, struct err *e);
+int write_junit(const struct report *r, FILE *out, struct err *e);
+
+/* How a writer writes: a whole document at once, so that errno is the stream's. -errno, -ENOSPC on
+ * a full disk. */
+int writer_put(FILE *out, const char *document, size_t size, struct err *e);
+
+/* "PASS", "FAIL", "INCOMPLETE": the run's verdict by its exit code. */
+const char *report_verdict(const struct report *r);
+
 /* Into a file by its path, or w->file below an open folder: whole or not at all, see file_open(). A
  * full disk is -ENOSPC with the path. */
 int report_save(const struct report *r, const struct writer *w, const char *path, struct err *e);
