@@ -55,8 +55,7 @@ static void print_table(void)
 	if (globals->quiet)
 		return;
 	puts("\nEvidence: H host settings, X hosts compared, L link partner (LLDP), C counters, K "
-	     "capture, "
-	     "T traffic.\nNext: rocecheck explain RULE");
+	     "capture, T traffic.\nNext: rocecheck explain RULE");
 }
 
 static int run_rules(int argc, char **argv)

@@ -232,8 +232,7 @@ static int failed(const struct apply *a, const char *tx_id, enum apply_outcome o
 			tx_id, tx_id);
 	else
 		fprintf(stderr,
-			"Transaction %s failed; all it wrote is undone, the host is as "
-			"before.\n",
+			"Transaction %s failed; all it wrote is undone, the host is as before.\n",
 			tx_id);
 	return rc;
 }
@@ -339,8 +338,7 @@ static void report_deadman(unsigned int lacks, void *arg)
 	if (strcmp(state_at.dir, STATE_DIR))
 		fprintf(stderr,
 			"rocecheck: warning: a reboot is not covered: rocecheck-apply.service "
-			"looks "
-			"into " STATE_DIR " alone, not into %s\n",
+			"looks into " STATE_DIR " alone, not into %s\n",
 			state_at.dir);
 	else if (!boot_unit_of_ours(NULL))
 		fputs("rocecheck: warning: a reboot is not covered: rocecheck-apply.service is not "

@@ -67,8 +67,7 @@ static int make_plan(struct watch *w, const struct watched *p, struct plan *plan
 static int run(struct watch *w, const struct plan *plan, char tx_id[JOURNAL_ID_MAX], struct err *e)
 {
 	enum apply_outcome outcome;
-	int err = plan_apply(w->dcb, plan, 1,
-			     &(struct plan_run){.at = *w->at, .wait_link_s = 60},
+	int err = plan_apply(w->dcb, plan, 1, &(struct plan_run){.at = *w->at, .wait_link_s = 60},
 			     tx_id, &outcome, e);
 
 	if (tx_id[0] && baseline_mark_repair(w->at, tx_id, err ? NULL : e) && !err)

@@ -89,9 +89,7 @@ FABRIC_CHECK(check_host_memlock)
 			    limit);
 	else
 		finding_say(out, VERDICT_WARN,
-			    "%s can be locked without CAP_IPC_LOCK: large buffers "
-			    "fail",
-			    limit);
+			    "%s can be locked without CAP_IPC_LOCK: large buffers fail", limit);
 }
 
 FABRIC_CHECK(check_host_balancing)
@@ -127,8 +125,7 @@ FABRIC_CHECK(check_host_modules)
 		finding_say(out, VERDICT_PASS, "programs can connect by rdma_cm");
 	else
 		finding_say(out, VERDICT_FAIL,
-			    "rdma_cm is not offered: the module rdma_ucm is not "
-			    "loaded");
+			    "rdma_cm is not offered: the module rdma_ucm is not loaded");
 }
 
 /* RDMA over MANA is in kernels from 6.8 on: an older one is why there is no device. */
@@ -337,8 +334,7 @@ PORT_CHECK(check_env_mana)
 			    host->rdma_core);
 	else if (!major || !core)
 		finding_say(out, VERDICT_INCONCLUSIVE,
-			    "the version of kernel or rdma-core is not "
-			    "known");
+			    "the version of kernel or rdma-core is not known");
 	else
 		finding_say(out, VERDICT_PASS, "kernel %u.%u and rdma-core %u know MANA", major,
 			    minor, core);
@@ -362,6 +358,6 @@ PORT_CHECK(check_env_pvrdma)
 		finding_say(out, VERDICT_FAIL, "a PVRDMA device of before RoCE v2 (version 18)");
 	else
 		finding_say(out, VERDICT_PASS,
-			    "a PVRDMA device with RoCE v2; whether vSphere falls back "
-			    "to TCP cannot be seen from here");
+			    "a PVRDMA device with RoCE v2; whether vSphere falls back to TCP "
+			    "cannot be seen from here");
 }

@@ -207,8 +207,7 @@ PORT_CHECK(check_meta_capture)
 	const struct capture_summary *k = &s->run_port->capture;
 
 	finding_evidence(out, EVIDENCE_CAPTURE,
-			 "%llu frames, %llu dropped by the capture, %llu flows "
-			 "evicted",
+			 "%llu frames, %llu dropped by the capture, %llu flows evicted",
 			 (count_t)k->totals.frames, (count_t)k->dropped,
 			 (count_t)k->totals.evicted_flows);
 	if (k->drops == DROPS_SOME)
@@ -272,8 +271,7 @@ PORT_CHECK(check_meta_foreign)
 			    "neither the link's speed nor the load's is known");
 	else if (rate * 100 > reference * s->c->fabric->foreign_percent)
 		finding_say(out, VERDICT_FAIL,
-			    "%llu bytes/s of foreign traffic while quiet, more than "
-			    "%u %%",
+			    "%llu bytes/s of foreign traffic while quiet, more than %u %%",
 			    (count_t)rate, s->c->fabric->foreign_percent);
 	else
 		finding_say(out, VERDICT_PASS, "%llu bytes/s while quiet, at most %u %% of %llu",

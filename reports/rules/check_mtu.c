@@ -140,7 +140,6 @@ PORT_CHECK(check_mtu_jumbo)
 		finding_say(out, VERDICT_PASS, "RDMA uses the largest MTU, %u", p->active_mtu);
 	else
 		finding_say(out, VERDICT_FAIL,
-			    "RDMA MTU %u of %u: the netdev's MTU has to be %u at "
-			    "least",
+			    "RDMA MTU %u of %u: the netdev's MTU has to be %u at least",
 			    p->active_mtu, p->max_mtu, p->max_mtu + 96);
 }

@@ -144,8 +144,7 @@ PORT_CHECK(check_top_willing)
 	if (ok)
 		finding_say(out, VERDICT_PASS,
 			    ets || pfc ? "willing, as the profile wants"
-				       : "the host is not willing: its own settings "
-					 "hold");
+				       : "the host is not willing: its own settings hold");
 	else
 		finding_say(out, VERDICT_FAIL, "the host is willing: %s",
 			    s->port->peer.has ? "its link partner decides"

@@ -149,8 +149,8 @@ PORT_CHECK(check_pfc_loss)
 	congested = congestion(s, out);
 	if (loss.gaps || loss.discards)
 		finding_say(out, VERDICT_FAIL,
-			    "packets were lost%s on lossless priority %d: %llu sequence "
-			    "gaps, %llu discards",
+			    "packets were lost%s on lossless priority %d: %llu sequence gaps, %llu "
+			    "discards",
 			    loss.discards ? "" : " or overtaken", s->roce_prio, (count_t)loss.gaps,
 			    (count_t)loss.discards);
 	else if (!loss.gaps_known && !loss.discards_known)
@@ -278,8 +278,7 @@ PORT_CHECK(check_pfc_buffer)
 
 	if ((q->has & needed) != needed || !q->pfc_enabled) {
 		finding_say(out, VERDICT_SKIP,
-			    "no lossless priority, or a driver that shows no "
-			    "buffers");
+			    "no lossless priority, or a driver that shows no buffers");
 		return;
 	}
 	evidence_field(out, s, QOS_PRIO_BUFFER);
@@ -350,8 +349,7 @@ PORT_CHECK(check_pfc_stray_pause)
 		finding_say(out, VERDICT_INCONCLUSIVE, "pause is not counted on this port");
 	else if (came)
 		finding_say(out, VERDICT_FAIL,
-			    "pause came in for priorities without PFC since the "
-			    "counters began");
+			    "pause came in for priorities without PFC since the counters began");
 	else
 		finding_say(out, VERDICT_PASS, "pause never came in for a priority without PFC");
 }

@@ -248,13 +248,12 @@ PORT_CHECK(check_qos_forced)
 		finding_say(out, VERDICT_SKIP, "the profile does not say the DSCP of RoCE");
 	else if (forced >> 2 == tos >> 2)
 		finding_say(out, VERDICT_PASS,
-			    "the driver forces DSCP %u, as the profile wants "
-			    "(DevX queue pairs bypass it)",
+			    "the driver forces DSCP %u, as the profile wants (DevX queue pairs "
+			    "bypass it)",
 			    forced >> 2);
 	else
 		finding_say(out, VERDICT_FAIL,
-			    "the driver forces DSCP %u on every connection, the "
-			    "profile wants %d",
+			    "the driver forces DSCP %u on every connection, the profile wants %d",
 			    forced >> 2, tos >> 2);
 }
 
@@ -282,9 +281,7 @@ PORT_CHECK(check_qos_cnp)
 	finding_prios(out, (uint8_t)(1 << prio));
 	if (subject_lossless(s) & 1 << prio)
 		finding_say(out, VERDICT_FAIL,
-			    "CNPs are on lossless priority %d, and paused with the "
-			    "data",
-			    prio);
+			    "CNPs are on lossless priority %d, and paused with the data", prio);
 	else if (tc == q->prio_tc[s->roce_prio])
 		finding_say(out, VERDICT_FAIL, "CNPs queue behind the data in traffic class %u",
 			    tc);

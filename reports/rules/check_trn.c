@@ -36,8 +36,7 @@ static void say_suspects(const struct subject *s, count_t suspects, struct findi
 
 	if (!packet_sums(s->c, &sent, &came) || came > sent)
 		finding_say(out, VERDICT_WARN,
-			    "%llu %s without a sequence error: late answers, or a lost last "
-			    "packet",
+			    "%llu %s without a sequence error: late answers, or a lost last packet",
 			    suspects, retries);
 	else if (came < sent)
 		finding_say(out, VERDICT_WARN,
@@ -60,8 +59,8 @@ PORT_CHECK(check_trn_retransmits)
 	lost = loss.gaps + loss.naks + loss.responses + loss.dead;
 	if (lost)
 		finding_say(out, VERDICT_FAIL,
-			    "packets were lost: %llu gaps received, %llu sequence NAKs, "
-			    "%llu answers missed, %llu connections died",
+			    "packets were lost: %llu gaps received, %llu sequence NAKs, %llu "
+			    "answers missed, %llu connections died",
 			    (count_t)loss.gaps, (count_t)loss.naks, (count_t)loss.responses,
 			    (count_t)loss.dead);
 	else if (loss.suspects)
