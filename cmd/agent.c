@@ -17,15 +17,10 @@ static bool traffic, read_only;
 static const char *peer_address;
 
 static const struct opt agent_opts[] = {
-	{.name = "traffic", .kind = OPT_FLAG, .value = &traffic, .help = "be one traffic end"},
-	{.name = "read-only",
-	 .kind = OPT_FLAG,
-	 .value = &read_only,
+	{"traffic", 0, OPT_FLAG, &traffic, .help = "be one traffic end"},
+	{"read-only", 0, OPT_FLAG, &read_only,
 	 .help = "refuse to change settings and to record whole packets"},
-	{.name = "peer-address",
-	 .kind = OPT_STRING,
-	 .value = &peer_address,
-	 .arg = "ADDRESS[/LENGTH],..",
+	{"peer-address", 0, OPT_STRING, &peer_address, .arg = "ADDRESS[/LENGTH],..",
 	 .help = "send traffic to these alone; with --read-only default none"},
 	{.name = NULL},
 };

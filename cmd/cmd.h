@@ -36,9 +36,7 @@ struct command {
 
 /* Global options, parsed before the subcommand. Read only for commands. */
 struct globals {
-	bool json;
-	bool quiet;
-	int verbose;
+	bool json, quiet, verbose;
 	bool colour_out, colour_err; /* decided: terminal, NO_COLOR, --color */
 };
 extern const struct globals *const globals;
@@ -81,5 +79,10 @@ int cmd_load_profile(const char *name, struct profile *p);
 /* The same of an inventory; *f is the caller's to fabric_clear(). */
 struct fabric;
 int cmd_load_inventory(const char *path, struct fabric *f);
+
+/* The state folder before a command changes something: sets journals aside that cannot be read, and
+ * warns of each. */
+struct state_at;
+void cmd_tidy(const struct state_at *at);
 
 #endif

@@ -8,23 +8,29 @@
 
 #include "cmd/cmd.h"
 
+#define WORD_SIZE 32
+
 /* First word of a command's name; the second only for "capture decode" and its like. */
 static void first_word(const struct command *c, char *buf, size_t size)
 {
 	snprintf(buf, size, "%.*s", (int)strcspn(c->name, " "), c->name);
 }
 
-static void print_commands(const char *sep)
+/* Walks the first words, each once, with the first command that has it; NULL ends. word is empty
+ * at the start. */
+static const struct command *next_word(size_t *i, char word[WORD_SIZE])
 {
-	char word[32], last[32] = "";
+	char last[WORD_SIZE];
 
-	for (size_t i = 0; cmd_at(i); i++) {
-		first_word(cmd_at(i), word, sizeof(word));
-		if (cmd_at(i)->internal || !strcmp(word, last))
-			continue;
-		printf("%s%s", *last ? sep : "", word);
-		snprintf(last, sizeof(last), "%s", word);
+	memcpy(last, word, sizeof(last));
+	while (cmd_at(*i)) {
+		const struct command *c = cmd_at((*i)++);
+
+		first_word(c, word, WORD_SIZE);
+		if (!c->internal && strcmp(word, last))
+			return c;
 	}
+	return NULL;
 }
 
 static void print_options(const struct opt *opts)
@@ -35,7 +41,7 @@ static void print_options(const struct opt *opts)
 
 static void print_second_words(const char *first)
 {
-	char word[32];
+	char word[WORD_SIZE];
 
 	for (size_t i = 0; cmd_at(i); i++) {
 		first_word(cmd_at(i), word, sizeof(word));
@@ -46,7 +52,9 @@ static void print_second_words(const char *first)
 
 static void print_bash(void)
 {
-	char word[32], last[32] = "";
+	const struct command *c;
+	char word[WORD_SIZE] = "";
+	size_t i = 0;
 
 	puts("_rocecheck()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} "
 	     "prev=${COMP_WORDS[COMP_CWORD-1]} words");
@@ -55,18 +63,17 @@ static void print_bash(void)
 	puts("\texplain | --allow-inconclusive) words=$(rocecheck rules 2>/dev/null | "
 	     "grep -o '^RC-[A-Z]*-[0-9]*') ;;");
 	puts("\t*)\n\t\tcase ${COMP_WORDS[1]} in");
-	for (size_t i = 0; cmd_at(i); i++) {
-		first_word(cmd_at(i), word, sizeof(word));
-		if (cmd_at(i)->internal || !strcmp(word, last))
-			continue;
+	while ((c = next_word(&i, word))) {
 		printf("\t\t%s) words=\"", word);
 		print_second_words(word);
-		print_options(cmd_at(i)->opts);
+		print_options(c->opts);
 		puts(" --help\" ;;");
-		snprintf(last, sizeof(last), "%s", word);
 	}
 	printf("\t\t*) words=\"");
-	print_commands(" ");
+	i = 0;
+	word[0] = '\0';
+	for (const char *sep = ""; next_word(&i, word); sep = " ")
+		printf("%s%s", sep, word);
 	print_options(cmd_global_opts());
 	puts("\" ;;\n\t\tesac ;;\n\tesac");
 	puts("\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")");
@@ -87,26 +94,23 @@ static void print_quoted(const char *text, const char *quote)
 
 static void print_zsh(void)
 {
-	char word[32], last[32] = "";
+	const struct command *c;
+	char word[WORD_SIZE] = "";
+	size_t i = 0;
 
 	puts("#compdef rocecheck\n_rocecheck() {\n\tlocal -a cmds\n\tcmds=(");
-	for (size_t i = 0; cmd_at(i); i++) {
-		first_word(cmd_at(i), word, sizeof(word));
-		if (cmd_at(i)->internal || !strcmp(word, last))
-			continue;
+	while ((c = next_word(&i, word))) {
 		printf("\t\t'%s:", word);
-		print_quoted(strchr(cmd_at(i)->name, ' ') ? "several commands" : cmd_at(i)->help,
-			     "'\\''");
+		print_quoted(strchr(c->name, ' ') ? "several commands" : c->help, "'\\''");
 		puts("'");
-		snprintf(last, sizeof(last), "%s", word);
 	}
 	puts("\t)\n\tif (( CURRENT == 2 )); then _describe command cmds; return; fi\n\tcase "
 	     "$words[2] in");
-	for (size_t i = 0; cmd_at(i); i++) {
-		if (cmd_at(i)->internal || strchr(cmd_at(i)->name, ' '))
+	for (i = 0; (c = cmd_at(i)); i++) {
+		if (c->internal || strchr(c->name, ' '))
 			continue;
-		printf("\t%s) compadd --", cmd_at(i)->name);
-		print_options(cmd_at(i)->opts);
+		printf("\t%s) compadd --", c->name);
+		print_options(c->opts);
 		puts(" --help; _files ;;");
 	}
 	puts("\t*) _files ;;\n\tesac\n}\n_rocecheck \"$@\"");
@@ -114,7 +118,7 @@ static void print_zsh(void)
 
 static void print_fish(void)
 {
-	char word[32];
+	char word[WORD_SIZE];
 
 	for (size_t i = 0; cmd_at(i); i++) {
 		const struct command *c = cmd_at(i);

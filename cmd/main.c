@@ -14,6 +14,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/output.h"
+#include "dcb/apply/journal.h"
 #include "profiles/base/text.h"
 #include "profiles/fabric.h"
 #include "profiles/profile.h"
@@ -36,12 +37,11 @@ const struct globals *const globals = &state;
 static bool want_version, want_help;
 static const char *colour_word = "auto";
 static const char *const colour_words[] = {"auto", "always", "never", NULL};
-static bool verbose_flag;
 
 static const struct opt global_opts[] = {
 	{"json", 'j', OPT_FLAG, &state.json, .help = "one JSON document on stdout"},
 	{"quiet", 'q', OPT_FLAG, &state.quiet, .help = "errors only on stderr"},
-	{"verbose", 'v', OPT_FLAG, &verbose_flag, .help = "more on stderr"},
+	{"verbose", 'v', OPT_FLAG, &state.verbose, .help = "more on stderr"},
 	{"color", 0, OPT_STRING, &colour_word, .arg = "WHEN", .help = "colour and signs",
 	 .words = colour_words},
 	{"version", 'V', OPT_FLAG, &want_version, .help = "print the version"},
@@ -166,36 +166,45 @@ int cmd_print_json(json_t *doc)
 	return EXIT_OK;
 }
 
+/* What loading a file came to, told: 0 or an exit code. */
+static int report_input(int err, struct diags *diags, const struct err *e)
+{
+	if (diags->count && (err || !state.quiet))
+		diags_print(diags, stderr, state.colour_err);
+	if (err && !diags->errors)
+		cmd_fail(EXIT_USAGE, e);
+	diags_clear(diags);
+	return err ? EXIT_USAGE : EXIT_OK;
+}
+
 int cmd_load_profile(const char *name, struct profile *p)
 {
 	struct diags diags;
 	struct err e = {0};
-	int rc;
 
 	diags_init(&diags);
-	rc = profile_load(name, p, &diags, &e);
-	if (diags.count && (rc || !state.quiet))
-		diags_print(&diags, stderr, state.colour_err);
-	if (rc && !diags.errors)
-		cmd_fail(EXIT_USAGE, &e);
-	diags_clear(&diags);
-	return rc ? EXIT_USAGE : 0;
+	return report_input(profile_load(name, p, &diags, &e), &diags, &e);
 }
 
 int cmd_load_inventory(const char *path, struct fabric *f)
 {
 	struct diags diags;
 	struct err e = {0};
-	int err;
 
 	diags_init(&diags);
-	err = fabric_load(path, f, &diags, &e);
-	if (diags.count && (err || !state.quiet))
-		diags_print(&diags, stderr, state.colour_err);
-	if (err && !diags.errors)
-		cmd_fail(EXIT_USAGE, &e);
-	diags_clear(&diags);
-	return err ? EXIT_USAGE : EXIT_OK;
+	return report_input(fabric_load(path, f, &diags, &e), &diags, &e);
+}
+
+static void warn(const struct err *why, void *arg)
+{
+	(void)arg;
+	fprintf(stderr, "rocecheck: warning: %s\n", why->text);
+}
+
+void cmd_tidy(const struct state_at *at)
+{
+	/* What stands in the way is found, and said, by what comes next. */
+	(void)journal_tidy(at, warn, NULL, NULL);
 }
 
 const struct command *cmd_at(size_t i)
@@ -343,7 +352,6 @@ static int run_command(const struct command *c, int argc, char **argv)
 	struct err e = {0};
 
 	take_globals(c, &argc, argv);
-	state.verbose = verbose_flag;
 	state.colour_out = colour_for(STDOUT_FILENO);
 	state.colour_err = colour_for(STDERR_FILENO);
 	outputs[0].colour = state.colour_out;

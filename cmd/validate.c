@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,31 +26,16 @@ static struct opt_list formats;
 static bool no_traffic;
 
 static const struct opt validate_opts[] = {
-	{.name = "from",
-	 .kind = OPT_STRING,
-	 .value = &from,
-	 .arg = "DIR",
+	{"from", 0, OPT_STRING, &from, .arg = "DIR",
 	 .help = "judge a run folder or collected snapshots, touch no host"},
-	{.name = "profile",
-	 .kind = OPT_STRING,
-	 .value = &profile_name,
-	 .arg = "PROFILE",
+	{"profile", 0, OPT_STRING, &profile_name, .arg = "PROFILE",
 	 .help = "in place of the inventory's"},
-	{.name = "out",
-	 .letter = 'o',
-	 .kind = OPT_STRING,
-	 .value = &out_dir,
-	 .arg = "DIR",
+	{"out", 'o', OPT_STRING, &out_dir, .arg = "DIR",
 	 .help = "the run folder; default rocecheck-run-UTC, none with --from"},
-	{.name = "format",
-	 .kind = OPT_LIST,
-	 .value = &formats,
-	 .arg = "FORMAT[=FILE]",
+	{"format", 0, OPT_LIST, &formats, .arg = "FORMAT[=FILE]",
 	 .help = "text, json or junit: on stdout (-), or into a file; may be given again"},
 	VERDICT_OPTS(options),
-	{.name = "no-traffic",
-	 .kind = OPT_FLAG,
-	 .value = &no_traffic,
+	{"no-traffic", 0, OPT_FLAG, &no_traffic,
 	 .help = "compare the configuration of the hosts, send nothing"},
 	{.name = NULL},
 };
@@ -102,15 +86,6 @@ static int choose_formats(struct choice *c)
 	return EXIT_OK;
 }
 
-static int choose(struct choice *c)
-{
-	int code;
-
-	*c = (struct choice){0};
-	code = choose_formats(c);
-	return code ? code : verdict_check(&cmd_validate, &options);
-}
-
 static void show_progress(const char *line, void *arg)
 {
 	(void)arg;
@@ -123,14 +98,13 @@ static void warn_recordings(const struct run *r)
 	for (unsigned int i = 0; i < r->host_count; i++) {
 		for (unsigned int p = 0; p < r->host[i].port_count; p++) {
 			const struct run_port *port = &r->host[i].port[p];
-			char *text = NULL;
 
-			if (port->has_capture && port->capture_error[0])
-				text = text_copy(port->capture_error, TEXT_FIELD);
-			if (text)
-				fprintf(stderr, "rocecheck: warning: %s %s: recording: %s\n",
-					r->host[i].name, port->netdev, text);
-			free(text);
+			if (!port->has_capture || !port->capture_error[0])
+				continue;
+			fprintf(stderr, "rocecheck: warning: %s %s: recording: ", r->host[i].name,
+				port->netdev);
+			text_print(stderr, port->capture_error, TEXT_FIELD);
+			fputc('\n', stderr);
 		}
 	}
 }
@@ -156,37 +130,23 @@ static int gather(const struct fabric *f, const struct folder *dir, struct run *
 	return cmd_fail(cmd_exit_for(&e, err == -EINVAL ? EXIT_USAGE : EXIT_ENVIRONMENT), &e);
 }
 
-/* The report files of a run folder. The first failure stays in e: a full disk is one error, not
- * four. */
-static int save_reports(const struct report *report, const struct folder *dir, struct err *e)
+/* Saves what can be saved, and tells the first failure of the folder, as a full disk is one error
+ * and not four, and that of each file. */
+static int save_all(const struct report *report, const struct choice *c, const struct folder *dir)
 {
-	int err = 0;
+	struct err e = {0};
+	int code = EXIT_OK, err = dir ? run_save(report->run, dir, &e) : 0;
 
-	for (unsigned int i = 0; i < writer_count; i++) {
+	for (unsigned int i = 0; dir && i < writer_count; i++) {
 		struct err one = {0};
 
 		if (report_save_in(report, &writers[i], dir, &one) && !err) {
 			err = one.code;
-			*e = one;
+			e = one;
 		}
 	}
-	return err;
-}
-
-/* Saves what can be saved, and tells the first failure of the folder and that of each file. */
-static int save_all(const struct report *report, const struct choice *c, const struct folder *dir)
-{
-	struct err e = {0}, report_err = {0};
-	int code = EXIT_OK;
-
-	if (dir) {
-		int err = run_save(report->run, dir, &e);
-
-		if (save_reports(report, dir, &report_err) && !err)
-			e = report_err;
-		if (e.code)
-			code = cmd_fail(EXIT_ENVIRONMENT, &e);
-	}
+	if (err)
+		code = cmd_fail(EXIT_ENVIRONMENT, &e);
 	for (unsigned int i = 0; i < c->saves; i++) {
 		if (report_save(report, c->save[i], c->path[i], &e))
 			code = cmd_fail(EXIT_ENVIRONMENT, &e);
@@ -318,9 +278,11 @@ static int run_offline(const char *path, const struct choice *c)
 
 static int run_validate(int argc, char **argv)
 {
-	struct choice c;
-	int code = choose(&c);
+	struct choice c = {0};
+	int code = choose_formats(&c);
 
+	if (!code)
+		code = verdict_check(&cmd_validate, &options);
 	if (code)
 		return code;
 	if (argc > 1)

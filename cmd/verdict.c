@@ -32,7 +32,7 @@ int verdict_print(const struct verdict_options *o, const struct writer *w, int a
 	struct err e = {0};
 
 	report->colour = globals->colour_out;
-	report->verbose = globals->verbose > 0;
+	report->verbose = globals->verbose;
 	report->allow = o->allowed.item;
 	report->allow_count = o->allowed.count;
 	report->exit_code =

@@ -17,7 +17,6 @@
 #include "cmd/apply/plan_file.h"
 #include "cmd/apply/plan_text.h"
 #include "cmd/cmd.h"
-#include "cmd/tidy.h"
 #include "dcb/apply/plan_apply.h"
 #include "profiles/base/boot_unit.h"
 

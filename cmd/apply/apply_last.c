@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "cmd/cmd.h"
-#include "cmd/tidy.h"
 #include "dcb/apply/decide.h"
 #include "dcb/apply/tx.h"
 #include "probe/host/ports.h"

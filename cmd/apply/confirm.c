@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
-#include "cmd/tidy.h"
 #include "dcb/apply/last.h"
 #include "dcb/apply/tx.h"
 

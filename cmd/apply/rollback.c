@@ -8,7 +8,6 @@
 #include <stdlib.h>
 
 #include "cmd/cmd.h"
-#include "cmd/tidy.h"
 #include "dcb/apply/deadman.h"
 #include "dcb/apply/tx.h"
 #include "profiles/base/text.h"
