@@ -12,17 +12,27 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "cmd/apply/watch.h"
+#include "cmd/apply/plan_text.h"
 #include "cmd/cmd.h"
+#include "dcb/apply/baseline.h"
 #include "dcb/apply/deadman.h"
 #include "dcb/apply/decide.h"
+#include "dcb/apply/plan_apply.h"
+#include "dcb/drift/suspects.h"
+#include "dcb/drift/watch.h"
+#include "dcb/lldpad/agent.h"
+#include "probe/host/ports.h"
 
-#define FOLD_MS	    300	 /* so long nothing may come before ports are read, */
-#define FOLD_MAX_MS 1000 /* but no longer than this after the first notice */
-#define BUSY_MS	    500	 /* between looks at a transaction that is running */
-#define UNKNOWN_MS  5000 /* between searches for ports because of netdevs we do not know */
+#define WATCH_SCHEMA	"rocecheck.watch/1"
+#define WATCH_PORTS_MAX 1024
+#define VALUE_MAX	256
+#define FOLD_MS		300  /* so long nothing may come before ports are read, */
+#define FOLD_MAX_MS	1000 /* but no longer than this after the first notice */
+#define BUSY_MS		500  /* between looks at a transaction that is running */
+#define UNKNOWN_MS	5000 /* between searches for ports because of netdevs we do not know */
 
 static const char *interface;
 static struct state_at state_at = {STATE_DIR, STATE_RUN};
@@ -40,6 +50,607 @@ static const struct opt watch_opts[] = {
 	 .help = "journals are there, not in " STATE_DIR},
 	{.name = NULL},
 };
+
+struct watched {
+	char ifname[16], ibdev[64];
+	unsigned int ib_port;
+	bool present;
+	bool dirty; /* a notice was about it */
+	bool carrier, carrier_told;
+	bool known; /* now is filled */
+	struct watch_want want;
+	char since[JOURNAL_ID_MAX]; /* the transaction, "" = none */
+	struct qos now;
+	uint64_t drift;
+	struct watch_budget budget;
+	char held[ERR_TEXT_MAX]; /* why no repair was tried, told once */
+};
+
+struct watch {
+	struct dcb *dcb;
+	const struct profile *profile; /* NULL: the last confirmed transactions */
+	struct watched *port;	       /* owned */
+	unsigned int count;
+	uint64_t stamp;		  /* of the journals when the wants were read */
+	struct suspects suspects; /* of the notices that are being folded */
+	bool drifted;		  /* ever */
+	bool hidden;		  /* this user may not read the transactions */
+};
+
+/* The events as lines and as JSON lines (rocecheck.watch/1). Times are UTC. */
+
+enum watch_event {
+	WATCH_START,   /* text: what the port is compared with */
+	WATCH_DRIFT,   /* fields differ from what is wanted, before -> p->now */
+	WATCH_BACK,    /* fields are as wanted again */
+	WATCH_ARRIVED, /* the port is there (again) */
+	WATCH_REMOVED,
+	WATCH_CARRIER,
+	WATCH_OVERRUN,	/* of no port: notices were lost, everything is read again */
+	WATCH_REPAIRED, /* text: the transaction */
+	WATCH_FAILED,	/* a repair failed; text: why */
+	WATCH_HELD,	/* no repair is tried; text: why */
+	WATCH_OVERDUE,	/* of no port: a transaction waits in vain; text: which */
+};
+
+struct watch_told {
+	enum watch_event event;
+	const struct watched *port; /* NULL: of no port */
+	const struct qos *before;   /* of a drift or a return */
+	uint64_t fields;
+	const struct suspects *suspects; /* NULL: none are named */
+	const char *text;
+};
+
+static const char *const event_words[] = {
+	[WATCH_START] = "start",
+	[WATCH_DRIFT] = "drift",
+	[WATCH_BACK] = "back",
+	[WATCH_ARRIVED] = "arrived",
+	[WATCH_REMOVED] = "removed",
+	[WATCH_CARRIER] = "carrier",
+	[WATCH_OVERRUN] = "overrun",
+	[WATCH_REPAIRED] = "repaired",
+	[WATCH_FAILED] = "repair-failed",
+	[WATCH_HELD] = "repair-held",
+	[WATCH_OVERDUE] = "unconfirmed",
+};
+
+static void time_text(time_t when, char *buf, size_t size)
+{
+	struct tm tm;
+
+	gmtime_r(&when, &tm);
+	strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
+}
+
+static void print_fields(const struct watch_told *t)
+{
+	const char *sep = "";
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		char from[VALUE_MAX], to[VALUE_MAX];
+
+		if (!(t->fields & QOS_BIT(id)))
+			continue;
+		qos_field_text(t->before, id, from, sizeof(from));
+		qos_field_text(&t->port->now, id, to, sizeof(to));
+		printf("%s %s %s -> %s", sep, qos_fields[id].key, from, to);
+		sep = ";";
+	}
+}
+
+static void print_suspects(const struct suspects *s)
+{
+	char when[32];
+
+	for (unsigned int i = 0; i < s->count; i++) {
+		const struct suspect *one = &s->suspect[i];
+
+		printf("%s%s (pid %d", i ? ", " : " [running then: ", one->name, (int)one->pid);
+		time_text(one->started, when, sizeof(when));
+		printf("%s%s)", one->started ? ", since " : "", one->started ? when : "");
+	}
+	if (s->count)
+		putchar(']');
+}
+
+static void print_text(const struct watch_told *t, const char *when)
+{
+	printf("%s %s %s", when, t->port ? t->port->ifname : "-", event_words[t->event]);
+	if (t->event == WATCH_CARRIER)
+		printf(" %s", t->port->carrier ? "on" : "off");
+	if (t->fields)
+		print_fields(t);
+	if (t->text)
+		printf(": %s", t->text);
+	if (t->suspects)
+		print_suspects(t->suspects);
+	putchar('\n');
+}
+
+static json_t *fields_json(const struct watch_told *t)
+{
+	json_t *list = json_array();
+
+	for (int id = 0; list && id < QOS_FIELD_COUNT; id++) {
+		json_t *one;
+
+		if (!(t->fields & QOS_BIT(id)))
+			continue;
+		one = json_pack("{s:s, s:o, s:o, s:o}", "key", qos_fields[id].key, "from",
+				qos_field_json(t->before, id), "to",
+				qos_field_json(&t->port->now, id), "want",
+				qos_field_json(&t->port->want.qos, id));
+		if (json_array_append_new(list, one)) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *suspects_json(const struct suspects *s)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; list && i < s->count; i++) {
+		const struct suspect *one = &s->suspect[i];
+		json_t *since = json_null();
+		char when[32];
+
+		time_text(one->started, when, sizeof(when));
+		if (one->started)
+			since = json_string(when);
+		if (json_array_append_new(list,
+					  json_pack("{s:s, s:i, s:o}", "name", one->name, "pid",
+						    (int)one->pid, "started", since))) {
+			json_decref(list);
+			return NULL;
+		}
+	}
+	return list;
+}
+
+static json_t *told_json(const struct watch_told *t, const char *when)
+{
+	json_t *o = json_pack("{s:s, s:s, s:s, s:s?}", "schema", WATCH_SCHEMA, "time", when,
+			      "event", event_words[t->event], "port",
+			      t->port ? t->port->ifname : NULL);
+	int err = o ? 0 : -1;
+
+	if (!err && t->fields)
+		err = json_object_set_new(o, "fields", fields_json(t));
+	if (!err && t->event == WATCH_CARRIER)
+		err = json_object_set_new(o, "carrier", json_boolean(t->port->carrier));
+	if (!err && t->text)
+		err = json_object_set_new(o, "text", json_string(t->text));
+	if (!err && t->suspects)
+		err = json_object_set_new(o, "suspects", suspects_json(t->suspects));
+	if (!err)
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static void print_json(const struct watch_told *t, const char *when)
+{
+	json_t *o = told_json(t, when);
+
+	if (o)
+		(void)json_dumpf(o, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
+	json_decref(o);
+	putchar('\n');
+}
+
+/* One line on stdout, or an object with --json. */
+static void watch_tell(const struct watch_told *t)
+{
+	char when[32];
+
+	time_text(time(NULL), when, sizeof(when));
+	if (globals->json)
+		print_json(t, when);
+	else
+		print_text(t, when);
+	/* Somebody waits for the line. What cannot be written is told of at the end. */
+	(void)fflush(stdout);
+}
+
+static void tell(const struct watched *p, enum watch_event event, const char *text)
+{
+	const struct watch_told t = {.event = event, .port = p, .text = text};
+
+	watch_tell(&t);
+}
+
+/* As verbs say what netlink does not know, that is taken from the last poll. */
+static int read_port(struct watch *w, const struct watched *p, struct qos *now, struct err *e)
+{
+	bool has_dcb;
+	int err = dcb_read(w->dcb, p->ifname, p->ibdev, p->ib_port, now, &has_dcb, e);
+
+	if (!err)
+		qos_copy_field(now, &p->now, QOS_IB_MTU);
+	return err;
+}
+
+/* Repair of drift: the plan and the transaction of an apply, but nobody is here to ask, so a step
+ * that disturbs the port is left out, and what comes back again and again is left to a person. */
+
+/* Once for each reason, not at every poll. */
+static void hold(struct watched *p, const char *why)
+{
+	if (!strcmp(p->held, why))
+		return;
+	snprintf(p->held, sizeof(p->held), "%s", why);
+	tell(p, WATCH_HELD, why);
+}
+
+static void left_text(const struct plan *plan, uint64_t left, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (int id = 0; id < QOS_FIELD_COUNT && used < size; id++) {
+		const char *why = "no step brings it back";
+
+		if (!(left & QOS_BIT(id)))
+			continue;
+		for (unsigned int i = 0; i < plan->count; i++)
+			if (plan->step[i].field == (enum qos_field_id)id && plan->step[i].cannot)
+				why = plan->step[i].reason;
+		used += snprintf(buf + used, size - used, "%s%s is left: %s", used ? "; " : "",
+				 qos_fields[id].key, why);
+	}
+}
+
+static int make_plan(struct watch *w, const struct watched *p, struct plan *plan, uint64_t *left,
+		     struct err *e)
+{
+	struct dcb_driver_info info = {0};
+	int err = dcb_driver(w->dcb, p->ifname, &info, e);
+
+	/* A netdev without ethtool has no driver to know. */
+	if (err && err != -EOPNOTSUPP)
+		return err;
+	watch_plan(&p->want, p->drift, &p->now, info.driver, plan, left);
+	snprintf(plan->ifname, sizeof(plan->ifname), "%s", p->ifname);
+	snprintf(plan->ibdev, sizeof(plan->ibdev), "%s", p->ibdev);
+	plan->ib_port = p->ib_port;
+	plan->beside_read_only = w->profile && w->profile->agent == AGENT_LLDPAD_READONLY;
+	return 0;
+}
+
+static int repair_run(struct watch *w, const struct plan *plan, char tx_id[JOURNAL_ID_MAX],
+		      struct err *e)
+{
+	enum apply_outcome outcome;
+	int err = plan_apply(w->dcb, plan, 1, &(struct plan_run){.at = state_at, .wait_link_s = 60},
+			     tx_id, &outcome, e);
+
+	if (tx_id[0] && baseline_mark_repair(&state_at, tx_id, err ? NULL : e) && !err)
+		err = e->code;
+	return err;
+}
+
+static void read_again(struct watch *w, struct watched *p)
+{
+	struct qos now;
+
+	if (read_port(w, p, &now, NULL)) {
+		p->dirty = true;
+		return;
+	}
+	p->now = now;
+	p->drift = watch_drift(&p->want, &now);
+}
+
+static void tell_repaired(struct watched *p, const struct qos *before, uint64_t was,
+			  const char *tx_id)
+{
+	char text[64];
+	const struct watch_told t = {.event = WATCH_REPAIRED,
+				     .port = p,
+				     .before = before,
+				     .fields = was & ~p->drift,
+				     .text = text};
+
+	snprintf(text, sizeof(text), "transaction %s", tx_id);
+	watch_tell(&t);
+}
+
+/* Puts back what drifted, or tells why not. */
+static void watch_repair(struct watch *w, struct watched *p)
+{
+	char text[ERR_TEXT_MAX], tx_id[JOURNAL_ID_MAX] = "";
+	struct qos before = p->now;
+	uint64_t was = p->drift, left;
+	struct err e = {0};
+	struct plan plan;
+	int err;
+	const struct plans plans = {.plan = &plan, .count = 1, .privileged = true};
+
+	if (make_plan(w, p, &plan, &left, &e) || cmd_plans_owner(&plans, &e)) {
+		hold(p, e.text);
+		return;
+	}
+	left_text(&plan, left, text, sizeof(text));
+	if (left)
+		hold(p, text);
+	if (!plan_changes(&plan))
+		return;
+	if (!watch_may_repair(&p->budget, monotonic_ms())) {
+		snprintf(text, sizeof(text),
+			 "%u repairs in %u minutes: this port is only watched from now on",
+			 WATCH_REPAIRS_MAX, WATCH_REPAIR_WINDOW_MS / 60000);
+		hold(p, text);
+		return;
+	}
+	err = repair_run(w, &plan, tx_id, &e);
+	if (err == -EBUSY && !tx_id[0]) {
+		watch_take_back(&p->budget);
+		hold(p, e.text);
+		return;
+	}
+	if (err) {
+		tell(p, WATCH_FAILED, e.text);
+		return;
+	}
+	read_again(w, p);
+	tell_repaired(p, &before, was, tx_id);
+}
+
+/* The ports under watch: found again at each poll, read again after each notice, compared with what
+ * they should be. A port that went stays in the list, so that its return is judged, too. */
+
+static struct watched *watch_port(struct watch *w, const char *ifname)
+{
+	for (unsigned int i = 0; i < w->count; i++)
+		if (!strcmp(w->port[i].ifname, ifname))
+			return &w->port[i];
+	return NULL;
+}
+
+/* Only programs that can have set these are named. */
+static void tell_fields(struct watch *w, struct watched *p, enum watch_event event,
+			const struct qos *before, uint64_t fields)
+{
+	struct suspects named = w->suspects;
+	const struct watch_told t = {
+		.event = event, .port = p, .before = before, .fields = fields, .suspects = &named};
+
+	suspects_keep(&named, fields);
+	watch_tell(&t);
+}
+
+/* False: it is wanted what was wanted before. */
+static bool want_state(struct watch *w, struct watched *p, bool first)
+{
+	char since[JOURNAL_ID_MAX] = "";
+	struct qos q;
+	int err = baseline_find(&state_at, p->ifname, &q, since, NULL);
+
+	if (err)
+		q = p->now;
+	w->hidden |= err == -EACCES;
+	/* What an agent was told and keeps for itself does not show in the kernel. */
+	if (!qos_has(&p->now, QOS_ADMIN_STATUS))
+		q.has &= ~agent_own_fields();
+	if (!first && !strcmp(since, p->since))
+		return false;
+	p->want = (struct watch_want){.qos = q, .exact = true};
+	memcpy(p->since, since, sizeof(since));
+	return true;
+}
+
+static void tell_start(const struct watch *w, const struct watched *p)
+{
+	char text[256];
+
+	if (w->profile)
+		snprintf(text, sizeof(text), "compared with profile %.200s", w->profile->path);
+	else if (p->since[0])
+		snprintf(text, sizeof(text), "compared with the state after transaction %s",
+			 p->since);
+	else
+		snprintf(text, sizeof(text), "compared with its state now: %s",
+			 w->hidden ? "the transactions are readable by root alone"
+				   : "there is no confirmed transaction");
+	tell(p, WATCH_START, text);
+}
+
+static void judge(struct watch *w, struct watched *p, const struct qos *now)
+{
+	uint64_t drift = watch_drift(&p->want, now), old = p->drift, fresh;
+	/* Before the first reading: what should have been there. */
+	struct qos before = p->known ? p->now : p->want.qos;
+
+	fresh = drift & (watch_changes(&before, now) | ~old);
+	p->now = *now;
+	p->known = true;
+	p->drift = drift;
+	w->drifted |= drift != 0;
+	if (fresh)
+		tell_fields(w, p, WATCH_DRIFT, &before, fresh);
+	if (old & ~drift)
+		tell_fields(w, p, WATCH_BACK, &before, old & ~drift);
+	if (drift && repair)
+		watch_repair(w, p);
+	if (!drift)
+		p->held[0] = '\0';
+}
+
+static void removed(struct watch *w, struct watched *p)
+{
+	if (!p->present)
+		return;
+	p->present = false;
+	w->drifted = true;
+	tell(p, WATCH_REMOVED, NULL);
+}
+
+static void check_one(struct watch *w, struct watched *p)
+{
+	struct err e = {0};
+	struct qos now;
+	int err;
+
+	p->dirty = false;
+	err = read_port(w, p, &now, &e);
+	if (err == -ENODEV) {
+		removed(w, p);
+		return;
+	}
+	if (err) {
+		(void)cmd_fail(0, &e); /* the next poll tries again */
+		return;
+	}
+	if (!p->present) {
+		p->present = true;
+		tell(p, WATCH_ARRIVED, NULL);
+	}
+	judge(w, p, &now);
+}
+
+static void check_carrier(struct watched *p)
+{
+	if (!p->present || p->carrier == p->carrier_told)
+		return;
+	p->carrier_told = p->carrier;
+	tell(p, WATCH_CARRIER, NULL);
+}
+
+/* A transaction came or was undone: what is wanted may be another state. What it wrote is no drift
+ * then, and without any what is now there is wanted. */
+static void renew_wants(struct watch *w)
+{
+	uint64_t stamp = w->profile ? 0 : baseline_stamp(&state_at);
+
+	if (stamp == w->stamp)
+		return;
+	w->stamp = stamp;
+	for (unsigned int i = 0; i < w->count; i++) {
+		struct watched *p = &w->port[i];
+		struct qos before = p->now;
+
+		(void)read_port(w, p, &p->now, NULL); /* a port that is gone stays as it was */
+		if (want_state(w, p, false)) {
+			p->drift = watch_drift(&p->want, &p->now);
+			p->held[0] = '\0';
+			tell_start(w, p);
+		} else {
+			p->now = before;
+			p->dirty = true;
+		}
+	}
+}
+
+/* Reads the dirty ones. */
+static void watch_check(struct watch *w)
+{
+	renew_wants(w);
+	for (unsigned int i = 0; i < w->count; i++) {
+		if (w->port[i].dirty)
+			check_one(w, &w->port[i]);
+		check_carrier(&w->port[i]);
+	}
+	w->suspects.count = 0;
+}
+
+static bool read_carrier(struct watch *w, const char *ifname)
+{
+	char path[64], text[8];
+
+	snprintf(path, sizeof(path), "class/net/%.20s/carrier", ifname);
+	return !dcb_sysfs_read(w->dcb, path, text, sizeof(text)) && text[0] == '1';
+}
+
+static struct watched *add(struct watch *w, const struct port *found, struct err *e)
+{
+	struct watched *more, *p;
+
+	if (w->count == WATCH_PORTS_MAX) {
+		err_set(e, -ENOSPC, "more than %u ports", WATCH_PORTS_MAX);
+		return NULL;
+	}
+	more = realloc(w->port, (w->count + 1) * sizeof(*more));
+	if (!more) {
+		err_sys(e, -ENOMEM, "watch");
+		return NULL;
+	}
+	w->port = more;
+	p = memset(&more[w->count++], 0, sizeof(*p));
+	snprintf(p->ifname, sizeof(p->ifname), "%s", found->netdev);
+	p->carrier = p->carrier_told = read_carrier(w, p->ifname);
+	p->now = found->qos;
+	if (w->profile) {
+		p->want.qos = w->profile->qos;
+		p->want.qos.has &= plan_live_fields(w->profile);
+	} else {
+		(void)want_state(w, p, true);
+	}
+	return p;
+}
+
+static int take_port(struct watch *w, const struct port *found, bool first, struct err *e)
+{
+	struct watched *p = watch_port(w, found->netdev);
+	bool is_new = !p;
+
+	if (!p)
+		p = add(w, found, e);
+	if (!p)
+		return e->code;
+	snprintf(p->ibdev, sizeof(p->ibdev), "%s", found->ibdev);
+	p->ib_port = found->ib_port;
+	if (!p->present && !first)
+		tell(p, WATCH_ARRIVED, NULL);
+	p->present = true;
+	p->dirty = false;
+	if (is_new)
+		tell_start(w, p);
+	judge(w, p, &found->qos);
+	return 0;
+}
+
+static bool is_in(const struct snapshot *s, const struct watched *p)
+{
+	for (unsigned int i = 0; i < s->port_count; i++)
+		if (!strcmp(s->port[i].netdev, p->ifname))
+			return true;
+	return false;
+}
+
+/* Reads all ports anew: those that came, went or changed without a notice. `first`: of the start,
+ * tells of each port what it is compared with. -ENODEV at the start when there is none. */
+static int watch_refresh(struct watch *w, bool first, struct err *e)
+{
+	struct snapshot s = {0};
+	int err = cmd_take_ports(w->dcb, interface, DCB_AGENT_NONE, &s, e);
+
+	if (!first)
+		renew_wants(w);
+	else if (!w->profile)
+		w->stamp = baseline_stamp(&state_at);
+	for (unsigned int i = 0; !err && i < s.port_count; i++)
+		if (interface || !w->profile ||
+		    cmd_port_selected(w->dcb, w->profile, s.port[i].netdev))
+			err = take_port(w, &s.port[i], first, e);
+	/* Others are gone, or have lost their RDMA device alone. */
+	for (unsigned int i = 0; (!err || err == -ENODEV) && i < w->count; i++)
+		if (!is_in(&s, &w->port[i])) {
+			w->port[i].ibdev[0] = '\0';
+			check_one(w, &w->port[i]);
+		}
+	snapshot_clear(&s);
+	if (!err && first && !w->count)
+		err = err_set(e, -ENODEV, "the profile selects none of this host's RoCE ports");
+	w->suspects.count = 0;
+	return err == -ENODEV && !first ? 0 : err;
+}
+
+/* The loop. */
 
 /* When to do what, by the monotonic clock in ms; 0 = not at all. */
 struct schedule {
@@ -101,7 +712,7 @@ static int take_notices(struct loop *l, struct err *e)
 
 	if (err != -ENOBUFS)
 		return err;
-	(void)watch_tell(&lost);
+	watch_tell(&lost);
 	for (unsigned int i = 0; i < l->w.count; i++)
 		l->w.port[i].dirty = true;
 	fold(l);
@@ -124,8 +735,7 @@ static void report_overdue(struct loop *l)
 		if (tx_decide(&v, TX_BEGIN) == TX_REFUSE_OVERDUE && strcmp(l->overdue, tx.id)) {
 			(void)tx_refuse(TX_REFUSE_OVERDUE, &tx, &e);
 			snprintf(text, sizeof(text), "%.480s: %.480s", e.text, e.hint);
-			(void)watch_tell(
-				&(struct watch_told){.event = WATCH_OVERDUE, .text = text});
+			watch_tell(&(struct watch_told){.event = WATCH_OVERDUE, .text = text});
 			memcpy(l->overdue, tx.id, sizeof(tx.id));
 		}
 	}
@@ -291,11 +901,7 @@ static int run(int argc, char **argv)
 	rc = argc ? cmd_load_profile(argv[0], &profile) : 0;
 	if (rc)
 		return rc;
-	l.w = (struct watch){.profile = argc ? &profile : NULL,
-			     .interface = interface,
-			     .at = &state_at,
-			     .repair = repair,
-			     .once = once};
+	l.w.profile = argc ? &profile : NULL;
 	rc = watch(&l);
 	if (l.signals >= 0)
 		close(l.signals);
