@@ -77,12 +77,6 @@ static int check_use(const struct plans *plans)
 	return EXIT_OK;
 }
 
-/* What has to be accepted one by one: the question, and the option that answers it. */
-struct consent {
-	bool needed;
-	const char *what, *option;
-};
-
 static bool answered_yes(void)
 {
 	char line[16];
@@ -91,16 +85,17 @@ static bool answered_yes(void)
 	       (line[1] == '\n' || !strcasecmp(line, "yes\n"));
 }
 
-static int ask(const struct consent *c)
+/* What has to be accepted, and the option that does it. */
+static int ask(const char *what, const char *option)
 {
 	struct err e = {0};
 
 	if (!isatty(STDIN_FILENO)) {
-		err_set(&e, -EINVAL, "%s, and nobody is here to ask", c->what);
-		err_hint(&e, "give --%s", c->option);
+		err_set(&e, -EINVAL, "%s, and nobody is here to ask", what);
+		err_hint(&e, "give --%s", option);
 		return cmd_fail(EXIT_USAGE, &e);
 	}
-	fprintf(stderr, "%s. Go on? [y/N] ", c->what);
+	fprintf(stderr, "%s. Go on? [y/N] ", what);
 	if (answered_yes())
 		return EXIT_OK;
 	fputs("Nothing written.\n", stderr);
@@ -109,16 +104,10 @@ static int ask(const struct consent *c)
 
 int apply_ask_needs(const struct apply_needs *needs, const struct apply_consent *given)
 {
-	const struct consent list[] = {
-		{!given->approve, needs->what, "auto-approve"},
-		{needs->disruption && !given->disruption, "Steps flap a link or reset a port",
-		 "accept-disruption"},
-	};
-	int rc = EXIT_OK;
+	int rc = given->approve ? EXIT_OK : ask(needs->what, "auto-approve");
 
-	for (unsigned int i = 0; !rc && i < ARRAY_SIZE(list); i++)
-		if (list[i].needed)
-			rc = ask(&list[i]);
+	if (!rc && needs->disruption && !given->disruption)
+		rc = ask("Steps flap a link or reset a port", "accept-disruption");
 	return rc;
 }
 

@@ -43,23 +43,9 @@ int hosts_plan(const struct command *c, const struct hosts_options *o, const cha
 	       const char *interface, struct hosts *h);
 void hosts_clear(struct hosts *h);
 
-/* The plans as text, those that are the same once; warnings and failures on stderr. */
-void hosts_print_plans(const struct hosts *h);
-
-/* "h1 h2 h3", the hosts of which is(h, i, arg) holds; "and 17 more" after some. */
-void hosts_print_names(const struct hosts *h,
-		       bool (*is)(const struct hosts *h, unsigned int i, const void *arg),
-		       const void *arg);
-
 /* All plans as text or JSON, and the exit code: hosts that failed, and with changes_count also
  * those that differ. */
 int hosts_tell_plans(const struct hosts *h, bool changes_count);
-
-/* {"name":...,"result":...} of one host with its plan. New reference, NULL on -ENOMEM. */
-json_t *hosts_json(const struct rollout_host *host);
-
-/* What a host adds to the exit code. */
-int hosts_exit(const struct rollout_host *host);
 
 /* `apply` on many hosts. */
 struct hosts_apply {
