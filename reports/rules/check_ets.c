@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "reports/engine/compare.h"
+#include "reports/engine/subject.h"
 #include "reports/rules/checks.h"
 
 PORT_CHECK(check_ets_sum)
@@ -140,18 +140,6 @@ PORT_CHECK(check_ets_share)
 		finding_say(out, VERDICT_FAIL,
 			    "RoCE's traffic class %u has %u %%, the profile wants %u %%", tc, have,
 			    want);
-}
-
-FABRIC_CHECK(check_ets_across)
-{
-	static const struct comparison ets = {
-		.fields = QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW),
-		.conform = QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW),
-		.show = QOS_PRIO_TC,
-		.noun = "ETS",
-	};
-
-	compare_hosts(rule, c, &ets, out);
 }
 
 PORT_CHECK(check_ets_cap)

@@ -5,20 +5,8 @@
  */
 #include <stdio.h>
 
-#include "reports/engine/compare.h"
+#include "reports/engine/subject.h"
 #include "reports/rules/checks.h"
-
-FABRIC_CHECK(check_mtu_across)
-{
-	static const struct comparison mtu = {
-		.fields = QOS_BIT(QOS_MTU),
-		.conform = QOS_BIT(QOS_MTU) | QOS_BIT(QOS_IB_MTU),
-		.show = QOS_MTU,
-		.noun = "the MTU",
-	};
-
-	compare_hosts(rule, c, &mtu, out);
-}
 
 PORT_CHECK(check_mtu_rdma)
 {

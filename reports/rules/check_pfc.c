@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "reports/engine/compare.h"
+#include "reports/engine/subject.h"
 #include "reports/rules/checks.h"
 #include "reports/rules/loss.h"
 
@@ -54,18 +54,6 @@ PORT_CHECK(check_pfc_mask)
 	have = s->port->qos.pfc_enabled;
 	finding_prios(out, have == want ? want : wrong_prios(want, have));
 	subject_compare(s, out, QOS_PFC_ENABLED);
-}
-
-FABRIC_CHECK(check_pfc_across)
-{
-	static const struct comparison mask = {
-		.fields = QOS_BIT(QOS_PFC_ENABLED),
-		.conform = QOS_BIT(QOS_PFC_ENABLED),
-		.show = QOS_PFC_ENABLED,
-		.noun = "the PFC mask",
-	};
-
-	compare_hosts(rule, c, &mask, out);
 }
 
 PORT_CHECK(check_pfc_peer)

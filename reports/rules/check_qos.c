@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "dcb/plan/plan.h"
-#include "reports/engine/compare.h"
+#include "reports/engine/subject.h"
 #include "reports/rules/checks.h"
 
 PORT_CHECK(check_qos_trust)
@@ -71,18 +71,6 @@ PORT_CHECK(check_qos_map)
 		    word, s->wish->dscp_prio[f.lead]);
 	if (f.count > 1)
 		finding_append(out, ", and %u more DSCPs differ", f.count - 1);
-}
-
-FABRIC_CHECK(check_qos_map_across)
-{
-	static const struct comparison map = {
-		.fields = QOS_BIT(QOS_DSCP_PRIO),
-		.conform = QOS_BIT(QOS_DSCP_PRIO),
-		.show = QOS_DSCP_PRIO,
-		.noun = "the DSCP map",
-	};
-
-	compare_hosts(rule, c, &map, out);
 }
 
 PORT_CHECK(check_qos_lossy)

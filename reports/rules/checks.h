@@ -26,7 +26,6 @@ FABRIC_CHECK(check_meta_ports);
 /* check_pfc.c */
 PORT_CHECK(check_pfc_none);
 PORT_CHECK(check_pfc_mask);
-FABRIC_CHECK(check_pfc_across);
 PORT_CHECK(check_pfc_peer);
 PORT_CHECK(check_pfc_global_pause);
 PORT_CHECK(check_pfc_loss);
@@ -38,10 +37,12 @@ PORT_CHECK(check_pfc_count);
 PORT_CHECK(check_pfc_stray_pause);
 PORT_CHECK(check_pfc_storm);
 
+/* check_across.c: one setting of all hosts, by the id of the rule */
+FABRIC_CHECK(check_across);
+
 /* check_qos.c: settings */
 PORT_CHECK(check_qos_trust);
 PORT_CHECK(check_qos_map);
-FABRIC_CHECK(check_qos_map_across);
 PORT_CHECK(check_qos_lossy);
 PORT_CHECK(check_qos_cm_tos);
 PORT_CHECK(check_qos_untagged);
@@ -62,7 +63,6 @@ PORT_CHECK(check_ets_sum);
 PORT_CHECK(check_ets_shared);
 PORT_CHECK(check_ets_strict);
 PORT_CHECK(check_ets_share);
-FABRIC_CHECK(check_ets_across);
 PORT_CHECK(check_ets_cap);
 PORT_CHECK(check_ets_rate);
 PORT_CHECK(check_ets_starve);
@@ -76,7 +76,6 @@ PORT_CHECK(check_ecn_rp);
 PORT_CHECK(check_ecn_params);
 
 /* check_mtu.c */
-FABRIC_CHECK(check_mtu_across);
 PORT_CHECK(check_mtu_rdma);
 PORT_CHECK(check_mtu_path);
 PORT_CHECK(check_mtu_jumbo);

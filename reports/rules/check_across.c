@@ -1,13 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The odd one out. Ports are put into groups of equal settings; a fabric has few groups, so this is
- * linear in ports. Guests, VFs and iWARP ports take no part: their settings are not theirs.
+ * Compares a setting across hosts and names the odd ones: those that differ from the profile while
+ * others match it; else those outside the majority; without a majority, all. Ports are put into
+ * groups of equal settings; a fabric has few groups, so this is linear in ports. Guests, VFs and
+ * iWARP ports take no part: their settings are not theirs.
  */
-#include "reports/engine/compare.h"
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "reports/engine/subject.h"
+#include "reports/rules/checks.h"
+
+#define ETS_FIELDS (QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW))
+
+static const struct comparison {
+	const char *id;		/* of the rule */
+	uint64_t fields;	/* QOS_BIT()s that are compared */
+	uint64_t conform;	/* fields by which the profile tells right from wrong */
+	enum qos_field_id show; /* the field evidence shows when all agree */
+	const char *noun;
+} comparisons[] = {
+	{"RC-PFC-003", QOS_BIT(QOS_PFC_ENABLED), QOS_BIT(QOS_PFC_ENABLED), QOS_PFC_ENABLED,
+	 "the PFC mask"},
+	{"RC-QOS-004", QOS_BIT(QOS_DSCP_PRIO), QOS_BIT(QOS_DSCP_PRIO), QOS_DSCP_PRIO,
+	 "the DSCP map"},
+	{"RC-ETS-005", ETS_FIELDS, ETS_FIELDS, QOS_PRIO_TC, "ETS"},
+	{"RC-MTU-001", QOS_BIT(QOS_MTU), QOS_BIT(QOS_MTU) | QOS_BIT(QOS_IB_MTU), QOS_MTU,
+	 "the MTU"},
+};
 
 struct member {
 	struct subject s;
@@ -81,23 +102,17 @@ static size_t majority(const struct members *m)
 	return tie ? m->count : best;
 }
 
-static const char *value_of(const struct member *one, enum qos_field_id id, char *buf, size_t size)
-{
-	qos_field_text(&one->s.port->qos, id, buf, size);
-	return buf;
-}
-
 static void say_same(const struct rule *rule, const struct members *m,
 		     const struct comparison *what, struct findings *out)
 {
 	char value[512];
 
+	qos_field_text(&m->list[0].s.port->qos, what->show, value, sizeof(value));
 	finding_begin(out, rule, "", "", m->list[0].s.prio_set);
 	finding_say(out, VERDICT_PASS, "%s is the same on all %zu ports", what->noun, m->count);
 	finding_evidence(out, EVIDENCE_ACROSS, "%s is %s on %zu ports, %s %s among them",
-			 qos_fields[what->show].key,
-			 value_of(&m->list[0], what->show, value, sizeof(value)), m->count,
-			 m->list[0].s.host->name, m->list[0].s.name);
+			 qos_fields[what->show].key, value, m->count, m->list[0].s.host->name,
+			 m->list[0].s.name);
 }
 
 /* The first compared field in which two ports differ. */
@@ -186,12 +201,16 @@ static void say_alone(const struct rule *rule, const struct rule_context *c, siz
 		    "%s is known on %zu port: nothing to compare", what->noun, count);
 }
 
-void compare_hosts(const struct rule *rule, const struct rule_context *c,
-		   const struct comparison *what, struct findings *out)
+FABRIC_CHECK(check_across)
 {
-	struct comparison known = *what;
+	struct comparison known = {.id = NULL};
 	struct members m = {0};
 
+	for (unsigned int i = 0; i < ARRAY_SIZE(comparisons); i++)
+		if (!strcmp(comparisons[i].id, rule->id))
+			known = comparisons[i];
+	if (!known.id)
+		return;
 	known.conform &= c->fabric->profile.qos.has;
 	if (gather(c, &known, &m)) {
 		out->err = -ENOMEM;
@@ -200,6 +219,6 @@ void compare_hosts(const struct rule *rule, const struct rule_context *c,
 	if (m.count > 1)
 		say_groups(rule, &m, &known, out);
 	else
-		say_alone(rule, c, m.count, what, out);
+		say_alone(rule, c, m.count, &known, out);
 	free(m.list);
 }
