@@ -42,73 +42,47 @@ static void platform_facts_of(const struct port *p, struct platform_facts *f)
 	f->device = p->seat.device > 0 ? (uint16_t)p->seat.device : 0;
 }
 
-static void evidence_place(const struct platform_place *place, const struct platform_facts *facts,
-			   struct findings *out)
+/* What of the port is decided elsewhere, and where. On one host alone also on the line itself: a
+ * report lists what does not apply without its evidence. */
+static void say_elsewhere(const struct subject *s, const struct platform_facts *facts,
+			  struct findings *out)
 {
-	unsigned int more = (unsigned int)__builtin_popcountll(place->fields) - 1;
-	int first = __builtin_ctzll(place->fields);
-	char where[PLATFORM_WHERE_MAX];
-
-	platform_where(place, facts, where, sizeof(where));
-	finding_evidence(out, EVIDENCE_HOST, "not set here: %s%s: %s", qos_fields[first].key,
-			 more ? " and the like" : "", where);
-}
-
-/* The places on the line itself: a report lists what does not apply without its evidence. */
-static void append_elsewhere(const struct subject *s, struct findings *out)
-{
-	struct platform_facts facts;
-	char where[PLATFORM_WHERE_MAX];
-
-	platform_facts_of(s->port, &facts);
 	for (unsigned int i = 0; i < platform_count; i++) {
 		const struct platform_place *place = platforms[i].place;
 
 		for (unsigned int k = 0;
-		     platforms[i].is(&facts) && k < PLATFORM_PLACES && place[k].fields; k++) {
-			platform_where(&place[k], &facts, where, sizeof(where));
-			finding_append(out, "; %s and the like: %s",
-				       qos_fields[__builtin_ctzll(place[k].fields)].key, where);
+		     platforms[i].is(facts) && k < PLATFORM_PLACES && place[k].fields; k++) {
+			const char *key = qos_fields[__builtin_ctzll(place[k].fields)].key;
+			bool more = __builtin_popcountll(place[k].fields) > 1;
+			char where[PLATFORM_WHERE_MAX];
+
+			platform_where(&place[k], facts, where, sizeof(where));
+			finding_evidence(out, EVIDENCE_HOST, "not set here: %s%s: %s", key,
+					 more ? " and the like" : "", where);
+			if (s->c->alone)
+				finding_append(out, "; %s and the like: %s", key, where);
 		}
 	}
 }
 
-/* What of the port is decided elsewhere, and where. The name of the first row that fits, or NULL.
- */
-static const char *evidence_elsewhere(const struct subject *s, struct findings *out)
-{
-	struct platform_facts facts;
-	const char *name = NULL;
-
-	platform_facts_of(s->port, &facts);
-	for (unsigned int i = 0; i < platform_count; i++) {
-		const struct platform_place *place = platforms[i].place;
-
-		if (!platforms[i].is(&facts))
-			continue;
-		name = name ? name : platforms[i].name;
-		for (unsigned int k = 0; k < PLATFORM_PLACES && place[k].fields; k++)
-			evidence_place(&place[k], &facts, out);
-	}
-	return name;
-}
-
 PORT_CHECK(check_env_guest)
 {
-	const char *name;
+	const struct platform *platform;
+	struct platform_facts facts;
 
+	platform_facts_of(s->port, &facts);
+	platform = platform_find(&facts);
 	evidence_kind(s, out);
-	name = evidence_elsewhere(s, out);
 	if (s->port->kind == PORT_ROCE_VF || s->port->kind == PORT_GUEST)
 		finding_say(out, VERDICT_SKIP,
 			    "%s: QoS is set by its host, and has to be validated there",
 			    kind_words[s->port->kind]);
-	else if (name)
-		finding_say(out, VERDICT_SKIP, "%s: some of its QoS is set elsewhere", name);
+	else if (platform)
+		finding_say(out, VERDICT_SKIP, "%s: some of its QoS is set elsewhere",
+			    platform->name);
 	else
 		finding_say(out, VERDICT_PASS, "the host owns the QoS of this port");
-	if (s->c->alone)
-		append_elsewhere(s, out);
+	say_elsewhere(s, &facts, out);
 }
 
 PORT_CHECK(check_env_iwarp)
