@@ -64,12 +64,6 @@ static int roce_prio(const struct subject *s)
 	return set && !(set & (set - 1)) ? __builtin_ctz(set) : -ENODATA;
 }
 
-static void set_prio(struct subject *s)
-{
-	s->roce_prio = roce_prio(s);
-	s->prio_set = s->roce_prio < 0 ? 0 : (uint8_t)(1 << s->roce_prio);
-}
-
 static bool subject_fill(const struct rule_context *c, unsigned int host, unsigned int port,
 			 struct subject *s)
 {
@@ -88,13 +82,14 @@ static bool subject_fill(const struct rule_context *c, unsigned int host, unsign
 		s->run_port = &h->port[port];
 		s->name = s->run_port->netdev;
 		s->port = snapshot_port(&h->before, s->name);
-		set_prio(s);
-		return true;
+	} else {
+		s->port = &h->before.port[port];
+		s->name = s->port->netdev[0] ? s->port->netdev : s->port->ibdev;
 	}
-	s->port = &h->before.port[port];
-	s->name = s->port->netdev[0] ? s->port->netdev : s->port->ibdev;
-	set_prio(s);
-	return s->port->kind != PORT_ETHERNET && profile_selects(s->profile, s->port->netdev);
+	s->roce_prio = roce_prio(s);
+	s->prio_set = s->roce_prio < 0 ? 0 : (uint8_t)(1 << s->roce_prio);
+	return s->run_port ||
+	       (s->port->kind != PORT_ETHERNET && profile_selects(s->profile, s->port->netdev));
 }
 
 static unsigned int port_total(const struct run_host *h)
@@ -191,17 +186,6 @@ bool partner_next(const struct subject *s, unsigned int *i, struct subject *othe
 	return false;
 }
 
-bool subject_received(const struct subject *s)
-{
-	const struct run_pair *pair;
-	unsigned int i = 0;
-
-	while ((pair = subject_pair(s, &i)))
-		if (subject_is_server(s, pair) && pair->ran)
-			return true;
-	return false;
-}
-
 uint8_t subject_tcp_prios(const struct subject *s)
 {
 	const struct run_pair *pair;
@@ -275,12 +259,6 @@ bool subject_owns(const struct subject *s, const uint8_t address[16])
 		if (!memcmp(s->port->gid[i].raw, address, 16))
 			return true;
 	return false;
-}
-
-bool flow_same(const struct flow *a, const struct flow *b)
-{
-	return a->dest_qpn == b->dest_qpn && !memcmp(a->src, b->src, sizeof(a->src)) &&
-	       !memcmp(a->dst, b->dst, sizeof(a->dst));
 }
 
 void evidence_field(struct findings *out, const struct subject *s, enum qos_field_id id)

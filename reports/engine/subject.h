@@ -54,9 +54,6 @@ bool subject_partner(const struct subject *s, const struct run_pair *pair, struc
 /* Walks the ports it has pairs with, each once. Start with *i = 0. */
 bool partner_next(const struct subject *s, unsigned int *i, struct subject *other);
 
-/* True when the port is the server of a pair that ran. */
-bool subject_received(const struct subject *s);
-
 /* TCP of ours beside the RDMA of the port's pairs: priorities it can be counted in at either end,
  * and bytes on the wire that came in of it, at most. */
 uint8_t subject_tcp_prios(const struct subject *s);
@@ -72,9 +69,6 @@ bool subject_delta(const struct subject *s, enum run_reading first, struct count
 
 /* Whether the GID-form address is one of the port's. */
 bool subject_owns(const struct subject *s, const uint8_t address[16]);
-
-/* Whether another host's flow is the same: source, destination and QP. */
-bool flow_same(const struct flow *a, const struct flow *b);
 
 /* Evidence texts. field: "pfc.enabled is [3] (dcbnl)"; counter: "ethtool rx_prio3_pause +12",
  * whose growth it returns. */

@@ -231,18 +231,6 @@ static uint64_t missing_count(const struct flow *f, size_t kind)
 	return kind == MISSING_PSNS ? flow_never_came(f) : f->responses_missing;
 }
 
-static void tell_missing(const struct rule_context *c, const uint64_t sum[], struct findings *out)
-{
-	const struct witnesses *w = c->capture->witnesses;
-
-	for (unsigned int i = 0; i < MISSING_KINDS; i++)
-		if (sum[i])
-			evidence_most(out, c->capture->summary, missing_count, i,
-				      &missing_nouns[i].most);
-	evidence_frames(out, &w->kind[EVENT(FLOW_PSN_GAP)]);
-	evidence_frames(out, &w->kind[EVENT(FLOW_READ_GAP)]);
-}
-
 FABRIC_CHECK(check_cap_missing)
 {
 	static const struct noun gap = {"unexplained gap", "unexplained gaps"};
@@ -275,7 +263,11 @@ FABRIC_CHECK(check_cap_missing)
 			    text, flows, plural(flows),
 			    drops == DROPS_SOME ? "which did not get all packets"
 						: "whose drops are not recorded");
-	tell_missing(c, sum, out);
+	for (unsigned int i = 0; i < MISSING_KINDS; i++)
+		if (sum[i])
+			evidence_most(out, s, missing_count, i, &missing_nouns[i].most);
+	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_PSN_GAP)]);
+	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_READ_GAP)]);
 }
 
 /* A flow without a single good ICRC tells of the capture or of a rewritten header. */
