@@ -17,16 +17,26 @@
 #include "cmd/top/top_sampler.h"
 #include "dcb/kernel/dcb.h"
 
+static struct opt_list ifaces;
+static unsigned int interval_ms = 1000, count;
+static bool batch;
+static const char *prio_list;
+
+static const struct opt top_opts[] = {
+	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
+	 .help = "only this netdev or RDMA device; may be given again"},
+	{"interval", 'd', OPT_DURATION, &interval_ms, .arg = "TIME",
+	 .help = "time between readings (1s)"},
+	{"batch", 'b', OPT_FLAG, &batch, .help = "lines instead of a screen"},
+	{"count", 'n', OPT_UINT, &count, .min = 1, .max = 1000000, .arg = "COUNT",
+	 .help = "end after COUNT intervals"},
+	{"prio", 0, OPT_STRING, &prio_list, .arg = "LIST", .help = "priorities shown: 3,4"},
+	{.name = NULL},
+};
+
 /* The screen: title, table, footer; keys; help. Everything that is shown comes from
  * cmd/top/top_rows.h; below 40x10 one line is left. Samples come from the sampler's thread, and
  * data older than three intervals is marked. */
-
-struct top_view {
-	unsigned int interval_ms;
-	unsigned int count; /* end after so many intervals; 0 = never */
-	uint8_t prio_set;   /* 0 = by itself */
-	bool colour;
-};
 
 #define WIDTH_MIN	40
 #define HEIGHT_MIN	10
@@ -37,12 +47,12 @@ struct top_view {
 
 struct top_screen {
 	struct top_sampler *sampler;
-	struct top_view view;
+	unsigned int interval_ms; /* keys change it */
+	uint8_t prio_set;	  /* 0 = by itself */
 	struct top_sample sample;
 	struct top_row row[TOP_ROWS_MAX];
 	unsigned int row_count;
 	unsigned int first; /* row on top of the table */
-	unsigned int seen;  /* intervals shown */
 	bool frozen, help, quit;
 };
 
@@ -66,14 +76,14 @@ static void catch_signals(void)
 
 static uint64_t stale_ns(const struct top_screen *t)
 {
-	uint64_t ns = (uint64_t)t->view.interval_ms * 3000000;
+	uint64_t ns = (uint64_t)t->interval_ms * 3000000;
 
 	return ns > STALE_MIN_NS ? ns : STALE_MIN_NS;
 }
 
 static void make_rows(struct top_screen *t)
 {
-	t->row_count = top_rows_make(&t->sample, t->view.prio_set, counters_now_ns(), stale_ns(t),
+	t->row_count = top_rows_make(&t->sample, t->prio_set, counters_now_ns(), stale_ns(t),
 				     t->row);
 	if (t->first >= t->row_count)
 		t->first = t->row_count ? t->row_count - 1 : 0;
@@ -101,10 +111,10 @@ static const char *state_word(const struct top_screen *t, unsigned int stale)
 
 static void prio_text(const struct top_screen *t, char *buf, size_t size)
 {
-	if (t->view.prio_set == 0xff)
+	if (t->prio_set == 0xff)
 		snprintf(buf, size, "all");
-	else if (t->view.prio_set)
-		qos_prio_set_text(t->view.prio_set, buf, size);
+	else if (t->prio_set)
+		qos_prio_set_text(t->prio_set, buf, size);
 	else
 		snprintf(buf, size, "auto");
 }
@@ -121,7 +131,7 @@ static void draw_title(const struct top_screen *t, unsigned int width)
 	snprintf(left, sizeof(left), " rocecheck top  ports %u  crit %u  warn %u  prio %s",
 		 t->sample.count, critical, warn, prios);
 	strftime(hms, sizeof(hms), "%H:%M:%S", localtime_r(&now, &tm));
-	snprintf(right, sizeof(right), "%s  %.1fs  %s ", hms, t->view.interval_ms / 1000.0,
+	snprintf(right, sizeof(right), "%s  %.1fs  %s ", hms, t->interval_ms / 1000.0,
 		 state_word(t, stale));
 	if (strlen(left) + strlen(right) + 2 > width)
 		snprintf(left, sizeof(left), " crit %u  warn %u  prio %s", critical, warn, prios);
@@ -263,7 +273,7 @@ static void set_interval(struct top_screen *t, unsigned int ms)
 		ms = INTERVAL_MIN_MS;
 	if (ms > INTERVAL_MAX_MS)
 		ms = INTERVAL_MAX_MS;
-	t->view.interval_ms = ms;
+	t->interval_ms = ms;
 	top_sampler_interval(t->sampler, ms);
 }
 
@@ -295,14 +305,14 @@ static void on_key(struct top_screen *t, int key)
 		t->frozen = !t->frozen;
 		break;
 	case 'p':
-		t->view.prio_set = next_prio(t->view.prio_set);
+		t->prio_set = next_prio(t->prio_set);
 		t->first = 0;
 		break;
 	case '+':
-		set_interval(t, t->view.interval_ms * 2);
+		set_interval(t, t->interval_ms * 2);
 		break;
 	case '-':
-		set_interval(t, t->view.interval_ms / 2);
+		set_interval(t, t->interval_ms / 2);
 		break;
 	case SCREEN_KEY_UP:
 		scroll_rows(t, -1);
@@ -332,7 +342,7 @@ static void loop(struct top_screen *t)
 		bool fresh = !t->frozen && top_sampler_get(t->sampler, &t->sample);
 		int key;
 
-		if (fresh && t->view.count && t->sample.number > t->view.count)
+		if (fresh && count && t->sample.number > count)
 			t->quit = true;
 		/* Without news it is drawn each second, so that stale data becomes visible. */
 		if (fresh || counters_now_ns() - drawn_ns > 1000000000) {
@@ -349,7 +359,7 @@ static void loop(struct top_screen *t)
 
 /* Shows samples until a key or a signal ends it. Returns 0, or -ENOTTY when the terminal cannot do
  * it. */
-static int top_screen_run(struct top_sampler *sampler, const struct top_view *view, struct err *e)
+static int top_screen_run(struct top_sampler *sampler, uint8_t prio_set, struct err *e)
 {
 	struct top_screen *t = calloc(1, sizeof(*t));
 	int err;
@@ -357,9 +367,10 @@ static int top_screen_run(struct top_sampler *sampler, const struct top_view *vi
 	if (!t)
 		return err_set(e, -ENOMEM, "top: out of memory");
 	t->sampler = sampler;
-	t->view = *view;
+	t->interval_ms = interval_ms;
+	t->prio_set = prio_set;
 	catch_signals();
-	err = screen_open(view->colour, e);
+	err = screen_open(globals->colour_out, e);
 	if (!err) {
 		loop(t);
 		screen_close();
@@ -367,23 +378,6 @@ static int top_screen_run(struct top_sampler *sampler, const struct top_view *vi
 	free(t);
 	return err;
 }
-
-static struct opt_list ifaces;
-static unsigned int interval_ms = 1000, count;
-static bool batch;
-static const char *prio_list;
-
-static const struct opt top_opts[] = {
-	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
-	 .help = "only this netdev or RDMA device; may be given again"},
-	{"interval", 'd', OPT_DURATION, &interval_ms, .arg = "TIME",
-	 .help = "time between readings (1s)"},
-	{"batch", 'b', OPT_FLAG, &batch, .help = "lines instead of a screen"},
-	{"count", 'n', OPT_UINT, &count, .min = 1, .max = 1000000, .arg = "COUNT",
-	 .help = "end after COUNT intervals"},
-	{"prio", 0, OPT_STRING, &prio_list, .arg = "LIST", .help = "priorities shown: 3,4"},
-	{.name = NULL},
-};
 
 /* "3,4" as a bitmap; false when it is no such list. */
 static bool parse_prios(const char *list, uint8_t *prio_set)
@@ -477,7 +471,6 @@ static int run_batch(struct dcb *dcb, struct top_sample *s, uint8_t prio_set, st
 
 static int run_screen(struct dcb *dcb, const struct top_sample *s, uint8_t prio_set, struct err *e)
 {
-	struct top_view view = {interval_ms, count, prio_set, globals->colour_out};
 	struct top_sampler *sampler;
 	int err = top_sampler_start(dcb, s, interval_ms, &sampler, e);
 
@@ -485,7 +478,7 @@ static int run_screen(struct dcb *dcb, const struct top_sample *s, uint8_t prio_
 		dcb_close(dcb);
 		return err;
 	}
-	err = top_screen_run(sampler, &view, e);
+	err = top_screen_run(sampler, prio_set, e);
 	top_sampler_stop(sampler); /* closes dcb */
 	if (err)
 		err_hint(e, "use --batch");
