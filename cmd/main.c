@@ -239,20 +239,18 @@ static const struct command *find_command(int argc, char **argv, int *words)
 static int group_usage(const char *group, bool asked)
 {
 	FILE *out = asked ? stdout : stderr;
+	const char *before = "usage:";
 	size_t len = strlen(group);
-	bool found = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		const struct command *c = commands[i];
 
 		if (strncmp(c->name, group, len) || c->name[len] != ' ')
 			continue;
-		fprintf(out, "%s rocecheck %s%s %s\n", found ? "      " : "usage:", c->name,
-			c->opts ? " [OPTIONS]" : "", c->args);
-		found = true;
+		fprintf(out, "%s rocecheck %s%s %s\n", before, c->name, c->opts ? " [OPTIONS]" : "",
+			c->args);
+		before = "      ";
 	}
-	if (!found)
-		return -ENOENT;
 	return asked ? EXIT_OK : EXIT_USAGE;
 }
 
@@ -270,18 +268,16 @@ static int unknown_command(int argc, char **argv)
 {
 	const char *names[ARRAY_SIZE(commands) + 1];
 	bool asked = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+	bool group = is_group(argv[0]);
 	const char *near;
 	char got[64];
-	int rc = argc < 2 || asked ? group_usage(argv[0], asked) : -ENOENT;
 
-	if (rc >= 0)
-		return rc;
+	if (group && (argc < 2 || asked))
+		return group_usage(argv[0], asked);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		names[i] = commands[i]->name;
 	names[ARRAY_SIZE(commands)] = NULL;
-	snprintf(got, sizeof(got), "%s", argv[0]);
-	if (argc > 1 && is_group(argv[0]))
-		snprintf(got, sizeof(got), "%s %s", argv[0], argv[1]);
+	snprintf(got, sizeof(got), "%s%s%s", argv[0], group ? " " : "", group ? argv[1] : "");
 	near = diag_nearest(got, names);
 	fprintf(stderr, "rocecheck: error: unknown command '%s'%s%s%s\n", got,
 		near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");

@@ -25,14 +25,6 @@ static const struct opt plan_opts[] = {
 	{.name = NULL},
 };
 
-static int write_out(const struct plans *plans, const struct profile *profile)
-{
-	struct err e = {0};
-
-	return plan_file_write(plans, profile, out_path, &e) ? cmd_fail(EXIT_ENVIRONMENT, &e)
-							     : EXIT_OK;
-}
-
 /* --out -: the plan goes to standard output. */
 static bool prints_plan(void)
 {
@@ -57,8 +49,8 @@ static int tell(const struct plans *plans, const struct profile *profile, const 
 	struct err e = {0};
 	int rc = prints_plan() ? EXIT_OK : print_plans(plans, profile, name);
 
-	if (out_path && !rc)
-		rc = write_out(plans, profile);
+	if (out_path && !rc && plan_file_write(plans, profile, out_path, &e))
+		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (cmd_plans_owner(plans, &e))
 		fprintf(stderr, "rocecheck: warning: %s\n   = help: %s\n", e.text, e.hint);
 	return rc;

@@ -62,6 +62,13 @@ static void complete(struct dcb *dcb, struct plans *plans)
 	}
 }
 
+static int plans_alloc(struct plans *plans, unsigned int room, struct err *e)
+{
+	plans->plan = calloc(room, sizeof(*plans->plan));
+	plans->use = calloc(room, sizeof(*plans->use));
+	return plans->plan && plans->use ? 0 : err_sys(e, -ENOMEM, "plan");
+}
+
 int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *name,
 		   struct plans *plans, struct err *e)
 {
@@ -72,10 +79,7 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 	if (err)
 		return err;
 	made.privileged = s.privileged;
-	made.plan = calloc(s.port_count, sizeof(*made.plan));
-	made.use = calloc(s.port_count, sizeof(*made.use));
-	if (!made.plan || !made.use)
-		err = err_sys(e, -ENOMEM, "plan");
+	err = plans_alloc(&made, s.port_count, e);
 	for (unsigned int i = 0; !err && i < s.port_count; i++) {
 		const struct port *p = &s.port[i];
 
@@ -112,15 +116,12 @@ int cmd_plans_again(struct dcb *dcb, const struct profile *profile, const char *
 		    const struct plans *before, struct plans *plans, struct err *e)
 {
 	struct plans made = {.privileged = before->privileged};
-	int err = 0;
+	int err;
 
 	/* Verbs alone know it, for ports that are looked for. */
 	if (qos_has(&profile->qos, QOS_IB_MTU))
 		return cmd_plans_make(dcb, profile, name, plans, e);
-	made.plan = calloc(before->count, sizeof(*made.plan));
-	made.use = calloc(before->count, sizeof(*made.use));
-	if (!made.plan || !made.use)
-		err = err_sys(e, -ENOMEM, "plan");
+	err = plans_alloc(&made, before->count, e);
 	while (!err && made.count < before->count) {
 		err = plan_again(dcb, profile, &before->plan[made.count], &made.plan[made.count],
 				 e);

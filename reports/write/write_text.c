@@ -109,13 +109,6 @@ static void put_host(const struct page *p)
 	fputc('\n', p->out);
 }
 
-static void put_capture(const struct page *p)
-{
-	fputs("capture ", p->out);
-	text_print(p->out, p->r->capture, TEXT_FIELD);
-	fputc('\n', p->out);
-}
-
 static void put_verdict(const struct page *p)
 {
 	static const enum verdict as[] = {
@@ -124,12 +117,15 @@ static void put_verdict(const struct page *p)
 
 	put_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL, report_verdict(p->r));
 	fputs("  ", p->out);
-	if (p->r->capture)
-		put_capture(p);
-	else if (p->r->alone)
+	if (p->r->capture) {
+		fputs("capture ", p->out);
+		text_print(p->out, p->r->capture, TEXT_FIELD);
+		fputc('\n', p->out);
+	} else if (p->r->alone) {
 		put_host(p);
-	else
+	} else {
 		put_run(p);
+	}
 }
 
 static void put_line(const struct page *p, const char *label, const char *text)
