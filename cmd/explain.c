@@ -73,14 +73,6 @@ static void print_rule(const struct rule *rule)
 	print_caused_by(rule);
 }
 
-static const struct diag_rule *input_rule(const char *id)
-{
-	for (const struct diag_rule *d = diag_rules; d->id; d++)
-		if (!strcmp(d->id, id))
-			return d;
-	return NULL;
-}
-
 /* The known id nearest to what was typed, in whatever case; NULL when none is near. */
 static const char *nearest(const char *typed)
 {
@@ -121,7 +113,7 @@ static int run_explain(int argc, char **argv)
 	if (argc != 1)
 		return cmd_usage(&cmd_explain, "one rule id is needed");
 	rule = rule_find(argv[0]);
-	input = input_rule(argv[0]);
+	input = diag_rule_find(argv[0]);
 	if (globals->json && (rule || input))
 		return cmd_print_json(
 			json_pack("{s:s, s:o}", "schema", "rocecheck.rule/1", "rule",

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "cmd/apply/apply_gate.h"
 #include "cmd/apply/apply_last.h"
@@ -450,14 +449,6 @@ static int run_kept(const struct last *kept, unsigned int link_s, unsigned int *
 	return rc;
 }
 
-static int load_plan(const char *path, struct apply *a)
-{
-	struct err e = {0};
-
-	return plan_file_read(path, &a->profile, &a->saved, &e) ? cmd_fail(EXIT_USAGE, &e)
-								: EXIT_OK;
-}
-
 static int run_hosts(int argc, char **argv)
 {
 	if (argc > 1)
@@ -496,7 +487,12 @@ static int run(int argc, char **argv)
 			    : cmd_apply_last(&kept);
 	if (argc != 1)
 		return cmd_usage(&cmd_apply, "one profile is needed");
-	rc = plan_file_is(argv[0]) ? load_plan(argv[0], &a) : cmd_load_profile(argv[0], &a.profile);
+	if (!plan_file_is(argv[0]))
+		rc = cmd_load_profile(argv[0], &a.profile);
+	else if (plan_file_read(argv[0], &a.profile, &a.saved, &e))
+		rc = cmd_fail(EXIT_USAGE, &e);
+	else
+		rc = EXIT_OK;
 	if (!rc &&
 	    apply_check_settle(settle_ms, confirm_within(&a),
 			       confirm_within_ms ? "--confirm-within" : "policy.rollback_timeout_s",
