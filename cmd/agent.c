@@ -6,7 +6,6 @@
  */
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"

@@ -3,7 +3,6 @@
  * rocecheck show: the QoS of ports as read, in profile syntax. Walks the field table; what is not
  * known is printed as "?", never left out. Changes nothing.
  */
-#include <errno.h>
 #include <stdio.h>
 
 #include "cmd/cmd.h"

@@ -17,7 +17,6 @@
 #include "profiles/base/signals.h"
 #include "profiles/base/text.h"
 #include "profiles/fabric.h"
-#include "profiles/yaml/diag.h"
 #include "reports/write/writer.h"
 
 static struct verdict_options options = VERDICT_DEFAULTS;

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmd/cmd.h"
 #include "dcb/lldpad/agent.h"
 #include "probe/host/peer.h"
 #include "probe/host/ports.h"

@@ -3,7 +3,6 @@
  * rocecheck plan: what apply would change, step by step, with the line of each wish. Changes
  * nothing.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "cmd/top/top_rows.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #define NONE (-1)
 

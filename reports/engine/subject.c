@@ -7,7 +7,6 @@
 #include "reports/engine/subject.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "reports/engine/background.h"

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-MTU: do the hosts agree on frame sizes, is the RDMA MTU what the profile wants, and do
- * full-size packets get through?
+ * RC-MTU: is the RDMA MTU what the profile wants and the most that the device can do, and do
+ * full-size packets get through? Whether hosts agree is in check_across.c.
  */
-#include <stdio.h>
-
 #include "reports/engine/subject.h"
 #include "reports/rules/checks.h"
 

@@ -4,8 +4,6 @@
  * host, on its link partner as LLDP tells, and under load? Then settings of one host that are wrong
  * whatever the fabric is, and pauses counted so far.
  */
-#include <stdio.h>
-
 #include "reports/engine/subject.h"
 #include "reports/rules/checks.h"
 #include "reports/rules/loss.h"

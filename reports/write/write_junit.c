@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "profiles/base/text.h"
-#include "reports/engine/order.h"
 #include "reports/write/writer.h"
 
 #define GROUP_MAX 8 /* "META" */
