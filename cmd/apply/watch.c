@@ -532,9 +532,10 @@ static void renew_wants(struct watch *w)
 	w->stamp = stamp;
 	for (unsigned int i = 0; i < w->count; i++) {
 		struct watched *p = &w->port[i];
-		struct qos before = p->now;
+		struct qos before = p->now, now;
 
-		(void)read_port(w, p, &p->now, NULL); /* a port that is gone stays as it was */
+		if (!read_port(w, p, &now, NULL)) /* a port that is gone stays as it was */
+			p->now = now;
 		if (want_state(w, p, false)) {
 			p->drift = watch_drift(&p->want, &p->now);
 			p->held[0] = '\0';
