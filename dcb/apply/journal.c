@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "profiles/base/descriptors.h"
+#include "profiles/base/json_take.h"
 
 #define ID_TRIES  100
 #define PORTS_MAX 256
@@ -423,16 +424,6 @@ int journal_append_within(const struct state *s, const struct tx *tx, unsigned i
 
 /* Reading. */
 
-static int copy_string(const json_t *object, const char *key, char *to, size_t size)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	if (!text || strlen(text) >= size)
-		return -EBADMSG;
-	memcpy(to, text, strlen(text) + 1);
-	return 0;
-}
-
 /* What an agent sets, and what was in the kernel meanwhile. */
 static int read_agent(const json_t *j, struct tx_port *p)
 {
@@ -449,11 +440,12 @@ static int read_agent(const json_t *j, struct tx_port *p)
 
 static int read_port(const json_t *j, struct tx_port *p)
 {
-	json_int_t ib_port = json_integer_value(json_object_get(j, "ib_port"));
+	uint64_t ib_port;
 
-	if (copy_string(j, "netdev", p->ifname, sizeof(p->ifname)) ||
-	    copy_string(j, "ibdev", p->ibdev, sizeof(p->ibdev)) ||
-	    copy_string(j, "driver", p->driver, sizeof(p->driver)) || ib_port < 0 || ib_port > 255)
+	if (json_take_text(j, "netdev", p->ifname, sizeof(p->ifname), NULL) ||
+	    json_take_text(j, "ibdev", p->ibdev, sizeof(p->ibdev), NULL) ||
+	    json_take_text(j, "driver", p->driver, sizeof(p->driver), NULL) ||
+	    json_take_uint_or(j, "ib_port", 0, 0, UINT8_MAX, &ib_port, NULL))
 		return -EBADMSG;
 	p->ib_port = ib_port;
 	p->revealed = json_is_true(json_object_get(j, "revealed"));
@@ -464,26 +456,14 @@ static int read_port(const json_t *j, struct tx_port *p)
 
 static int read_step(const json_t *j, const struct tx *tx, struct tx_step *s)
 {
-	const json_t *port = json_object_get(j, "port");
+	uint64_t port;
 
-	if (!json_is_integer(port) || json_integer_value(port) < 0 ||
-	    json_integer_value(port) >= tx->port_count)
+	if (json_take_uint(j, "port", 0, tx->port_count - 1, &port, NULL))
 		return -EBADMSG;
-	s->port = json_integer_value(port);
+	s->port = port;
 	if (qos_from_json(json_object_get(j, "to"), &s->to, NULL))
 		return -EBADMSG;
 	s->fields = s->to.has;
-	return 0;
-}
-
-static int read_number(const json_t *o, const char *key, json_int_t max, uint64_t *to)
-{
-	const json_t *value = json_object_get(o, key);
-
-	if (!json_is_integer(value) || json_integer_value(value) < 0 ||
-	    json_integer_value(value) > max)
-		return -EBADMSG;
-	*to = json_integer_value(value);
 	return 0;
 }
 
@@ -518,9 +498,9 @@ static int read_header(const json_t *j, struct tx *tx)
 	int err;
 
 	if (!schema || strcmp(schema, JOURNAL_SCHEMA) ||
-	    copy_string(j, "time", tx->time, sizeof(tx->time)) ||
-	    read_number(j, "confirm_within", INT_MAX, &within) ||
-	    read_number(j, "deadline", LLONG_MAX, &tx->deadline_ms))
+	    json_take_text(j, "time", tx->time, sizeof(tx->time), NULL) ||
+	    json_take_uint(j, "confirm_within", 0, INT_MAX, &within, NULL) ||
+	    json_take_uint(j, "deadline", 0, LLONG_MAX, &tx->deadline_ms, NULL))
 		return -EBADMSG;
 	tx->confirm_within_s = within;
 	err = read_ports(json_object_get(j, "ports"), json_object_get(j, "plan"), tx);
@@ -561,10 +541,11 @@ static int read_end(const json_t *line, struct tx *tx)
 		return -EBADMSG;
 	if (state == TX_DONE) {
 		err = read_after(json_object_get(line, "after"), tx);
-		if (!err && tx->confirm_within_s)
-			err = read_number(line, "confirm_by", LLONG_MAX, &tx->confirm_by_ms);
 		if (err)
 			return err;
+		if (tx->confirm_within_s &&
+		    json_take_uint(line, "confirm_by", 0, LLONG_MAX, &tx->confirm_by_ms, NULL))
+			return -EBADMSG;
 		tx->confirmed = json_is_true(json_object_get(line, "confirmed"));
 	}
 	tx->state = state;

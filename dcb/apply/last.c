@@ -14,6 +14,7 @@
 
 #include "dcb/apply/decide.h"
 #include "dcb/kernel/sysfs.h"
+#include "profiles/base/json_take.h"
 #include "profiles/profile_doc.h"
 
 #define STAGED	  "last-"
@@ -29,43 +30,23 @@ static json_t *last_json(const struct last *l)
 			 profile_doc(&l->profile));
 }
 
-static int take_text(const json_t *o, const char *key, char *to, size_t size, struct err *e)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	if (!text || strlen(text) >= size)
-		return err_set(e, -EBADMSG, "%s is missing or no text", key);
-	memcpy(to, text, strlen(text) + 1);
-	return 0;
-}
-
-static int take_bool(const json_t *o, const char *key, bool *to, struct err *e)
-{
-	const json_t *value = json_object_get(o, key);
-
-	if (!json_is_boolean(value))
-		return err_set(e, -EBADMSG, "%s is missing or neither true nor false", key);
-	*to = json_is_true(value);
-	return 0;
-}
-
 static int take_last(const json_t *o, const char *ifname, struct last *l, struct err *e)
 {
 	char schema[32];
-	int err = take_text(o, "schema", schema, sizeof(schema), e);
+	int err = json_take_text(o, "schema", schema, sizeof(schema), e);
 
 	if (!err && strcmp(schema, LAST_SCHEMA))
 		err = err_set(e, -EBADMSG, "schema is '%s', not " LAST_SCHEMA, schema);
 	if (!err)
-		err = take_text(o, "netdev", l->ifname, sizeof(l->ifname), e);
+		err = json_take_text(o, "netdev", l->ifname, sizeof(l->ifname), e);
 	if (!err && strcmp(l->ifname, ifname))
 		err = err_set(e, -EBADMSG, "it is of port '%s'", l->ifname);
 	if (!err)
-		err = take_bool(o, "rdma", &l->rdma, e);
+		err = json_take_bool(o, "rdma", &l->rdma, e);
 	if (!err)
-		err = take_bool(o, "persist", &l->persist, e);
+		err = json_take_bool(o, "persist", &l->persist, e);
 	if (!err)
-		err = take_text(o, "tx", l->tx, sizeof(l->tx), e);
+		err = json_take_text(o, "tx", l->tx, sizeof(l->tx), e);
 	if (!err)
 		err = profile_take(json_object_get(o, "profile"), &l->profile, e);
 	l->profile.persist = l->persist;
@@ -181,8 +162,10 @@ static int load_file(const struct folder *folder, const char *file, const char *
 		return err_set(e, -EBADMSG, "%s/%s:%d: %s", folder->path, file, bad.line, bad.text);
 	memset(l, 0, sizeof(*l));
 	err = take_last(o, ifname, l, e);
-	if (err)
+	if (err) {
 		err_prefix(e, "%s/%s", folder->path, file);
+		err = -EBADMSG;
+	}
 	json_decref(o);
 	return err;
 }
