@@ -28,6 +28,17 @@ struct dcb_backend {
 
 extern const struct dcb_backend dcb_kernel;
 
+/* Who sets ETS, PFC and APP of a port with port->agent, in the place of dcbnl. */
+struct dcb_agent_backend {
+	uint64_t (*fields)(void); /* that it sets */
+	/* Puts what the agent was told in the place of what the kernel says. */
+	int (*read)(const char *ifname, struct qos *q, struct err *e);
+	/* Tells the agent the fields of mask. */
+	int (*write)(const char *ifname, const struct qos *q, uint64_t mask, struct err *e);
+};
+
+extern const struct dcb_agent_backend dcb_lldpad; /* dcb/lldpad/agent.c */
+
 struct dcb {
 	const struct dcb_backend *backend;
 	void *machine; /* of a test's backend */

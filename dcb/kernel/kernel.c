@@ -16,7 +16,6 @@
 #include "dcb/kernel/driver.h"
 #include "dcb/kernel/ethtool.h"
 #include "dcb/kernel/link.h"
-#include "dcb/lldpad/agent.h"
 #include "profiles/qos.h"
 
 /* Writes the APP table of a port: all changes of one kind in one message, in the order in which
@@ -241,7 +240,8 @@ static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos 
 
 	if (err)
 		return err;
-	return port->agent == DCB_AGENT_LLDPAD && *has_dcb ? agent_read(port->ifname, q, e) : 0;
+	return port->agent == DCB_AGENT_LLDPAD && *has_dcb ? dcb_lldpad.read(port->ifname, q, e)
+							   : 0;
 }
 
 static int kernel_read_back(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
@@ -475,8 +475,8 @@ uint64_t dcb_dcbnl_fields(void)
 static int kernel_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 			uint64_t mask, struct err *e)
 {
-	if (port->agent == DCB_AGENT_LLDPAD && mask & agent_fields())
-		return agent_write(port->ifname, q, mask & agent_fields(), e);
+	if (port->agent == DCB_AGENT_LLDPAD && mask & dcb_lldpad.fields())
+		return dcb_lldpad.write(port->ifname, q, mask & dcb_lldpad.fields(), e);
 	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
 		if (objects[i].fields & mask)
 			return objects[i].write(dcb, port, q, objects[i].fields & mask, e);

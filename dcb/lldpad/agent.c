@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "dcb/kernel/backend.h"
 #include "dcb/lldpad/lldpad.h"
 #include "dcb/lldpad/lldpad_conf.h"
 #include "dcb/lldpad/lldpad_qos.h"
@@ -111,7 +112,7 @@ static int tell_running(pid_t pid, const char *ifname, const struct qos *now, co
 	return err;
 }
 
-int agent_write(const char *ifname, const struct qos *q, uint64_t mask, struct err *e)
+static int agent_write(const char *ifname, const struct qos *q, uint64_t mask, struct err *e)
 {
 	struct lldpad_options options;
 	const char *path = conf_path(&options);
@@ -141,6 +142,12 @@ int agent_write(const char *ifname, const struct qos *q, uint64_t mask, struct e
 		err = tell_running(pid, ifname, &now, &to, mask, e);
 	return err;
 }
+
+const struct dcb_agent_backend dcb_lldpad = {
+	.fields = agent_fields,
+	.read = agent_read,
+	.write = agent_write,
+};
 
 int agent_neighbour(const char *ifname, uint8_t *bytes, size_t size, size_t *len, struct err *e)
 {

@@ -17,9 +17,6 @@ uint64_t agent_own_fields(void);
 /* Puts what the agent was told in the place of what the kernel says. -ENOENT when there is none. */
 int agent_read(const char *ifname, struct qos *q, struct err *e);
 
-/* Tells the agent the fields of mask. */
-int agent_write(const char *ifname, const struct qos *q, uint64_t mask, struct err *e);
-
 /* Whether it runs, and so whether what it is told reaches the kernel. */
 bool agent_runs(void);
 
