@@ -221,8 +221,9 @@ static int talk_status(struct nl *nl, struct nl_request *r, const char *ifname, 
 	return err;
 }
 
-/* The kernel reports what the driver said as a u8 in the reply, not as an error. */
-static int talk_code(struct nl *nl, struct nl_request *r, const char *ifname, uint8_t *code,
+/* The kernel reports what the driver said as a u8 in the reply, not as an error. *code, which may
+ * be NULL: that. */
+static int talk_ieee(struct nl *nl, struct nl_request *r, const char *ifname, uint8_t *code,
 		     struct err *e)
 {
 	struct status s = {.attr = DCB_ATTR_IEEE, .code = CODE_NONE};
@@ -230,20 +231,14 @@ static int talk_code(struct nl *nl, struct nl_request *r, const char *ifname, ui
 
 	if (err)
 		return err;
-	*code = s.code;
+	if (code)
+		*code = s.code;
 	err = dcbnl_errno(s.code);
 	if (err == -EOPNOTSUPP)
 		return err_set(e, err, "%s: the driver does not support this value", ifname);
 	if (err)
 		return err_sys(e, err, "%s: the driver refused", ifname);
 	return 0;
-}
-
-static int talk_ieee(struct nl *nl, struct nl_request *r, const char *ifname, struct err *e)
-{
-	uint8_t code;
-
-	return talk_code(nl, r, ifname, &code, e);
 }
 
 int dcbnl_set_object(struct nl *nl, const char *ifname, uint16_t attr, const void *data,
@@ -256,7 +251,7 @@ int dcbnl_set_object(struct nl *nl, const char *ifname, uint16_t attr, const voi
 	nest = nl_nest_start(&r, DCB_ATTR_IEEE);
 	nl_put_attr(&r, attr, data, size);
 	nl_nest_end(&r, nest);
-	return talk_ieee(nl, &r, ifname, e);
+	return talk_ieee(nl, &r, ifname, NULL, e);
 }
 
 static uint16_t entry_attr(uint8_t selector)
@@ -277,30 +272,13 @@ int dcbnl_set_trust(struct nl *nl, const char *ifname, const uint8_t trust[QOS_S
 		nl_put_attr(&r, entry_attr(trust[i]), &trust[i], 1);
 	nl_nest_end(&r, table);
 	nl_nest_end(&r, ieee);
-	return talk_ieee(nl, &r, ifname, e);
+	return talk_ieee(nl, &r, ifname, NULL, e);
 }
 
-static int change_entry(struct nl *nl, const char *ifname, uint16_t table_attr,
-			const struct app_change *change, struct err *e)
-{
-	struct nl_request r;
-	size_t ieee, table;
-	int err;
-
-	request_start(&r, RTM_SETDCB, change->add ? DCB_CMD_IEEE_SET : DCB_CMD_IEEE_DEL, ifname);
-	ieee = nl_nest_start(&r, DCB_ATTR_IEEE);
-	table = nl_nest_start(&r, table_attr);
-	nl_put_attr(&r, entry_attr(change->app.selector), &change->app, sizeof(change->app));
-	nl_nest_end(&r, table);
-	nl_nest_end(&r, ieee);
-	err = talk_ieee(nl, &r, ifname, e);
-	/* Another writer was faster, or the driver replaced it by itself: the readback judges. */
-	return err == (change->add ? -EEXIST : -ENOENT) ? 0 : err;
-}
-
-/* A driver that says more than 0 has done this one, and the kernel leaves the rest out. */
-static int change_run(struct nl *nl, const char *ifname, const struct app_change *change,
-		      unsigned int n, struct err *e)
+/* 1: not all of it may be done. A driver that says more than 0 has done this one, and the kernel
+ * leaves the rest out. */
+static int change_run(struct nl *nl, const char *ifname, uint16_t table_attr,
+		      const struct app_change *change, unsigned int n, struct err *e)
 {
 	struct nl_request r;
 	size_t ieee, table;
@@ -309,14 +287,14 @@ static int change_run(struct nl *nl, const char *ifname, const struct app_change
 
 	request_start(&r, RTM_SETDCB, change->add ? DCB_CMD_IEEE_SET : DCB_CMD_IEEE_DEL, ifname);
 	ieee = nl_nest_start(&r, DCB_ATTR_IEEE);
-	table = nl_nest_start(&r, DCB_ATTR_IEEE_APP_TABLE);
+	table = nl_nest_start(&r, table_attr);
 	for (unsigned int i = 0; i < n; i++)
 		nl_put_attr(&r, entry_attr(change[i].app.selector), &change[i].app,
 			    sizeof(change[i].app));
 	nl_nest_end(&r, table);
 	nl_nest_end(&r, ieee);
-	err = talk_code(nl, &r, ifname, &code, e);
-	/* Another writer was faster, or the driver replaced it by itself. */
+	err = talk_ieee(nl, &r, ifname, &code, e);
+	/* Another writer was faster, or the driver replaced it by itself: the readback judges. */
 	if (err == (change->add ? -EEXIST : -ENOENT))
 		return 1;
 	return err ? err : code != CODE_NONE;
@@ -330,7 +308,7 @@ int dcbnl_change_apps(struct nl *nl, const char *ifname, const struct app_change
 	for (unsigned int i = 0, end; !err && i < n; i = end) {
 		for (end = i + 1; end < n && change[end].add == change[i].add; end++)
 			;
-		err = change_run(nl, ifname, &change[i], end - i, e);
+		err = change_run(nl, ifname, DCB_ATTR_IEEE_APP_TABLE, &change[i], end - i, e);
 	}
 	return err;
 }
@@ -354,13 +332,13 @@ void dcbnl_app_error(const struct dcbnl_state *now, const struct app_change *cha
 int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,
 		      struct err *e)
 {
-	int err = change_entry(nl, ifname, DCBNL_ATTR_REWR, change, e);
+	int err = change_run(nl, ifname, DCBNL_ATTR_REWR, change, 1, e);
 
-	if (err)
+	if (err < 0)
 		err_prefix(e, "rewrite entry priority %u -> %s %u", change->app.priority,
 			   change->app.selector == QOS_APP_PCP ? "PCP" : "DSCP",
 			   change->app.protocol);
-	return err;
+	return err < 0 ? err : 0; /* one entry leaves nothing out */
 }
 
 int dcbnl_set_dcbx(struct nl *nl, const char *ifname, uint8_t mode, struct err *e)
