@@ -17,7 +17,6 @@
 
 #include "dcb/kernel/backend.h"
 #include "dcb/kernel/dcbnl.h"
-#include "dcb/kernel/ethtool.h"
 
 static int open_sockets(struct dcb *d, struct err *e)
 {
@@ -208,17 +207,6 @@ int dcb_pfc_counters(struct dcb *dcb, const char *ifname, uint64_t requests[QOS_
 	memcpy(requests, s.pfc.requests, sizeof(s.pfc.requests));
 	memcpy(indications, s.pfc.indications, sizeof(s.pfc.indications));
 	return 0;
-}
-
-int dcb_ethtool_stats(struct dcb *dcb, const char *ifname, char (**names)[32], uint64_t **values,
-		      unsigned int *n, struct err *e)
-{
-	return ethtool_stats(dcb->ioctl_fd, ifname, names, values, n, e);
-}
-
-int dcb_driver(struct dcb *dcb, const char *ifname, struct dcb_driver_info *info, struct err *e)
-{
-	return ethtool_driver(dcb->ioctl_fd, ifname, info, e);
 }
 
 int dcb_link_speed(struct dcb *dcb, const char *ifname, uint32_t *mbps, struct err *e)

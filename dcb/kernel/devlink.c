@@ -15,7 +15,6 @@
 #include <time.h>
 
 #include "dcb/kernel/backend.h"
-#include "dcb/kernel/ethtool.h"
 #include "dcb/kernel/link.h"
 #include "dcb/kernel/sysfs.h"
 

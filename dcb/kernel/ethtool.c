@@ -12,9 +12,12 @@
 #include <linux/genetlink.h>
 #include <linux/if.h>
 #include <linux/sockios.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+
+#include "dcb/kernel/backend.h"
 
 #define STATS_MAX   65536
 #define STATS_SLACK 4096
@@ -111,46 +114,33 @@ static int ethtool_ioctl(int fd, const char *ifname, void *data)
 	return ioctl(fd, SIOCETHTOOL, &ifr) < 0 ? -errno : 0;
 }
 
-static void copy_text(char *to, size_t room, const char *from, size_t size)
-{
-	size_t n = strnlen(from, size);
-
-	if (n >= room)
-		n = room - 1;
-	memcpy(to, from, n);
-	to[n] = '\0';
-}
-
-int ethtool_driver(int fd, const char *ifname, struct dcb_driver_info *info, struct err *e)
+int dcb_driver(struct dcb *dcb, const char *ifname, struct dcb_driver_info *info, struct err *e)
 {
 	struct ethtool_drvinfo d = {.cmd = ETHTOOL_GDRVINFO};
-	int err = ethtool_ioctl(fd, ifname, &d);
+	int err = ethtool_ioctl(dcb->ioctl_fd, ifname, &d);
 
 	if (err)
 		return err_sys(e, err, "%s: driver information", ifname);
-	copy_text(info->driver, sizeof(info->driver), d.driver, sizeof(d.driver));
-	copy_text(info->version, sizeof(info->version), d.version, sizeof(d.version));
-	copy_text(info->firmware, sizeof(info->firmware), d.fw_version, sizeof(d.fw_version));
-	copy_text(info->bus, sizeof(info->bus), d.bus_info, sizeof(d.bus_info));
+	/* Members of 32 bytes, in which a driver may leave no room for the NUL. */
+	snprintf(info->driver, sizeof(info->driver), "%.31s", d.driver);
+	snprintf(info->version, sizeof(info->version), "%.31s", d.version);
+	snprintf(info->firmware, sizeof(info->firmware), "%.32s", d.fw_version);
+	snprintf(info->bus, sizeof(info->bus), "%.32s", d.bus_info);
 	return 0;
 }
 
-static int stats_count(int fd, const char *ifname, unsigned int *n)
+/* How many strings the driver has in a set, 0 when it has no such set. */
+static int strings_count(int fd, const char *ifname, enum ethtool_stringset set, uint32_t *n)
 {
 	struct {
 		struct ethtool_sset_info info;
 		uint32_t count;
-	} s = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = UINT64_C(1) << ETH_SS_STATS}};
+	} s = {.info = {.cmd = ETHTOOL_GSSET_INFO, .sset_mask = UINT64_C(1) << set}};
 	int err = ethtool_ioctl(fd, ifname, &s);
 
-	if (err)
-		return err;
-	if (!s.info.sset_mask || !s.count)
-		return -EOPNOTSUPP;
-	if (s.count > STATS_MAX)
-		return -EMSGSIZE;
-	*n = s.count;
-	return 0;
+	if (!err)
+		*n = s.info.sset_mask ? s.count : 0;
+	return err;
 }
 
 static int stats_names(int fd, const char *ifname, unsigned int n, char (*names)[32])
@@ -168,8 +158,8 @@ static int stats_names(int fd, const char *ifname, unsigned int n, char (*names)
 	if (!err && g->len != n)
 		err = -EAGAIN;
 	for (unsigned int i = 0; !err && i < n; i++)
-		copy_text(names[i], sizeof(names[i]), (char *)g->data + i * ETH_GSTRING_LEN,
-			  ETH_GSTRING_LEN);
+		snprintf(names[i], sizeof(names[i]), "%.31s",
+			 (char *)g->data + i * ETH_GSTRING_LEN);
 	free(g);
 	return err;
 }
@@ -193,21 +183,25 @@ static int stats_values(int fd, const char *ifname, unsigned int n, uint64_t *va
 	return err;
 }
 
-int ethtool_stats(int fd, const char *ifname, char (**names)[32], uint64_t **values,
-		  unsigned int *n, struct err *e)
+int dcb_ethtool_stats(struct dcb *dcb, const char *ifname, char (**names)[32], uint64_t **values,
+		      unsigned int *n, struct err *e)
 {
 	char(*text)[32] = NULL;
 	uint64_t *value = NULL;
-	unsigned int count;
-	int err = stats_count(fd, ifname, &count);
+	uint32_t count;
+	int err = strings_count(dcb->ioctl_fd, ifname, ETH_SS_STATS, &count);
 
+	if (!err && !count)
+		err = -EOPNOTSUPP;
+	if (!err && count > STATS_MAX)
+		err = -EMSGSIZE;
 	if (err)
 		goto fail;
 	text = calloc(count, sizeof(*text));
 	value = calloc(count, sizeof(*value));
-	err = text && value ? stats_names(fd, ifname, count, text) : -ENOMEM;
+	err = text && value ? stats_names(dcb->ioctl_fd, ifname, count, text) : -ENOMEM;
 	if (!err)
-		err = stats_values(fd, ifname, count, value);
+		err = stats_values(dcb->ioctl_fd, ifname, count, value);
 	if (err)
 		goto fail;
 	*names = text;
@@ -218,4 +212,129 @@ fail:
 	free(text);
 	free(value);
 	return err_sys(e, err, "%s: statistics", ifname);
+}
+
+/* Private flags and tunables: small settings that drivers hand out by ioctl, in a table of names
+ * each driver makes itself. A flag that nobody here knows is left as it is. */
+
+#define FLAGS_MAX 32 /* they are bits of a u32 */
+
+/* Names of the flag, and whether it is set while the agent runs. */
+static const struct {
+	const char *name;
+	bool on;
+} agent_flags[] = {
+	{"fw-lldp-agent", true},
+	{"disable-fw-lldp", false},
+};
+
+/* The bit of the agent's flag and the sense of it. -ENOENT: the driver has none. */
+static int find_agent(int fd, const char *ifname, uint32_t *bit, bool *on)
+{
+	struct {
+		struct ethtool_gstrings head;
+		char name[FLAGS_MAX + 1][ETH_GSTRING_LEN];
+	} strings = {.head = {.cmd = ETHTOOL_GSTRINGS, .string_set = ETH_SS_PRIV_FLAGS}};
+	uint32_t count;
+	int err;
+
+	if (strings_count(fd, ifname, ETH_SS_PRIV_FLAGS, &count) || !count || count > FLAGS_MAX)
+		return -ENOENT;
+	strings.head.len = count;
+	err = ethtool_ioctl(fd, ifname, &strings);
+	if (err)
+		return err;
+	for (unsigned int i = 0; i < count && i < strings.head.len; i++)
+		for (unsigned int k = 0; k < ARRAY_SIZE(agent_flags); k++)
+			if (!strncmp(strings.name[i], agent_flags[k].name, ETH_GSTRING_LEN)) {
+				*bit = 1u << i;
+				*on = agent_flags[k].on;
+				return 0;
+			}
+	return -ENOENT;
+}
+
+struct tunable {
+	struct ethtool_tunable head;
+	uint16_t value;
+};
+
+static void storm_fill(struct tunable *t, uint32_t cmd, uint16_t ms)
+{
+	*t = (struct tunable){
+		.head = {.cmd = cmd,
+			 .id = ETHTOOL_PFC_PREVENTION_TOUT,
+			 .type_id = ETHTOOL_TUNABLE_U16,
+			 .len = sizeof(uint16_t)},
+	};
+	memcpy(t->head.data, &ms, sizeof(ms));
+}
+
+/* A value that no profile can have, and no driver takes, is unknown. */
+static bool storm_known(uint16_t ms)
+{
+	const struct qos_field *f = &qos_fields[QOS_PFC_STORM];
+
+	return (ms >= f->min && ms <= f->max) || qos_word_text(f->words, ms);
+}
+
+static void storm_read(int fd, const char *ifname, struct qos *q)
+{
+	struct tunable t;
+	uint16_t ms;
+
+	storm_fill(&t, ETHTOOL_GTUNABLE, 0);
+	if (ethtool_ioctl(fd, ifname, &t))
+		return;
+	memcpy(&ms, t.head.data, sizeof(ms));
+	if (!storm_known(ms))
+		return;
+	q->pfc_storm_ms = ms;
+	q->has |= QOS_BIT(QOS_PFC_STORM);
+}
+
+int ethtool_flags_read(int fd, const char *ifname, struct qos *q, struct err *e)
+{
+	struct ethtool_value flags = {.cmd = ETHTOOL_GPFLAGS};
+	uint32_t bit = 0;
+	bool on = false;
+	int err = find_agent(fd, ifname, &bit, &on);
+
+	if (!err)
+		err = ethtool_ioctl(fd, ifname, &flags);
+	if (err == -ENODEV)
+		return err_sys(e, err, "%s: private flags", ifname);
+	if (!err) {
+		q->firmware_agent = !(flags.data & bit) != on;
+		q->has |= QOS_BIT(QOS_FIRMWARE_AGENT);
+	}
+	storm_read(fd, ifname, q);
+	return 0;
+}
+
+int ethtool_agent_write(int fd, const char *ifname, bool on, struct err *e)
+{
+	struct ethtool_value flags = {.cmd = ETHTOOL_GPFLAGS};
+	uint32_t bit = 0;
+	bool sense = false;
+	int err = find_agent(fd, ifname, &bit, &sense);
+
+	if (!err)
+		err = ethtool_ioctl(fd, ifname, &flags);
+	if (!err) {
+		flags.cmd = ETHTOOL_SPFLAGS;
+		flags.data = on == sense ? flags.data | bit : flags.data & ~bit;
+		err = ethtool_ioctl(fd, ifname, &flags);
+	}
+	return err ? err_sys(e, err, "%s: the firmware's LLDP agent", ifname) : 0;
+}
+
+int ethtool_storm_write(int fd, const char *ifname, uint16_t ms, struct err *e)
+{
+	struct tunable t;
+	int err;
+
+	storm_fill(&t, ETHTOOL_STUNABLE, ms);
+	err = ethtool_ioctl(fd, ifname, &t);
+	return err ? err_sys(e, err, "%s: PFC storm prevention", ifname) : 0;
 }

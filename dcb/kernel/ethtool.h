@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ethtool: link pause by generic netlink; driver information and statistics by ioctl, which no
- * netlink message carries for all drivers.
+ * ethtool: link pause by generic netlink; private flags and tunables by ioctl, which no netlink
+ * message carries for all drivers. Driver information and statistics: dcb_driver() and
+ * dcb_ethtool_stats().
  */
 #ifndef DCB_ETHTOOL_H
 #define DCB_ETHTOOL_H
 
-#include "dcb/kernel/dcb.h"
 #include "dcb/kernel/nl.h"
+#include "profiles/qos.h"
 
 /* Adds the pause fields. Not an error where the device has none. */
 int ethtool_pause_read(struct nl *nl, int family, const char *ifname, struct qos *q, struct err *e);
@@ -22,10 +23,5 @@ int ethtool_pause_write(struct nl *nl, int family, const char *ifname, const str
 int ethtool_flags_read(int fd, const char *ifname, struct qos *q, struct err *e);
 int ethtool_agent_write(int fd, const char *ifname, bool on, struct err *e);
 int ethtool_storm_write(int fd, const char *ifname, uint16_t ms, struct err *e);
-
-/* See dcb_driver() and dcb_ethtool_stats(). fd is any socket. */
-int ethtool_driver(int fd, const char *ifname, struct dcb_driver_info *info, struct err *e);
-int ethtool_stats(int fd, const char *ifname, char (**names)[32], uint64_t **values,
-		  unsigned int *n, struct err *e);
 
 #endif

@@ -18,64 +18,6 @@
 #include "dcb/kernel/link.h"
 #include "profiles/qos.h"
 
-/* Writes the APP table of a port: all changes of one kind in one message, in the order in which
- * they must happen. Drivers that do not get along with that (ice ends a message behind an entry
- * that changed something) get them one by one. */
-
-/* Sends them at once, or one by one where a driver does not go on behind its first. */
-static int send_apps(struct dcb *dcb, const struct dcb_port *port, const struct app_change *change,
-		     unsigned int n, bool at_once, struct err *e)
-{
-	struct dcbnl_state now;
-	int err = 0;
-
-	if (at_once)
-		err = dcbnl_change_apps(dcb->route, port->ifname, change, n, e);
-	for (unsigned int i = 0; !at_once && err >= 0 && i < n; i++)
-		err = dcbnl_change_apps(dcb->route, port->ifname, &change[i], 1, e);
-	if (err >= 0)
-		return at_once ? err : 0;
-	/* The kernel stops at the one that is refused. */
-	if (!dcbnl_get(dcb->route, port->ifname, &now, NULL))
-		dcbnl_app_error(&now, change, n, e);
-	return err;
-}
-
-/* 1: not all of it is done. */
-static int app_pass(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		    uint64_t mask, unsigned int habits, bool at_once, struct err *e)
-{
-	struct app_change change[2 * (QOS_DSCPS + QOS_APPS_MAX)];
-	struct dcbnl_state s;
-	int n, err = dcbnl_get(dcb->route, port->ifname, &s, e);
-
-	if (err)
-		return err;
-	if (!s.has_app)
-		return err_set(e, -EOPNOTSUPP, "%s: the driver has no APP table", port->ifname);
-	n = dcbnl_app_changes(&s, q, mask, habits, change, ARRAY_SIZE(change));
-	if (n < 0)
-		return err_sys(e, n, "%s: APP table", port->ifname);
-	return send_apps(dcb, port, change, (unsigned int)n, at_once, e);
-}
-
-/* Makes the entries that mask (QOS_TRUST, QOS_DSCP_PRIO, QOS_APP) covers what q says; the caller
- * reads back. -EOPNOTSUPP without an APP table; an entry that is refused is named in e. */
-static int app_write(struct dcb *dcb, const struct dcb_port *port, const struct driver_quirk *quirk,
-		     const struct qos *q, uint64_t mask, struct err *e)
-{
-	unsigned int habits = (quirk->app_replaces ? APP_REPLACES : 0) |
-			      (quirk->dscp_flip_resets ? APP_LAST_RESETS : 0);
-	int err = app_pass(dcb, port, q, mask, habits, true, e);
-
-	if (err > 0)
-		err = app_pass(dcb, port, q, mask, habits, false, e);
-	/* What the driver did not replace after all. */
-	if (!err && quirk->app_replaces)
-		err = app_pass(dcb, port, q, mask, 0, false, e);
-	return err;
-}
-
 #define BIT(id)	      QOS_BIT(QOS_##id)
 #define ETS_FIELDS    (BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
 #define PFC_FIELDS    (BIT(PFC_ENABLED) | BIT(PFC_DELAY))
@@ -86,14 +28,16 @@ static int app_write(struct dcb *dcb, const struct dcb_port *port, const struct 
 #define CC_FIELDS                                                                                  \
 	(BIT(NP_ENABLE) | BIT(RP_ENABLE) | BIT(CNP_DSCP) | BIT(CNP_PRIO) | BIT(CNP_INTERVAL) |     \
 	 BIT(CC_PARAMS) | BIT(CC_ALGORITHM) | BIT(VERBS_TOS))
+/* What dcbnl does not have. */
+#define OTHER_FIELDS                                                                               \
+	(BIT(MTU) | PAUSE_FIELDS | CM_FIELDS | FLAG_FIELDS | BIT(VLAN_PRIO) | BIT(ROCE_ENABLE) |   \
+	 CC_FIELDS)
 
 static const struct driver_quirk *port_quirk(struct dcb *dcb, const struct dcb_port *port)
 {
 	struct dcb_driver_info info;
 
-	if (ethtool_driver(dcb->ioctl_fd, port->ifname, &info, NULL))
-		return driver_quirk_find("");
-	return driver_quirk_find(info.driver);
+	return driver_quirk_find(dcb_driver(dcb, port->ifname, &info, NULL) ? "" : info.driver);
 }
 
 static bool has_ibdev(const struct dcb_port *port)
@@ -117,120 +61,65 @@ static int read_dcbnl(struct dcb *dcb, const struct dcb_port *port, struct qos *
 	return 0;
 }
 
-/* The driver's own files; the bus address is a name in debugfs. */
-static void cc_place(struct dcb *dcb, const struct dcb_port *port, struct dcb_driver_info *info,
-		     struct cc_roots *roots, struct cc_names *names)
-{
-	*roots = (struct cc_roots){dcb->sysfs_fd, dcb->debugfs_fd, dcb->configfs_fd};
-	if (ethtool_driver(dcb->ioctl_fd, port->ifname, info, NULL))
-		info->bus[0] = '\0';
-	*names = (struct cc_names){port->ifname, port->ibdev ? port->ibdev : "", info->bus,
-				   port->ib_port};
-}
-
-static int read_cc(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
-		   struct err *e)
-{
-	struct dcb_driver_info info = {0};
-	struct cc_roots roots;
-	struct cc_names names;
-
-	(void)has_dcb;
-	(void)e;
-	cc_place(dcb, port, &info, &roots, &names);
-	cc_read(&roots, &names, q);
-	return 0;
-}
-
-static int read_mtu(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
-		    struct err *e)
-{
-	int err = link_mtu_read(dcb->route, port->ifname, &q->mtu, e);
-
-	(void)has_dcb;
-	if (!err)
-		q->has |= BIT(MTU);
-	return err;
-}
-
-static int read_pause(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
-		      struct err *e)
-{
-	(void)has_dcb;
-	return ethtool_pause_read(dcb->generic, dcb->ethtool_family, port->ifname, q, e);
-}
-
-static int read_rdma_cm(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
-			struct err *e)
-{
-	(void)has_dcb;
-	if (!has_ibdev(port))
-		return 0;
-	return configfs_read(dcb->configfs_fd, port->ibdev, port->ib_port, q, e);
-}
-
-static int read_flags(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
-		      struct err *e)
-{
-	(void)has_dcb;
-	return ethtool_flags_read(dcb->ioctl_fd, port->ifname, q, e);
-}
-
-static int read_vlan(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
-		     struct err *e)
-{
-	(void)has_dcb;
-	(void)e;
-	vlan_read(dcb, port->ifname, q);
-	return 0;
-}
-
 /* Of the drivers that have it, because it is a question more. */
-static int read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
-		     struct err *e)
+static void read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *q)
 {
 	static const char *const drivers[] = {"mlx5_core", "ice", "bnxt_en"};
 	const char *driver = port_quirk(dcb, port)->driver;
 	struct devlink_roce roce;
 
-	(void)has_dcb;
-	(void)e;
 	for (unsigned int i = 0; driver && i < ARRAY_SIZE(drivers); i++) {
 		if (strcmp(driver, drivers[i]) || devlink_roce_read(dcb, port->ifname, &roce, NULL))
 			continue;
 		q->roce_enable = roce.on;
 		q->has |= BIT(ROCE_ENABLE);
 	}
-	return 0;
 }
 
-/* Where fields are read: the first that must be there comes first. */
-static const struct source {
-	uint64_t fields;
-	int (*read)(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
-		    struct err *e);
-} sources[] = {
-	{BIT(MTU), read_mtu},
-	{~(BIT(MTU) | PAUSE_FIELDS | CM_FIELDS | FLAG_FIELDS | BIT(VLAN_PRIO) | BIT(ROCE_ENABLE) |
-	   CC_FIELDS),
-	 read_dcbnl},
-	{PAUSE_FIELDS, read_pause},
-	{CM_FIELDS, read_rdma_cm},
-	{FLAG_FIELDS, read_flags},
-	{BIT(VLAN_PRIO), read_vlan},
-	{BIT(ROCE_ENABLE), read_roce},
-	{CC_FIELDS, read_cc},
-};
+/* The driver's own files; the bus address is a name in debugfs. */
+static void cc_place(struct dcb *dcb, const struct dcb_port *port, struct dcb_driver_info *info,
+		     struct cc_roots *roots, struct cc_names *names)
+{
+	*roots = (struct cc_roots){dcb->sysfs_fd, dcb->debugfs_fd, dcb->configfs_fd};
+	if (dcb_driver(dcb, port->ifname, info, NULL))
+		info->bus[0] = '\0';
+	*names = (struct cc_names){port->ifname, port->ibdev ? port->ibdev : "", info->bus,
+				   port->ib_port};
+}
 
+/* Adds these fields at least: each interface of the kernel is asked for all that it has. The MTU
+ * comes first: it shows that there is such a netdev. */
 static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
 			    struct qos *q, bool *has_dcb, struct err *e)
 {
+	struct dcb_driver_info info = {0};
+	struct cc_roots roots;
+	struct cc_names names;
 	int err = 0;
 
-	for (unsigned int i = 0; !err && i < ARRAY_SIZE(sources); i++)
-		if (fields & sources[i].fields)
-			err = sources[i].read(dcb, port, q, has_dcb, e);
-	return err;
+	if (fields & BIT(MTU)) {
+		err = link_mtu_read(dcb->route, port->ifname, &q->mtu, e);
+		q->has |= err ? 0 : BIT(MTU);
+	}
+	if (!err && fields & ~OTHER_FIELDS)
+		err = read_dcbnl(dcb, port, q, has_dcb, e);
+	if (!err && fields & PAUSE_FIELDS)
+		err = ethtool_pause_read(dcb->generic, dcb->ethtool_family, port->ifname, q, e);
+	if (!err && fields & CM_FIELDS && has_ibdev(port))
+		err = configfs_read(dcb->configfs_fd, port->ibdev, port->ib_port, q, e);
+	if (!err && fields & FLAG_FIELDS)
+		err = ethtool_flags_read(dcb->ioctl_fd, port->ifname, q, e);
+	if (err)
+		return err;
+	if (fields & BIT(VLAN_PRIO))
+		vlan_read(dcb, port->ifname, q);
+	if (fields & BIT(ROCE_ENABLE))
+		read_roce(dcb, port, q);
+	if (fields & CC_FIELDS) {
+		cc_place(dcb, port, &info, &roots, &names);
+		cc_read(&roots, &names, q);
+	}
+	return 0;
 }
 
 static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
@@ -259,9 +148,6 @@ static int absent(const struct dcb_port *port, const char *what, struct err *e)
 {
 	return err_set(e, -EOPNOTSUPP, "%s: the driver has no %s", port->ifname, what);
 }
-
-typedef int object_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-			 uint64_t mask, struct err *e);
 
 static int write_dcbx(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		      uint64_t mask, struct err *e)
@@ -308,17 +194,61 @@ static int write_struct(struct dcb *dcb, const struct dcb_port *port, const stru
 				(const uint8_t *)&s + row->offset, row->size, e);
 }
 
+/* Sends the changes of an APP table in the order in which they must happen: all of one kind in one
+ * message, or one by one for drivers that do not get along with that (ice ends a message behind an
+ * entry that changed something). */
+static int send_apps(struct dcb *dcb, const struct dcb_port *port, const struct app_change *change,
+		     unsigned int n, bool at_once, struct err *e)
+{
+	struct dcbnl_state now;
+	int err = 0;
+
+	if (at_once)
+		err = dcbnl_change_apps(dcb->route, port->ifname, change, n, e);
+	for (unsigned int i = 0; !at_once && err >= 0 && i < n; i++)
+		err = dcbnl_change_apps(dcb->route, port->ifname, &change[i], 1, e);
+	if (err >= 0)
+		return at_once ? err : 0;
+	/* The kernel stops at the one that is refused. */
+	if (!dcbnl_get(dcb->route, port->ifname, &now, NULL))
+		dcbnl_app_error(&now, change, n, e);
+	return err;
+}
+
+/* 1: not all of it is done. */
+static int app_pass(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		    uint64_t mask, unsigned int habits, bool at_once, struct err *e)
+{
+	struct app_change change[2 * (QOS_DSCPS + QOS_APPS_MAX)];
+	struct dcbnl_state s;
+	int n, err = dcbnl_get(dcb->route, port->ifname, &s, e);
+
+	if (err)
+		return err;
+	if (!s.has_app)
+		return absent(port, "APP table", e);
+	n = dcbnl_app_changes(&s, q, mask, habits, change, ARRAY_SIZE(change));
+	if (n < 0)
+		return err_sys(e, n, "%s: APP table", port->ifname);
+	return send_apps(dcb, port, change, (unsigned int)n, at_once, e);
+}
+
+/* Makes the entries that mask (QOS_TRUST, QOS_DSCP_PRIO, QOS_APP) covers what q says.
+ * -EOPNOTSUPP without an APP table; an entry that is refused is named in e. */
 static int write_app(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		     uint64_t mask, struct err *e)
 {
-	return app_write(dcb, port, port_quirk(dcb, port), q, mask, e);
-}
+	const struct driver_quirk *quirk = port_quirk(dcb, port);
+	unsigned int habits = (quirk->app_replaces ? APP_REPLACES : 0) |
+			      (quirk->dscp_flip_resets ? APP_LAST_RESETS : 0);
+	int err = app_pass(dcb, port, q, mask, habits, true, e);
 
-static int write_trust(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		       uint64_t mask, struct err *e)
-{
-	(void)mask;
-	return dcbnl_set_trust(dcb->route, port->ifname, q->app_trust, e);
+	if (err > 0)
+		err = app_pass(dcb, port, q, mask, habits, false, e);
+	/* What the driver did not replace after all. */
+	if (!err && quirk->app_replaces)
+		err = app_pass(dcb, port, q, mask, 0, false, e);
+	return err;
 }
 
 static int write_rewrite(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
@@ -337,26 +267,6 @@ static int write_rewrite(struct dcb *dcb, const struct dcb_port *port, const str
 	for (unsigned int i = 0; !err && i < n; i++)
 		err = dcbnl_change_rewr(dcb->route, port->ifname, &change[i], e);
 	return err;
-}
-
-static int write_pause(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		       uint64_t mask, struct err *e)
-{
-	return ethtool_pause_write(dcb->generic, dcb->ethtool_family, port->ifname, q, mask, e);
-}
-
-static int write_mtu(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		     uint64_t mask, struct err *e)
-{
-	(void)mask;
-	return link_mtu_write(dcb->route, port->ifname, q->mtu, e);
-}
-
-static int write_vlan(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		      uint64_t mask, struct err *e)
-{
-	(void)mask;
-	return vlan_write(dcb, port->ifname, q, e);
 }
 
 static int write_rdma_cm(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
@@ -378,65 +288,63 @@ static int write_cc(struct dcb *dcb, const struct dcb_port *port, const struct q
 	return cc_write(&roots, &names, q, mask, e);
 }
 
-static int write_roce(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		      uint64_t mask, struct err *e)
-{
-	(void)mask;
-	return devlink_roce_write(dcb, port->ifname, q->roce_enable, e);
-}
-
-static int write_agent(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+static int write_pause(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		       uint64_t mask, struct err *e)
 {
-	(void)mask;
-	return ethtool_agent_write(dcb->ioctl_fd, port->ifname, q->firmware_agent, e);
+	return ethtool_pause_write(dcb->generic, dcb->ethtool_family, port->ifname, q, mask, e);
 }
 
-static int write_storm(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+/* Objects of one value. */
+static int write_value(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		       uint64_t mask, struct err *e)
 {
-	(void)mask;
-	return ethtool_storm_write(dcb->ioctl_fd, port->ifname, q->pfc_storm_ms, e);
-}
-
-/* What dcbnl and the other interfaces of the kernel do not have: it is an LLDP agent's. */
-static int write_agent_alone(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-			     uint64_t mask, struct err *e)
-{
-	(void)dcb;
-	(void)q;
-	(void)mask;
-	return err_set(e, -EOPNOTSUPP, "%s: an LLDP agent decides this, not the kernel",
-		       port->ifname);
+	switch (__builtin_ctzll(mask)) {
+	case QOS_ROCE_ENABLE:
+		return devlink_roce_write(dcb, port->ifname, q->roce_enable, e);
+	case QOS_FIRMWARE_AGENT:
+		return ethtool_agent_write(dcb->ioctl_fd, port->ifname, q->firmware_agent, e);
+	case QOS_APP_TRUST:
+		return dcbnl_set_trust(dcb->route, port->ifname, q->app_trust, e);
+	case QOS_MTU:
+		return link_mtu_write(dcb->route, port->ifname, q->mtu, e);
+	case QOS_VLAN_PRIO:
+		return vlan_write(dcb, port->ifname, q, e);
+	case QOS_PFC_STORM:
+		return ethtool_storm_write(dcb->ioctl_fd, port->ifname, q->pfc_storm_ms, e);
+	default: /* no interface of the kernel has it */
+		return err_set(e, -EOPNOTSUPP, "%s: an LLDP agent decides this, not the kernel",
+			       port->ifname);
+	}
 }
 
 /* One row an object: the fields that are written together. */
 static const struct object {
 	uint64_t fields;
-	object_write *write;
+	int (*write)(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+		     uint64_t mask, struct err *e);
 	bool dcbnl;
 } objects[] = {
-	{BIT(ROCE_ENABLE), write_roce, false},
-	{BIT(FIRMWARE_AGENT), write_agent, false},
+	{BIT(ROCE_ENABLE), write_value, false},
+	{BIT(FIRMWARE_AGENT), write_value, false},
 	{BIT(DCBX_MODE), write_dcbx, true},
-	{BIT(ADMIN_STATUS), write_agent_alone, false},
-	{BIT(ADVERTISE), write_agent_alone, false},
-	{BIT(RECO_PRIO_TC) | BIT(RECO_TSA) | BIT(RECO_BW), write_agent_alone, false},
-	{BIT(PFC_WILLING), write_agent_alone, false},
+	{BIT(ADMIN_STATUS), write_value, false},
+	{BIT(ADVERTISE), write_value, false},
+	{BIT(RECO_PRIO_TC) | BIT(RECO_TSA) | BIT(RECO_BW), write_value, false},
+	{BIT(PFC_WILLING), write_value, false},
 	{BIT(TRUST) | BIT(DSCP_PRIO), write_app, true},
 	{BIT(APP), write_app, true},
-	{BIT(APP_TRUST), write_trust, true},
+	{BIT(APP_TRUST), write_value, true},
 	{BIT(REWRITE_DSCP) | BIT(REWRITE_PCP), write_rewrite, true},
 	{ETS_FIELDS, write_struct, true},
 	{BIT(TC_MAXRATE), write_struct, true},
 	{PFC_FIELDS, write_struct, true},
 	{BUFFER_FIELDS, write_struct, true},
 	{PAUSE_FIELDS, write_pause, false},
-	{BIT(MTU), write_mtu, false},
-	{BIT(VLAN_PRIO), write_vlan, false},
+	{BIT(MTU), write_value, false},
+	{BIT(VLAN_PRIO), write_value, false},
 	{BIT(ROCE_VERSION), write_rdma_cm, false},
 	{BIT(CM_TOS), write_rdma_cm, false},
-	{BIT(PFC_STORM), write_storm, false},
+	{BIT(PFC_STORM), write_value, false},
 	{BIT(NP_ENABLE), write_cc, false},
 	{BIT(RP_ENABLE), write_cc, false},
 	{BIT(CNP_DSCP), write_cc, false},
@@ -447,17 +355,17 @@ static const struct object {
 	{BIT(VERBS_TOS), write_cc, false},
 };
 
-static const struct object *object_of(enum qos_field_id field)
+static const struct object *object_of(uint64_t fields)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
-		if (objects[i].fields & QOS_BIT(field))
+		if (objects[i].fields & fields)
 			return &objects[i];
 	return NULL;
 }
 
 uint64_t dcb_object_fields(enum qos_field_id field)
 {
-	const struct object *o = object_of(field);
+	const struct object *o = object_of(QOS_BIT(field));
 
 	return o ? o->fields : 0;
 }
@@ -475,11 +383,12 @@ uint64_t dcb_dcbnl_fields(void)
 static int kernel_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 			uint64_t mask, struct err *e)
 {
+	const struct object *o = object_of(mask);
+
 	if (port->agent == DCB_AGENT_LLDPAD && mask & dcb_lldpad.fields())
 		return dcb_lldpad.write(port->ifname, q, mask & dcb_lldpad.fields(), e);
-	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
-		if (objects[i].fields & mask)
-			return objects[i].write(dcb, port, q, objects[i].fields & mask, e);
+	if (o)
+		return o->write(dcb, port, q, o->fields & mask, e);
 	return err_set(e, -EOPNOTSUPP, "%s: nothing that can be written", port->ifname);
 }
 
