@@ -68,40 +68,35 @@ static bool is_driven(const struct cc_roots *roots, const struct cc_names *names
 	return false;
 }
 
-/* Opens a file of a place; sub: "" or the number of a priority. */
-static int open_file(const struct cc_roots *roots, const struct cc_names *names,
-		     const struct cc_place *place, const char *file, const char *sub, int flags)
+/* The path of a file of a place; sub: "" or the number of a priority. Returns the root it is below,
+ * or -errno. */
+static int file_path(const struct cc_roots *roots, const struct cc_names *names,
+		     const struct cc_place *place, const char *file, const char *sub,
+		     char path[PATH_LENGTH])
 {
 	const char *name = name_of(names, place);
-	int root = root_of(roots, place->tree), fd;
-	char path[PATH_LENGTH], number[16] = "";
+	int root = root_of(roots, place->tree);
+	char number[16] = "";
 
 	if (root < 0 || !sysfs_is_element(name) ||
 	    (place->load_time && !is_driven(roots, names, place)))
 		return -ENOENT;
 	if (place->name == CC_BY_IB_PORT)
 		snprintf(number, sizeof(number), "%u", names->ib_port);
-	if (snprintf(path, sizeof(path), "%s%s%s%s/%s%s%s", place->before, name, place->after,
-		     number, file, sub[0] ? "/" : "", sub) >= (int)sizeof(path))
+	if (snprintf(path, PATH_LENGTH, "%s%s%s%s/%s%s%s", place->before, name, place->after,
+		     number, file, sub[0] ? "/" : "", sub) >= PATH_LENGTH)
 		return -ENAMETOOLONG;
-	fd = openat(root, path, flags | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	return root;
 }
 
 static int read_text(const struct cc_roots *roots, const struct cc_names *names,
 		     const struct cc_row *row, const char *sub, char *text, size_t size)
 {
-	const struct cc_place *place = &cc_places[row->place];
-	int fd = open_file(roots, names, place, row->file, sub, O_RDONLY), err;
-	ssize_t n;
+	char path[PATH_LENGTH];
+	int root = file_path(roots, names, &cc_places[row->place], row->file, sub, path);
+	ssize_t n = root < 0 ? root : sysfs_read(root, path, text, size);
 
-	if (fd < 0)
-		return fd;
-	n = read(fd, text, size - 1);
-	err = n < 0 ? -errno : 0;
-	close(fd);
-	text[err ? 0 : n] = '\0';
-	return err;
+	return n < 0 ? (int)n : 0;
 }
 
 /* A whole number in any base C has, and nothing behind it. */
@@ -221,15 +216,10 @@ static int put_text(const struct cc_roots *roots, const struct cc_names *names,
 		    const struct cc_place *place, const char *file, const char *sub,
 		    const char *text)
 {
-	int fd = open_file(roots, names, place, file, sub, O_WRONLY | O_TRUNC), err = 0;
-	size_t n = strlen(text);
+	char path[PATH_LENGTH];
+	int root = file_path(roots, names, place, file, sub, path);
 
-	if (fd < 0)
-		return fd;
-	if (write(fd, text, n) != (ssize_t)n)
-		err = errno ? -errno : -EIO;
-	close(fd);
-	return err;
+	return root < 0 ? root : sysfs_write(root, path, text);
 }
 
 static int put_number(const struct cc_roots *roots, const struct cc_names *names,
@@ -356,17 +346,12 @@ static bool has_service_profile(const struct cc_roots *roots, const struct cc_na
 	static const char key[] = "fw_service_prof_type_sup";
 	char path[PATH_LENGTH], text[4096];
 	const char *at;
-	ssize_t n;
-	int fd;
 
-	if (roots->debugfs < 0 || !sysfs_is_element(names->ibdev))
+	if (!sysfs_is_element(names->ibdev))
 		return false;
 	snprintf(path, sizeof(path), "bnxt_re/%.63s/info", names->ibdev);
-	fd = openat(roots->debugfs, path, O_RDONLY | O_CLOEXEC);
-	n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	text[n < 0 ? 0 : n] = '\0';
+	if (sysfs_read(roots->debugfs, path, text, sizeof(text)) < 0)
+		return false;
 	at = strstr(text, key);
 	if (!at)
 		return false;
@@ -418,13 +403,10 @@ bool cc_elsewhere(const struct cc_roots *roots, const struct cc_names *names,
 /* securityfs says "none [integrity] confidentiality"; any but none closes debugfs, lockdown(7). */
 static bool locked_down(int sysfs)
 {
-	int fd = openat(sysfs, "kernel/security/lockdown", O_RDONLY | O_CLOEXEC);
-	char text[64] = "";
-	ssize_t n = fd < 0 ? 0 : read(fd, text, sizeof(text) - 1);
+	char text[64];
 
-	if (fd >= 0)
-		close(fd);
-	return n > 0 && !strstr(text, "[none]");
+	return sysfs_read(sysfs, "kernel/security/lockdown", text, sizeof(text)) > 0 &&
+	       !strstr(text, "[none]");
 }
 
 const char *cc_hidden(const struct cc_roots *roots)

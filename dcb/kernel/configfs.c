@@ -17,8 +17,6 @@
 
 #define CM_PATH_MAX 256
 
-static const char *const mode_text[] = {[1] = "IB/RoCE v1", [2] = "RoCE v2"};
-
 bool configfs_rdma_cm(int root)
 {
 	return root >= 0 && !faccessat(root, "rdma_cm", F_OK, 0);
@@ -34,115 +32,65 @@ static int device_path(char *path, const char *ibdev)
 	return n < CM_PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static int file_open(int root, const char *ibdev, unsigned int ib_port, const char *name, int flags)
+static int file_path(char path[CM_PATH_MAX + 64], int root, const char *ibdev, unsigned int ib_port,
+		     const char *name)
 {
-	char device[CM_PATH_MAX], path[CM_PATH_MAX + 64];
-	int fd, err;
+	char device[CM_PATH_MAX];
+	int err = root < 0 ? -ENOENT : device_path(device, ibdev);
 
-	if (root < 0)
-		return -ENOENT;
-	err = device_path(device, ibdev);
-	if (err)
-		return err;
-	snprintf(path, sizeof(path), "%s/ports/%u/%s", device, ib_port, name);
-	fd = openat(root, path, flags | O_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
-static int file_read(int root, const char *ibdev, unsigned int ib_port, const char *name, char *buf,
-		     size_t size)
-{
-	int fd = file_open(root, ibdev, ib_port, name, O_RDONLY);
-	ssize_t n;
-	int err;
-
-	if (fd < 0)
-		return fd;
-	n = read(fd, buf, size - 1);
-	err = n < 0 ? -errno : 0;
-	close(fd);
-	if (err)
-		return err;
-	buf[n] = '\0';
-	buf[strcspn(buf, "\n")] = '\0';
-	return 0;
-}
-
-static int file_write(int root, const char *ibdev, unsigned int ib_port, const char *name,
-		      const char *text)
-{
-	int fd = file_open(root, ibdev, ib_port, name, O_WRONLY | O_TRUNC);
-	size_t size = strlen(text);
-	ssize_t n;
-	int err = 0;
-
-	if (fd < 0)
-		return fd;
-	n = write(fd, text, size);
-	if (n < 0)
-		err = -errno;
-	else if ((size_t)n != size)
-		err = -EIO;
-	close(fd);
+	if (!err)
+		snprintf(path, CM_PATH_MAX + 64, "%s/ports/%u/%s", device, ib_port, name);
 	return err;
 }
 
-static int mode_parse(const char *text, uint8_t *value)
-{
-	for (uint8_t v = 1; v < ARRAY_SIZE(mode_text); v++) {
-		if (strcmp(mode_text[v], text))
-			continue;
-		*value = v;
-		return 0;
-	}
-	return -EBADMSG;
-}
-
-static int tos_parse(const char *text, uint8_t *value)
-{
-	char *end;
-	unsigned long v;
-
-	errno = 0;
-	v = strtoul(text, &end, 0);
-	if (errno || end == text || *end || v > 255)
-		return -EBADMSG;
-	*value = v;
-	return 0;
-}
-
-static void mode_print(uint8_t value, char *buf, size_t size)
-{
-	snprintf(buf, size, "%s", mode_text[value == 2 ? 2 : 1]);
-}
-
-static void tos_print(uint8_t value, char *buf, size_t size)
-{
-	snprintf(buf, size, "%u", value);
-}
+static const struct qos_word mode_words[] = {
+	{"IB/RoCE v1", 1},
+	{"RoCE v2", 2},
+	{NULL, 0},
+};
 
 static const struct cm_row {
 	enum qos_field_id field;
 	const char *name;
-	int (*parse)(const char *text, uint8_t *value);
-	void (*print)(uint8_t value, char *buf, size_t size);
+	const struct qos_word *words; /* NULL: a number */
 } cm_rows[] = {
-	{QOS_ROCE_VERSION, "default_roce_mode", mode_parse, mode_print},
-	{QOS_CM_TOS, "default_roce_tos", tos_parse, tos_print},
+	{QOS_ROCE_VERSION, "default_roce_mode", mode_words},
+	{QOS_CM_TOS, "default_roce_tos", NULL},
 };
+
+static int value_parse(const struct cm_row *row, const char *text, uint8_t *value)
+{
+	unsigned long number;
+	char *end;
+	int word;
+
+	if (row->words) {
+		word = qos_word_value(row->words, text);
+		*value = (uint8_t)word;
+		return word < 0 ? -EBADMSG : 0;
+	}
+	errno = 0;
+	number = strtoul(text, &end, 0);
+	*value = (uint8_t)number;
+	return errno || end == text || *end || number > 255 ? -EBADMSG : 0;
+}
 
 int configfs_read(int root, const char *ibdev, unsigned int ib_port, struct qos *q, struct err *e)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(cm_rows); i++) {
 		const struct cm_row *row = &cm_rows[i];
+		char path[CM_PATH_MAX + 64], text[64];
+		int err = file_path(path, root, ibdev, ib_port, row->name);
 		uint8_t value;
-		char text[64];
-		int err = file_read(root, ibdev, ib_port, row->name, text, sizeof(text));
 
+		if (!err)
+			err = (int)sysfs_read(root, path, text, sizeof(text));
 		if (err == -ENOENT)
 			continue;
-		if (!err)
-			err = row->parse(text, &value);
+		if (err >= 0) {
+			text[strcspn(text, "\n")] = '\0';
+			err = value_parse(row, text, &value);
+		}
 		if (err)
 			return err_sys(e, err, "%s port %u: rdma_cm %s", ibdev, ib_port, row->name);
 		*(uint8_t *)qos_slot(q, &qos_fields[row->field]) = value;
@@ -157,13 +105,16 @@ int configfs_write(int root, const char *ibdev, unsigned int ib_port, const stru
 	for (unsigned int i = 0; i < ARRAY_SIZE(cm_rows); i++) {
 		const struct cm_row *row = &cm_rows[i];
 		const uint8_t *value = qos_member(q, &qos_fields[row->field]);
-		char text[64];
+		const char *word = row->words ? qos_word_text(row->words, *value) : NULL;
+		char path[CM_PATH_MAX + 64], number[8];
 		int err;
 
 		if (!(mask & QOS_BIT(row->field)))
 			continue;
-		row->print(*value, text, sizeof(text));
-		err = file_write(root, ibdev, ib_port, row->name, text);
+		snprintf(number, sizeof(number), "%u", *value);
+		err = file_path(path, root, ibdev, ib_port, row->name);
+		if (!err)
+			err = sysfs_write(root, path, word ? word : number);
 		if (err)
 			return err_sys(e, err, "%s port %u: rdma_cm %s", ibdev, ib_port, row->name);
 	}

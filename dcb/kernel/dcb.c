@@ -17,6 +17,7 @@
 
 #include "dcb/kernel/backend.h"
 #include "dcb/kernel/dcbnl.h"
+#include "dcb/kernel/sysfs.h"
 
 static int open_sockets(struct dcb *d, struct err *e)
 {
@@ -231,17 +232,10 @@ int dcb_link_speed(struct dcb *dcb, const char *ifname, uint32_t *mbps, struct e
 
 int dcb_sysfs_read(struct dcb *dcb, const char *path, char *buf, size_t size)
 {
-	int fd = openat(dcb->sysfs_fd, path, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-	int err;
+	ssize_t n = sysfs_read(dcb->sysfs_fd, path, buf, size);
 
-	if (fd < 0)
-		return -errno;
-	n = read(fd, buf, size - 1);
-	err = n < 0 ? -errno : 0;
-	close(fd);
-	if (err)
-		return err;
+	if (n < 0)
+		return (int)n;
 	while (n > 0 && buf[n - 1] == '\n')
 		n--;
 	buf[n] = '\0';

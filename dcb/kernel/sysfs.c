@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,39 @@
 bool sysfs_is_element(const char *name)
 {
 	return name && name[0] && name[0] != '.' && !strchr(name, '/');
+}
+
+ssize_t sysfs_read(int root, const char *path, char *buf, size_t size)
+{
+	int fd = openat(root, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, buf, size - 1);
+	if (n < 0)
+		n = -errno;
+	else
+		buf[n] = '\0';
+	close(fd);
+	return n;
+}
+
+int sysfs_write(int root, const char *path, const char *text)
+{
+	int fd = openat(root, path, O_WRONLY | O_TRUNC | O_CLOEXEC), err = 0;
+	size_t size = strlen(text);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = write(fd, text, size);
+	if (n < 0)
+		err = -errno;
+	else if ((size_t)n != size)
+		err = -EIO;
+	close(fd);
+	return err;
 }
 
 bool sysfs_link_name(int root, const char *path, char *name, size_t size)

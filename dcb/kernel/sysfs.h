@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Paths below sysfs, configfs and debugfs: names from outside as one element of them, and links as
- * the name of what they point to. File contents: dcb_sysfs_read().
+ * Paths below sysfs, configfs and debugfs: names from outside as one element of them, links as the
+ * name of what they point to, and what is in a file.
  */
 #ifndef DCB_SYSFS_H
 #define DCB_SYSFS_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "dcb/kernel/dcb.h"
 
 /* Whether name (may be NULL) is one element of a path that leads neither up nor aside. */
 bool sysfs_is_element(const char *name);
+
+/* The beginning of a file below an open root, as the kernel gives it in one read(2), with a NUL
+ * behind it. Its length, or -errno. */
+ssize_t sysfs_read(int root, const char *path, char *buf, size_t size);
+
+/* Gives a file all of a text in one write(2). -errno. */
+int sysfs_write(int root, const char *path, const char *text);
 
 /* The last element of where the link `path` below root points to; "" and false when there is no
  * such link or its name is too long. Sysfs names drivers and buses so. */
