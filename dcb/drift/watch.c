@@ -12,22 +12,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool take_name(const struct nl_attr *a, char name[16])
-{
-	if (!a->size || a->size > 16 || a->data[a->size - 1])
-		return false;
-	memcpy(name, a->data, a->size);
-	return name[0];
-}
-
-static bool find_name(const uint8_t *pos, const uint8_t *end, uint16_t type, char name[16])
+static bool find_name(const uint8_t *pos, size_t size, uint16_t type, char name[16])
 {
 	struct nl_attr a;
 
-	while (nl_attr_next(&pos, end, &a))
-		if (a.type == type)
-			return take_name(&a, name);
-	return false;
+	if (!nl_attr_find(pos, size, type, &a) || !a.size || a.size > 16 || a.data[a.size - 1])
+		return false;
+	memcpy(name, a.data, a.size);
+	return name[0];
 }
 
 static bool decode_link(uint16_t type, const uint8_t *payload, size_t size, struct watch_notice *n)
@@ -43,7 +35,7 @@ static bool decode_link(uint16_t type, const uint8_t *payload, size_t size, stru
 	n->kind = type == RTM_NEWLINK ? WATCH_LINK : WATCH_GONE;
 	n->ifindex = i.ifi_index;
 	n->carrier = i.ifi_flags & IFF_LOWER_UP;
-	return find_name(payload + sizeof(i), payload + size, IFLA_IFNAME, n->ifname);
+	return find_name(payload + sizeof(i), size - sizeof(i), IFLA_IFNAME, n->ifname);
 }
 
 bool watch_decode(uint16_t type, const uint8_t *payload, size_t size, struct watch_notice *n)
@@ -54,8 +46,8 @@ bool watch_decode(uint16_t type, const uint8_t *payload, size_t size, struct wat
 	case RTM_SETDCB:
 		n->kind = WATCH_DCB;
 		return size >= sizeof(struct dcbmsg) &&
-		       find_name(payload + sizeof(struct dcbmsg), payload + size, DCB_ATTR_IFNAME,
-				 n->ifname);
+		       find_name(payload + sizeof(struct dcbmsg), size - sizeof(struct dcbmsg),
+				 DCB_ATTR_IFNAME, n->ifname);
 	case RTM_NEWLINK:
 	case RTM_DELLINK:
 		return decode_link(type, payload, size, n);

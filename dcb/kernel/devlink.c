@@ -28,16 +28,6 @@ struct answer {
 	uint8_t mode;
 };
 
-static bool find(const struct nl_attr *in, uint16_t type, struct nl_attr *a)
-{
-	const uint8_t *pos = in->data;
-
-	while (nl_attr_next(&pos, in->data + in->size, a))
-		if (a->type == type)
-			return true;
-	return false;
-}
-
 static bool is_text(const struct nl_attr *a, const char *text)
 {
 	return a->size >= strlen(text) + 1 && !memcmp(a->data, text, strlen(text) + 1);
@@ -48,14 +38,16 @@ static int take_value(const struct nl_attr *value, struct answer *found)
 {
 	struct nl_attr mode, data;
 
-	if (!find(value, DEVLINK_ATTR_PARAM_VALUE_CMODE, &mode) || !mode.size)
+	if (!nl_attr_find(value->data, value->size, DEVLINK_ATTR_PARAM_VALUE_CMODE, &mode) ||
+	    !mode.size)
 		return -EBADMSG;
 	if (found->err && mode.data[0] > DEVLINK_AT_RESET)
 		return 0; /* a mode of a newer kernel */
 	if (found->err || mode.data[0] < found->mode) {
 		found->err = 0;
 		found->mode = mode.data[0];
-		found->on = find(value, DEVLINK_ATTR_PARAM_VALUE_DATA, &data);
+		found->on = nl_attr_find(value->data, value->size, DEVLINK_ATTR_PARAM_VALUE_DATA,
+					 &data);
 	}
 	return 0;
 }
@@ -63,20 +55,20 @@ static int take_value(const struct nl_attr *value, struct answer *found)
 int devlink_take(const uint8_t *payload, size_t size, bool *on, uint8_t *mode)
 {
 	struct answer found = {.err = -ENOENT};
-	struct nl_attr all, param, a;
+	struct nl_attr param, list, a;
 	const uint8_t *pos;
 	int err = 0;
 
 	if (size < GENL_HDRLEN)
 		return -EBADMSG;
-	all = (struct nl_attr){0, payload + GENL_HDRLEN, size - GENL_HDRLEN};
-	if (!find(&all, DEVLINK_ATTR_PARAM, &param))
+	if (!nl_attr_find(payload + GENL_HDRLEN, size - GENL_HDRLEN, DEVLINK_ATTR_PARAM, &param))
 		return -EBADMSG;
-	if (!find(&param, DEVLINK_ATTR_PARAM_NAME, &a) || !is_text(&a, PARAMETER) ||
-	    !find(&param, DEVLINK_ATTR_PARAM_VALUES_LIST, &all))
+	if (!nl_attr_find(param.data, param.size, DEVLINK_ATTR_PARAM_NAME, &a) ||
+	    !is_text(&a, PARAMETER) ||
+	    !nl_attr_find(param.data, param.size, DEVLINK_ATTR_PARAM_VALUES_LIST, &list))
 		return -ENOENT;
-	pos = all.data;
-	while (!err && nl_attr_next(&pos, all.data + all.size, &a))
+	pos = list.data;
+	while (!err && nl_attr_next(&pos, list.data + list.size, &a))
 		if (a.type == DEVLINK_ATTR_PARAM_VALUE)
 			err = take_value(&a, &found);
 	if (err || found.err)

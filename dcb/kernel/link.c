@@ -25,7 +25,6 @@ struct link {
 
 static int take_link(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
-	const uint8_t *pos = payload + sizeof(struct ifinfomsg), *end = payload + size;
 	struct link *l = arg;
 	struct ifinfomsg i;
 	struct nl_attr a;
@@ -35,30 +34,34 @@ static int take_link(uint16_t type, const uint8_t *payload, size_t size, void *a
 	memcpy(&i, payload, sizeof(i));
 	l->index = i.ifi_index;
 	l->flags = i.ifi_flags;
-	while (nl_attr_next(&pos, end, &a)) {
-		if (a.type != IFLA_MTU || a.size < sizeof(l->mtu))
-			continue;
+	l->found = nl_attr_find(payload + sizeof(i), size - sizeof(i), IFLA_MTU, &a) &&
+		   a.size >= sizeof(l->mtu);
+	if (l->found)
 		memcpy(&l->mtu, a.data, sizeof(l->mtu));
-		l->found = true;
-	}
 	return 0;
 }
 
-static int link_read(struct nl *nl, const char *ifname, struct link *l, struct err *e)
+static int link_ask(struct nl *nl, const char *ifname, nl_answer *fn, void *arg, struct err *e)
 {
 	uint32_t filter = RTEXT_FILTER_SKIP_STATS;
 	struct ifinfomsg i = {0};
 	struct nl_request r;
+
+	nl_request_init(&r, RTM_GETLINK, 0);
+	nl_put(&r, &i, sizeof(i));
+	nl_put_attr(&r, IFLA_IFNAME, ifname, strlen(ifname) + 1);
+	nl_put_attr(&r, IFLA_EXT_MASK, &filter, sizeof(filter));
+	return nl_talk(nl, &r, fn, arg, e);
+}
+
+static int link_read(struct nl *nl, const char *ifname, struct link *l, struct err *e)
+{
 	int err;
 
 	*l = (struct link){0};
 	if (!ifname[0] || strlen(ifname) >= IFNAMSIZ)
 		return err_set(e, -ENODEV, "%s: no such network device", ifname);
-	nl_request_init(&r, RTM_GETLINK, 0);
-	nl_put(&r, &i, sizeof(i));
-	nl_put_attr(&r, IFLA_IFNAME, ifname, strlen(ifname) + 1);
-	nl_put_attr(&r, IFLA_EXT_MASK, &filter, sizeof(filter));
-	err = nl_talk(nl, &r, take_link, l, e);
+	err = link_ask(nl, ifname, take_link, l, e);
 	if (err == -ENODEV)
 		return err_set(e, err, "%s: no such network device", ifname);
 	if (err) {
@@ -137,21 +140,12 @@ struct vlan {
 	uint8_t map[QOS_SKB_PRIOS];
 };
 
-/* The attribute `type` between pos and end, and what is in it. */
-static bool find(const uint8_t *pos, const uint8_t *end, uint16_t type, struct nl_attr *a)
-{
-	while (nl_attr_next(&pos, end, a))
-		if (a->type == type)
-			return true;
-	return false;
-}
-
 static bool is_vlan(const struct nl_attr *info)
 {
 	static const char kind[] = "vlan";
 	struct nl_attr a;
 
-	return find(info->data, info->data + info->size, IFLA_INFO_KIND, &a) &&
+	return nl_attr_find(info->data, info->size, IFLA_INFO_KIND, &a) &&
 	       a.size >= sizeof(kind) - 1 && !strncmp((const char *)a.data, kind, a.size);
 }
 
@@ -183,11 +177,12 @@ int vlan_take(const uint8_t *payload, size_t size, int *index, uint8_t map[QOS_S
 	if (size < sizeof(link))
 		return -EBADMSG;
 	memcpy(&link, payload, sizeof(link));
-	if (!find(payload + sizeof(link), payload + size, IFLA_LINKINFO, &info) || !is_vlan(&info))
+	if (!nl_attr_find(payload + sizeof(link), size - sizeof(link), IFLA_LINKINFO, &info) ||
+	    !is_vlan(&info))
 		return -ENOTTY;
 	/* Without mappings there is no attribute of them. */
-	if (find(info.data, info.data + info.size, IFLA_INFO_DATA, &data) &&
-	    find(data.data, data.data + data.size, IFLA_VLAN_EGRESS_QOS, &info)) {
+	if (nl_attr_find(info.data, info.size, IFLA_INFO_DATA, &data) &&
+	    nl_attr_find(data.data, data.size, IFLA_VLAN_EGRESS_QOS, &info)) {
 		pos = info.data;
 		while (!err && nl_attr_next(&pos, info.data + info.size, &a))
 			err = take_mapping(&a, taken);
@@ -213,17 +208,10 @@ static int take_vlan_link(uint16_t type, const uint8_t *payload, size_t size, vo
 
 static int read_one(struct dcb *dcb, const char *vlan, struct vlan *v, struct err *e)
 {
-	uint32_t filter = RTEXT_FILTER_SKIP_STATS;
-	struct ifinfomsg link = {0};
-	struct nl_request r;
 	int err;
 
 	*v = (struct vlan){0};
-	nl_request_init(&r, RTM_GETLINK, 0);
-	nl_put(&r, &link, sizeof(link));
-	nl_put_attr(&r, IFLA_IFNAME, vlan, strlen(vlan) + 1);
-	nl_put_attr(&r, IFLA_EXT_MASK, &filter, sizeof(filter));
-	err = nl_talk(dcb->route, &r, take_vlan_link, v, e);
+	err = link_ask(dcb->route, vlan, take_vlan_link, v, e);
 	if (!err && !v->found)
 		err = -EBADMSG;
 	return err ? err_sys(e, err, "%s: VLAN egress map", vlan) : 0;

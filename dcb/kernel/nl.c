@@ -172,6 +172,16 @@ bool nl_attr_next(const uint8_t **pos, const uint8_t *end, struct nl_attr *a)
 	return true;
 }
 
+bool nl_attr_find(const uint8_t *pos, size_t size, uint16_t type, struct nl_attr *a)
+{
+	const uint8_t *end = pos + size;
+
+	while (nl_attr_next(&pos, end, a))
+		if (a->type == type)
+			return true;
+	return false;
+}
+
 /* What nl_talk() knows of the running exchange. */
 struct exchange {
 	uint32_t seq, port;
@@ -379,15 +389,13 @@ int nl_notices(struct nl *nl, nl_notice *fn, void *arg, struct err *e)
 
 static int take_family(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
-	const uint8_t *pos = payload + GENL_HDRLEN, *end = payload + size;
 	struct nl_attr a;
 	uint16_t id;
 
 	if (type != GENL_ID_CTRL || size < GENL_HDRLEN)
 		return -EBADMSG;
-	while (nl_attr_next(&pos, end, &a)) {
-		if (a.type != CTRL_ATTR_FAMILY_ID || a.size < sizeof(id))
-			continue;
+	if (nl_attr_find(payload + GENL_HDRLEN, size - GENL_HDRLEN, CTRL_ATTR_FAMILY_ID, &a) &&
+	    a.size >= sizeof(id)) {
 		memcpy(&id, a.data, sizeof(id));
 		*(int *)arg = id;
 	}

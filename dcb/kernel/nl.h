@@ -49,6 +49,8 @@ struct nl_attr {
 };
 /* Gives the next attribute of [*pos, end). False at the end or at a broken one. */
 bool nl_attr_next(const uint8_t **pos, const uint8_t *end, struct nl_attr *a);
+/* The first attribute of a type in size bytes. */
+bool nl_attr_find(const uint8_t *pos, size_t size, uint16_t type, struct nl_attr *a);
 
 /* Multicast, for watching: joins a group of the protocol. */
 int nl_join(struct nl *nl, int group, struct err *e);

@@ -126,7 +126,7 @@ static int device_open(const char *ibdev, struct nl **nl, uint32_t *index, struc
 	err = nl_open(NETLINK_RDMA, nl, e);
 	if (err)
 		return err;
-	nl_request_init(&r, nldev_type(RDMA_NLDEV_CMD_GET), NLM_F_REQUEST | NLM_F_DUMP);
+	nl_request_init(&r, nldev_type(RDMA_NLDEV_CMD_GET), NLM_F_DUMP);
 	err = nl_talk(*nl, &r, on_device, &w, e);
 	if (!err && !w.found)
 		err = err_set(e, -ENODEV, "%s: no such RDMA device", ibdev);
@@ -137,25 +137,24 @@ static int device_open(const char *ibdev, struct nl **nl, uint32_t *index, struc
 	return err;
 }
 
-/* One command about one device; port 0 = the device. */
-static int device_ask(const char *ibdev, unsigned int command, unsigned int ib_port,
-		      const char *chardev, nl_answer *fn, struct wanted *w, struct err *e)
+/* One command about one device; port 0 = the device. flags: NLM_F_DUMP or 0. */
+static int device_ask(const char *ibdev, unsigned int command, uint16_t flags, uint32_t ib_port,
+		      const char *chardev, nl_answer *fn, void *arg, struct err *e)
 {
-	uint32_t index, port = ib_port;
 	struct nl_request r;
+	uint32_t index;
 	struct nl *nl;
-	int err;
+	int err = device_open(ibdev, &nl, &index, e);
 
-	err = device_open(ibdev, &nl, &index, e);
 	if (err)
 		return err;
-	nl_request_init(&r, nldev_type(command), NLM_F_REQUEST);
+	nl_request_init(&r, nldev_type(command), flags);
 	nl_put_attr(&r, RDMA_NLDEV_ATTR_DEV_INDEX, &index, sizeof(index));
-	if (port)
-		nl_put_attr(&r, RDMA_NLDEV_ATTR_PORT_INDEX, &port, sizeof(port));
+	if (ib_port)
+		nl_put_attr(&r, RDMA_NLDEV_ATTR_PORT_INDEX, &ib_port, sizeof(ib_port));
 	if (chardev)
 		nl_put_attr(&r, RDMA_NLDEV_ATTR_CHARDEV_TYPE, chardev, strlen(chardev) + 1);
-	err = nl_talk(nl, &r, fn, w, e);
+	err = nl_talk(nl, &r, fn, arg, e);
 	if (err)
 		err_prefix(e, "%s: RDMA netlink", ibdev);
 	nl_shut(nl);
@@ -168,26 +167,14 @@ static int on_chardev(uint16_t type, const uint8_t *payload, size_t size, void *
 	struct nl_attr a;
 
 	(void)type;
-	for (const uint8_t *pos = payload; nl_attr_next(&pos, payload + size, &a);)
-		if (a.type == RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID)
-			w->found = attr_u64(&a, &w->driver);
+	w->found = nl_attr_find(payload, size, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, &a) &&
+		   attr_u64(&a, &w->driver);
 	return 0;
 }
 
 int rdma_dump(const char *ibdev, unsigned int command, nl_answer *fn, void *arg, struct err *e)
 {
-	struct nl_request r;
-	uint32_t index;
-	struct nl *nl;
-	int err = device_open(ibdev, &nl, &index, e);
-
-	if (err)
-		return err;
-	nl_request_init(&r, nldev_type(command), NLM_F_REQUEST | NLM_F_DUMP);
-	nl_put_attr(&r, RDMA_NLDEV_ATTR_DEV_INDEX, &index, sizeof(index));
-	err = nl_talk(nl, &r, fn, arg, e);
-	nl_shut(nl);
-	return err;
+	return device_ask(ibdev, command, NLM_F_DUMP, 0, NULL, fn, arg, e);
 }
 
 int rdma_driver(const char *ibdev, char *driver, size_t size, struct err *e)
@@ -195,7 +182,7 @@ int rdma_driver(const char *ibdev, char *driver, size_t size, struct err *e)
 	struct wanted w = {0};
 	int err;
 
-	err = device_ask(ibdev, RDMA_NLDEV_CMD_GET_CHARDEV, 0, "uverbs", on_chardev, &w, e);
+	err = device_ask(ibdev, RDMA_NLDEV_CMD_GET_CHARDEV, 0, 0, "uverbs", on_chardev, &w, e);
 	if (err)
 		return err;
 	if (!w.found)
@@ -213,9 +200,8 @@ static int on_port(uint16_t type, const uint8_t *payload, size_t size, void *arg
 	struct nl_attr a;
 
 	(void)type;
-	for (const uint8_t *pos = payload; nl_attr_next(&pos, payload + size, &a);)
-		if (a.type == RDMA_NLDEV_ATTR_NDEV_NAME)
-			w->found = attr_text(&a, w->netdev, sizeof(w->netdev));
+	w->found = nl_attr_find(payload, size, RDMA_NLDEV_ATTR_NDEV_NAME, &a) &&
+		   attr_text(&a, w->netdev, sizeof(w->netdev));
 	return 0;
 }
 
@@ -224,7 +210,7 @@ int rdma_netdev(const char *ibdev, unsigned int ib_port, char netdev[16], struct
 	struct wanted w = {0};
 	int err;
 
-	err = device_ask(ibdev, RDMA_NLDEV_CMD_PORT_GET, ib_port, NULL, on_port, &w, e);
+	err = device_ask(ibdev, RDMA_NLDEV_CMD_PORT_GET, 0, ib_port, NULL, on_port, &w, e);
 	if (err)
 		return err;
 	if (!w.found)
@@ -325,7 +311,7 @@ int rdma_stats(struct dcb *dcb, const char *ibdev, unsigned int ib_port, struct 
 
 	if (strchr(ibdev, '/') || ibdev[0] == '.')
 		return err_set(e, -ENODEV, "%s: no such RDMA device", ibdev);
-	err = device_ask(ibdev, RDMA_NLDEV_CMD_STAT_GET, ib_port, NULL, on_stats, &w, e);
+	err = device_ask(ibdev, RDMA_NLDEV_CMD_STAT_GET, 0, ib_port, NULL, on_stats, &w, e);
 	if (err || !w.count) {
 		snprintf(folder, sizeof(folder), "class/infiniband/%s/ports/%u/hw_counters", ibdev,
 			 ib_port);
