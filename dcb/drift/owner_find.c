@@ -245,16 +245,7 @@ static unsigned int find_connections(const struct search *s, struct owner *found
 
 static unsigned int find_reapply(const struct search *s, struct owner *found, unsigned int max)
 {
-	struct reapply again[8];
-	unsigned int n = reapply_find(s->root_path, again, max < 8 ? max : 8);
-
-	for (unsigned int i = 0; i < n; i++) {
-		/* Without the slash in front, as the others are. */
-		snprintf(found[i].path, sizeof(found[i].path), "%s", again[i].path + 1);
-		snprintf(found[i].via, sizeof(found[i].via), "%s", again[i].via);
-		snprintf(found[i].name, sizeof(found[i].name), "%s", again[i].tool);
-	}
-	return n;
+	return reapply_find(s->root_path, found, max);
 }
 
 static unsigned int find_stranger(const struct search *s, struct owner *found, unsigned int max)

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "profiles/base/base.h"
+#include "dcb/lldpad/owner.h"
 #include "profiles/base/boot_unit.h"
 #include "profiles/base/small_file.h"
 
@@ -28,7 +28,7 @@ static const char *const starters[] = {".timer", ".path"};
 
 struct walk {
 	int root;
-	struct reapply *found;
+	struct owner *found;
 	unsigned int count, max;
 };
 
@@ -125,16 +125,16 @@ static bool look_into(const char *link, const char *name, const char *file, void
 	    read_file(w->root, other, text))
 		tool = reapply_tool(text);
 	if (tool) {
-		struct reapply *found = &w->found[w->count++];
+		struct owner *found = &w->found[w->count++];
 
-		snprintf(found->path, sizeof(found->path), "/%.254s", link);
+		snprintf(found->path, sizeof(found->path), "%.255s", link);
 		snprintf(found->via, sizeof(found->via), "%s%.254s", other[0] ? "/" : "", other);
-		snprintf(found->tool, sizeof(found->tool), "%s", tool);
+		snprintf(found->name, sizeof(found->name), "%s", tool);
 	}
 	return w->count == w->max;
 }
 
-unsigned int reapply_find(const char *root, struct reapply *found, unsigned int max)
+unsigned int reapply_find(const char *root, struct owner *found, unsigned int max)
 {
 	struct walk w = {.found = found, .max = max};
 

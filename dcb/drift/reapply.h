@@ -6,14 +6,11 @@
 #ifndef DCB_REAPPLY_H
 #define DCB_REAPPLY_H
 
-struct reapply {
-	char path[256]; /* of the link that enables the unit, below the root */
-	char via[256];	/* of the unit that it starts and that names the tool, "" = itself */
-	char tool[32];	/* "mlnx_qos" */
-};
+struct owner;
 
-/* Finds them below root (NULL: "/"). Fills at most max and returns how many. */
-unsigned int reapply_find(const char *root, struct reapply *found, unsigned int max);
+/* Finds them below root (NULL: "/"): fills path, via and name (the tool) of at most max and returns
+ * how many. */
+unsigned int reapply_find(const char *root, struct owner *found, unsigned int max);
 
 /* The first such tool that a text names as a word of its own, NULL when there is none. */
 const char *reapply_tool(const char *text);

@@ -15,6 +15,7 @@
 
 #include "dcb/kernel/backend.h"
 #include "profiles/base/daemon.h"
+#include "profiles/base/small_file.h"
 
 #define BIT(id)	  QOS_BIT(QOS_##id)
 #define PAUSE	  (BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX))
@@ -67,24 +68,6 @@ static uint64_t program_fields(const struct program *p)
 	return p->fields | (p->dcbnl ? dcb_dcbnl_fields() : 0);
 }
 
-/* First line of a file of a process, "" when there is none. */
-static void read_line(const char *proc, const char *pid, const char *file, char *buf, int size)
-{
-	char path[PATH_MAX];
-	FILE *f;
-
-	buf[0] = '\0';
-	snprintf(path, sizeof(path), "%s/%.20s/%s", proc, pid, file);
-	f = fopen(path, "re");
-	if (!f)
-		return;
-	if (fgets(buf, size, f))
-		buf[strcspn(buf, "\n")] = '\0';
-	else
-		buf[0] = '\0';
-	fclose(f);
-}
-
 /* When the machine was booted; 0 = unknown. */
 static time_t boot_time(const char *proc)
 {
@@ -110,7 +93,7 @@ static time_t start_time(const char *proc, const char *pid)
 	char line[1024], *at, *end;
 	long long value;
 
-	read_line(proc, pid, "stat", line, sizeof(line));
+	small_file_line(line, sizeof(line), proc, "%.20s/stat", pid);
 	at = strrchr(line, ')');
 	for (int field = 2; at && field < STARTTIME; field++)
 		at = strchr(at + 1, ' ');
@@ -134,7 +117,7 @@ static void look_at(const char *proc, const char *name, struct suspects *s)
 	const struct program *p;
 	char comm[32];
 
-	read_line(proc, name, "comm", comm, sizeof(comm));
+	small_file_line(comm, sizeof(comm), proc, "%.20s/comm", name);
 	p = program_find(comm);
 	if (!p || is_known(s, pid) || !daemon_same_net(proc, name))
 		return;

@@ -50,7 +50,7 @@ struct owner {
 	pid_t pid;	/* 0: does not run */
 	char path[256]; /* of the file that says so; "" = none */
 	char name[64];	/* of the connection, the tool, or "uid N", "uid unknown" of a stranger */
-	char via[256];	/* see struct reapply */
+	char via[256];	/* OWNER_REAPPLY: of the unit that calls the tool, "" = path itself */
 };
 
 /* NULL: /proc and /. */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "dcb/drift/reapply.h"
-#include "profiles/base/base.h"
+#include "dcb/lldpad/owner.h"
 
 static void test_texts(void **state)
 {
@@ -48,7 +48,7 @@ static void test_texts(void **state)
 static void test_root(void **state)
 {
 	char root[] = "/tmp/test_reapply.XXXXXX", command[1024];
-	struct reapply found[8];
+	struct owner found[8];
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
@@ -67,15 +67,15 @@ static void test_root(void **state)
 		 root);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(reapply_find(root, found, 8), 2);
-	if (!strcmp(found[0].tool, "dcb")) { /* folders have no order */
+	if (!strcmp(found[0].name, "dcb")) { /* folders have no order */
 		found[7] = found[0];
 		found[0] = found[1];
 		found[1] = found[7];
 	}
-	assert_string_equal(found[0].path, "/etc/systemd/system/a.target.wants/qos.service");
-	assert_string_equal(found[0].tool, "mlnx_qos");
-	assert_string_equal(found[1].path, "/etc/systemd/system/b.target.wants/nul.service");
-	assert_string_equal(found[1].tool, "dcb");
+	assert_string_equal(found[0].path, "etc/systemd/system/a.target.wants/qos.service");
+	assert_string_equal(found[0].name, "mlnx_qos");
+	assert_string_equal(found[1].path, "etc/systemd/system/b.target.wants/nul.service");
+	assert_string_equal(found[1].name, "dcb");
 	assert_string_equal(found[1].via, "");
 	assert_int_equal(reapply_find(root, found, 1), 1);
 	assert_int_equal(reapply_find(root, found, 0), 0);
@@ -126,7 +126,7 @@ static void test_started(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(started); i++) {
 		char root[] = "/tmp/test_reapply.XXXXXX", command[2048], path[256] = "";
-		struct reapply found[2];
+		struct owner found[2];
 		unsigned int n;
 
 		assert_non_null(mkdtemp(root));
@@ -140,14 +140,14 @@ static void test_started(void **state)
 		assert_int_equal(system(command), 0);
 		n = reapply_find(root, found, 2);
 		if (started[i].path)
-			snprintf(path, sizeof(path), "/etc/systemd/system/a.target.wants/%s",
+			snprintf(path, sizeof(path), "etc/systemd/system/a.target.wants/%s",
 				 started[i].path);
 		if (n != (started[i].path != NULL))
 			fail_msg("%s: %u found", started[i].name, n);
 		if (n && (strcmp(found[0].path, path) || strcmp(found[0].via, started[i].via) ||
-			  strcmp(found[0].tool, started[i].tool)))
+			  strcmp(found[0].name, started[i].tool)))
 			fail_msg("%s: %s %s %s", started[i].name, found[0].path, found[0].via,
-				 found[0].tool);
+				 found[0].name);
 		snprintf(command, sizeof(command), "rm -rf %s", root);
 		assert_int_equal(system(command), 0);
 	}
@@ -157,7 +157,7 @@ static void test_started(void **state)
 static void test_device(void **state)
 {
 	char root[] = "/tmp/test_reapply.XXXXXX", command[512], path[64], event[1024];
-	struct reapply found[8];
+	struct owner found[8];
 	int watch;
 
 	(void)state;
