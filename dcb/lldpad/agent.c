@@ -12,12 +12,9 @@
 
 #include "dcb/kernel/backend.h"
 #include "dcb/lldpad/lldpad.h"
-#include "dcb/lldpad/lldpad_conf.h"
-#include "dcb/lldpad/lldpad_qos.h"
 #include "dcb/lldpad/owner.h"
 
 #define BIT(id)	   QOS_BIT(QOS_##id)
-#define APP_FIELDS (BIT(TRUST) | BIT(DSCP_PRIO) | BIT(APP))
 #define ETS_FIELDS (BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
 #define REC_FIELDS (BIT(RECO_PRIO_TC) | BIT(RECO_TSA) | BIT(RECO_BW))
 #define APPS_MAX   (QOS_DSCPS + QOS_APPS_MAX)
@@ -25,11 +22,6 @@
 /* What the port is, and who does it, last: it starts or ends the sending of the others. */
 static const enum lldpad_tlv tlvs[] = {LLDPAD_ETS_CFG, LLDPAD_ETS_REC, LLDPAD_PFC, LLDPAD_APP,
 				       LLDPAD_NO_TLV};
-
-uint64_t agent_fields(void)
-{
-	return lldpad_fields();
-}
 
 uint64_t agent_own_fields(void)
 {
@@ -83,9 +75,9 @@ static int tell(struct lldpad *l, const char *ifname, const struct qos *now, con
 {
 	int err = 0;
 
-	if (mask & APP_FIELDS)
+	if (mask & LLDPAD_APP_FIELDS)
 		err = tell_apps(l, ifname, now, to, true, e);
-	if (!err && mask & APP_FIELDS)
+	if (!err && mask & LLDPAD_APP_FIELDS)
 		err = tell_apps(l, ifname, to, now, false, e);
 	for (size_t i = 0; !err && i < ARRAY_SIZE(tlvs); i++) {
 		struct lldpad_arg arg[LLDPAD_ARGS_MAX];
@@ -129,7 +121,7 @@ static int agent_write(const char *ifname, const struct qos *q, uint64_t mask, s
 	/* These belong together: shares must sum up, classes must exist. */
 	mask |= mask & ETS_FIELDS ? ETS_FIELDS : 0;
 	mask |= mask & REC_FIELDS ? REC_FIELDS : 0;
-	if (mask & APP_FIELDS && lldpad_app_count(&to) > LLDPAD_APPS_MAX)
+	if (mask & LLDPAD_APP_FIELDS && lldpad_app_count(&to) > LLDPAD_APPS_MAX)
 		return err_set(e, -ENOSPC, "%s: lldpad has %d APP entries, not %u", ifname,
 			       LLDPAD_APPS_MAX, lldpad_app_count(&to));
 	pid = owner_lldpad(NULL);

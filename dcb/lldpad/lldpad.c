@@ -17,7 +17,6 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SOCKET_NAME  "/com/intel/lldpad"
@@ -190,14 +189,6 @@ int lldpad_answer(const char *answer, size_t len, const char *request, const cha
 	return 0;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* Whether lldpad has sent it. Descriptors that came with it are closed by the kernel: there is no
  * room for them. */
 static bool is_from_lldpad(struct lldpad *l, struct msghdr *m)
@@ -219,10 +210,10 @@ static bool is_from_lldpad(struct lldpad *l, struct msghdr *m)
 /* The length of lldpad's next datagram, or -errno. Others' do not lengthen the time for it. */
 static ssize_t receive(struct lldpad *l, char *buf, size_t size)
 {
-	const int64_t end = now_ms() + TIMEOUT_MS;
+	const int64_t end = (int64_t)monotonic_ms() + TIMEOUT_MS;
 	int64_t left;
 
-	while ((left = end - now_ms()) > 0) {
+	while ((left = end - (int64_t)monotonic_ms()) > 0) {
 		char control[CMSG_SPACE(sizeof(struct ucred))]
 			__attribute__((aligned(__alignof__(struct cmsghdr))));
 		struct iovec part = {.iov_base = buf, .iov_len = size};

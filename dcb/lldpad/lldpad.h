@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A client of lldpad's control socket: a datagram asks, a datagram answers, both ASCII with lengths
+ * lldpad: its control socket, its words, its file.
+ *
+ * A client of the control socket: a datagram asks, a datagram answers, both ASCII with lengths
  * in hex. Facts of the grammar: openlldp include/clif_msgs.h, lldp_mand_cmds.c.
  *
  *   request  M 00000001 C 3 CMD OPS IFLEN ifname AGENT [TLVID] {ARGLEN arg VALLEN value}
@@ -15,7 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "profiles/base/base.h"
+#include "profiles/qos.h"
 
 #define LLDPAD_MESSAGE_MAX 4096
 #define LLDPAD_TEXT_MAX	   96
@@ -74,5 +76,52 @@ int lldpad_answer(const char *answer, size_t len, const char *request, const cha
 
 /* Hex digits to bytes. Their number, -EPROTO for what is no hex, -EMSGSIZE. */
 int lldpad_bytes(const char *hex, size_t digits, uint8_t *bytes, size_t size);
+
+/* The DCB configuration of a port in lldpad's words and as struct qos. Pure. Words and defaults:
+ * openlldp lldp_8021qaz.c read_cfg_file(), lldp_8021qaz_cmds.c, lldp_mand_cmds.c. */
+
+#define LLDPAD_APP_FIELDS (QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP))
+
+#define LLDPAD_APPS_MAX 32
+
+/* What lldpad does with a port of which its file says nothing: willing, all strict in TC 0, no PFC,
+ * no APP entry, ETS configuration and PFC sent. */
+void lldpad_defaults(struct qos *q);
+
+/* Takes one argument out of the file, by its name there (APP entries: APP0 to APP31). Arguments of
+ * other features are ignored. -EBADMSG, named in e, for a value that cannot be. */
+int lldpad_take(struct qos *q, enum lldpad_tlv tlv, const struct lldpad_arg *arg, struct err *e);
+
+/* After the last: shares of what is not ETS mean nothing and become 0, trust follows from the DSCP
+ * entries as in the kernel. */
+void lldpad_finish(struct qos *q);
+
+/* The arguments of a TLV that state the fields of mask; APP entries are not among them. */
+unsigned int lldpad_args(const struct qos *q, uint64_t mask, enum lldpad_tlv tlv,
+			 struct lldpad_arg arg[LLDPAD_ARGS_MAX]);
+
+/* APP entries, those of DSCPs included, as arguments "APP" of a set: what `from` has and `to` has
+ * not. At most max, of QOS_DSCPS + QOS_APPS_MAX that there can be. */
+unsigned int lldpad_apps(const struct qos *from, const struct qos *to, struct lldpad_arg *arg,
+			 unsigned int max);
+
+/* APP entries, those of DSCPs included. */
+unsigned int lldpad_app_count(const struct qos *q);
+
+/* lldpad's own file: what it does with a port, also after a restart. It writes each change there at
+ * once, so the file is read whether it runs or not; it is written only while it does not run,
+ * because a running lldpad would overwrite it. */
+
+#define LLDPAD_CONF "/var/lib/lldpad/lldpad.conf"
+
+/* The fields of agent_fields(), with lldpad's defaults for what is not stated. No file: defaults,
+ * if there is a folder for it; else -ENOENT (lldpad is not installed). -EBADMSG for a file that
+ * does not parse, with its line. */
+int lldpad_conf_read(const char *path, const char *ifname, struct qos *q, struct err *e);
+
+/* States the fields of mask; the rest of the file stays. The new file takes the place of the old
+ * one when it is on the disk whole. */
+int lldpad_conf_write(const char *path, const char *ifname, const struct qos *q, uint64_t mask,
+		      struct err *e);
 
 #endif

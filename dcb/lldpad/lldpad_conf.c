@@ -4,7 +4,8 @@
  * port with adminStatus and a group for each TLV, "tlvid0080c209"; what a port does not state is
  * looked up in the group "common".
  */
-#include "dcb/lldpad/lldpad_conf.h"
+
+#include "dcb/lldpad/lldpad.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/lldpad/lldpad_qos.h"
 #include "profiles/base/file.h"
 
 #define SECTION	     "lldp"
@@ -25,7 +25,6 @@
 #define TLV_PREFIX   "tlvid"
 #define READ_TRIES   20
 #define READ_WAIT_US 50000
-#define APP_FIELDS   (QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP))
 
 static const enum lldpad_tlv tlvs[] = {LLDPAD_ETS_CFG, LLDPAD_ETS_REC, LLDPAD_PFC, LLDPAD_APP};
 
@@ -256,7 +255,7 @@ static bool put_apps(config_setting_t *group, const struct qos *q)
 
 static bool put_tlv(config_setting_t *port, enum lldpad_tlv tlv, const struct qos *q, uint64_t mask)
 {
-	bool apps = tlv == LLDPAD_APP && mask & APP_FIELDS, good = true;
+	bool apps = tlv == LLDPAD_APP && mask & LLDPAD_APP_FIELDS, good = true;
 	struct lldpad_arg arg[LLDPAD_ARGS_MAX];
 	unsigned int n = lldpad_args(q, mask, tlv, arg);
 	config_setting_t *group = port;

@@ -3,13 +3,15 @@
  * One row an argument: which field, in which TLV, in which form. The file has numbers where the
  * socket has words.
  */
-#include "dcb/lldpad/lldpad_qos.h"
+#include "dcb/lldpad/lldpad.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "dcb/lldpad/agent.h"
 
 enum form {
 	FORM_YES,     /* 0 or 1; yes, no */
@@ -54,11 +56,9 @@ static const struct qos_word tsa_words[] = {
 	{NULL, 0},
 };
 
-#define APP_FIELDS (QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP))
-
-uint64_t lldpad_fields(void)
+uint64_t agent_fields(void)
 {
-	uint64_t fields = APP_FIELDS;
+	uint64_t fields = LLDPAD_APP_FIELDS;
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		fields |= QOS_BIT(rows[i].field);
@@ -83,7 +83,7 @@ void lldpad_defaults(struct qos *q)
 	q->app_count = 0;
 	memset(q->app, 0, sizeof(q->app));
 	memset(q->dscp_prio, QOS_UNMAPPED, sizeof(q->dscp_prio));
-	q->has |= lldpad_fields();
+	q->has |= agent_fields();
 }
 
 /* A number at *at, which is moved behind it and its separator. False at anything else. */

@@ -14,7 +14,7 @@
 #include "dcb/kernel/backend.h"
 #include "dcb/kernel/limits.h"
 #include "dcb/lldpad/agent.h"
-#include "dcb/lldpad/lldpad_qos.h"
+#include "dcb/lldpad/lldpad.h"
 
 /* What stands behind the IB header and its payload in one frame: iboe_get_mtu(). */
 #define IB_OVERHEAD_BYTES 96

@@ -15,7 +15,7 @@
 
 #include "dcb/apply/plan_apply.h"
 #include "dcb/lldpad/agent.h"
-#include "dcb/lldpad/lldpad_qos.h"
+#include "dcb/lldpad/lldpad.h"
 #include "fake_machine.h"
 #include "journal_scene.h"
 

@@ -18,9 +18,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "dcb/lldpad/agent.h"
 #include "dcb/lldpad/lldpad.h"
-#include "dcb/lldpad/lldpad_conf.h"
-#include "dcb/lldpad/lldpad_qos.h"
 
 static struct lldpad_arg text_arg(const char *name, const char *text)
 {
@@ -241,7 +240,7 @@ static void fill(struct qos *q)
 static void assert_same(const struct qos *a, const struct qos *b)
 {
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
-		if (lldpad_fields() & QOS_BIT(id) && !qos_field_equal(a, b, id))
+		if (agent_fields() & QOS_BIT(id) && !qos_field_equal(a, b, id))
 			fail_msg("%s differs", qos_fields[id].key);
 }
 
@@ -266,7 +265,7 @@ static void test_words(void **state)
 		assert_int_equal(lldpad_take(&back, LLDPAD_APP, &arg[i], NULL), 0);
 	}
 	for (size_t t = 0; t < ARRAY_SIZE(tlvs); t++) {
-		n = lldpad_args(&q, lldpad_fields(), tlvs[t], arg);
+		n = lldpad_args(&q, agent_fields(), tlvs[t], arg);
 		assert_true(n > 0);
 		for (unsigned int i = 0; i < n; i++)
 			assert_int_equal(lldpad_take(&back, tlvs[t], &arg[i], NULL), 0);
@@ -358,7 +357,7 @@ static void test_file(void **state)
 	assert_int_equal(other.pfc_delay, 7);
 
 	fill(&want);
-	assert_int_equal(lldpad_conf_write(path, "eth1", &want, lldpad_fields(), NULL), 0);
+	assert_int_equal(lldpad_conf_write(path, "eth1", &want, agent_fields(), NULL), 0);
 	assert_int_equal(lldpad_conf_read(path, "eth1", &q, NULL), 0);
 	assert_same(&want, &q);
 	assert_int_equal(lldpad_conf_read(path, "eth2", &other, NULL), 0);
@@ -397,7 +396,7 @@ static void test_no_file(void **state)
 	assert_int_equal(lldpad_conf_read(path, "eth1", &q, NULL), 0);
 	assert_int_equal(q.pfc_willing, 1);
 	fill(&want);
-	assert_int_equal(lldpad_conf_write(path, "eth1", &want, lldpad_fields(), NULL), 0);
+	assert_int_equal(lldpad_conf_write(path, "eth1", &want, agent_fields(), NULL), 0);
 	assert_int_equal(lldpad_conf_read(path, "eth1", &q, NULL), 0);
 	assert_same(&want, &q);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
@@ -442,7 +441,7 @@ static void test_foreign_file(void **state)
 		err = lldpad_conf_read(path, "eth1", &q, &e);
 		if (err != cases[i].err || (err && !strstr(e.text, path)))
 			fail_msg("%s: %d '%s'", cases[i].name, err, e.text);
-		err = lldpad_conf_write(path, "eth1", &q, lldpad_fields(), &e);
+		err = lldpad_conf_write(path, "eth1", &q, agent_fields(), &e);
 		if (err != cases[i].err)
 			fail_msg("%s: written, %d '%s'", cases[i].name, err, e.text);
 		snprintf(command, sizeof(command), "rm -rf %s", folder);
