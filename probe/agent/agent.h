@@ -74,7 +74,7 @@ int agent_run(const struct agent_config *config, enum agent_end *end, struct err
  * End of input stops the run, too, and ends the process. Queue pairs live until then.
  *
  * Serves one end; returns when its input ends. 0 or -errno. confined: this process is it alone, and
- * gives up its rights for good before it opens its device (profiles/base/confine.h). */
+ * gives up its rights for good before it opens its device (profiles/base/privileges.h). */
 int traffic_child(int in_fd, int out_fd, bool confined);
 
 #endif

@@ -20,8 +20,9 @@
 
 #include "probe/marking/echo.h"
 #include "probe/traffic/traffic.h"
-#include "profiles/base/confine.h"
 #include "profiles/base/json_take.h"
+#include "profiles/base/oom.h"
+#include "profiles/base/privileges.h"
 
 #define LINE_MAX_BYTES	 65536 /* many queue pairs */
 #define WAIT_PIECE_NS	 20000000u
@@ -272,7 +273,7 @@ int traffic_child(int in_fd, int out_fd, bool confined)
 	/* An agent that is killed cannot kill us. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (confined)
-		confine_memory();
+		(void)oom_set(OOM_EARLY);
 	if (c.in && c.out) {
 		setvbuf(c.in, NULL, _IONBF, 0); /* a line ahead would hide from poll() */
 		err = serve(&c, &e);

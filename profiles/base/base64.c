@@ -31,13 +31,9 @@ size_t base64_encode(const uint8_t *data, size_t size, char *text)
 
 static int digit(char c)
 {
-	if (c >= 'A' && c <= 'Z')
-		return c - 'A';
-	if (c >= 'a' && c <= 'z')
-		return c - 'a' + 26;
-	if (c >= '0' && c <= '9')
-		return c - '0' + 52;
-	return c == '+' ? 62 : c == '/' ? 63 : -1;
+	const char *at = c ? strchr(alphabet, c) : NULL;
+
+	return at ? (int)(at - alphabet) : -1;
 }
 
 /* One group of four; pad is how many '=' it ends in. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Privileges that decoding packets and writing recordings do not need, given up for good
- * (capabilities(7), credentials(7)). Nothing here can be taken back.
+ * Privileges that decoding packets, writing recordings and moving data do not need, given up for
+ * good (capabilities(7), credentials(7)). Nothing here can be taken back.
  */
 #ifndef CAPTURE_PRIVILEGES_H
 #define CAPTURE_PRIVILEGES_H
@@ -21,14 +21,6 @@ struct folder;
  */
 int privileges_drop(struct err *e);
 
-/* The same, but for these. */
-struct privileges_kept {
-	bool user;	  /* who it is: a device may be for its owner alone */
-	bool lock_memory; /* CAP_IPC_LOCK where it was there: the limit of locked memory is too low
-			   */
-};
-int privileges_drop_except(const struct privileges_kept *kept, struct err *e);
-
 /* Whether memory is locked without a limit: CAP_IPC_LOCK. */
 bool privileges_lock_memory(void);
 
@@ -36,5 +28,21 @@ bool privileges_lock_memory(void);
  * belongs to the owner of the folder, and is written with the owner's rights. -errno and e: the
  * process must end. */
 int privileges_become_owner(const struct folder *folder, struct err *e);
+
+/* Confinement of the process that moves data: bytes that others send make it act, so it keeps no
+ * right that it does not need. */
+
+/* Before the device is opened: what is written to an RDMA device counts only when the writer has
+ * the rights of the one who opened it (linux ib_safe_file_access()), also what Soft-RoCE posts and
+ * what rdma_cm is asked for. Gives up all capabilities and root, is not dumped or traced by others
+ * of its new user, and still ends with its parent. It may lock lock_bytes of its memory from then
+ * on. What that needs is kept: CAP_IPC_LOCK where the limit of locked memory can not be raised, and
+ * root's uid, without a capability, where the device is for root alone. root: of /dev and /sys, ""
+ * = this host. Before there are threads. -errno and e: the process must end. */
+int confine_rights(const char *root, const char *ibdev, uint64_t lock_bytes, struct err *e);
+
+/* Whether anybody may open the nodes that traffic of this device needs; also when there are none.
+ */
+bool confine_is_open_to_all(const char *root, const char *ibdev);
 
 #endif

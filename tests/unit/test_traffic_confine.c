@@ -19,7 +19,6 @@
 
 #include "probe/agent/agent.h"
 #include "probe/traffic/traffic.h"
-#include "profiles/base/confine.h"
 #include "profiles/base/privileges.h"
 #include "tests/unit/fake_objects.h"
 
