@@ -712,8 +712,7 @@ int file_descriptor(const struct folder *folder, const char *name, int flags, un
 	return err;
 }
 
-/* Reads to the end. One byte more than max is asked for: then it was too much. */
-static int read_all(int fd, size_t max, char **text, size_t *size)
+int file_read_all(int fd, size_t max, char **text, size_t *size)
 {
 	size_t room = 4096, used = 0;
 	char *bytes = malloc(room);
@@ -754,7 +753,7 @@ int file_read(const struct folder *folder, const char *name, size_t max, char **
 
 	if (err)
 		return err;
-	err = read_all(fd, max, text, &used);
+	err = file_read_all(fd, max, text, &used);
 	close(fd);
 	if (err)
 		return err_sys(e, err, SHOWN, SHOWN_ARGS(folder->path, name));

@@ -120,6 +120,9 @@ int file_descriptor(const struct folder *folder, const char *name, int flags, un
 int file_read(const struct folder *folder, const char *name, size_t max, char **text, size_t *size,
 	      struct err *e);
 
+/* The same of an open descriptor, from where it stands. 0, -EFBIG or another -errno. */
+int file_read_all(int fd, size_t max, char **text, size_t *size);
+
 /* Gives a file another name, replacing what has that name, and syncs both folders. */
 int file_rename(const struct folder *from, const char *name, const struct folder *to,
 		const char *new_name, struct err *e);

@@ -7,9 +7,19 @@
 #define PROBE_JSON_TAKE_H
 
 #include <jansson.h>
+#include <stdint.h>
 
 #include "profiles/base/base.h"
-#include "profiles/base/json_uint.h"
+
+/* Counters, times and rates as integers of JSON documents. Those are signed (jansson: 64 bits; RFC
+ * 8259 s6 lets implementations limit the range): what is beyond, as only a broken source has it, is
+ * cut there. A new reference, NULL when there is no memory. */
+#define JSON_UINT_MAX ((uint64_t)INT64_MAX)
+
+static inline json_t *json_uint(uint64_t value)
+{
+	return json_integer((json_int_t)(value < JSON_UINT_MAX ? value : JSON_UINT_MAX));
+}
 
 int json_take_uint(const json_t *object, const char *key, uint64_t min, uint64_t max,
 		   uint64_t *value, struct err *e);

@@ -18,7 +18,7 @@
 
 #include <yaml.h>
 
-#include "profiles/base/base.h"
+#include "profiles/base/file.h"
 
 #define YAML_SOURCE_MAX 400 /* longer lines are not shown */
 
@@ -36,31 +36,9 @@ struct yaml_advice {
 	int line, column;
 };
 
-static int read_all(int fd, char *text, size_t room, size_t *size)
-{
-	size_t used = 0;
-
-	while (used < room) {
-		ssize_t n = read(fd, text + used, room - used);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		used += n;
-	}
-	*size = used;
-	return 0;
-}
-
 static int read_limited(int fd, char **text, size_t *size)
 {
-	size_t used = 0, room = YAML_SIZE_MAX + 1;
 	struct stat st;
-	char *buf;
-	int err;
 
 	if (fstat(fd, &st))
 		return -errno;
@@ -70,20 +48,7 @@ static int read_limited(int fd, char **text, size_t *size)
 		return -ENOTSUP;
 	if (st.st_size > YAML_SIZE_MAX)
 		return -EFBIG;
-	buf = malloc(room + 1);
-	if (!buf)
-		return -ENOMEM;
-	err = read_all(fd, buf, room, &used);
-	if (!err && used > YAML_SIZE_MAX)
-		err = -EFBIG;
-	if (err) {
-		free(buf);
-		return err;
-	}
-	buf[used] = '\0';
-	*text = buf;
-	*size = used;
-	return 0;
+	return file_read_all(fd, YAML_SIZE_MAX, text, size);
 }
 
 /* Reads a regular file of at most YAML_SIZE_MAX bytes; *text is terminated and the caller's to
