@@ -52,19 +52,10 @@ static const struct qos_word engine_words[] = {
 static int read_schema(struct schema_load *l, const struct schema_row *row,
 		       const struct yaml_node *node, void *target)
 {
-	struct yaml_finding finding = {
-		.level = DIAG_ERROR,
-		.rule = "RC-INP-010",
-		.note = "this is read as an inventory: schema: " FABRIC_SCHEMA,
-	};
-
 	(void)row;
 	(void)target;
-	if (node->kind != YAML_TEXT)
-		return schema_expect(l, node, FABRIC_SCHEMA);
-	if (!strcmp(node->text, FABRIC_SCHEMA))
-		return 0;
-	return yaml_report(l->file, node, &finding, l->diags, "unknown schema '%s'", node->text);
+	return schema_version(l, node, FABRIC_SCHEMA,
+			      "this is read as an inventory: schema: " FABRIC_SCHEMA);
 }
 
 static int read_engine(struct schema_load *l, const struct schema_row *row,
@@ -193,14 +184,11 @@ static int read_rate(struct schema_load *l, const struct schema_row *row,
 		     const struct yaml_node *node, void *target)
 {
 	uint64_t rate_kbps;
-	struct err e;
+	int err = schema_units(l, node, "a rate", units_rate, row->min, row->max, &rate_kbps);
 
-	if (node->kind != YAML_TEXT)
-		return schema_expect(l, node, "a rate");
-	if (units_rate(node->text, row->min, row->max, &rate_kbps, &e))
-		return schema_refuse(l, node, &e);
-	*(unsigned int *)target = (unsigned int)rate_kbps;
-	return 0;
+	if (!err)
+		*(unsigned int *)target = (unsigned int)rate_kbps;
+	return err;
 }
 
 /* What follows the walk: profile and hosts are read from the tree by fabric.c. */

@@ -21,12 +21,7 @@
 
 /* clang-format off */
 
-static const struct qos_word schema_words[] = {
-	{PROFILE_SCHEMA, 0},
-	{NULL, 0},
-};
-
-static const struct qos_word intent_words[] = {
+const struct qos_word profile_intent_words[] = {
 	{"lossless", INTENT_LOSSLESS},
 	{"lossy", INTENT_LOSSY},
 	{"sprayed", INTENT_SPRAYED},
@@ -47,7 +42,7 @@ static const struct qos_word disruption_words[] = {
 	{NULL, 0},
 };
 
-static const struct qos_word agent_words[] = {
+const struct qos_word profile_agent_words[] = {
 	{"none", AGENT_NONE},
 	{"lldpad", AGENT_LLDPAD},
 	{"lldpad-readonly", AGENT_LLDPAD_READONLY},
@@ -65,26 +60,16 @@ static const struct qos_word peer_words[] = {
 
 const char *profile_intent_word(enum profile_intent intent)
 {
-	return qos_word_text(intent_words, intent);
+	return qos_word_text(profile_intent_words, intent);
 }
 
-/* One of the words is a file's kind; another number is another version. */
 static int read_schema(struct schema_load *l, const struct schema_row *row,
 		       const struct yaml_node *node, void *target)
 {
-	struct yaml_finding finding = {
-		.level = DIAG_ERROR,
-		.rule = "RC-INP-010",
-		.note = "this is read as a profile: schema: " PROFILE_SCHEMA,
-	};
-
 	(void)row;
 	(void)target;
-	if (node->kind != YAML_TEXT)
-		return schema_expect(l, node, PROFILE_SCHEMA);
-	if (qos_word_value(schema_words, node->text) >= 0)
-		return 0;
-	return yaml_report(l->file, node, &finding, l->diags, "unknown schema '%s'", node->text);
+	return schema_version(l, node, PROFILE_SCHEMA,
+			      "this is read as a profile: schema: " PROFILE_SCHEMA);
 }
 
 /* Checks the form; the loader follows it before the other keys are read. */
@@ -111,6 +96,13 @@ static int read_dscp_default(struct schema_load *l, const struct schema_row *row
 	return schema_number(l, node, 0, QOS_PRIOS - 1, &prio);
 }
 
+static void note_place(struct profile *p, enum qos_field_id id, const struct yaml_node *node)
+{
+	p->line[id] = node->line;
+	p->column[id] = node->column;
+	p->width[id] = node->width;
+}
+
 /* Maps the DSCPs that app.dscp leaves unmapped as app.dscp_default says. The node was checked. */
 static void profile_apply_dscp_default(struct profile *p, const struct yaml_node *node)
 {
@@ -119,11 +111,8 @@ static void profile_apply_dscp_default(struct profile *p, const struct yaml_node
 
 	if (!strcmp(node->text, "keep"))
 		return;
-	if (!p->line[QOS_DSCP_PRIO]) {
-		p->line[QOS_DSCP_PRIO] = node->line;
-		p->column[QOS_DSCP_PRIO] = node->column;
-		p->width[QOS_DSCP_PRIO] = node->width;
-	}
+	if (!p->line[QOS_DSCP_PRIO])
+		note_place(p, QOS_DSCP_PRIO, node);
 	if (!qos_has(q, QOS_DSCP_PRIO))
 		memset(q->dscp_prio, QOS_UNMAPPED, sizeof(q->dscp_prio));
 	q->has |= QOS_BIT(QOS_DSCP_PRIO);
@@ -166,13 +155,6 @@ static void profile_apply_agent(struct profile *p)
 		q->admin_status = QOS_LLDP_RXTX;
 	q->has |= QOS_BIT(QOS_ETS_WILLING) | QOS_BIT(QOS_PFC_WILLING) | QOS_BIT(QOS_ADMIN_STATUS);
 	recommend(q);
-}
-
-static void note_place(struct profile *p, enum qos_field_id id, const struct yaml_node *node)
-{
-	p->line[id] = node->line;
-	p->column[id] = node->column;
-	p->width[id] = node->width;
 }
 
 /* app.udp and its like: the key's last word is the selector. */
@@ -260,7 +242,7 @@ static const struct schema_row rows[] = {
 	 .help = "name of the profile"},
 	{.path = "description", .kind = SCHEMA_TEXT, TEXT_AT(description),
 	 .help = "one line for people"},
-	{.path = "intent", .kind = SCHEMA_WORD, AT(intent), .words = intent_words,
+	{.path = "intent", .kind = SCHEMA_WORD, AT(intent), .words = profile_intent_words,
 	 .help = "what the fabric promises: lossless, lossy or sprayed"},
 	{.path = "extends", .kind = SCHEMA_OWN, .read = read_extends,
 	 .shape = "{\"type\":\"string\"}",
@@ -293,7 +275,7 @@ static const struct schema_row rows[] = {
 	 .help = "seconds in which an apply must be confirmed; 0: never"},
 	{.path = "policy.persist", .kind = SCHEMA_SWITCH, AT(persist),
 	 .help = "apply again at boot and when a device appears"},
-	{.path = "dcbx.agent", .kind = SCHEMA_WORD, AT(agent), .words = agent_words,
+	{.path = "dcbx.agent", .kind = SCHEMA_WORD, AT(agent), .words = profile_agent_words,
 	 .help = "who sets ETS, PFC and APP: none (this tool, by dcbnl) or the host's LLDP agent"},
 	{.path = "dcbx.peer.require", .kind = SCHEMA_WORD, AT(peer), .words = peer_words,
 	 .help = "what it means when the neighbour advertises something else"},
@@ -503,13 +485,9 @@ static int report_base(struct load *l, const struct yaml_node *node, const struc
 /* What is inherited stands, for readers of this file, where it says so. */
 static void inherit_places(struct profile *p, const struct yaml_node *node)
 {
-	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
-		if (!qos_has(&p->qos, id))
-			continue;
-		p->line[id] = node->line;
-		p->column[id] = node->column;
-		p->width[id] = node->width;
-	}
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (qos_has(&p->qos, id))
+			note_place(p, id, node);
 }
 
 static int load_base(struct load *l, const struct yaml_node *node, const struct profile_place *here,

@@ -104,6 +104,7 @@ bool profile_is_path(const char *name);
 json_t *profile_schema(void);
 
 /* Words of the enums, for messages and JSON. */
+extern const struct qos_word profile_intent_words[], profile_agent_words[];
 const char *profile_intent_word(enum profile_intent intent);
 
 #endif

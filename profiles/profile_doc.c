@@ -11,13 +11,7 @@
 #include "profiles/base/text.h"
 #include "profiles/yaml/diag.h"
 
-/* Words that struct profile has as numbers. */
-static const struct qos_word intents[] = {
-	{"lossless", INTENT_LOSSLESS},
-	{"lossy", INTENT_LOSSY},
-	{"sprayed", INTENT_SPRAYED},
-	{NULL, 0},
-};
+/* All of them; which of them a member takes is the writer's to know. */
 static const struct qos_word choices[] = {
 	{"fail", CHOICE_FAIL},
 	{"warn", CHOICE_WARN},
@@ -25,13 +19,6 @@ static const struct qos_word choices[] = {
 	{"allow", CHOICE_ALLOW},
 	{"ask", CHOICE_ASK},
 	{"deny", CHOICE_DENY},
-	{NULL, 0},
-};
-
-static const struct qos_word agents[] = {
-	{"none", AGENT_NONE},
-	{"lldpad", AGENT_LLDPAD},
-	{"lldpad-readonly", AGENT_LLDPAD_READONLY},
 	{NULL, 0},
 };
 
@@ -62,14 +49,15 @@ static json_t *lines_doc(const struct profile *p)
 
 json_t *profile_doc(const struct profile *p)
 {
-	return json_pack(
-		"{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o}", "name",
-		p->name, "path", p->path, "intent", qos_word_text(intents, p->intent),
-		"on_unsupported", qos_word_text(choices, p->on_unsupported), "disruption",
-		qos_word_text(choices, p->disruption), "agent", qos_word_text(agents, p->agent),
-		"peer", qos_word_text(choices, p->peer), "peer_match", (int)p->peer_match,
-		"confirm_within_s", (int)p->confirm_within_s, "persist", p->persist, "interfaces",
-		patterns_doc(p), "lines", lines_doc(p), "qos", qos_to_json(&p->qos));
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o}",
+			 "name", p->name, "path", p->path, "intent", profile_intent_word(p->intent),
+			 "on_unsupported", qos_word_text(choices, p->on_unsupported), "disruption",
+			 qos_word_text(choices, p->disruption), "agent",
+			 qos_word_text(profile_agent_words, p->agent), "peer",
+			 qos_word_text(choices, p->peer), "peer_match", (int)p->peer_match,
+			 "confirm_within_s", (int)p->confirm_within_s, "persist", p->persist,
+			 "interfaces", patterns_doc(p), "lines", lines_doc(p), "qos",
+			 qos_to_json(&p->qos));
 }
 
 static int take_text(const json_t *o, const char *key, char *to, size_t size, struct err *e)
@@ -162,7 +150,7 @@ int profile_take(const json_t *o, struct profile *p, struct err *e)
 	if (!err)
 		err = take_text(o, "path", p->path, sizeof(p->path), e);
 	if (!err)
-		err = take_word(o, "intent", intents, &intent, e);
+		err = take_word(o, "intent", profile_intent_words, &intent, e);
 	if (!err)
 		err = take_word(o, "on_unsupported", choices, &unsupported, e);
 	if (!err)
@@ -172,7 +160,7 @@ int profile_take(const json_t *o, struct profile *p, struct err *e)
 	if (!err)
 		err = take_policy(o, p, e);
 	if (!err && json_object_get(o, "agent"))
-		err = take_word(o, "agent", agents, &agent, e);
+		err = take_word(o, "agent", profile_agent_words, &agent, e);
 	if (!err && json_object_get(o, "peer"))
 		err = take_word(o, "peer", choices, &peer, e);
 	if (!err)

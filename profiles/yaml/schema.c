@@ -218,16 +218,32 @@ bool schema_stop(int err, int *bad)
 	return err && err != -EINVAL;
 }
 
-int schema_number(struct schema_load *l, const struct yaml_node *node, uint64_t min, uint64_t max,
-		  uint64_t *value)
+int schema_version(struct schema_load *l, const struct yaml_node *node, const char *schema,
+		   const char *note)
+{
+	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-010", .note = note};
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, schema);
+	if (!strcmp(node->text, schema))
+		return 0;
+	return yaml_report(l->file, node, &finding, l->diags, "unknown schema '%s'", node->text);
+}
+
+int schema_units(struct schema_load *l, const struct yaml_node *node, const char *what,
+		 schema_unit *read, uint64_t min, uint64_t max, uint64_t *value)
 {
 	struct err e;
 
 	if (node->kind != YAML_TEXT)
-		return schema_expect(l, node, "a number");
-	if (units_number(node->text, min, max, value, &e))
-		return schema_refuse(l, node, &e);
-	return 0;
+		return schema_expect(l, node, what);
+	return read(node->text, min, max, value, &e) ? schema_refuse(l, node, &e) : 0;
+}
+
+int schema_number(struct schema_load *l, const struct yaml_node *node, uint64_t min, uint64_t max,
+		  uint64_t *value)
+{
+	return schema_units(l, node, "a number", units_number, min, max, value);
 }
 
 /* "a, b or c" from the words of a table. */
@@ -342,12 +358,11 @@ static int read_seconds(struct schema_load *l, const struct schema_row *row,
 {
 	uint64_t ms;
 	struct err e;
+	int err = schema_units(l, node, "a duration", units_duration, row->min * UINT64_C(1000),
+			       row->max * UINT64_C(1000), &ms);
 
-	if (node->kind != YAML_TEXT)
-		return schema_expect(l, node, "a duration");
-	if (units_duration(node->text, row->min * UINT64_C(1000), row->max * UINT64_C(1000), &ms,
-			   &e))
-		return schema_refuse(l, node, &e);
+	if (err)
+		return err;
 	if (ms % 1000) {
 		err_set(&e, -EINVAL, "'%s' is no whole number of seconds", node->text);
 		return schema_refuse(l, node, &e);
@@ -360,14 +375,11 @@ static int read_bytes(struct schema_load *l, const struct schema_row *row,
 		      const struct yaml_node *node, void *target)
 {
 	uint64_t size_bytes;
-	struct err e;
+	int err = schema_units(l, node, "a size", units_bytes, row->min, row->max, &size_bytes);
 
-	if (node->kind != YAML_TEXT)
-		return schema_expect(l, node, "a size");
-	if (units_bytes(node->text, row->min, row->max, &size_bytes, &e))
-		return schema_refuse(l, node, &e);
-	*(unsigned int *)target = size_bytes;
-	return 0;
+	if (!err)
+		*(unsigned int *)target = size_bytes;
+	return err;
 }
 
 static int read_switch(struct schema_load *l, const struct schema_row *row,
@@ -448,17 +460,11 @@ static int read_maps(struct schema_load *l, const struct schema_row *row,
 	return 0;
 }
 
-static int read_own(struct schema_load *l, const struct schema_row *row,
-		    const struct yaml_node *node, void *target)
-{
-	return row->read(l, row, node, target);
-}
-
+/* Of rows without a reader of their own. */
 static schema_read *const readers[SCHEMA_KIND_COUNT] = {
 	[SCHEMA_TEXT] = read_text,     [SCHEMA_NAME] = read_name,	[SCHEMA_WORD] = read_word,
 	[SCHEMA_UINT] = read_uint,     [SCHEMA_SECONDS] = read_seconds, [SCHEMA_BYTES] = read_bytes,
 	[SCHEMA_SWITCH] = read_switch, [SCHEMA_TEXTS] = read_texts,	[SCHEMA_MAPS] = read_maps,
-	[SCHEMA_OWN] = read_own,
 };
 
 /* The value is checked like any other, into a place nobody reads. */
@@ -470,7 +476,7 @@ static int read_reserved(struct schema_load *l, const struct schema_row *row,
 
 	if (row->size > sizeof(scratch))
 		return -EINVAL;
-	err = readers[row->kind](l, row, node, scratch);
+	err = (row->read ? row->read : readers[row->kind])(l, row, node, scratch);
 	if (err)
 		return err;
 	return schema_warn(l, node, "RC-INP-016", "this version does nothing with it");
@@ -589,7 +595,8 @@ static int load_value(struct schema_load *l, const char *prefix, const struct ya
 	if (row && row->reserved)
 		return read_reserved(l, row, value);
 	if (row)
-		return readers[row->kind](l, row, value, (char *)l->target + row->offset);
+		return (row->read ? row->read : readers[row->kind])(
+			l, row, value, (char *)l->target + row->offset);
 	field = l->schema->fields ? l->schema->fields->find(path) : -ENOENT;
 	if (field >= 0)
 		return l->schema->fields->read(l, (unsigned int)field, value);

@@ -90,6 +90,16 @@ int schema_warn(struct schema_load *l, const struct yaml_node *node, const char 
  * *bad, and is true when it ends the walk (memory ran out). */
 bool schema_stop(int err, int *bad);
 
+/* For readers: the text that names the schema of a file. note: what the file is read as. */
+int schema_version(struct schema_load *l, const struct yaml_node *node, const char *schema,
+		   const char *note);
+
+/* For readers: a text that profiles/base/units.h reads, such as units_rate(); what: "a rate". */
+typedef int schema_unit(const char *text, uint64_t min, uint64_t max, uint64_t *value,
+			struct err *e);
+int schema_units(struct schema_load *l, const struct yaml_node *node, const char *what,
+		 schema_unit *read, uint64_t min, uint64_t max, uint64_t *value);
+
 /* For readers: a text that is a number; one of the words. */
 int schema_number(struct schema_load *l, const struct yaml_node *node, uint64_t min, uint64_t max,
 		  uint64_t *value);
