@@ -10,63 +10,51 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool all_at_most(const uint8_t *v, unsigned int count, uint8_t max)
+/* Members of dcbnl's structs, each as large there as in struct qos. */
+static const struct member {
+	enum qos_field_id field;
+	uint16_t has, offset, size; /* in struct dcbnl_state */
+} members[] = {
+#define MEMBER(id, flag, member)                                                                   \
+	{                                                                                          \
+		id, offsetof(struct dcbnl_state, flag), offsetof(struct dcbnl_state, member),      \
+			sizeof(((struct dcbnl_state *)0)->member)                                  \
+	}
+	MEMBER(QOS_ETS_WILLING, has_ets, ets.willing),
+	MEMBER(QOS_ETS_CAP, has_ets, ets.ets_cap),
+	MEMBER(QOS_PRIO_TC, has_ets, ets.prio_tc),
+	MEMBER(QOS_TC_TSA, has_ets, ets.tc_tsa),
+	MEMBER(QOS_TC_TX_BW, has_ets, ets.tc_tx_bw),
+	MEMBER(QOS_PFC_CAP, has_pfc, pfc.pfc_cap),
+	MEMBER(QOS_PFC_ENABLED, has_pfc, pfc.pfc_en),
+	MEMBER(QOS_PFC_DELAY, has_pfc, pfc.delay),
+	MEMBER(QOS_TC_MAXRATE, has_maxrate, maxrate.tc_maxrate),
+	MEMBER(QOS_PRIO_BUFFER, has_buffer, buffer.prio2buffer),
+	MEMBER(QOS_BUFFER_SIZE, has_buffer, buffer.buffer_size),
+};
+
+/* Whether each byte of a member is a value of the field. Of other kinds all values are. */
+static bool is_in_range(const struct qos_field *f, const uint8_t *v, size_t size)
 {
-	for (unsigned int i = 0; i < count; i++)
-		if (v[i] > max)
+	bool number = f->kind == QOS_KIND_U8 || f->kind == QOS_KIND_PRIO_U8 ||
+		      f->kind == QOS_KIND_TC_U8;
+
+	for (size_t i = 0; i < size; i++)
+		if ((number && v[i] > f->max) ||
+		    (f->kind == QOS_KIND_TC_WORD && !qos_word_text(f->words, v[i])))
 			return false;
 	return true;
 }
 
-static bool tsas_known(const uint8_t tsa[QOS_TCS])
+static void member_to_qos(const struct dcbnl_state *s, const struct member *m, struct qos *q)
 {
-	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
-		if (tsa[tc] > QOS_TSA_ETS && tsa[tc] != QOS_TSA_VENDOR)
-			return false;
-	return true;
-}
+	const struct qos_field *f = &qos_fields[m->field];
+	const uint8_t *v = (const uint8_t *)s + m->offset;
 
-static void ets_to_qos(const struct ieee_ets *ets, struct qos *q)
-{
-	q->ets_willing = ets->willing != 0;
-	q->has |= QOS_BIT(QOS_ETS_WILLING);
-	if (ets->ets_cap <= QOS_TCS) {
-		q->ets_cap = ets->ets_cap;
-		q->has |= QOS_BIT(QOS_ETS_CAP);
-	}
-	if (all_at_most(ets->prio_tc, QOS_PRIOS, QOS_TCS - 1)) {
-		memcpy(q->prio_tc, ets->prio_tc, sizeof(q->prio_tc));
-		q->has |= QOS_BIT(QOS_PRIO_TC);
-	}
-	if (tsas_known(ets->tc_tsa)) {
-		memcpy(q->tc_tsa, ets->tc_tsa, sizeof(q->tc_tsa));
-		q->has |= QOS_BIT(QOS_TC_TSA);
-	}
-	if (all_at_most(ets->tc_tx_bw, QOS_TCS, 100)) {
-		memcpy(q->tc_tx_bw, ets->tc_tx_bw, sizeof(q->tc_tx_bw));
-		q->has |= QOS_BIT(QOS_TC_TX_BW);
-	}
-}
-
-static void pfc_to_qos(const struct ieee_pfc *pfc, struct qos *q)
-{
-	if (pfc->pfc_cap <= QOS_PRIOS) {
-		q->pfc_cap = pfc->pfc_cap;
-		q->has |= QOS_BIT(QOS_PFC_CAP);
-	}
-	q->pfc_enabled = pfc->pfc_en;
-	q->pfc_delay = pfc->delay;
-	q->has |= QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PFC_DELAY);
-}
-
-static void buffer_to_qos(const struct dcbnl_buffer *buffer, struct qos *q)
-{
-	if (all_at_most(buffer->prio2buffer, QOS_PRIOS, QOS_PRIOS - 1)) {
-		memcpy(q->prio_buffer, buffer->prio2buffer, sizeof(q->prio_buffer));
-		q->has |= QOS_BIT(QOS_PRIO_BUFFER);
-	}
-	memcpy(q->buffer_size_bytes, buffer->buffer_size, sizeof(q->buffer_size_bytes));
-	q->has |= QOS_BIT(QOS_BUFFER_SIZE);
+	if (!*((const bool *)s + m->has) || !is_in_range(f, v, m->size))
+		return;
+	memcpy(qos_slot(q, f), v, m->size);
+	q->has |= QOS_BIT(m->field);
 }
 
 static void dscp_to_qos(const struct dcb_app *app, struct qos *q)
@@ -184,47 +172,19 @@ void dcbnl_to_qos(const struct dcbnl_state *s, struct qos *q)
 		q->dcbx_mode = s->dcbx;
 		q->has |= QOS_BIT(QOS_DCBX_MODE);
 	}
-	if (s->has_ets)
-		ets_to_qos(&s->ets, q);
-	if (s->has_pfc)
-		pfc_to_qos(&s->pfc, q);
+	for (unsigned int i = 0; i < ARRAY_SIZE(members); i++)
+		member_to_qos(s, &members[i], q);
+	q->ets_willing = q->ets_willing != 0;
 	if (s->has_app)
 		apps_to_qos(s, q);
-	if (s->has_maxrate) {
-		memcpy(q->tc_maxrate_kbps, s->maxrate.tc_maxrate, sizeof(q->tc_maxrate_kbps));
-		q->has |= QOS_BIT(QOS_TC_MAXRATE);
-	}
-	if (s->has_buffer)
-		buffer_to_qos(&s->buffer, q);
 }
-
-/* Members of the structs to send, each as large there as in struct qos. */
-static const struct {
-	enum qos_field_id field;
-	uint16_t offset, size; /* in struct dcbnl_state */
-} sent[] = {
-#define SENT(id, member)                                                                           \
-	{                                                                                          \
-		id, offsetof(struct dcbnl_state, member), FIELD_SIZE(member)                       \
-	}
-#define FIELD_SIZE(member) sizeof(((struct dcbnl_state *)0)->member)
-	SENT(QOS_ETS_WILLING, ets.willing),
-	SENT(QOS_PRIO_TC, ets.prio_tc),
-	SENT(QOS_TC_TSA, ets.tc_tsa),
-	SENT(QOS_TC_TX_BW, ets.tc_tx_bw),
-	SENT(QOS_PFC_ENABLED, pfc.pfc_en),
-	SENT(QOS_PFC_DELAY, pfc.delay),
-	SENT(QOS_TC_MAXRATE, maxrate.tc_maxrate),
-	SENT(QOS_PRIO_BUFFER, buffer.prio2buffer),
-	SENT(QOS_BUFFER_SIZE, buffer.buffer_size),
-};
 
 void dcbnl_fill(struct dcbnl_state *s, const struct qos *q, uint64_t mask)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(sent); i++)
-		if (mask & QOS_BIT(sent[i].field))
-			memcpy((uint8_t *)s + sent[i].offset,
-			       qos_member(q, &qos_fields[sent[i].field]), sent[i].size);
+	for (unsigned int i = 0; i < ARRAY_SIZE(members); i++)
+		if (mask & QOS_BIT(members[i].field))
+			memcpy((uint8_t *)s + members[i].offset,
+			       qos_member(q, &qos_fields[members[i].field]), members[i].size);
 }
 
 /* The APP table as a set of entries. */
