@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "dcb/kernel/backend.h"
-#include "dcb/kernel/limits.h"
 #include "dcb/lldpad/agent.h"
 #include "dcb/lldpad/lldpad.h"
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "dcb/kernel/limits.h"
+#include "dcb/kernel/driver.h"
 
 #define ETS_BITS  (QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW))
 #define DSCP_BITS (QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO))
