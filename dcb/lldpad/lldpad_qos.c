@@ -67,17 +67,10 @@ uint64_t agent_fields(void)
 
 void lldpad_defaults(struct qos *q)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		const struct qos_field *f = &qos_fields[rows[i].field];
-		size_t size = 1;
+	const struct qos zero = {.has = agent_fields()};
 
-		if (f->kind == QOS_KIND_PRIO_U8 || f->kind == QOS_KIND_TC_U8 ||
-		    f->kind == QOS_KIND_TC_WORD)
-			size = QOS_TCS;
-		else if (f->kind == QOS_KIND_U16)
-			size = sizeof(uint16_t);
-		memset(qos_slot(q, f), 0, size);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		qos_copy_field(q, &zero, rows[i].field);
 	q->ets_willing = q->pfc_willing = 1;
 	q->advertise = QOS_ADVERTISE_ETS_CFG | QOS_ADVERTISE_PFC;
 	q->app_count = 0;
