@@ -25,42 +25,15 @@ uint64_t cc_fields(void)
 	return fields;
 }
 
-static int root_of(const struct cc_roots *roots, enum cc_tree tree)
-{
-	switch (tree) {
-	case CC_SYSFS:
-		return roots->sysfs;
-	case CC_DEBUGFS:
-		return roots->debugfs;
-	default:
-		return roots->configfs;
-	}
-}
-
-static const char *name_of(const struct cc_names *names, const struct cc_place *place)
-{
-	switch (place->name) {
-	case CC_BY_NETDEV:
-		return names->ifname;
-	case CC_BY_BUS:
-		return names->bus;
-	case CC_BY_MODULE:
-		return place->load_time;
-	default:
-		return names->ibdev;
-	}
-}
-
 /* Whether the RDMA device is one of the place's drivers. */
-static bool is_driven(const struct cc_roots *roots, const struct cc_names *names,
-		      const struct cc_place *place)
+static bool is_driven(const struct cc_port *port, const struct cc_place *place)
 {
 	char path[PATH_LENGTH], driver[32];
 
-	if (!sysfs_is_element(names->ibdev))
+	if (!sysfs_is_element(port->ibdev))
 		return false;
-	snprintf(path, sizeof(path), "class/infiniband/%.63s/device/driver", names->ibdev);
-	if (!sysfs_link_name(roots->sysfs, path, driver, sizeof(driver)))
+	snprintf(path, sizeof(path), "class/infiniband/%.63s/device/driver", port->ibdev);
+	if (!sysfs_link_name(port->sysfs, path, driver, sizeof(driver)))
 		return false;
 	for (const char *const *one = place->drivers; *one; one++)
 		if (!strcmp(*one, driver))
@@ -70,30 +43,38 @@ static bool is_driven(const struct cc_roots *roots, const struct cc_names *names
 
 /* The path of a file of a place; sub: "" or the number of a priority. Returns the root it is below,
  * or -errno. */
-static int file_path(const struct cc_roots *roots, const struct cc_names *names,
-		     const struct cc_place *place, const char *file, const char *sub,
-		     char path[PATH_LENGTH])
+static int file_path(const struct cc_port *port, const struct cc_place *place, const char *file,
+		     const char *sub, char path[PATH_LENGTH])
 {
-	const char *name = name_of(names, place);
-	int root = root_of(roots, place->tree);
+	const int roots[] = {
+		[CC_SYSFS] = port->sysfs,
+		[CC_DEBUGFS] = port->debugfs,
+		[CC_CONFIGFS] = port->configfs,
+	};
+	const char *const names[] = {
+		[CC_BY_NETDEV] = port->ifname,	   [CC_BY_BUS] = port->bus,
+		[CC_BY_IBDEV] = port->ibdev,	   [CC_BY_IB_PORT] = port->ibdev,
+		[CC_BY_MODULE] = place->load_time,
+	};
+	const char *name = names[place->name];
+	int root = roots[place->tree];
 	char number[16] = "";
 
-	if (root < 0 || !sysfs_is_element(name) ||
-	    (place->load_time && !is_driven(roots, names, place)))
+	if (root < 0 || !sysfs_is_element(name) || (place->load_time && !is_driven(port, place)))
 		return -ENOENT;
 	if (place->name == CC_BY_IB_PORT)
-		snprintf(number, sizeof(number), "%u", names->ib_port);
+		snprintf(number, sizeof(number), "%u", port->ib_port);
 	if (snprintf(path, PATH_LENGTH, "%s%s%s%s/%s%s%s", place->before, name, place->after,
 		     number, file, sub[0] ? "/" : "", sub) >= PATH_LENGTH)
 		return -ENAMETOOLONG;
 	return root;
 }
 
-static int read_text(const struct cc_roots *roots, const struct cc_names *names,
-		     const struct cc_row *row, const char *sub, char *text, size_t size)
+static int read_text(const struct cc_port *port, const struct cc_row *row, const char *sub,
+		     char *text, size_t size)
 {
 	char path[PATH_LENGTH];
-	int root = file_path(roots, names, &cc_places[row->place], row->file, sub, path);
+	int root = file_path(port, &cc_places[row->place], row->file, sub, path);
 	ssize_t n = root < 0 ? root : sysfs_read(root, path, text, size);
 
 	return n < 0 ? (int)n : 0;
@@ -113,8 +94,7 @@ static int take_number(const char *text, uint32_t *value)
 	return 0;
 }
 
-static int read_bits(const struct cc_roots *roots, const struct cc_names *names,
-		     const struct cc_row *row, uint32_t *value)
+static int read_bits(const struct cc_port *port, const struct cc_row *row, uint32_t *value)
 {
 	uint32_t bits = 0, one;
 	char text[64], sub[4];
@@ -123,7 +103,7 @@ static int read_bits(const struct cc_roots *roots, const struct cc_names *names,
 		int err;
 
 		snprintf(sub, sizeof(sub), "%u", prio);
-		err = read_text(roots, names, row, sub, text, sizeof(text));
+		err = read_text(port, row, sub, text, sizeof(text));
 		if (!err)
 			err = take_number(text, &one);
 		if (err || one > 1)
@@ -143,15 +123,14 @@ static int read_tos(const char *text, uint32_t *value)
 	return at ? take_number(at + sizeof(key) - 1, value) : 0;
 }
 
-static int read_row(const struct cc_roots *roots, const struct cc_names *names,
-		    const struct cc_row *row, uint32_t *value)
+static int read_row(const struct cc_port *port, const struct cc_row *row, uint32_t *value)
 {
 	char text[256];
 	int err;
 
 	if (row->form == CC_BITS)
-		return read_bits(roots, names, row, value);
-	err = read_text(roots, names, row, "", text, sizeof(text));
+		return read_bits(port, row, value);
+	err = read_text(port, row, "", text, sizeof(text));
 	if (err)
 		return err;
 	if (row->form == CC_OFED_TOS)
@@ -197,7 +176,7 @@ static bool is_known(const struct qos *q, const struct cc_row *row)
 	       cc_places[row->place].load_time;
 }
 
-void cc_read(const struct cc_roots *roots, const struct cc_names *names, struct qos *q)
+void cc_read(const struct cc_port *port, struct qos *q)
 {
 	uint32_t value;
 
@@ -206,24 +185,22 @@ void cc_read(const struct cc_roots *roots, const struct cc_names *names, struct 
 	for (unsigned int i = 0; i < cc_row_count; i++) {
 		const struct cc_row *row = &cc_rows[i];
 
-		if (!is_known(q, row) && !read_row(roots, names, row, &value) &&
-		    keep(q, row, value))
+		if (!is_known(q, row) && !read_row(port, row, &value) && keep(q, row, value))
 			q->has |= QOS_BIT(row->field);
 	}
 }
 
-static int put_text(const struct cc_roots *roots, const struct cc_names *names,
-		    const struct cc_place *place, const char *file, const char *sub,
-		    const char *text)
+static int put_text(const struct cc_port *port, const struct cc_place *place, const char *file,
+		    const char *sub, const char *text)
 {
 	char path[PATH_LENGTH];
-	int root = file_path(roots, names, place, file, sub, path);
+	int root = file_path(port, place, file, sub, path);
 
 	return root < 0 ? root : sysfs_write(root, path, text);
 }
 
-static int put_number(const struct cc_roots *roots, const struct cc_names *names,
-		      const struct cc_row *row, const char *sub, uint32_t value)
+static int put_number(const struct cc_port *port, const struct cc_row *row, const char *sub,
+		      uint32_t value)
 {
 	const struct cc_place *place = &cc_places[row->place];
 	char text[16];
@@ -232,7 +209,7 @@ static int put_number(const struct cc_roots *roots, const struct cc_names *names
 		snprintf(text, sizeof(text), "-1");
 	else
 		snprintf(text, sizeof(text), place->hexadecimal ? "0x%x" : "%u", value);
-	return put_text(roots, names, place, row->file, sub, text);
+	return put_text(port, place, row->file, sub, text);
 }
 
 /* What q wants of a row's file; false: nothing. */
@@ -254,39 +231,38 @@ static bool wanted(const struct qos *q, const struct cc_row *row, uint32_t *valu
 }
 
 /* Rules for single destinations stand in the same file, and a new value may end them. */
-static int check_rules(const struct cc_roots *roots, const struct cc_names *names,
-		       const struct cc_row *row)
+static int check_rules(const struct cc_port *port, const struct cc_row *row)
 {
 	char text[256];
-	int err = read_text(roots, names, row, "", text, sizeof(text));
+	int err = read_text(port, row, "", text, sizeof(text));
 
 	return err ? err : strstr(text, "dst_ip") || strstr(text, "src_ip") ? -EBUSY : 0;
 }
 
-static int write_row(const struct cc_roots *roots, const struct cc_names *names,
-		     const struct cc_row *row, uint32_t now, uint32_t value)
+static int write_row(const struct cc_port *port, const struct cc_row *row, uint32_t now,
+		     uint32_t value)
 {
 	char sub[4];
 	int err = 0;
 
 	if (row->form == CC_OFED_TOS)
-		err = check_rules(roots, names, row);
+		err = check_rules(port, row);
 	if (err)
 		return err;
 	if (row->form != CC_BITS)
-		return put_number(roots, names, row, "", value);
+		return put_number(port, row, "", value);
 	for (unsigned int prio = 0; !err && prio < QOS_PRIOS; prio++) {
 		if (!((now ^ value) & 1u << prio))
 			continue;
 		snprintf(sub, sizeof(sub), "%u", prio);
-		err = put_number(roots, names, row, sub, value >> prio & 1);
+		err = put_number(port, row, sub, value >> prio & 1);
 	}
 	return err;
 }
 
 /* The rows of one field; each value goes to the first file that has it. */
-static int write_field(const struct cc_roots *roots, const struct cc_names *names,
-		       const struct qos *q, enum qos_field_id field, struct err *e)
+static int write_field(const struct cc_port *port, const struct qos *q, enum qos_field_id field,
+		       struct err *e)
 {
 	const struct cc_place *commit = NULL;
 	bool done[QOS_PARAM_COUNT] = {false}, any = false;
@@ -298,59 +274,57 @@ static int write_field(const struct cc_roots *roots, const struct cc_names *name
 		uint32_t now, value;
 
 		if (row->field != field || done[row->index] || !wanted(q, row, &value) ||
-		    read_row(roots, names, row, &now))
+		    read_row(port, row, &now))
 			continue;
 		any = done[row->index] = true;
 		if (now == value)
 			continue;
-		err = place->load_time ? -EROFS : write_row(roots, names, row, now, value);
+		err = place->load_time ? -EROFS : write_row(port, row, now, value);
 		if (place->commit)
 			commit = place;
 	}
 	if (!err && commit)
-		err = put_text(roots, names, commit, commit->commit, "", "0x1");
+		err = put_text(port, commit, commit->commit, "", "0x1");
 	if (err)
-		return err_sys(e, err, "%s: %s", names->ifname, qos_fields[field].key);
+		return err_sys(e, err, "%s: %s", port->ifname, qos_fields[field].key);
 	return any ? 0
-		   : err_set(e, -EOPNOTSUPP, "%s: the driver has no %s", names->ifname,
+		   : err_set(e, -EOPNOTSUPP, "%s: the driver has no %s", port->ifname,
 			     qos_fields[field].key);
 }
 
-int cc_write(const struct cc_roots *roots, const struct cc_names *names, const struct qos *q,
-	     uint64_t mask, struct err *e)
+int cc_write(const struct cc_port *port, const struct qos *q, uint64_t mask, struct err *e)
 {
 	int err = 0;
 
 	for (int id = 0; !err && id < QOS_FIELD_COUNT; id++)
 		if (mask & QOS_BIT(id))
-			err = write_field(roots, names, q, id, e);
+			err = write_field(port, q, id, e);
 	return err;
 }
 
 /* Whether the driver would show the files of the place, had somebody made the device's folder. */
-static bool lacks_folder(const struct cc_roots *roots, const struct cc_names *names,
-			 const struct cc_place *place)
+static bool lacks_folder(const struct cc_port *port, const struct cc_place *place)
 {
 	char path[PATH_LENGTH];
 
-	if (!place->made_in || roots->configfs < 0 || !is_driven(roots, names, place) ||
-	    faccessat(roots->configfs, place->made_in, F_OK, 0))
+	if (!place->made_in || port->configfs < 0 || !is_driven(port, place) ||
+	    faccessat(port->configfs, place->made_in, F_OK, 0))
 		return false;
-	snprintf(path, sizeof(path), "%s/%.63s", place->made_in, names->ibdev);
-	return faccessat(roots->configfs, path, F_OK, 0) != 0;
+	snprintf(path, sizeof(path), "%s/%.63s", place->made_in, port->ibdev);
+	return faccessat(port->configfs, path, F_OK, 0) != 0;
 }
 
 /* "fw_service_prof_type_sup : 1" in bnxt_re's debugfs: priorities and DSCPs are the firmware's. */
-static bool has_service_profile(const struct cc_roots *roots, const struct cc_names *names)
+static bool has_service_profile(const struct cc_port *port)
 {
 	static const char key[] = "fw_service_prof_type_sup";
 	char path[PATH_LENGTH], text[4096];
 	const char *at;
 
-	if (!sysfs_is_element(names->ibdev))
+	if (!sysfs_is_element(port->ibdev))
 		return false;
-	snprintf(path, sizeof(path), "bnxt_re/%.63s/info", names->ibdev);
-	if (sysfs_read(roots->debugfs, path, text, sizeof(text)) < 0)
+	snprintf(path, sizeof(path), "bnxt_re/%.63s/info", port->ibdev);
+	if (sysfs_read(port->debugfs, path, text, sizeof(text)) < 0)
 		return false;
 	at = strstr(text, key);
 	if (!at)
@@ -360,8 +334,8 @@ static bool has_service_profile(const struct cc_roots *roots, const struct cc_na
 	return *at == '1';
 }
 
-bool cc_elsewhere(const struct cc_roots *roots, const struct cc_names *names,
-		  const struct qos *want, enum qos_field_id field, char *reason, size_t size)
+bool cc_elsewhere(const struct cc_port *port, const struct qos *want, enum qos_field_id field,
+		  char *reason, size_t size)
 {
 	bool done[QOS_PARAM_COUNT] = {false};
 	uint32_t now, value;
@@ -372,14 +346,14 @@ bool cc_elsewhere(const struct cc_roots *roots, const struct cc_names *names,
 
 		if (row->field != field || done[row->index] || !wanted(want, row, &value))
 			continue;
-		if (lacks_folder(roots, names, place)) {
+		if (lacks_folder(port, place)) {
 			snprintf(reason, size,
 				 "%s shows it behind a folder of its device: mkdir "
 				 "/sys/kernel/config/%s/%s",
-				 place->made_in, place->made_in, names->ibdev);
+				 place->made_in, place->made_in, port->ibdev);
 			return true;
 		}
-		if (read_row(roots, names, row, &now))
+		if (read_row(port, row, &now))
 			continue;
 		done[row->index] = true;
 		if (now == value)
@@ -389,7 +363,7 @@ bool cc_elsewhere(const struct cc_roots *roots, const struct cc_names *names,
 				 "%s takes it when it is loaded: 'options %s %s=%u' in "
 				 "/etc/modprobe.d, then load it anew",
 				 place->load_time, place->load_time, row->file, value);
-		else if (row->profiled && has_service_profile(roots, names))
+		else if (row->profiled && has_service_profile(port))
 			snprintf(reason, size,
 				 "the firmware has it by its service profile: it follows app.dscp "
 				 "and pfc.enabled");
@@ -409,9 +383,9 @@ static bool locked_down(int sysfs)
 	       !strstr(text, "[none]");
 }
 
-const char *cc_hidden(const struct cc_roots *roots)
+const char *cc_hidden(const struct cc_port *port)
 {
-	if (roots->debugfs < 0)
+	if (port->debugfs < 0)
 		return "debugfs is not mounted, or not for this user";
-	return locked_down(roots->sysfs) ? "the kernel is locked down, which closes debugfs" : "";
+	return locked_down(port->sysfs) ? "the kernel is locked down, which closes debugfs" : "";
 }

@@ -10,13 +10,10 @@
 
 #include "profiles/qos.h"
 
-/* Where the trees are, as open directories; -1: not mounted, or not for us. */
-struct cc_roots {
-	int sysfs, debugfs, configfs;
-};
-
-/* Names of the port in these trees. ibdev may be empty; bus is ethtool's, "0000:65:00.0". */
-struct cc_names {
+/* A port in the trees of its drivers. */
+struct cc_port {
+	int sysfs, debugfs, configfs; /* open folders; -1: not mounted, or not for us */
+	/* ibdev may be empty; bus is ethtool's, "0000:65:00.0". */
 	const char *ifname, *ibdev, *bus;
 	unsigned int ib_port;
 };
@@ -26,19 +23,18 @@ uint64_t cc_fields(void);
 
 /* Adds what the files of the port say. A file that cannot be read, or holds no number, leaves its
  * field or parameter unknown. */
-void cc_read(const struct cc_roots *roots, const struct cc_names *names, struct qos *q);
+void cc_read(const struct cc_port *port, struct qos *q);
 
 /* Writes the fields of mask, only values that differ from what the files say. -EOPNOTSUPP with the
  * field in e when no file of this port has one. */
-int cc_write(const struct cc_roots *roots, const struct cc_names *names, const struct qos *q,
-	     uint64_t mask, struct err *e);
+int cc_write(const struct cc_port *port, const struct qos *q, uint64_t mask, struct err *e);
 
 /* Whether the field cannot be made what is wanted from here: a module takes it when it is loaded,
  * firmware has it, or a folder has to be made first. The reason says where, for people. */
-bool cc_elsewhere(const struct cc_roots *roots, const struct cc_names *names,
-		  const struct qos *want, enum qos_field_id field, char *reason, size_t size);
+bool cc_elsewhere(const struct cc_port *port, const struct qos *want, enum qos_field_id field,
+		  char *reason, size_t size);
 
 /* Why the port shows none of them although its driver would: "" or a line for people. */
-const char *cc_hidden(const struct cc_roots *roots);
+const char *cc_hidden(const struct cc_port *port);
 
 #endif

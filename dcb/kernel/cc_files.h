@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The files of dcb/kernel/cc.h as tables: folders with their peculiarities, and one row a file. For
- * dcb/cc*.c alone.
+ * cc.c and its tests alone.
  */
 #ifndef DCB_CC_FILES_H
 #define DCB_CC_FILES_H

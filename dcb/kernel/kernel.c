@@ -76,15 +76,21 @@ static void read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *
 	}
 }
 
-/* The driver's own files; the bus address is a name in debugfs. */
-static void cc_place(struct dcb *dcb, const struct dcb_port *port, struct dcb_driver_info *info,
-		     struct cc_roots *roots, struct cc_names *names)
+/* The port in the driver's own files; info holds the bus address, which is a name in debugfs. */
+static struct cc_port cc_port(struct dcb *dcb, const struct dcb_port *port,
+			      struct dcb_driver_info *info)
 {
-	*roots = (struct cc_roots){dcb->sysfs_fd, dcb->debugfs_fd, dcb->configfs_fd};
 	if (dcb_driver(dcb, port->ifname, info, NULL))
 		info->bus[0] = '\0';
-	*names = (struct cc_names){port->ifname, port->ibdev ? port->ibdev : "", info->bus,
-				   port->ib_port};
+	return (struct cc_port){
+		.sysfs = dcb->sysfs_fd,
+		.debugfs = dcb->debugfs_fd,
+		.configfs = dcb->configfs_fd,
+		.ifname = port->ifname,
+		.ibdev = port->ibdev ? port->ibdev : "",
+		.bus = info->bus,
+		.ib_port = port->ib_port,
+	};
 }
 
 /* Adds these fields at least: each interface of the kernel is asked for all that it has. The MTU
@@ -92,9 +98,8 @@ static void cc_place(struct dcb *dcb, const struct dcb_port *port, struct dcb_dr
 static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
 			    struct qos *q, bool *has_dcb, struct err *e)
 {
-	struct dcb_driver_info info = {0};
-	struct cc_roots roots;
-	struct cc_names names;
+	struct dcb_driver_info info;
+	struct cc_port files;
 	int err = 0;
 
 	if (fields & BIT(MTU)) {
@@ -116,8 +121,8 @@ static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64
 	if (fields & BIT(ROCE_ENABLE))
 		read_roce(dcb, port, q);
 	if (fields & CC_FIELDS) {
-		cc_place(dcb, port, &info, &roots, &names);
-		cc_read(&roots, &names, q);
+		files = cc_port(dcb, port, &info);
+		cc_read(&files, q);
 	}
 	return 0;
 }
@@ -280,12 +285,10 @@ static int write_rdma_cm(struct dcb *dcb, const struct dcb_port *port, const str
 static int write_cc(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		    uint64_t mask, struct err *e)
 {
-	struct dcb_driver_info info = {0};
-	struct cc_roots roots;
-	struct cc_names names;
+	struct dcb_driver_info info;
+	const struct cc_port files = cc_port(dcb, port, &info);
 
-	cc_place(dcb, port, &info, &roots, &names);
-	return cc_write(&roots, &names, q, mask, e);
+	return cc_write(&files, q, mask, e);
 }
 
 static int write_pause(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,

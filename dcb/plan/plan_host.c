@@ -42,19 +42,26 @@ static void forbid_pcp_apps(const struct dcb *dcb, const struct qos *have, struc
 /* What stands in files of the driver: not to be written from here, or there and nobody sees it. */
 static void look_at_files(const struct dcb *dcb, const struct plan *plan, struct plan_step *s)
 {
-	const struct cc_roots roots = {dcb->sysfs_fd, dcb->debugfs_fd, dcb->configfs_fd};
-	const struct cc_names names = {plan->ifname, plan->ibdev, "", plan->ib_port};
+	const struct cc_port port = {
+		.sysfs = dcb->sysfs_fd,
+		.debugfs = dcb->debugfs_fd,
+		.configfs = dcb->configfs_fd,
+		.ifname = plan->ifname,
+		.ibdev = plan->ibdev,
+		.bus = "",
+		.ib_port = plan->ib_port,
+	};
 	const char *why;
 
 	if (!(cc_fields() & QOS_BIT(s->field)))
 		return;
-	if (cc_elsewhere(&roots, &names, &s->to, s->field, s->reason, sizeof(s->reason))) {
+	if (cc_elsewhere(&port, &s->to, s->field, s->reason, sizeof(s->reason))) {
 		s->cannot = true;
 		return;
 	}
 	if (!s->cannot || qos_has(&s->from, s->field))
 		return;
-	why = cc_hidden(&roots);
+	why = cc_hidden(&port);
 	if (why[0])
 		plan_cannot(s, "the device does not offer it, or %s", why);
 }

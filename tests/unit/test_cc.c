@@ -18,8 +18,8 @@
 #include "dcb/kernel/cc_files.h"
 
 static char root[32];
-static struct cc_roots roots;
-static const struct cc_names names = {"eth0", "mlx5_0", "0000:65:00.0", 1};
+static struct cc_port port = {
+	.ifname = "eth0", .ibdev = "mlx5_0", .bus = "0000:65:00.0", .ib_port = 1};
 
 static void run(const char *format, ...)
 {
@@ -56,14 +56,14 @@ static int set_up(void **state)
 	strcpy(root, "/tmp/test_cc.XXXXXX");
 	if (!mkdtemp(root))
 		return -1;
-	roots.sysfs = roots.debugfs = roots.configfs = open(root, O_RDONLY | O_DIRECTORY);
-	return roots.sysfs < 0 ? -1 : 0;
+	port.sysfs = port.debugfs = port.configfs = open(root, O_RDONLY | O_DIRECTORY);
+	return port.sysfs < 0 ? -1 : 0;
 }
 
 static int tear_down(void **state)
 {
 	(void)state;
-	close(roots.sysfs);
+	close(port.sysfs);
 	run("rm -rf %s", root);
 	return 0;
 }
@@ -72,7 +72,7 @@ static struct qos read_all(void)
 {
 	struct qos q = {0};
 
-	cc_read(&roots, &names, &q);
+	cc_read(&port, &q);
 	return q;
 }
 
@@ -100,7 +100,7 @@ static void test_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(read_all().has, 0);
-	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), -EOPNOTSUPP);
+	assert_int_equal(cc_write(&port, &want, want.has, &e), -EOPNOTSUPP);
 	assert_string_equal(e.text, "eth0: the driver has no congestion_control.np.cnp_dscp");
 }
 
@@ -125,7 +125,7 @@ static void test_ofed(void **state)
 	want.np_enable = 0x10;
 	want.cnp_dscp = 46;
 	qos_param_put(&want.cc_params, 6, 7);
-	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
 	assert_true(holds("class/net/eth0/ecn/roce_np/enable/3", "0"));
 	assert_true(holds("class/net/eth0/ecn/roce_np/enable/4", "1"));
 	assert_true(holds("class/net/eth0/ecn/roce_np/enable/5", "0\n")); /* was right already */
@@ -151,7 +151,7 @@ static void test_bnxt(void **state)
 	assert_int_equal(q.cc_algorithm, QOS_CC_DCQCN);
 	assert_int_equal(q.cnp_dscp, 48);
 	assert_int_equal(q.cc_params.has[0], 1 << 20);
-	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
 	assert_true(holds("bnxt_re/0000:65:00.0/cc_config/enable_cc", "0"));
 }
 
@@ -166,7 +166,7 @@ static void test_irdma(void **state)
 	put("irdma/mlx5_0/roce_dctcp_enable", "1\\n");
 	put("irdma/mlx5_0/roce_timely_enable", "0\\n");
 	assert_int_equal(read_all().cc_algorithm, QOS_CC_DCTCP);
-	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
 	assert_true(holds("irdma/mlx5_0/roce_dctcp_enable", "0"));
 	assert_true(holds("irdma/mlx5_0/roce_timely_enable", "1"));
 	assert_int_equal(read_all().cc_algorithm, QOS_CC_TIMELY);
@@ -190,7 +190,7 @@ static void put_driver(const char *driver)
 static bool is_elsewhere(const struct qos *want, enum qos_field_id field, const char *reason)
 {
 	char text[160] = "";
-	bool is = cc_elsewhere(&roots, &names, want, field, text, sizeof(text));
+	bool is = cc_elsewhere(&port, want, field, text, sizeof(text));
 
 	assert_string_equal(text, reason);
 	return is;
@@ -227,19 +227,19 @@ static void test_bnxt_own(void **state)
 	q = read_all();
 	assert_int_equal(q.cc_algorithm, QOS_CC_OFF);
 	assert_int_equal(q.cnp_dscp, 0);
-	assert_int_equal(cc_write(&roots, &names, &want, QOS_BIT(QOS_CNP_DSCP), &e), 0);
+	assert_int_equal(cc_write(&port, &want, QOS_BIT(QOS_CNP_DSCP), &e), 0);
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/cnp_dscp", "0x30"));
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/apply", "0x1"));
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/cnp_prio", "0x0\n"));
 	put(file, "");
-	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/ecn_enable", "0x1"));
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/roce_dscp", "0x1a"));
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/apply", "0x1"));
 	put(file, "");
 	q = read_all();
 	assert_int_equal(qos_diff(&want, &q), 0);
-	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/apply", "")); /* nothing was to be taken */
 }
 
@@ -291,7 +291,7 @@ static void test_irdma_module(void **state)
 	assert_true(is_elsewhere(&want, QOS_CC_PARAMS,
 				 "irdma takes it when it is loaded: 'options irdma "
 				 "dcqcn_rai_factor=2' in /etc/modprobe.d, then load it anew"));
-	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), -EROFS);
+	assert_int_equal(cc_write(&port, &want, want.has, &e), -EROFS);
 	assert_true(holds("module/irdma/parameters/dcqcn_enable", "N\n"));
 	want.cc_algorithm = QOS_CC_OFF;
 	assert_false(is_elsewhere(&want, QOS_CC_ALGORITHM, ""));
@@ -307,7 +307,7 @@ static void test_irdma_module(void **state)
 	assert_int_equal(read_all().cc_algorithm, QOS_CC_OFF);
 	want.cc_algorithm = QOS_CC_TIMELY;
 	assert_false(is_elsewhere(&want, QOS_CC_ALGORITHM, ""));
-	assert_int_equal(cc_write(&roots, &names, &want, QOS_BIT(QOS_CC_ALGORITHM), &e), 0);
+	assert_int_equal(cc_write(&port, &want, QOS_BIT(QOS_CC_ALGORITHM), &e), 0);
 	assert_true(holds("irdma/mlx5_0/roce_timely_enable", "1"));
 	assert_true(holds("module/irdma/parameters/dcqcn_enable", "Y\n"));
 }
@@ -349,7 +349,7 @@ static void test_traffic_class(void **state)
 	(void)state;
 	put(file, "Global tclass=96\\n");
 	assert_int_equal(read_all().verbs_tos, 96);
-	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
 	assert_true(holds(file, "106"));
 	/* Nothing forced is an empty file, and written as -1. */
 	put(file, "");
@@ -357,10 +357,10 @@ static void test_traffic_class(void **state)
 	assert_int_equal(read_all().verbs_tos, 0);
 	put(file, "Global tclass=96\\n");
 	want.verbs_tos = 0;
-	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), 0);
+	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
 	assert_true(holds(file, "-1"));
 	put(file, "Global tclass=96\\ntclass=8,dst_ip=198.18.0.9\\n");
-	assert_int_equal(cc_write(&roots, &names, &want, want.has, &e), -EBUSY);
+	assert_int_equal(cc_write(&port, &want, want.has, &e), -EBUSY);
 	assert_true(holds(file, "Global tclass=96\n"));
 }
 
@@ -388,10 +388,11 @@ static void test_names(void **state)
 	(void)state;
 	put_ofed();
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct cc_names n = {bad[i], bad[i], bad[i], 1};
+		struct cc_port n = port;
 		struct qos q = {0};
 
-		cc_read(&roots, &n, &q);
+		n.ifname = n.ibdev = n.bus = bad[i];
+		cc_read(&n, &q);
 		assert_int_equal(q.has, 0);
 	}
 }
