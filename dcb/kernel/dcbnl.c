@@ -32,21 +32,22 @@ static bool take(void *to, size_t size, const struct nl_attr *a)
 	return true;
 }
 
-static int take_apps(struct dcbnl_state *s, const struct nl_attr *table)
+/* The entries of a table. False when there are more than max. */
+static bool take_entries(const struct nl_attr *table, struct dcb_app *list, unsigned int max,
+			 unsigned int *count)
 {
 	const uint8_t *pos = table->data, *end = pos + table->size;
 	struct nl_attr a;
 
-	s->has_app = true;
 	while (nl_attr_next(&pos, end, &a)) {
 		if ((a.type != DCB_ATTR_IEEE_APP && a.type != DCBNL_ATTR_PCP) ||
-		    a.size < sizeof(s->app[0]))
+		    a.size < sizeof(*list))
 			continue;
-		if (s->app_count == DCBNL_APPS_MAX)
-			return -EMSGSIZE;
-		memcpy(&s->app[s->app_count++], a.data, sizeof(s->app[0]));
+		if (*count == max)
+			return false;
+		memcpy(&list[(*count)++], a.data, sizeof(*list));
 	}
-	return 0;
+	return true;
 }
 
 static void take_trust(struct dcbnl_state *s, const struct nl_attr *table)
@@ -63,23 +64,6 @@ static void take_trust(struct dcbnl_state *s, const struct nl_attr *table)
 			s->has_trust = false; /* more than there are */
 		else
 			s->trust[count++] = a.data[0];
-	}
-}
-
-static void take_rewr(struct dcbnl_state *s, const struct nl_attr *table)
-{
-	const uint8_t *pos = table->data, *end = pos + table->size;
-	struct nl_attr a;
-
-	s->has_rewr = true;
-	while (nl_attr_next(&pos, end, &a)) {
-		if (a.size < sizeof(s->rewr[0]))
-			continue;
-		if (s->rewr_count == ARRAY_SIZE(s->rewr)) {
-			s->has_rewr = false;
-			return;
-		}
-		memcpy(&s->rewr[s->rewr_count++], a.data, sizeof(s->rewr[0]));
 	}
 }
 
@@ -104,13 +88,16 @@ static int take_ieee(struct dcbnl_state *s, const struct nl_attr *ieee)
 			s->has_buffer = take(&s->buffer, sizeof(s->buffer), &a);
 			break;
 		case DCB_ATTR_IEEE_APP_TABLE:
-			err = take_apps(s, &a);
+			s->has_app = true;
+			if (!take_entries(&a, s->app, DCBNL_APPS_MAX, &s->app_count))
+				err = -EMSGSIZE;
 			break;
 		case DCBNL_ATTR_TRUST:
 			take_trust(s, &a);
 			break;
 		case DCBNL_ATTR_REWR:
-			take_rewr(s, &a);
+			s->has_rewr = take_entries(&a, s->rewr, ARRAY_SIZE(s->rewr),
+						   &s->rewr_count);
 			break;
 		default:
 			break;
