@@ -300,22 +300,6 @@ int dcbnl_change_apps(struct nl *nl, const char *ifname, const struct app_change
 	return err;
 }
 
-void dcbnl_app_error(const struct dcbnl_state *now, const struct app_change *change, unsigned int n,
-		     struct err *e)
-{
-	for (unsigned int i = 0; i < n; i++) {
-		bool there = false;
-
-		for (unsigned int k = 0; !there && k < now->app_count; k++)
-			there = !memcmp(&now->app[k], &change[i].app, sizeof(now->app[k]));
-		if (there == change[i].add)
-			continue;
-		err_prefix(e, "APP entry %u:%u -> priority %u", change[i].app.selector,
-			   change[i].app.protocol, change[i].app.priority);
-		return;
-	}
-}
-
 int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,
 		      struct err *e)
 {

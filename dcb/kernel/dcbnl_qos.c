@@ -124,10 +124,15 @@ static void rewr_to_qos(const struct dcbnl_state *s, struct qos *q)
 	}
 }
 
-static bool rewr_there(const struct dcbnl_state *s, const struct dcb_app *a)
+static bool same_key(const struct dcb_app *a, const struct dcb_app *b)
 {
-	for (unsigned int i = 0; i < s->rewr_count; i++)
-		if (!memcmp(&s->rewr[i], a, sizeof(*a)))
+	return a->selector == b->selector && a->protocol == b->protocol;
+}
+
+static bool has_app(const struct dcb_app *list, unsigned int n, const struct dcb_app *a, bool exact)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (same_key(&list[i], a) && (!exact || list[i].priority == a->priority))
 			return true;
 	return false;
 }
@@ -152,7 +157,8 @@ unsigned int dcbnl_rewr_changes(const struct dcbnl_state *have, const struct qos
 		for (uint8_t prio = 0; prio < QOS_PRIOS; prio++) {
 			struct dcb_app a = {rewrites[k].selector, prio, map[prio]};
 
-			if (map[prio] != QOS_UNMAPPED && !rewr_there(have, &a))
+			if (map[prio] != QOS_UNMAPPED &&
+			    !has_app(have->rewr, have->rewr_count, &a, true))
 				out[n++] = (struct app_change){true, a};
 		}
 	}
@@ -189,11 +195,6 @@ void dcbnl_fill(struct dcbnl_state *s, const struct qos *q, uint64_t mask)
 
 /* The APP table as a set of entries. */
 
-static bool same_key(const struct dcb_app *a, const struct dcb_app *b)
-{
-	return a->selector == b->selector && a->protocol == b->protocol;
-}
-
 /* Entries as q wants them, of the selectors that mask covers. */
 static unsigned int wanted_apps(const struct qos *q, uint64_t mask, struct dcb_app *out)
 {
@@ -219,14 +220,6 @@ static bool covered(const struct dcb_app *a, const struct qos *q, uint64_t mask)
 	if (mask & QOS_BIT(QOS_DSCP_PRIO))
 		return true;
 	return mask & QOS_BIT(QOS_TRUST) && q->trust == QOS_TRUST_PCP;
-}
-
-static bool has_app(const struct dcb_app *list, unsigned int n, const struct dcb_app *a, bool exact)
-{
-	for (unsigned int i = 0; i < n; i++)
-		if (same_key(&list[i], a) && (!exact || list[i].priority == a->priority))
-			return true;
-	return false;
 }
 
 struct change_list {
@@ -327,6 +320,20 @@ int dcbnl_app_changes(const struct dcbnl_state *have, const struct qos *q, uint6
 	if (!err && habits & APP_LAST_RESETS)
 		err = guard_gap(&l, have);
 	return err ? err : (int)l.count;
+}
+
+void dcbnl_app_error(const struct dcbnl_state *now, const struct app_change *change, unsigned int n,
+		     struct err *e)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		const struct dcb_app *a = &change[i].app;
+
+		if (has_app(now->app, now->app_count, a, true) == change[i].add)
+			continue;
+		err_prefix(e, "APP entry %u:%u -> priority %u", a->selector, a->protocol,
+			   a->priority);
+		return;
+	}
 }
 
 int dcbnl_app_unique(const struct dcbnl_state *s, struct err *e)

@@ -360,13 +360,6 @@ static bool apps_are_dscps(const struct qos *now, const struct qos *then)
 	return !qos_has(then, QOS_APP) || !then->app_count;
 }
 
-static bool never(const struct qos *now, const struct qos *then)
-{
-	(void)now;
-	(void)then;
-	return false;
-}
-
 static bool ets_is_set(const struct qos *now, const struct qos *then)
 {
 	(void)now;
@@ -412,13 +405,13 @@ const struct driver_limit_row driver_limit_rows[] = {
 	{LIMIT_DSCP_IS_CLASS, APP_FIELDS, dscp_prios_are_classes,
 	 "takes DSCP entries up to the last traffic class it has"},
 	{LIMIT_DSCP_ONLY, BIT(APP), apps_are_dscps, "takes DSCP entries alone"},
-	{LIMIT_NO_APP, APP_FIELDS, never,
+	{LIMIT_NO_APP, APP_FIELDS, NULL,
 	 "has no APP operations: the kernel would keep app.dscp and app.entries, and show them, "
 	 "and "
 	 "the device never hear of them"},
 	{LIMIT_NO_APP_DELETE, APP_FIELDS, keeps_apps, "cannot take an APP entry back"},
-	{LIMIT_NO_ETS, SHARE_FIELDS, never, "lets its firmware alone negotiate ETS"},
-	{LIMIT_NO_PFC, BIT(PFC_ENABLED) | BIT(PFC_DELAY), never,
+	{LIMIT_NO_ETS, SHARE_FIELDS, NULL, "lets its firmware alone negotiate ETS"},
+	{LIMIT_NO_PFC, BIT(PFC_ENABLED) | BIT(PFC_DELAY), NULL,
 	 "lets its firmware alone negotiate PFC"},
 	{LIMIT_RATE_STEPS, BIT(TC_MAXRATE), rates_are_steps,
 	 "takes rate limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s up to 255 "
@@ -446,7 +439,7 @@ bool driver_refuses(const struct driver_quirk *quirk, enum qos_field_id field,
 		const struct driver_limit_row *row = &driver_limit_rows[i];
 
 		if (!(quirk->limits & row->limit) || !(row->fields & QOS_BIT(field)) ||
-		    row->allows(now, then))
+		    (row->allows && row->allows(now, then)))
 			continue;
 		snprintf(reason, size, "%s %s", quirk->driver, row->text);
 		return true;

@@ -75,7 +75,7 @@ void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q);
 struct driver_limit_row {
 	uint32_t limit;	 /* enum driver_limit */
 	uint64_t fields; /* QOS_BIT(): whose change it speaks of */
-	/* now: what the port has; then: what it would have after the plan. */
+	/* now: what the port has; then: what it would have after the plan. NULL: never. */
 	bool (*allows)(const struct qos *now, const struct qos *then);
 	const char *text; /* goes on after the driver's name */
 };
