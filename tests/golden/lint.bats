@@ -101,7 +101,7 @@ golden() {
 	cat ./*.out | grep -o 'RC-INP-[0-9]*' | sort -u >"$tmp/rules"
 	[ "$(wc -l <"$tmp/rules")" -ge 20 ]
 	while read -r rule; do
-		grep -q "\"$rule\"" ../../../profiles/yaml/diag.c
+		grep -q "\.id = \"$rule\"" ../../../profiles/yaml/diag.c
 	done <"$tmp/rules"
 }
 
