@@ -544,12 +544,15 @@ static int check_intent(struct load *l)
 /* Application entries are one value: a file that states some states all. */
 static void forget_base_apps(struct load *l, struct profile *p)
 {
-	static const char *const keys[] = {"app.entries", "app.ethertype", "app.tcp", "app.udp",
-					   "app.any"};
+	bool stated = yaml_find(&l->file, "app.entries");
+	char key[32];
 
-	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
-		if (yaml_find(&l->file, keys[i]))
-			p->qos.has &= ~QOS_BIT(QOS_APP);
+	for (const struct qos_word *w = qos_app_words; w->word; w++) {
+		snprintf(key, sizeof(key), "app.%s", w->word);
+		stated |= yaml_find(&l->file, key) != NULL;
+	}
+	if (stated)
+		p->qos.has &= ~QOS_BIT(QOS_APP);
 }
 
 /* The file is read; puts its keys over p. errors: how many there were before it was opened. */

@@ -155,6 +155,25 @@ static void test_extends(void **state)
 	remove_file("base.yaml");
 }
 
+/* Application entries are one value, whichever selector the file states. */
+static void test_extends_apps(void **state)
+{
+	(void)state;
+	write_file("base.yaml", HEAD "app: {tcp: {2: 2}}\n");
+	for (const struct qos_word *w = qos_app_words; w->word; w++) {
+		char text[160];
+		struct profile p;
+		struct diags d;
+
+		snprintf(text, sizeof(text), HEAD "extends: ./base.yaml\napp: {%s: {1: 1}}\n",
+			 w->word);
+		if (load(text, &p, &d) || p.qos.app_count != 1 || p.qos.app[0].selector != w->value)
+			fail_msg("app.%s: %u entries", w->word, p.qos.app_count);
+		diags_clear(&d);
+	}
+	remove_file("base.yaml");
+}
+
 static void test_extends_wrongly(void **state)
 {
 	static const struct {
@@ -300,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_other_forms),
 		cmocka_unit_test(test_defaults_and_policy),
 		cmocka_unit_test(test_extends),
+		cmocka_unit_test(test_extends_apps),
 		cmocka_unit_test(test_extends_wrongly),
 		cmocka_unit_test(test_shipped),
 		cmocka_unit_test(test_lab_values),
