@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Base transport header and what follows it. IBTA vol 1, 9.2 and 9.3. Which extension headers an
- * opcode has comes from the opcode table, what they hold from the table here.
+ * opcode has, and how long they are, comes from the tables of opcode.h.
  *
  *   0       8       16      24
  *   +-------+-+-+--+--+-------------+
@@ -45,80 +45,47 @@ void packet_ends(struct packet *p, uint32_t need, const char *what)
 		packet_fault(p, PACKET_MALFORMED, "frame ends inside %s", what);
 }
 
-static void decode_deth(const uint8_t *h, struct packet *p)
+static void decode_header(const uint8_t *h, enum roce_header header, struct packet *p)
 {
-	p->deth.qkey = be32_at(h);
-	p->deth.src_qpn = be24_at(h + 5);
+	switch (header) {
+	case HDR_DETH:
+		p->deth.qkey = be32_at(h);
+		p->deth.src_qpn = be24_at(h + 5);
+		break;
+	case HDR_XRCETH:
+		p->xrc_srq = be24_at(h + 1);
+		break;
+	case HDR_FETH:
+		p->feth = be32_at(h);
+		break;
+	case HDR_RETH:
+		p->reth.va = be64_at(h);
+		p->reth.rkey = be32_at(h + 8);
+		p->reth.dma_len = be32_at(h + 12);
+		break;
+	case HDR_ATOMICETH:
+		p->atomiceth.va = be64_at(h);
+		p->atomiceth.rkey = be32_at(h + 8);
+		p->atomiceth.swap_add = be64_at(h + 12);
+		p->atomiceth.compare = be64_at(h + 20);
+		break;
+	case HDR_AETH:
+		p->aeth.syndrome = h[0];
+		p->aeth.msn = be24_at(h + 1);
+		break;
+	case HDR_ATOMICACKETH:
+		p->atomic_ack = be64_at(h);
+		break;
+	case HDR_IMMDT:
+		p->immdt = be32_at(h);
+		break;
+	case HDR_IETH:
+		p->ieth_rkey = be32_at(h);
+		break;
+	case HDR_CNP: /* reserved bytes */
+		break;
+	}
 }
-
-static void decode_xrceth(const uint8_t *h, struct packet *p)
-{
-	p->xrc_srq = be24_at(h + 1);
-}
-
-static void decode_feth(const uint8_t *h, struct packet *p)
-{
-	p->feth = be32_at(h);
-}
-
-static void decode_reth(const uint8_t *h, struct packet *p)
-{
-	p->reth.va = be64_at(h);
-	p->reth.rkey = be32_at(h + 8);
-	p->reth.dma_len = be32_at(h + 12);
-}
-
-static void decode_atomiceth(const uint8_t *h, struct packet *p)
-{
-	p->atomiceth.va = be64_at(h);
-	p->atomiceth.rkey = be32_at(h + 8);
-	p->atomiceth.swap_add = be64_at(h + 12);
-	p->atomiceth.compare = be64_at(h + 20);
-}
-
-static void decode_aeth(const uint8_t *h, struct packet *p)
-{
-	p->aeth.syndrome = h[0];
-	p->aeth.msn = be24_at(h + 1);
-}
-
-static void decode_atomicacketh(const uint8_t *h, struct packet *p)
-{
-	p->atomic_ack = be64_at(h);
-}
-
-static void decode_immdt(const uint8_t *h, struct packet *p)
-{
-	p->immdt = be32_at(h);
-}
-
-static void decode_ieth(const uint8_t *h, struct packet *p)
-{
-	p->ieth_rkey = be32_at(h);
-}
-
-static void decode_reserved(const uint8_t *h, struct packet *p)
-{
-	(void)h;
-	(void)p;
-}
-
-/* By bit number of enum roce_header, which is the order on the wire. */
-static const struct {
-	const char *name;
-	void (*decode)(const uint8_t *h, struct packet *p);
-} header_decoders[] = {
-	{"DETH", decode_deth},
-	{"XRCETH", decode_xrceth},
-	{"FETH", decode_feth},
-	{"RETH", decode_reth},
-	{"AtomicETH", decode_atomiceth},
-	{"AETH", decode_aeth},
-	{"AtomicAckETH", decode_atomicacketh},
-	{"ImmDt", decode_immdt},
-	{"IETH", decode_ieth},
-	{"CNP", decode_reserved},
-};
 
 /* The caller has checked that the packet has room for all of them; the capture may still end
  * before. */
@@ -127,14 +94,14 @@ static void decode_headers(const uint8_t *data, uint16_t headers, struct packet 
 	uint32_t at = p->bth_offset + BTH_LEN;
 
 	for (; headers; headers &= headers - 1U) {
-		unsigned int i = (unsigned int)__builtin_ctz(headers);
-		uint32_t len = roce_headers_len((uint16_t)(1U << i));
+		uint16_t header = headers & -headers;
+		const struct roce_header_info *info = &roce_headers[__builtin_ctz(header)];
 
-		if (!packet_reaches(p, at + len, header_decoders[i].name))
+		if (!packet_reaches(p, at + info->len, info->name))
 			return;
-		header_decoders[i].decode(data + at, p);
-		p->headers |= (uint16_t)(1U << i);
-		at += len;
+		decode_header(data + at, (enum roce_header)header, p);
+		p->headers |= header;
+		at += info->len;
 	}
 }
 

@@ -87,17 +87,9 @@ const struct opcode_info opcode_table[256] = {
 };
 /* clang-format on */
 
-static const uint8_t header_len[] = {
-	8,  /* DETH */
-	4,  /* XRCETH */
-	4,  /* FETH */
-	16, /* RETH */
-	28, /* AtomicETH */
-	4,  /* AETH */
-	8,  /* AtomicAckETH */
-	4,  /* ImmDt */
-	4,  /* IETH */
-	16, /* CNP */
+const struct roce_header_info roce_headers[] = {
+	{"DETH", 8}, {"XRCETH", 4},	  {"FETH", 4},	{"RETH", 16}, {"AtomicETH", 28},
+	{"AETH", 4}, {"AtomicAckETH", 8}, {"ImmDt", 4}, {"IETH", 4},  {"CNP", 16},
 };
 
 uint32_t roce_headers_len(uint16_t headers)
@@ -105,7 +97,7 @@ uint32_t roce_headers_len(uint16_t headers)
 	uint32_t len = 0;
 
 	for (; headers; headers &= headers - 1U)
-		len += header_len[__builtin_ctz(headers)];
+		len += roce_headers[__builtin_ctz(headers)].len;
 	return len;
 }
 

@@ -52,6 +52,14 @@ static inline enum opcode_class opcode_class(uint8_t opcode)
 	return (enum opcode_class)(opcode >> 5);
 }
 
+struct roce_header_info {
+	const char *name;
+	uint32_t len;
+};
+
+/* By bit number of enum roce_header. */
+extern const struct roce_header_info roce_headers[];
+
 /* Bytes of all extension headers in the set; the CNP's reserved bytes count as one of them. */
 uint32_t roce_headers_len(uint16_t headers);
 

@@ -54,34 +54,6 @@ static bool put_addr(json_t *o, const char *key, const uint8_t gid[16])
 	return put(o, key, json_string(text));
 }
 
-static bool put_deth(json_t *o, const struct packet *p)
-{
-	return put_int(o, "qkey", p->deth.qkey) && put_int(o, "src_qpn", p->deth.src_qpn);
-}
-
-static bool put_xrceth(json_t *o, const struct packet *p)
-{
-	return put_int(o, "srq", p->xrc_srq);
-}
-
-static bool put_feth(json_t *o, const struct packet *p)
-{
-	return put_int(o, "value", p->feth);
-}
-
-static bool put_reth(json_t *o, const struct packet *p)
-{
-	return put_hex64(o, "va", p->reth.va) && put_int(o, "rkey", p->reth.rkey) &&
-	       put_int(o, "dma_len", p->reth.dma_len);
-}
-
-static bool put_atomiceth(json_t *o, const struct packet *p)
-{
-	return put_hex64(o, "va", p->atomiceth.va) && put_int(o, "rkey", p->atomiceth.rkey) &&
-	       put_hex64(o, "swap_add", p->atomiceth.swap_add) &&
-	       put_hex64(o, "compare", p->atomiceth.compare);
-}
-
 static bool put_aeth(json_t *o, const struct packet *p)
 {
 	static const char *const kinds[] = {
@@ -101,48 +73,51 @@ static bool put_aeth(json_t *o, const struct packet *p)
 	       put_int(o, "value", p->aeth.syndrome & 0x1f) && put_int(o, "msn", p->aeth.msn);
 }
 
-static bool put_atomicacketh(json_t *o, const struct packet *p)
+/* Of one header; the CNP's reserved bytes say nothing. */
+static bool put_header(json_t *o, enum roce_header header, const struct packet *p)
 {
-	return put_hex64(o, "original", p->atomic_ack);
+	switch (header) {
+	case HDR_DETH:
+		return put_int(o, "qkey", p->deth.qkey) && put_int(o, "src_qpn", p->deth.src_qpn);
+	case HDR_XRCETH:
+		return put_int(o, "srq", p->xrc_srq);
+	case HDR_FETH:
+		return put_int(o, "value", p->feth);
+	case HDR_RETH:
+		return put_hex64(o, "va", p->reth.va) && put_int(o, "rkey", p->reth.rkey) &&
+		       put_int(o, "dma_len", p->reth.dma_len);
+	case HDR_ATOMICETH:
+		return put_hex64(o, "va", p->atomiceth.va) &&
+		       put_int(o, "rkey", p->atomiceth.rkey) &&
+		       put_hex64(o, "swap_add", p->atomiceth.swap_add) &&
+		       put_hex64(o, "compare", p->atomiceth.compare);
+	case HDR_AETH:
+		return put_aeth(o, p);
+	case HDR_ATOMICACKETH:
+		return put_hex64(o, "original", p->atomic_ack);
+	case HDR_IMMDT:
+		return put_int(o, "data", p->immdt);
+	case HDR_IETH:
+		return put_int(o, "rkey", p->ieth_rkey);
+	case HDR_CNP:
+		break;
+	}
+	return true;
 }
-
-static bool put_immdt(json_t *o, const struct packet *p)
-{
-	return put_int(o, "data", p->immdt);
-}
-
-static bool put_ieth(json_t *o, const struct packet *p)
-{
-	return put_int(o, "rkey", p->ieth_rkey);
-}
-
-/* By bit number of enum roce_header; the CNP's reserved bytes say nothing. */
-static const struct {
-	const char *key;
-	bool (*put)(json_t *o, const struct packet *p);
-} header_keys[] = {
-	{"deth", put_deth},
-	{"xrceth", put_xrceth},
-	{"feth", put_feth},
-	{"reth", put_reth},
-	{"atomiceth", put_atomiceth},
-	{"aeth", put_aeth},
-	{"atomicacketh", put_atomicacketh},
-	{"immdt", put_immdt},
-	{"ieth", put_ieth},
-};
 
 static bool put_headers(json_t *o, const struct packet *p)
 {
-	unsigned int i;
+	/* By bit number of enum roce_header, without the CNP's. */
+	static const char *const keys[] = {"deth", "xrceth",	   "feth",  "reth", "atomiceth",
+					   "aeth", "atomicacketh", "immdt", "ieth"};
 
-	for (i = 0; i < ARRAY_SIZE(header_keys); i++) {
+	for (unsigned int i = 0; i < ARRAY_SIZE(keys); i++) {
 		json_t *h;
 
 		if (!(p->headers & (1U << i)))
 			continue;
 		h = json_object();
-		if (!h || !put(o, header_keys[i].key, h) || !header_keys[i].put(h, p))
+		if (!h || !put(o, keys[i], h) || !put_header(h, (enum roce_header)(1U << i), p))
 			return false;
 	}
 	return true;

@@ -149,78 +149,33 @@ static void add_op(struct line *l, const struct packet *p)
 	line_add(l, " %-34s", op);
 }
 
-static void add_deth(struct line *l, const struct packet *p)
-{
-	line_add(l, ", from qp 0x%06x", p->deth.src_qpn);
-}
-
-static void add_xrceth(struct line *l, const struct packet *p)
-{
-	line_add(l, ", srq 0x%06x", p->xrc_srq);
-}
-
-static void add_feth(struct line *l, const struct packet *p)
-{
-	line_add(l, ", flush 0x%08x", p->feth);
-}
-
 /* Keys are told in JSON alone: a line is pasted into mails, and who has an R_Key may use the
  * memory. */
-static void add_reth(struct line *l, const struct packet *p)
-{
-	line_add(l, ", va 0x%016" PRIx64 " length %u", p->reth.va, p->reth.dma_len);
-}
-
-static void add_atomiceth(struct line *l, const struct packet *p)
-{
-	line_add(l, ", va 0x%016" PRIx64 " swap or add 0x%016" PRIx64 " compare 0x%016" PRIx64,
-		 p->atomiceth.va, p->atomiceth.swap_add, p->atomiceth.compare);
-}
-
-static void add_aeth(struct line *l, const struct packet *p)
-{
-	line_add(l, ", msn %u", p->aeth.msn);
-	if (packet_answer_kind(p) == AETH_ACK && packet_credits(p) >= 0)
-		line_add(l, ", credits %d", packet_credits(p));
-}
-
-static void add_atomicacketh(struct line *l, const struct packet *p)
-{
-	line_add(l, ", was 0x%016" PRIx64, p->atomic_ack);
-}
-
-static void add_immdt(struct line *l, const struct packet *p)
-{
-	line_add(l, ", immediate 0x%08x", p->immdt);
-}
-
-static void add_ieth(struct line *l, const struct packet *p)
-{
-	(void)p;
-	line_add(l, ", invalidates a key");
-}
-
 static void add_headers(struct line *l, const struct packet *p)
 {
-	static const struct {
-		uint16_t header;
-		void (*add)(struct line *l, const struct packet *p);
-	} rows[] = {
-		{HDR_DETH, add_deth},
-		{HDR_XRCETH, add_xrceth},
-		{HDR_FETH, add_feth},
-		{HDR_RETH, add_reth},
-		{HDR_ATOMICETH, add_atomiceth},
-		{HDR_AETH, add_aeth},
-		{HDR_ATOMICACKETH, add_atomicacketh},
-		{HDR_IMMDT, add_immdt},
-		{HDR_IETH, add_ieth},
-	};
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		if (p->headers & rows[i].header)
-			rows[i].add(l, p);
+	if (p->headers & HDR_DETH)
+		line_add(l, ", from qp 0x%06x", p->deth.src_qpn);
+	if (p->headers & HDR_XRCETH)
+		line_add(l, ", srq 0x%06x", p->xrc_srq);
+	if (p->headers & HDR_FETH)
+		line_add(l, ", flush 0x%08x", p->feth);
+	if (p->headers & HDR_RETH)
+		line_add(l, ", va 0x%016" PRIx64 " length %u", p->reth.va, p->reth.dma_len);
+	if (p->headers & HDR_ATOMICETH)
+		line_add(l,
+			 ", va 0x%016" PRIx64 " swap or add 0x%016" PRIx64 " compare 0x%016" PRIx64,
+			 p->atomiceth.va, p->atomiceth.swap_add, p->atomiceth.compare);
+	if (p->headers & HDR_AETH) {
+		line_add(l, ", msn %u", p->aeth.msn);
+		if (packet_answer_kind(p) == AETH_ACK && packet_credits(p) >= 0)
+			line_add(l, ", credits %d", packet_credits(p));
+	}
+	if (p->headers & HDR_ATOMICACKETH)
+		line_add(l, ", was 0x%016" PRIx64, p->atomic_ack);
+	if (p->headers & HDR_IMMDT)
+		line_add(l, ", immediate 0x%08x", p->immdt);
+	if (p->headers & HDR_IETH)
+		line_add(l, ", invalidates a key");
 }
 
 static void add_roce(struct line *l, const struct packet *p)
