@@ -19,7 +19,6 @@
 #include <stdio.h>
 
 #include "capture/decode/bytes.h"
-#include "capture/decode/icrc.h"
 #include "capture/decode/opcode.h"
 
 #define QP1	 1

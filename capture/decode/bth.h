@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The transport half of packet_decode(): BTH, extension headers, payload length and ICRC verdict.
+ * The transport half of packet_decode(): BTH, extension headers, payload length and ICRC, which is
+ * the CRC of everything from the network header to the pad that no switch may change. IBTA vol 1,
+ * 7.8.1 and annexes A16.5 and A17.9.
  */
 #ifndef CAPTURE_BTH_H
 #define CAPTURE_BTH_H
@@ -15,6 +17,13 @@
  * it, which may lie beyond cap_len. verifiable: nothing is known that makes the ICRC meaningless.
  */
 void bth_decode(const uint8_t *data, uint32_t end, bool verifiable, struct packet *p);
+
+/*
+ * ICRC over one packet. l3 points to the IPv4 header (20 bytes, no options), the IPv6 header or the
+ * GRH, bth_at is the offset of the BTH from it, len the bytes from l3 up to, and without, the ICRC
+ * itself. The value is to be compared with the four bytes read as little endian.
+ */
+uint32_t icrc_compute(enum packet_encap encap, const uint8_t *l3, uint32_t bth_at, uint32_t len);
 
 /* Sets fault and note, unless a fault stands there already: the first one is the cause. */
 void packet_fault(struct packet *p, enum packet_fault fault, const char *fmt, ...)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fields at any address, as the wire has them: big-endian, the ICRC little-endian. The caller has
- * checked the length.
+ * Fields at any address, big-endian as the wire has them. The caller has checked the length.
  */
 #ifndef CAPTURE_BYTES_H
 #define CAPTURE_BYTES_H
@@ -29,14 +28,6 @@ static inline uint32_t be32_at(const uint8_t *p)
 
 	memcpy(&v, p, sizeof(v));
 	return be32toh(v);
-}
-
-static inline uint32_t le32_at(const uint8_t *p)
-{
-	uint32_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return le32toh(v);
 }
 
 static inline uint64_t be64_at(const uint8_t *p)

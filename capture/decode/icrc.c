@@ -4,13 +4,11 @@
  * fields that switches may rewrite set to ones. Only the headers are copied; the payload is summed
  * in place.
  */
-#include "capture/decode/icrc.h"
+#include "capture/decode/bth.h"
 
 #include <endian.h>
 #include <libdeflate.h>
 #include <string.h>
-
-#include "capture/decode/bth.h"
 
 #define VECTOR 16 /* bytes: the sum of less is taken one by one, several times as slowly */
 

@@ -13,7 +13,7 @@
 #include <pcap/dlt.h>
 
 #include "capture/decode/bth.h"
-#include "capture/decode/icrc.h"
+#include "capture/decode/bth.h"
 #include "tests/fuzz/fuzz.h"
 
 struct frame_input {

@@ -11,7 +11,7 @@
 #include <libdeflate.h>
 #include <pcap/dlt.h>
 
-#include "capture/decode/icrc.h"
+#include "capture/decode/bth.h"
 #include "tests/unit/roce_frames.h"
 
 /* A CNP as a ConnectX-4 Lx sent it, from the Ethernet header on (as published with scapy's tests).
