@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * LLDP (802.1AB clause 8) and the DCBX TLVs of 802.1Q annex D. Two tables: one of basic TLVs by
- * type, one of organisational TLVs by OUI and subtype. Text of the wire is kept printable, numbers
+ * LLDP (802.1AB clause 8) and the DCBX TLVs of 802.1Q annex D. A table of basic TLVs by
+ * type, and of organisational TLVs by OUI and subtype. Text of the wire is kept printable, numbers
  * in their range. CEE (DCBX 1.01) and CIN carry settings too: of CEE the PFC priorities are taken
  * when the peer speaks no IEEE, of CIN the name alone.
  */
@@ -231,22 +231,19 @@ static void read_max_frame(struct reading *r, const uint8_t *v, uint32_t len)
 	r->peer->max_frame = be16_at(v);
 }
 
-struct tlv_row {
+#define BASIC UINT32_MAX /* no OUI */
+
+static const struct {
 	const char *name;
-	uint32_t oui;		   /* of organisational TLVs */
+	uint32_t oui;
 	uint8_t type;		   /* or the subtype of an organisation */
 	uint32_t len_min, len_max; /* of the content, behind OUI and subtype */
 	void (*read)(struct reading *r, const uint8_t *v, uint32_t len);
-};
-
-static const struct tlv_row basic_tlvs[] = {
-	{"chassis id", 0, 1, 2, 256, read_chassis},
-	{"port id", 0, 2, 2, 256, read_port},
-	{"time to live", 0, 3, 2, 511, read_ttl},
-	{"system name", 0, 5, 0, 255, read_system},
-};
-
-static const struct tlv_row organisation_tlvs[] = {
+} rows[] = {
+	{"chassis id", BASIC, 1, 2, 256, read_chassis},
+	{"port id", BASIC, 2, 2, 256, read_port},
+	{"time to live", BASIC, 3, 2, 511, read_ttl},
+	{"system name", BASIC, 5, 0, 255, read_system},
 	{"ETS configuration", OUI_8021, 9, 21, 21, read_ets_config},
 	{"ETS recommendation", OUI_8021, 10, 21, 21, read_ets_recommendation},
 	{"PFC", OUI_8021, 11, 2, 2, read_pfc},
@@ -256,36 +253,26 @@ static const struct tlv_row organisation_tlvs[] = {
 	{"CEE", OUI_CEE, 2, 0, 507, read_cee},
 };
 
-static int read_row(const struct tlv_row *row, struct reading *r, const uint8_t *v, uint32_t len,
-		    struct err *e)
-{
-	if (len < row->len_min || len > row->len_max)
-		return err_set(e, -EINVAL, "LLDP: %s TLV of %u bytes", row->name, len);
-	row->read(r, v, len);
-	return 0;
-}
-
-static int read_organisation(struct reading *r, const uint8_t *v, uint32_t len, struct err *e)
-{
-	unsigned int i;
-
-	if (len < 4)
-		return err_set(e, -EINVAL, "LLDP: organisational TLV of %u bytes", len);
-	for (i = 0; i < ARRAY_SIZE(organisation_tlvs); i++)
-		if (organisation_tlvs[i].oui == be24_at(v) && organisation_tlvs[i].type == v[3])
-			return read_row(&organisation_tlvs[i], r, v + 4, len - 4, e);
-	return 0;
-}
-
 static int read_tlv(uint8_t type, struct reading *r, const uint8_t *v, uint32_t len, struct err *e)
 {
-	unsigned int i;
+	uint32_t oui = BASIC;
 
-	if (type == TLV_ORGANISATION)
-		return read_organisation(r, v, len, e);
-	for (i = 0; i < ARRAY_SIZE(basic_tlvs); i++)
-		if (basic_tlvs[i].type == type)
-			return read_row(&basic_tlvs[i], r, v, len, e);
+	if (type == TLV_ORGANISATION) {
+		if (len < 4)
+			return err_set(e, -EINVAL, "LLDP: organisational TLV of %u bytes", len);
+		oui = be24_at(v);
+		type = v[3];
+		v += 4;
+		len -= 4;
+	}
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (rows[i].oui != oui || rows[i].type != type)
+			continue;
+		if (len < rows[i].len_min || len > rows[i].len_max)
+			return err_set(e, -EINVAL, "LLDP: %s TLV of %u bytes", rows[i].name, len);
+		rows[i].read(r, v, len);
+		return 0;
+	}
 	return 0;
 }
 
