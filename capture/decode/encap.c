@@ -19,6 +19,7 @@
  */
 #include "capture/decode/encap.h"
 
+#include <linux/if_ether.h>
 #include <string.h>
 
 #include "capture/decode/bth.h"
@@ -39,11 +40,6 @@
 #define ERSPAN3_EGRESS	      0x08 /* byte 11 */
 #define ERSPAN3_SUBHEADER     0x01 /* byte 11 */
 #define ERSPAN3_SUBHEADER_LEN 8
-#define ETHERTYPE_IPV4	      0x0800
-#define ETHERTYPE_IPV6	      0x86dd
-#define GRE_ETHERNET	      0x6558
-#define GRE_ERSPAN	      0x88be
-#define GRE_ERSPAN3	      0x22eb
 
 /* The first row that fits holds. */
 static const struct gre_row {
@@ -53,12 +49,12 @@ static const struct gre_row {
 	uint8_t version, header_len; /* of ERSPAN */
 	uint16_t ethertype;	     /* of the inner frame; 0 = an Ethernet header */
 } gre_rows[] = {
-	{GRE_ERSPAN, GRE_SEQUENCE, TUNNEL_ERSPAN_II, 1, 8, 0},
-	{GRE_ERSPAN, 0, TUNNEL_ERSPAN_I, 0, 0, 0},
-	{GRE_ERSPAN3, 0, TUNNEL_ERSPAN_III, 2, 12, 0},
-	{GRE_ETHERNET, 0, TUNNEL_GRE, 0, 0, 0},
-	{ETHERTYPE_IPV4, 0, TUNNEL_GRE, 0, 0, ETHERTYPE_IPV4},
-	{ETHERTYPE_IPV6, 0, TUNNEL_GRE, 0, 0, ETHERTYPE_IPV6},
+	{ETH_P_ERSPAN, GRE_SEQUENCE, TUNNEL_ERSPAN_II, 1, 8, 0},
+	{ETH_P_ERSPAN, 0, TUNNEL_ERSPAN_I, 0, 0, 0},
+	{ETH_P_ERSPAN2, 0, TUNNEL_ERSPAN_III, 2, 12, 0},
+	{ETH_P_TEB, 0, TUNNEL_GRE, 0, 0, 0},
+	{ETH_P_IP, 0, TUNNEL_GRE, 0, 0, ETH_P_IP},
+	{ETH_P_IPV6, 0, TUNNEL_GRE, 0, 0, ETH_P_IPV6},
 };
 
 static const char *const tunnel_names[] = {

@@ -7,6 +7,8 @@
  */
 #include "capture/decode/packet.h"
 
+#include <linux/if_ether.h>
+#include <netinet/in.h>
 #include <pcap/dlt.h>
 #include <stddef.h>
 #include <string.h>
@@ -15,24 +17,9 @@
 #include "capture/decode/bytes.h"
 #include "capture/decode/encap.h"
 
-#define ETHERTYPE_IPV4	      0x0800
-#define ETHERTYPE_VLAN	      0x8100
-#define ETHERTYPE_IPV6	      0x86dd
-#define ETHERTYPE_MAC_CONTROL 0x8808
-#define ETHERTYPE_QINQ	      0x88a8
-#define ETHERTYPE_ROCE_V1     0x8915
-#define ETHERTYPE_LLDP	      0x88cc
-#define ETHERTYPE_QINQ_OLD    0x9100
-
 #define MAC_CONTROL_PAUSE 0x0001
 #define MAC_CONTROL_PFC	  0x0101
 
-#define IP_PROTO_UDP	  17
-#define IP_PROTO_GRE	  47
-#define IPV6_HOP_BY_HOP	  0
-#define IPV6_ROUTING	  43
-#define IPV6_FRAGMENT	  44
-#define IPV6_DESTINATION  60
 #define IPV6_OPTIONS_MAX  4
 #define GRH_NEXT_BTH	  0x1b
 #define ROCE_V2_PORT	  4791
@@ -46,7 +33,6 @@ static void decode_ethernet(const uint8_t *data, uint32_t at, struct packet *p);
 static void decode_ethertype(const uint8_t *data, uint32_t at, uint16_t ethertype,
 			     struct packet *p);
 
-/* dst is the address that comes second in the header. */
 static void put_ipv4(const uint8_t *h, uint8_t gid[16])
 {
 	/* In words, as the flow table reads them. */
@@ -134,10 +120,10 @@ static void decode_ipv4(const uint8_t *data, struct packet *p)
 	if (fragment & 0x1fff)
 		return;
 	end = p->l3_offset + be16_at(h + 2);
-	if (h[9] == IP_PROTO_UDP)
+	if (h[9] == IPPROTO_UDP)
 		decode_udp(data, p->l3_offset + header_len, end, header_len == IPV4_LEN,
 			   ENCAP_ROCE_V2_IPV4, p);
-	else if (h[9] == IP_PROTO_GRE)
+	else if (h[9] == IPPROTO_GRE)
 		decode_gre(data, p->l3_offset + header_len, end, p);
 }
 
@@ -159,7 +145,8 @@ static bool skip_ipv6_options(const uint8_t *data, uint32_t *at, uint8_t *next, 
 	for (i = 0; i < IPV6_OPTIONS_MAX; i++) {
 		const uint8_t *h = data + *at;
 
-		if (*next != IPV6_HOP_BY_HOP && *next != IPV6_ROUTING && *next != IPV6_DESTINATION)
+		if (*next != IPPROTO_HOPOPTS && *next != IPPROTO_ROUTING &&
+		    *next != IPPROTO_DSTOPTS)
 			return true;
 		if (!packet_reaches(p, *at + 8, "IPv6 extension header"))
 			return false;
@@ -186,10 +173,10 @@ static void decode_ipv6(const uint8_t *data, struct packet *p)
 	decode_grh_fields(h, p);
 	end = at + be16_at(h + 4);
 	next = h[6];
-	plain = next == IP_PROTO_UDP;
+	plain = next == IPPROTO_UDP;
 	if (!skip_ipv6_options(data, &at, &next, p))
 		return;
-	if (next == IPV6_FRAGMENT) {
+	if (next == IPPROTO_FRAGMENT) {
 		if (!packet_reaches(p, at + IPV6_FRAGMENT_LEN, "IPv6 fragment header"))
 			return;
 		p->fragment = true;
@@ -198,9 +185,9 @@ static void decode_ipv6(const uint8_t *data, struct packet *p)
 			return;
 		at += IPV6_FRAGMENT_LEN;
 	}
-	if (next == IP_PROTO_UDP)
+	if (next == IPPROTO_UDP)
 		decode_udp(data, at, end, plain, ENCAP_ROCE_V2_IPV6, p);
-	else if (next == IP_PROTO_GRE)
+	else if (next == IPPROTO_GRE)
 		decode_gre(data, at, end, p);
 }
 
@@ -266,15 +253,13 @@ static const struct {
 	uint16_t ethertype;
 	void (*decode)(const uint8_t *data, struct packet *p);
 } ethertypes[] = {
-	{ETHERTYPE_IPV4, decode_ipv4},	     {ETHERTYPE_IPV6, decode_ipv6},
-	{ETHERTYPE_ROCE_V1, decode_roce_v1}, {ETHERTYPE_MAC_CONTROL, decode_mac_control},
-	{ETHERTYPE_LLDP, decode_lldp},
+	{ETH_P_IP, decode_ipv4},	   {ETH_P_IPV6, decode_ipv6}, {ETH_P_IBOE, decode_roce_v1},
+	{ETH_P_PAUSE, decode_mac_control}, {ETH_P_LLDP, decode_lldp},
 };
 
 static bool is_vlan(uint16_t ethertype)
 {
-	return ethertype == ETHERTYPE_VLAN || ethertype == ETHERTYPE_QINQ ||
-	       ethertype == ETHERTYPE_QINQ_OLD;
+	return ethertype == ETH_P_8021Q || ethertype == ETH_P_8021AD || ethertype == ETH_P_QINQ1;
 }
 
 /* at: behind an ethertype field. Takes off VLAN tags, and then goes by the ethertype. */
@@ -336,7 +321,7 @@ static void decode_raw(const uint8_t *data, uint32_t at, struct packet *p)
 {
 	if (!packet_reaches(p, at + 1, "IP header"))
 		return;
-	decode_ethertype(data, at, data[at] >> 4 == 6 ? ETHERTYPE_IPV6 : ETHERTYPE_IPV4, p);
+	decode_ethertype(data, at, data[at] >> 4 == 6 ? ETH_P_IPV6 : ETH_P_IP, p);
 }
 
 /* LINKTYPE_RAW of files is 101, which libpcap turns into the platform's DLT_RAW. */
