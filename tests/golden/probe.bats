@@ -493,7 +493,8 @@ PY
 	ROCECHECK_PROBE_TOKEN=$token "$rc" probe client 127.0.0.1 -p "$port" >"$tmp/client" 2>&1 3>&- &
 	client=$!
 	for _ in {1..100}; do
-		grep -qz ROCECHECK "/proc/$client/environ" || break
+		# before its exec the process is a shell, without the variable
+		[ "/proc/$client/exe" -ef "$rc" ] && ! grep -qz ROCECHECK "/proc/$client/environ" && break
 		sleep 0.05
 	done
 	run -1 grep -q "$token" "/proc/$client/environ"
