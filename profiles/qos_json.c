@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 /* Appends a new reference; on any failure drops the array and makes it NULL. jansson takes the item
  * in every case, and NULL for an array as a failure. */

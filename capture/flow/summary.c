@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "capture/flow/summary_keys.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 int capture_summary_make(const struct flow_table *t, const struct lldp_peer *peer,
 			 enum capture_drops drops, uint64_t dropped, struct capture_summary *s)

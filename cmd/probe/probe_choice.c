@@ -27,7 +27,7 @@
 static int take_word(const char *option, const char *text, enum traffic_enum which, void *value,
 		     struct err *e)
 {
-	const struct traffic_words *words = &traffic_words[which];
+	const struct json_words *words = &traffic_words[which];
 	char list[160] = "", lower[32];
 	size_t used = 0, i;
 

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 #include "profiles/base/descriptors.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define ID_TRIES  100
 #define PORTS_MAX 256

@@ -14,7 +14,7 @@
 
 #include "dcb/apply/decide.h"
 #include "dcb/kernel/sysfs.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/profile_doc.h"
 
 #define STAGED	  "last-"

@@ -21,7 +21,7 @@
 #include "probe/agent/agent_ops.h"
 #include "probe/io/dial.h"
 #include "probe/io/loop.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
 #define OUTPUT_WAIT_MS 2000 /* a coordinator that reads nothing for so long is gone */

@@ -18,7 +18,7 @@
 #include "probe/agent/agent_ops.h"
 #include "profiles/base/base64.h"
 #include "profiles/base/file.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
 #define RECORDING	 "capture.pcap"

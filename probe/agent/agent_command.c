@@ -14,7 +14,7 @@
 
 #include "probe/agent/agent_ops.h"
 #include "probe/io/loop.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
 #define WORDS_MAX  16

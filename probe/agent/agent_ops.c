@@ -14,7 +14,7 @@
 #include "probe/host/snapshot.h"
 #include "probe/host/use.h"
 #include "probe/io/loop.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
 #define LEASE_MIN_MS 500

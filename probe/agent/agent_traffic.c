@@ -14,7 +14,7 @@
 #include "probe/io/loop.h"
 #include "probe/marking/echo.h"
 #include "probe/traffic/traffic.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/memory_limit.h"
 
 #define ANSWER_MS	10000 /* opening or connecting: registering memory may take a while */

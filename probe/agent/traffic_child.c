@@ -20,7 +20,7 @@
 
 #include "probe/marking/echo.h"
 #include "probe/traffic/traffic.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/oom.h"
 #include "profiles/base/privileges.h"
 

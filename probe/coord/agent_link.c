@@ -15,7 +15,7 @@
 #include "probe/agent/agent.h"
 #include "probe/coord/engine.h"
 #include "probe/io/dial.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define SECOND_LOOK_MS 300
 #define ANSWERED_MS    1500 /* pings are sent several times meanwhile */

@@ -13,7 +13,7 @@
 #include "probe/agent/agent.h"
 #include "probe/coord/run_phases.h"
 #include "profiles/base/base64.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define PORTS_MAX	   64u
 #define RECORDING_NAME_MAX 112

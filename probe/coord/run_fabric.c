@@ -13,7 +13,7 @@
 #include "probe/coord/engine.h"
 #include "probe/coord/run_phases.h"
 #include "probe/host/peer.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define HEARTBEAT_MS   500
 #define LEASE_MS       3000

@@ -16,7 +16,7 @@
 #include "probe/coord/schedule.h"
 #include "probe/io/destination.h"
 #include "probe/record/run_tcp.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define UNKNOWN_SPEED_MBPS 1000u /* where nobody says how fast the link is */
 #define OPEN_MS		   15000

@@ -19,7 +19,7 @@
 #include "probe/coord/two_ended_sizes.h"
 #include "probe/io/dial.h"
 #include "probe/io/gate.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define CONNECT_MS   10000
 #define HELLO_MS     10000

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "probe/coord/two_ended_inside.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
 #define COUNT	      16

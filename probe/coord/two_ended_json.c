@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "probe/coord/two_ended_sizes.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
 static json_t *text_or_null(const char *text)

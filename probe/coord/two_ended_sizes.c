@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "probe/coord/two_ended_inside.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 unsigned int two_ended_sizes_list(uint32_t from, uint32_t to, uint32_t bytes[SIZES_MAX])
 {

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "probe/coord/two_ended_inside.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define CLOCK_ASKS 5
 #define ANSWER_MS  5000

@@ -10,7 +10,7 @@
 
 #include "probe/coord/two_ended_inside.h"
 #include "probe/record/run_tcp.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define OPEN_MS	      15000
 #define RUN_MARGIN_MS 15000 /* after the duration: the agent's watchdog comes first */

@@ -13,7 +13,7 @@
 
 #include "probe/host/snapshot.h"
 #include "profiles/base/json_file.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
 #define SNAPSHOT_PORTS_MAX 1024

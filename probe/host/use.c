@@ -22,7 +22,7 @@
 
 #include "dcb/kernel/nl.h"
 #include "dcb/kernel/rdma_nl.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/small_file.h"
 #include "profiles/base/text.h"
 

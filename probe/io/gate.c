@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "probe/io/dial.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
 #define NONCE_BYTES 32

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
 #define ECN_MASK 3u

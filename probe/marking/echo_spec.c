@@ -8,7 +8,7 @@
 
 #include "probe/marking/echo.h"
 #include "probe/traffic/traffic_words.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define SIZE_COUNT 4u /* datagrams of each size: one that arrives is enough */
 
@@ -85,12 +85,12 @@ uint16_t echo_soft_port(uint32_t qpn)
 	return (uint16_t)(0xc000 + (qpn * UINT32_C(0x61c88647) >> 18)); /* linux hash.h, 14 bits */
 }
 
-static const struct traffic_member class_rows[] = {
+static const struct json_row class_rows[] = {
 	NUMBER(struct echo_class, tos, 0, 255),
 	NUMBER(struct echo_class, sl, 0, 15),
 };
 
-static const struct traffic_member spec_rows[] = {
+static const struct json_row spec_rows[] = {
 	WORD(struct echo_spec, role, ENUM_ROLE),
 	TEXT(struct echo_spec, ibdev),
 	NUMBER(struct echo_spec, ib_port, 1, 255),
@@ -108,21 +108,21 @@ json_t *echo_spec_to_json(const struct echo_spec *s)
 {
 	json_t *json = json_object();
 
-	traffic_members_add(json, ROWS(spec_rows), s);
+	(void)json_rows_write(json, JSON_ROWS(spec_rows), s);
 	json_object_set_new(json, "classes",
-			    traffic_list_to_json(ROWS(class_rows), s->class, sizeof(s->class[0]),
-						 s->class_count));
+			    json_list_write(JSON_ROWS(class_rows), s->class, sizeof(s->class[0]),
+					    s->class_count));
 	return json;
 }
 
 int echo_spec_from_json(const json_t *json, struct echo_spec *s, struct err *e)
 {
 	struct echo_spec v = {0};
-	int err = traffic_members_take(json, ROWS(spec_rows), &v, e);
+	int err = json_rows_read(json, JSON_ROWS(spec_rows), &v, e);
 
 	if (!err)
-		err = traffic_list_take(json, "classes", ROWS(class_rows), v.class,
-					sizeof(v.class[0]), ARRAY_SIZE(v.class), &v.class_count, e);
+		err = json_list_read(json, "classes", JSON_ROWS(class_rows), v.class,
+				     sizeof(v.class[0]), ARRAY_SIZE(v.class), &v.class_count, e);
 	if (!err)
 		err = echo_spec_check(&v, e);
 	if (!err)
@@ -206,7 +206,7 @@ static int take_record(const json_t *json, const char *key, struct echo_record *
 	return 0;
 }
 
-static const struct traffic_member result_rows[] = {
+static const struct json_row result_rows[] = {
 	TEXT(struct echo_result, detail),
 	NUMBER(struct echo_result, mtu, 256, 4096),
 	NUMBER(struct echo_result, foreign, 0, UINT32_MAX),
@@ -223,7 +223,7 @@ json_t *echo_result_to_json(const struct echo_result *r)
 						       (json_int_t)r->flow[i].sent, "here",
 						       record_to_json(&r->flow[i].here), "there",
 						       record_to_json(&r->flow[i].there)));
-	traffic_members_add(json, ROWS(result_rows), r);
+	(void)json_rows_write(json, JSON_ROWS(result_rows), r);
 	json_object_set_new(json, "ports", ports);
 	json_object_set_new(json, "flows", flows);
 	return json;
@@ -274,7 +274,7 @@ static int take_flows(const json_t *json, struct echo_result *r, struct err *e)
 int echo_result_from_json(const json_t *json, struct echo_result *r, struct err *e)
 {
 	struct echo_result v = {0};
-	int err = traffic_members_take(json, ROWS(result_rows), &v, e);
+	int err = json_rows_read(json, JSON_ROWS(result_rows), &v, e);
 
 	if (!err)
 		err = take_ports(json, &v, e);

@@ -10,7 +10,7 @@
 
 #include "probe/record/run.h"
 #include "probe/record/run_tcp.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
 #define HOSTS_MAX 65536

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "probe/traffic/traffic_words.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define TEXT_MAX 128
 

@@ -21,7 +21,7 @@
 
 #include "probe/coord/agent_link.h"
 #include "probe/coord/engine.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define HEARTBEAT_MS 1000
 #define LEASE_MS     20000 /* a link that carries this very connection may flap */

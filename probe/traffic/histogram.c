@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define SUBS	  (1u << HISTOGRAM_SUB_BITS)
 #define TOP_NS	  (UINT64_C(1) << HISTOGRAM_TOP_BITS)

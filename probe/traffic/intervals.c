@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define NS_PER_S UINT64_C(1000000000)
 /* Ten years: what a clock can say of one run. */

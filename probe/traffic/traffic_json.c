@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "probe/traffic/traffic_words.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 #define CONTROL_MAX (UINT64_C(1) << 48) /* more than any link carries in a day */
 
-static const struct traffic_member qp_rows[] = {
+static const struct json_row qp_rows[] = {
 	NUMBER(struct traffic_peer_qp, qpn, 0, 0xffffff),
 	NUMBER(struct traffic_peer_qp, psn, 0, 0xffffff),
 	NUMBER(struct traffic_peer_qp, addr, 0, JSON_UINT_MAX),
@@ -21,12 +21,12 @@ static const struct traffic_member qp_rows[] = {
 };
 
 /* What XRC alone has is told by it alone. */
-static const struct traffic_member xrc_rows[] = {
+static const struct json_row xrc_rows[] = {
 	NUMBER(struct traffic_peer_qp, target_qpn, 0, 0xffffff),
 	NUMBER(struct traffic_peer_qp, srqn, 0, 0xffffff),
 };
 
-static const struct traffic_member peer_rows[] = {
+static const struct json_row peer_rows[] = {
 	NUMBER(struct traffic_peer, mtu, 256, 4096),
 	NUMBER(struct traffic_peer, cm_port, 0, 65535),
 };
@@ -61,13 +61,14 @@ static int take_tcp_ports(const json_t *peer, uint16_t port[TRAFFIC_TCP_MAX], st
 
 json_t *traffic_peer_to_json(const struct traffic_peer *p)
 {
-	json_t *list = traffic_list_to_json(ROWS(qp_rows), p->qp, sizeof(p->qp[0]), p->qp_count);
+	json_t *list = json_list_write(JSON_ROWS(qp_rows), p->qp, sizeof(p->qp[0]), p->qp_count);
 	json_t *json = json_pack("{s:o}", "gid", json_hex(p->gid, sizeof(p->gid)));
 
 	for (unsigned int i = 0; i < p->qp_count; i++)
 		if (p->qp[i].target_qpn)
-			traffic_members_add(json_array_get(list, i), ROWS(xrc_rows), &p->qp[i]);
-	traffic_members_add(json, ROWS(peer_rows), p);
+			(void)json_rows_write(json_array_get(list, i), JSON_ROWS(xrc_rows),
+					      &p->qp[i]);
+	(void)json_rows_write(json, JSON_ROWS(peer_rows), p);
 	json_object_set_new(json, "qps", list);
 	if (p->tcp_port[0])
 		json_object_set_new(json, "tcp_ports", tcp_ports_to_json(p->tcp_port));
@@ -82,7 +83,7 @@ static int take_xrc(const json_t *json, struct traffic_peer *p, struct err *e)
 		const json_t *qp = json_array_get(json_object_get(json, "qps"), i);
 
 		if (json_object_get(qp, "target_qpn"))
-			err = traffic_members_take(qp, ROWS(xrc_rows), &p->qp[i], e);
+			err = json_rows_read(qp, JSON_ROWS(xrc_rows), &p->qp[i], e);
 		if (err)
 			err_prefix(e, "'qps' %u", i);
 	}
@@ -95,12 +96,12 @@ int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct er
 	int err = json_take_hex(json, "gid", v.gid, sizeof(v.gid), e);
 
 	if (!err)
-		err = traffic_members_take(json, ROWS(peer_rows), &v, e);
+		err = json_rows_read(json, JSON_ROWS(peer_rows), &v, e);
 	if (!err)
 		err = take_tcp_ports(json, v.tcp_port, e);
 	if (!err)
-		err = traffic_list_take(json, "qps", ROWS(qp_rows), v.qp, sizeof(v.qp[0]),
-					ARRAY_SIZE(v.qp), &v.qp_count, e);
+		err = json_list_read(json, "qps", JSON_ROWS(qp_rows), v.qp, sizeof(v.qp[0]),
+				     ARRAY_SIZE(v.qp), &v.qp_count, e);
 	if (!err)
 		err = take_xrc(json, &v, e);
 	if (!err)
@@ -108,7 +109,7 @@ int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct er
 	return err;
 }
 
-static const struct traffic_member result_rows[] = {
+static const struct json_row result_rows[] = {
 	NUMBER(struct traffic_result, messages, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_result, bytes, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_result, duration_ns, 0, JSON_UINT_MAX),
@@ -120,7 +121,7 @@ static const struct traffic_member result_rows[] = {
 };
 
 /* An end that was killed has counted none. */
-static const struct traffic_member control_rows[] = {
+static const struct json_row control_rows[] = {
 	OPTIONAL(struct traffic_result, control_messages, 0, CONTROL_MAX),
 	OPTIONAL(struct traffic_result, control_bytes, 0, CONTROL_MAX),
 };
@@ -129,25 +130,25 @@ json_t *traffic_result_to_json(const struct traffic_result *r)
 {
 	json_t *json = json_object();
 
-	traffic_members_add(json, ROWS(result_rows), r);
+	(void)json_rows_write(json, JSON_ROWS(result_rows), r);
 	if (r->control_messages)
-		traffic_members_add(json, ROWS(control_rows), r);
+		(void)json_rows_write(json, JSON_ROWS(control_rows), r);
 	return json;
 }
 
 int traffic_result_from_json(const json_t *json, struct traffic_result *r, struct err *e)
 {
 	struct traffic_result v = {0};
-	int err = traffic_members_take(json, ROWS(result_rows), &v, e);
+	int err = json_rows_read(json, JSON_ROWS(result_rows), &v, e);
 
 	if (!err)
-		err = traffic_members_take(json, ROWS(control_rows), &v, e);
+		err = json_rows_read(json, JSON_ROWS(control_rows), &v, e);
 	if (!err)
 		*r = v;
 	return err;
 }
 
-static const struct traffic_member class_rows[] = {
+static const struct json_row class_rows[] = {
 	NUMBER(struct traffic_class_result, messages, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_class_result, bytes, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_class_result, arrived, 0, JSON_UINT_MAX),
@@ -166,7 +167,7 @@ static json_t *class_to_json(const struct traffic_class_result *c)
 {
 	json_t *json = json_object();
 
-	traffic_members_add(json, ROWS(class_rows), c);
+	(void)json_rows_write(json, JSON_ROWS(class_rows), c);
 	json_object_set_new(json, "goodput", intervals_to_json(&c->goodput));
 	json_object_set_new(json, "latency", histogram_to_json(&c->latency));
 	return json;
@@ -175,7 +176,7 @@ static json_t *class_to_json(const struct traffic_class_result *c)
 static int take_class(const json_t *json, struct traffic_class_result *c, struct err *e)
 {
 	const json_t *goodput, *latency;
-	int err = traffic_members_take(json, ROWS(class_rows), c, e);
+	int err = json_rows_read(json, JSON_ROWS(class_rows), c, e);
 
 	if (!err)
 		err = json_take_object(json, "goodput", &goodput, e);
@@ -186,7 +187,7 @@ static int take_class(const json_t *json, struct traffic_class_result *c, struct
 	return err ? err : histogram_from_json(latency, &c->latency, e);
 }
 
-static const struct traffic_member failure_rows[] = {
+static const struct json_row failure_rows[] = {
 	NUMBER(struct traffic_failure, class, 0, TRAFFIC_CLASSES_MAX - 1),
 	NUMBER(struct traffic_failure, qp, 0, TRAFFIC_QPS_MAX - 1),
 	WORD(struct traffic_failure, cause, ENUM_CAUSE),
@@ -197,7 +198,7 @@ static const struct traffic_member failure_rows[] = {
 	BOOL(struct traffic_failure, recovered),
 };
 
-static const struct traffic_member stall_rows[] = {
+static const struct json_row stall_rows[] = {
 	NUMBER(struct traffic_stall, class, 0, TRAFFIC_CLASSES_MAX - 1),
 	NUMBER(struct traffic_stall, qp, 0, TRAFFIC_QPS_MAX - 1),
 	NUMBER(struct traffic_stall, posted, 0, JSON_UINT_MAX),
@@ -224,13 +225,13 @@ json_t *traffic_report_to_json(const struct traffic_report *r)
 	json_object_set_new(json, "memory", traffic_memory_to_json(&r->memory));
 	json_object_set_new(json, "classes", classes);
 	json_object_set_new(json, "failures",
-			    traffic_list_to_json(ROWS(failure_rows), r->failure,
-						 sizeof(r->failure[0]), r->failure_count));
+			    json_list_write(JSON_ROWS(failure_rows), r->failure,
+					    sizeof(r->failure[0]), r->failure_count));
 	json_object_set_new(json, "tcp", tcp);
 	if (r->stall_count)
 		json_object_set_new(json, "stalls",
-				    traffic_list_to_json(ROWS(stall_rows), r->stall,
-							 sizeof(r->stall[0]), r->stall_count));
+				    json_list_write(JSON_ROWS(stall_rows), r->stall,
+						    sizeof(r->stall[0]), r->stall_count));
 	return json;
 }
 
@@ -289,14 +290,14 @@ int traffic_report_from_json(const json_t *json, struct traffic_report *r, struc
 	if (!err)
 		err = take_classes(json, &v, e);
 	if (!err)
-		err = traffic_list_take(json, "failures", ROWS(failure_rows), v.failure,
-					sizeof(v.failure[0]), ARRAY_SIZE(v.failure),
-					&v.failure_count, e);
+		err = json_list_read(json, "failures", JSON_ROWS(failure_rows), v.failure,
+				     sizeof(v.failure[0]), ARRAY_SIZE(v.failure), &v.failure_count,
+				     e);
 	if (!err)
 		err = take_tcp(json, &v, e);
 	if (!err && json_object_get(json, "stalls"))
-		err = traffic_list_take(json, "stalls", ROWS(stall_rows), v.stall,
-					sizeof(v.stall[0]), ARRAY_SIZE(v.stall), &v.stall_count, e);
+		err = json_list_read(json, "stalls", JSON_ROWS(stall_rows), v.stall,
+				     sizeof(v.stall[0]), ARRAY_SIZE(v.stall), &v.stall_count, e);
 	if (err)
 		traffic_report_clear(&v);
 	else
@@ -313,7 +314,7 @@ void traffic_report_clear(struct traffic_report *r)
 
 /* TCP backgrounds and their results as JSON. */
 
-const struct traffic_member traffic_tcp_rows[4] = {
+const struct json_row traffic_tcp_rows[4] = {
 	NUMBER(struct traffic_tcp, tos, 0, 255),
 	WORD(struct traffic_tcp, direction, ENUM_DIRECTION),
 	NUMBER(struct traffic_tcp, streams, 1, TRAFFIC_STREAMS_MAX),
@@ -324,23 +325,23 @@ json_t *traffic_tcp_to_json(const struct traffic_tcp *tcp)
 {
 	json_t *json = json_object();
 
-	traffic_members_add(json, ROWS(traffic_tcp_rows), tcp);
+	(void)json_rows_write(json, JSON_ROWS(traffic_tcp_rows), tcp);
 	return json;
 }
 
 int traffic_tcp_from_json(const json_t *json, struct traffic_tcp *tcp, struct err *e)
 {
-	return traffic_members_take(json, ROWS(traffic_tcp_rows), tcp, e);
+	return json_rows_read(json, JSON_ROWS(traffic_tcp_rows), tcp, e);
 }
 
-static const struct traffic_member stream_rows[] = {
+static const struct json_row stream_rows[] = {
 	NUMBER(struct traffic_tcp_result, tos_sent, 0, 255),
 	NUMBER(struct traffic_tcp_result, broken, 0, TRAFFIC_STREAMS_MAX),
 	NUMBER(struct traffic_tcp_result, mss, 0, 65535),
 	TEXT(struct traffic_tcp_result, detail),
 };
 
-static const struct traffic_member moved_rows[] = {
+static const struct json_row moved_rows[] = {
 	NUMBER(struct traffic_tcp_result, sent_bytes, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_tcp_result, wire_bytes, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_tcp_result, retransmits, 0, JSON_UINT_MAX),
@@ -352,19 +353,19 @@ json_t *traffic_tcp_result_to_json(const struct traffic_tcp_result *r)
 {
 	json_t *json = json_object();
 
-	traffic_members_add(json, ROWS(stream_rows), r);
+	(void)json_rows_write(json, JSON_ROWS(stream_rows), r);
 	json_object_set_new(json, "goodput", intervals_to_json(&r->goodput));
-	traffic_members_add(json, ROWS(moved_rows), r);
+	(void)json_rows_write(json, JSON_ROWS(moved_rows), r);
 	return json;
 }
 
 int traffic_tcp_result_from_json(const json_t *json, struct traffic_tcp_result *r, struct err *e)
 {
 	const json_t *goodput;
-	int err = traffic_members_take(json, ROWS(moved_rows), r, e);
+	int err = json_rows_read(json, JSON_ROWS(moved_rows), r, e);
 
 	if (!err)
-		err = traffic_members_take(json, ROWS(stream_rows), r, e);
+		err = json_rows_read(json, JSON_ROWS(stream_rows), r, e);
 	if (!err)
 		err = json_take_object(json, "goodput", &goodput, e);
 	return err ? err : intervals_from_json(goodput, &r->goodput, e);

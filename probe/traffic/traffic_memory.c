@@ -12,7 +12,7 @@
 
 #include "probe/traffic/traffic_end.h"
 #include "probe/traffic/traffic_words.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/small_file.h"
 
 const char *traffic_memory_pages(const struct traffic_memory *m)
@@ -39,7 +39,7 @@ void traffic_memory_gpu(const struct traffic_memory *m, const char *device, char
 			 device, m->gpu);
 }
 
-static const struct traffic_member memory_rows[] = {
+static const struct json_row memory_rows[] = {
 	NUMBER(struct traffic_memory, bytes, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_memory, huge_bytes, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_memory, registration_ns, 0, JSON_UINT_MAX),
@@ -51,7 +51,7 @@ json_t *traffic_memory_to_json(const struct traffic_memory *m)
 {
 	json_t *json = json_object();
 
-	traffic_members_add(json, ROWS(memory_rows), m);
+	(void)json_rows_write(json, JSON_ROWS(memory_rows), m);
 	json_object_set_new(json, "gpu_path", json_string("not tested"));
 	return json;
 }
@@ -59,7 +59,7 @@ json_t *traffic_memory_to_json(const struct traffic_memory *m)
 int traffic_memory_from_json(const json_t *json, struct traffic_memory *m, struct err *e)
 {
 	struct traffic_memory v = {0};
-	int err = traffic_members_take(json, ROWS(memory_rows), &v, e);
+	int err = json_rows_read(json, JSON_ROWS(memory_rows), &v, e);
 
 	if (!err)
 		err = json_take_uint(json, "huge_bytes", 0, v.bytes, &v.huge_bytes, e);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "probe/traffic/traffic_words.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 void traffic_spec_simple(struct traffic_spec *spec, enum traffic_verb verb, uint32_t message_bytes,
 			 uint32_t duration_ms)
@@ -169,7 +169,7 @@ int traffic_spec_check(const struct traffic_spec *spec, struct err *e)
 	return check_tcp(spec, e);
 }
 
-static const struct traffic_member class_rows[] = {
+static const struct json_row class_rows[] = {
 	NUMBER(struct traffic_class, tos, 0, 255),
 	NUMBER(struct traffic_class, sl, 0, 7),
 	WORD(struct traffic_class, transport, ENUM_TRANSPORT),
@@ -184,7 +184,7 @@ static const struct traffic_member class_rows[] = {
 	NUMBER(struct traffic_class, count, 0, JSON_UINT_MAX),
 };
 
-static const struct traffic_member spec_rows[] = {
+static const struct json_row spec_rows[] = {
 	WORD(struct traffic_spec, role, ENUM_ROLE),
 	WORD(struct traffic_spec, mode, ENUM_MODE),
 	WORD(struct traffic_spec, bringup, ENUM_BRINGUP),
@@ -205,29 +205,29 @@ json_t *traffic_spec_to_json(const struct traffic_spec *s)
 {
 	json_t *json = json_object();
 
-	traffic_members_add(json, ROWS(spec_rows), s);
+	(void)json_rows_write(json, JSON_ROWS(spec_rows), s);
 	json_object_set_new(json, "classes",
-			    traffic_list_to_json(ROWS(class_rows), s->class, sizeof(s->class[0]),
-						 s->class_count));
+			    json_list_write(JSON_ROWS(class_rows), s->class, sizeof(s->class[0]),
+					    s->class_count));
 	json_object_set_new(json, "tcp",
-			    traffic_list_to_json(ROWS(traffic_tcp_rows), s->tcp, sizeof(s->tcp[0]),
-						 s->tcp_count));
+			    json_list_write(JSON_ROWS(traffic_tcp_rows), s->tcp, sizeof(s->tcp[0]),
+					    s->tcp_count));
 	return json;
 }
 
 int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct err *e)
 {
 	struct traffic_spec v = {0};
-	int err = traffic_members_take(json, ROWS(spec_rows), &v, e);
+	int err = json_rows_read(json, JSON_ROWS(spec_rows), &v, e);
 
 	if (!err && v.mtu_bytes && v.mtu_bytes < 256)
 		err = err_set(e, -EINVAL, "'mtu_bytes': %u is less than 256", v.mtu_bytes);
 	if (!err)
-		err = traffic_list_take(json, "classes", ROWS(class_rows), v.class,
-					sizeof(v.class[0]), ARRAY_SIZE(v.class), &v.class_count, e);
+		err = json_list_read(json, "classes", JSON_ROWS(class_rows), v.class,
+				     sizeof(v.class[0]), ARRAY_SIZE(v.class), &v.class_count, e);
 	if (!err && json_object_get(json, "tcp"))
-		err = traffic_list_take(json, "tcp", ROWS(traffic_tcp_rows), v.tcp,
-					sizeof(v.tcp[0]), ARRAY_SIZE(v.tcp), &v.tcp_count, e);
+		err = json_list_read(json, "tcp", JSON_ROWS(traffic_tcp_rows), v.tcp,
+				     sizeof(v.tcp[0]), ARRAY_SIZE(v.tcp), &v.tcp_count, e);
 	if (!err)
 		err = traffic_spec_check(&v, e);
 	if (err)

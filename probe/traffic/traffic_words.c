@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The words of traffic enums, as they stand in JSON, on the command line and in reports, the
- * JSON of members by table, and texts. Reading checks every member: the other side may be anything.
+ * The words of traffic enums, as they stand in JSON, on the command line and in reports, and texts.
  */
 #include "probe/traffic/traffic_words.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-
-#include "profiles/base/json_take.h"
-#include "profiles/base/text.h"
 
 static const char *const cause_words[CAUSE_COUNT] = {
 	[CAUSE_NONE] = "none",
@@ -46,7 +42,7 @@ static const char *const bringup_words[] = {[TRAFFIC_RAW] = "raw", [TRAFFIC_CM] 
 		list, ARRAY_SIZE(list)                                                             \
 	}
 
-const struct traffic_words traffic_words[TRAFFIC_ENUMS] = {
+const struct json_words traffic_words[TRAFFIC_ENUMS] = {
 	[ENUM_ROLE] = WORDS(role_words),	   [ENUM_VERB] = WORDS(verb_words),
 	[ENUM_TRANSPORT] = WORDS(transport_words), [ENUM_DIRECTION] = WORDS(direction_words),
 	[ENUM_MODE] = WORDS(mode_words),	   [ENUM_CHECK] = WORDS(check_words),
@@ -92,122 +88,6 @@ int traffic_verb_take(const json_t *json, const char *key, enum traffic_verb *ve
 {
 	return json_take_word(json, key, verb_words, ARRAY_SIZE(verb_words), (unsigned int *)verb,
 			      e);
-}
-
-static uint64_t number_get(const struct traffic_member *m, const void *at)
-{
-	switch (m->size) {
-	case 1:
-		return *(const uint8_t *)at;
-	case 2:
-		return *(const uint16_t *)at;
-	case 4:
-		return *(const uint32_t *)at;
-	default:
-		return *(const uint64_t *)at;
-	}
-}
-
-static void number_set(const struct traffic_member *m, uint64_t value, void *at)
-{
-	switch (m->size) {
-	case 1:
-		*(uint8_t *)at = (uint8_t)value;
-		break;
-	case 2:
-		*(uint16_t *)at = (uint16_t)value;
-		break;
-	case 4:
-		*(uint32_t *)at = (uint32_t)value;
-		break;
-	default:
-		*(uint64_t *)at = value;
-	}
-}
-
-void traffic_members_add(json_t *json, const struct traffic_member *row, size_t rows,
-			 const void *base)
-{
-	for (const struct traffic_member *m = row; m < row + rows; m++) {
-		const char *at = (const char *)base + m->offset;
-		json_t *value;
-
-		if (m->kind == MEMBER_WORD)
-			value = json_string(traffic_word(m->which, *(const unsigned int *)at));
-		else if (m->kind == MEMBER_BOOL)
-			value = json_boolean(*(const bool *)at);
-		else if (m->kind == MEMBER_TEXT)
-			value = text_to_json(at);
-		else
-			value = json_uint(number_get(m, at));
-		json_object_set_new(json, m->key, value);
-	}
-}
-
-static int member_take(const json_t *json, const struct traffic_member *m, char *at, struct err *e)
-{
-	const struct traffic_words *words = &traffic_words[m->which];
-	uint64_t number;
-	int err;
-
-	switch (m->kind) {
-	case MEMBER_WORD:
-		return json_take_word(json, m->key, words->word, words->count, (unsigned int *)at,
-				      e);
-	case MEMBER_BOOL:
-		return json_take_bool(json, m->key, (bool *)at, e);
-	case MEMBER_TEXT:
-		return json_take_text(json, m->key, at, m->size, e);
-	case MEMBER_OPTIONAL:
-		err = json_take_uint_or(json, m->key, 0, m->min, m->max, &number, e);
-		break;
-	default:
-		err = json_take_uint(json, m->key, m->min, m->max, &number, e);
-	}
-	if (!err)
-		number_set(m, number, at);
-	return err;
-}
-
-int traffic_members_take(const json_t *json, const struct traffic_member *row, size_t rows,
-			 void *base, struct err *e)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < rows && !err; i++)
-		err = member_take(json, &row[i], (char *)base + row[i].offset, e);
-	return err;
-}
-
-json_t *traffic_list_to_json(const struct traffic_member *row, size_t rows, const void *base,
-			     size_t size, unsigned int count)
-{
-	json_t *list = json_array();
-
-	for (unsigned int i = 0; i < count; i++) {
-		json_t *one = json_object();
-
-		traffic_members_add(one, row, rows, (const char *)base + i * size);
-		json_array_append_new(list, one);
-	}
-	return list;
-}
-
-int traffic_list_take(const json_t *json, const char *key, const struct traffic_member *row,
-		      size_t rows, void *base, size_t size, unsigned int most, unsigned int *count,
-		      struct err *e)
-{
-	const json_t *list = NULL;
-	int err = json_take_array(json, key, most, &list, e);
-
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		err = traffic_members_take(json_array_get(list, i), row, rows,
-					   (char *)base + i * size, e);
-		if (err)
-			err_prefix(e, "'%s' %zu", key, i);
-	}
-	*count = (unsigned int)json_array_size(list);
-	return err;
 }
 
 void traffic_rate_text(double bytes_per_s, char *buf, size_t size)

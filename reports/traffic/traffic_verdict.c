@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 #include "reports/traffic/judge.h"
 

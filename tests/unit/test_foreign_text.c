@@ -16,7 +16,7 @@
 
 #include "probe/coord/two_ended.h"
 #include "probe/coord/two_ended_echo.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 #include "reports/traffic/traffic_verdict.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * profiles/base/json_take.h: integers of JSON end where 63 bits do.
+ * profiles/base/json.h: integers of JSON end where 63 bits do.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "profiles/base/base.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 
 static void test_cut(void **state)
 {

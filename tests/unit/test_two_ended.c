@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include "cmd/probe/probe_text.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "tests/unit/two_ended_scene.h"
 
 static enum verdict judge(struct scene *s)

@@ -3,7 +3,7 @@
  * A sweep of message sizes: which ones, the verdict of each and of all, its document and its text.
  */
 #include "cmd/probe/probe_text.h"
-#include "profiles/base/json_take.h"
+#include "profiles/base/json.h"
 #include "reports/traffic/size_verdict.h"
 #include "tests/unit/two_ended_scene.h"
 

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * JSON documents and structs: members of an object one by one, and tables of rows that both
+ * directions walk. Documents are hostile: type and range are checked, an error names the key.
+ * Outputs are untouched on failure. "required" is the rule; the _or forms have a default.
+ */
+#ifndef PROFILES_JSON_H
+#define PROFILES_JSON_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "profiles/base/base.h"
+
+/* Counters, times and rates as integers of JSON documents. Those are signed (jansson: 64 bits; RFC
+ * 8259 s6 lets implementations limit the range): what is beyond, as only a broken source has it, is
+ * cut there. A new reference, NULL when there is no memory. */
+#define JSON_UINT_MAX ((uint64_t)INT64_MAX)
+
+static inline json_t *json_uint(uint64_t value)
+{
+	return json_integer((json_int_t)(value < JSON_UINT_MAX ? value : JSON_UINT_MAX));
+}
+
+int json_take_uint(const json_t *object, const char *key, uint64_t min, uint64_t max,
+		   uint64_t *value, struct err *e);
+int json_take_uint_or(const json_t *object, const char *key, uint64_t fallback, uint64_t min,
+		      uint64_t max, uint64_t *value, struct err *e);
+
+/* Several required ones, in order. The first that is not as it should be ends it; the values of
+ * those ahead of it are set then. */
+struct json_number {
+	const char *key;
+	uint64_t *value;
+	uint64_t min, max;
+};
+int json_take_numbers(const json_t *object, const struct json_number *rows, size_t count,
+		      struct err *e);
+
+int json_take_bool(const json_t *object, const char *key, bool *value, struct err *e);
+
+/* A text that fits into size bytes with its NUL and holds no control characters. */
+int json_take_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
+
+/* An error as agents and traffic processes tell it: {"code", "text", "hint"}. NULL on -ENOMEM. */
+json_t *err_to_json(const struct err *e);
+
+/* What they say, which may be anything: -EIO when that is no error's code, `otherwise` without a
+ * text or with an empty one. */
+void err_from_json(const json_t *error, const char *otherwise, struct err *e);
+
+/* Index of the text in words[0..count). */
+int json_take_word(const json_t *object, const char *key, const char *const *words,
+		   unsigned int count, unsigned int *index, struct err *e);
+
+/* A borrowed object or array of at most max members. */
+int json_take_object(const json_t *object, const char *key, const json_t **value, struct err *e);
+int json_take_array(const json_t *object, const char *key, size_t max, const json_t **value,
+		    struct err *e);
+
+/* Bytes as hexadecimal text of exactly 2 * size digits. */
+int json_take_hex(const json_t *object, const char *key, uint8_t *bytes, size_t size,
+		  struct err *e);
+json_t *json_hex(const uint8_t *bytes, size_t size);
+
+/* Words of an enum: index = its value. */
+struct json_words {
+	const char *const *word;
+	unsigned int count;
+};
+
+enum json_kind {
+	JSON_NUMBER,  /* unsigned, of the member's size; signed where nothing below 0 but -1 is */
+	JSON_WORD,    /* likewise, of an enum */
+	JSON_BOOL,    /* bool */
+	JSON_TEXT,    /* char[] */
+	JSON_NAME,    /* char[], fit for a path and a command line: printable, no blank, no '/' */
+	JSON_NUMBERS, /* uint64_t[], an array of just as many */
+	JSON_LIST,    /* struct[] with the rows of `item`, and a 32-bit member: how many are used */
+};
+
+enum json_need {
+	JSON_NEEDED,
+	JSON_OPTIONAL, /* where it is absent the member stays as it is */
+	JSON_UNKNOWN,  /* a number or a text; absent or null: -1, or as it is; -1 is written as null
+			*/
+};
+
+/* A member of a struct and of an object. */
+struct json_row {
+	const char *key;
+	enum json_kind kind;
+	enum json_need need;
+	size_t offset, size; /* of the member; JSON_LIST: of one element */
+	uint64_t min, max;   /* of a number, and of each of several; JSON_LIST, max: elements */
+	const struct json_words *words;
+	const struct json_row *item; /* JSON_LIST */
+	size_t item_rows, used_offset;
+};
+
+/* A row whose key is the name of the member; what follows are initialisers. */
+#define JSON_ROW(type, member, ...)                                                                \
+	{                                                                                          \
+		.key = #member, .offset = offsetof(type, member),                                  \
+		.size = sizeof(((type *)0)->member), __VA_ARGS__                                   \
+	}
+#define JSON_ROWS(list) list, ARRAY_SIZE(list)
+
+/* Adds the members of the struct at base in the order of the rows. -ENOMEM, also when the object is
+ * NULL. */
+int json_rows_write(json_t *object, const struct json_row *row, size_t rows, const void *base);
+
+/* -EINVAL names the key of the first member that is not as it should be; those ahead of it are set
+ * then. Keys without a row are left alone. */
+int json_rows_read(const json_t *object, const struct json_row *row, size_t rows, void *base,
+		   struct err *e);
+
+/* An array of such structs that begins at base. NULL on -ENOMEM. */
+json_t *json_list_write(const struct json_row *row, size_t rows, const void *base, size_t size,
+			unsigned int count);
+int json_list_read(const json_t *object, const char *key, const struct json_row *row, size_t rows,
+		   void *base, size_t size, unsigned int most, unsigned int *count, struct err *e);
+
+#endif
