@@ -18,165 +18,116 @@
 
 #define SNAPSHOT_PORTS_MAX 1024
 
-enum member_kind {
-	MEMBER_TEXT, /* char[] */
-	MEMBER_NAME, /* as TEXT, but fit for a path and a terminal: no blank, '/', control */
-	MEMBER_BOOL,
-	MEMBER_U8,
-	MEMBER_U32,
-	MEMBER_S32,
-	MEMBER_S64,
-};
-
-enum member_need {
-	OPTIONAL, /* it stays as it is where it is absent */
-	NEEDED,
-	FACT, /* of the machine: a number that is absent or null is MACHINE_UNKNOWN */
-};
-
-struct member {
-	const char *key;
-	enum member_kind kind;
-	enum member_need need;
-	size_t offset;
-	size_t size; /* of a text */
-	int64_t max; /* largest number */
-};
-
 /* clang-format off */
-#define TEXT(s, key, m, kind, need) \
-	{key, MEMBER_##kind, need, offsetof(struct s, m), sizeof(((struct s *)0)->m), 0}
-#define MEMBER(s, m, kind, max) \
-	{#m, MEMBER_##kind, OPTIONAL, offsetof(struct s, m), 0, max}
-#define WORD(s, m) TEXT(s, #m, m, TEXT, FACT)
-#define NUMBER(s, m, kind, max) {#m, MEMBER_##kind, FACT, offsetof(struct s, m), 0, max}
+#define TEXT(s, m, how) JSON_ROW(struct s, m, .kind = JSON_TEXT, .need = JSON_##how)
+#define NAME(s, m, how) JSON_ROW(struct s, m, .kind = JSON_NAME, .need = JSON_##how)
+#define BOOL(s, m) JSON_ROW(struct s, m, .kind = JSON_BOOL, .need = JSON_OPTIONAL)
+#define NUMBER(s, m, most) JSON_ROW(struct s, m, .kind = JSON_NUMBER, .need = JSON_OPTIONAL, .max = most)
+/* Of the machine: a text may be absent, and a number is MACHINE_UNKNOWN where it is absent or null. */
+#define WORD(s, m) TEXT(s, m, OPTIONAL)
+#define LIST(key, s, m, rows) JSON_LIST_OF(key, struct s, m, rows, .need = JSON_OPTIONAL)
+#define FACT(s, m, most) JSON_ROW(struct s, m, .kind = JSON_NUMBER, .need = JSON_UNKNOWN, .max = most)
 
-static const struct member snapshot_members[] = {
-	TEXT(snapshot, "host", host, NAME, NEEDED),
-	TEXT(snapshot, "kernel", kernel, TEXT, OPTIONAL),
-	TEXT(snapshot, "rdma_core", rdma_core, TEXT, OPTIONAL),
-	TEXT(snapshot, "version", version, TEXT, OPTIONAL),
-	{"taken_unix_ns", MEMBER_S64, NEEDED, offsetof(struct snapshot, taken_unix_ns), 0, INT64_MAX},
-	MEMBER(snapshot, privileged, BOOL, 0),
+static const struct json_row snapshot_members[] = {
+	NAME(snapshot, host, NEEDED),
+	TEXT(snapshot, kernel, OPTIONAL),
+	TEXT(snapshot, rdma_core, OPTIONAL),
+	TEXT(snapshot, version, OPTIONAL),
+	JSON_ROW(struct snapshot, taken_unix_ns, .kind = JSON_NUMBER, .max = INT64_MAX),
+	BOOL(snapshot, privileged),
 };
 
-static const struct member port_members[] = {
-	TEXT(port, "netdev", netdev, NAME, NEEDED),
-	TEXT(port, "ibdev", ibdev, NAME, OPTIONAL),
-	MEMBER(port, ib_port, U8, UINT8_MAX),
-	TEXT(port, "driver", driver, TEXT, OPTIONAL),
-	TEXT(port, "driver_version", driver_version, TEXT, OPTIONAL),
-	TEXT(port, "firmware", firmware, TEXT, OPTIONAL),
-	TEXT(port, "bus", bus, TEXT, OPTIONAL),
-	TEXT(port, "rdma_driver", rdma_driver, TEXT, OPTIONAL),
-	TEXT(port, "mac", mac, TEXT, OPTIONAL),
-	MEMBER(port, up, BOOL, 0),
-	MEMBER(port, ib_active, BOOL, 0),
-	MEMBER(port, speed_mbps, U32, UINT32_MAX),
-	MEMBER(port, active_mtu, U32, 4096),
-	MEMBER(port, max_mtu, U32, 4096),
-	MEMBER(port, dcb, BOOL, 0),
-	TEXT(port, "clash", clash, TEXT, OPTIONAL),
+static const struct json_row port_members[] = {
+	NAME(port, netdev, NEEDED),
+	NAME(port, ibdev, OPTIONAL),
+	NUMBER(port, ib_port, UINT8_MAX),
+	TEXT(port, driver, OPTIONAL),
+	TEXT(port, driver_version, OPTIONAL),
+	TEXT(port, firmware, OPTIONAL),
+	TEXT(port, bus, OPTIONAL),
+	TEXT(port, rdma_driver, OPTIONAL),
+	TEXT(port, mac, OPTIONAL),
+	BOOL(port, up),
+	BOOL(port, ib_active),
+	NUMBER(port, speed_mbps, UINT32_MAX),
+	NUMBER(port, active_mtu, 4096),
+	NUMBER(port, max_mtu, 4096),
+	BOOL(port, dcb),
+	TEXT(port, clash, OPTIONAL),
 };
 
 /* The peer is an object of its own: {"name","port","dialect","qos"}. */
-static const struct member peer_members[] = {
-	TEXT(port, "name", peer_name, TEXT, OPTIONAL),
-	TEXT(port, "port", peer_port, TEXT, OPTIONAL),
-	TEXT(port, "dialect", peer_dialect, TEXT, OPTIONAL),
+static const struct json_row peer_members[] = {
+	JSON_ROW_AS("name", struct port, peer_name, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
+	JSON_ROW_AS("port", struct port, peer_port, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
+	JSON_ROW_AS("dialect", struct port, peer_dialect, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
 };
 
-static const struct member machine_facts[] = {
-	NUMBER(machine, memlock_bytes, S64, MACHINE_UNLIMITED),
-	NUMBER(machine, ipc_lock, S32, 1),
-	NUMBER(machine, cpus, S32, INT32_MAX),
-	NUMBER(machine, cpus_saving, S32, INT32_MAX),
-	WORD(machine, governor),
-	NUMBER(machine, numa_nodes, S32, 1024),
-	NUMBER(machine, numa_balancing, S32, 2),
-	NUMBER(machine, rdma_cm, S32, 1),
-	NUMBER(machine, lldpad, S32, INT32_MAX),
-	NUMBER(machine, lldpd, S32, INT32_MAX),
-	NUMBER(machine, irqbalance, S32, INT32_MAX),
-	NUMBER(machine, udev_rule, S32, 1),
-	NUMBER(machine, boot_unit, S32, 1),
-};
-
-static const struct member owner_facts[] = {
+static const struct json_row owner_facts[] = {
 	WORD(machine_owner, kind),
-	NUMBER(machine_owner, pid, S32, INT32_MAX),
+	FACT(machine_owner, pid, INT32_MAX),
 	WORD(machine_owner, path),
 	WORD(machine_owner, name),
 	WORD(machine_owner, via),
 };
 
-static const struct member nic_facts[] = {
+static const struct json_row nic_facts[] = {
 	WORD(machine_nic, netdev),
 	WORD(machine_nic, driver),
 };
 
-static const struct member seat_facts[] = {
-	WORD(seat, bdf),
-	NUMBER(seat, vendor, S32, 0xffff),
-	NUMBER(seat, device, S32, 0xffff),
-	WORD(seat, physical),
-	WORD(seat, port_name),
-	NUMBER(seat, numa_node, S32, 1023),
-	NUMBER(seat, pcie_speed, S32, 1000000),
-	NUMBER(seat, pcie_speed_max, S32, 1000000),
-	NUMBER(seat, pcie_width, S32, 32),
-	NUMBER(seat, pcie_width_max, S32, 32),
-	NUMBER(seat, slot_speed_max, S32, 1000000),
-	NUMBER(seat, slot_width_max, S32, 32),
-	WORD(seat, iommu),
-	NUMBER(seat, irqs, S32, INT32_MAX),
-	NUMBER(seat, irqs_remote, S32, INT32_MAX),
-	NUMBER(seat, vfs, S32, 65535),
-	NUMBER(seat, forwarding, S32, 1),
-	NUMBER(seat, rp_filter, S32, 2),
-	NUMBER(seat, arp_ignore, S32, 8),
-	NUMBER(seat, arp_announce, S32, 2),
+static const struct json_row machine_facts[] = {
+	FACT(machine, memlock_bytes, MACHINE_UNLIMITED),
+	FACT(machine, ipc_lock, 1),
+	FACT(machine, cpus, INT32_MAX),
+	FACT(machine, cpus_saving, INT32_MAX),
+	WORD(machine, governor),
+	FACT(machine, numa_nodes, 1024),
+	FACT(machine, numa_balancing, 2),
+	FACT(machine, rdma_cm, 1),
+	FACT(machine, lldpad, INT32_MAX),
+	FACT(machine, lldpd, INT32_MAX),
+	FACT(machine, irqbalance, INT32_MAX),
+	FACT(machine, udev_rule, 1),
+	FACT(machine, boot_unit, 1),
+	LIST("owners", machine, owner, owner_facts),
+	LIST("idle_nics", machine, nic, nic_facts),
 };
 
-static const struct member subnet_facts[] = {
+static const struct json_row subnet_facts[] = {
 	WORD(seat_subnet, cidr),
 };
 
-static const struct member vlan_facts[] = {
+static const struct json_row vlan_facts[] = {
 	WORD(seat_vlan, netdev),
-	NUMBER(seat_vlan, id, S32, 4095),
+	FACT(seat_vlan, id, 4095),
 };
 
-/* A list in a struct: an array of structs that have plain members, and how many of it are used. */
-struct list {
-	const char *key;
-	const struct member *member;
-	size_t member_count;
-	size_t used_offset; /* uint32_t */
-	size_t offset, size, max;
+static const struct json_row seat_facts[] = {
+	WORD(seat, bdf),
+	FACT(seat, vendor, 0xffff),
+	FACT(seat, device, 0xffff),
+	WORD(seat, physical),
+	WORD(seat, port_name),
+	FACT(seat, numa_node, 1023),
+	FACT(seat, pcie_speed, 1000000),
+	FACT(seat, pcie_speed_max, 1000000),
+	FACT(seat, pcie_width, 32),
+	FACT(seat, pcie_width_max, 32),
+	FACT(seat, slot_speed_max, 1000000),
+	FACT(seat, slot_width_max, 32),
+	WORD(seat, iommu),
+	FACT(seat, irqs, INT32_MAX),
+	FACT(seat, irqs_remote, INT32_MAX),
+	FACT(seat, vfs, 65535),
+	FACT(seat, forwarding, 1),
+	FACT(seat, rp_filter, 2),
+	FACT(seat, arp_ignore, 8),
+	FACT(seat, arp_announce, 2),
+	LIST("subnets", seat, subnet, subnet_facts),
+	LIST("vlans", seat, vlan, vlan_facts),
 };
 
-/* A struct of facts. */
-struct object {
-	const struct member *member;
-	size_t member_count;
-	struct list list[2];
-};
-
-#define ROWS(rows) rows, ARRAY_SIZE(rows)
-#define LIST(s, m, key, rows) \
-	{key, ROWS(rows), offsetof(struct s, m##_count), offsetof(struct s, m), \
-	 sizeof(((struct s *)0)->m[0]), ARRAY_SIZE(((struct s *)0)->m)}
-
-static const struct object machine_object = {
-	ROWS(machine_facts),
-	{LIST(machine, owner, "owners", owner_facts), LIST(machine, nic, "idle_nics", nic_facts)},
-};
-
-static const struct object seat_object = {
-	ROWS(seat_facts),
-	{LIST(seat, subnet, "subnets", subnet_facts), LIST(seat, vlan, "vlans", vlan_facts)},
-};
 /* clang-format on */
 
 static const char *const gid_type_words[] = {
@@ -186,155 +137,14 @@ static const char *const gid_type_words[] = {
 	[GID_IB] = "ib",
 };
 
-static json_t *member_to_json(const struct member *m, const void *base)
-{
-	const char *at = (const char *)base + m->offset;
-	int64_t value = 0;
-
-	switch (m->kind) {
-	case MEMBER_TEXT:
-	case MEMBER_NAME:
-		return text_to_json(at); /* an LLDP neighbour may have chosen it */
-	case MEMBER_BOOL:
-		return json_boolean(*(const bool *)at);
-	case MEMBER_U8:
-		value = *(const uint8_t *)at;
-		break;
-	case MEMBER_U32:
-		value = *(const uint32_t *)(const void *)at;
-		break;
-	case MEMBER_S32:
-		value = *(const int32_t *)(const void *)at;
-		break;
-	case MEMBER_S64:
-		value = *(const int64_t *)(const void *)at;
-		break;
-	}
-	return m->need == FACT && value == MACHINE_UNKNOWN ? json_null() : json_integer(value);
-}
-
-static int members_to_json(const struct member *m, size_t n, const void *base, json_t *json)
-{
-	for (size_t i = 0; i < n; i++)
-		if (json_object_set_new(json, m[i].key, member_to_json(&m[i], base)))
-			return -ENOMEM;
-	return 0;
-}
-
-static json_t *list_to_json(const struct list *l, const void *base)
-{
-	uint32_t used = *(const uint32_t *)(const void *)((const char *)base + l->used_offset);
-	const char *at = (const char *)base + l->offset;
-	json_t *list = json_array();
-	int err = 0;
-
-	for (uint32_t i = 0; !err && i < used; i++, at += l->size) {
-		json_t *item = json_object();
-
-		err = members_to_json(l->member, l->member_count, at, item);
-		if (json_array_append_new(list, item))
-			err = -ENOMEM;
-	}
-	if (!err)
-		return list;
-	json_decref(list);
-	return NULL;
-}
-
-static json_t *object_to_json(const struct object *o, const void *base)
+static json_t *rows_to_json(const struct json_row *row, size_t rows, const void *base)
 {
 	json_t *json = json_object();
-	int err = members_to_json(o->member, o->member_count, base, json);
 
-	for (size_t i = 0; !err && i < ARRAY_SIZE(o->list); i++)
-		err = json_object_set_new(json, o->list[i].key, list_to_json(&o->list[i], base));
-	if (!err)
+	if (!json_rows_write(json, row, rows, base))
 		return json;
 	json_decref(json);
 	return NULL;
-}
-
-static bool name_ok(const char *text)
-{
-	if (text[0] == '-' || text[0] == '.')
-		return false;
-	for (; *text; text++)
-		if (*text <= ' ' || *text > '~' || *text == '/')
-			return false;
-	return true;
-}
-
-static int text_from_json(const json_t *json, const struct member *m, char *to, struct err *e)
-{
-	const char *text = json_string_value(json);
-	bool fits = text && json_string_length(json) == strlen(text) && strlen(text) < m->size;
-
-	/* Texts of foreign documents end on terminals, too. */
-	if (!fits || (m->need == FACT && !text_is_clean(text, TEXT_LINE)))
-		return err_set(e, -EINVAL, "%s: want a %sstring of at most %zu bytes", m->key,
-			       m->need == FACT ? "plain " : "", m->size - 1);
-	if (!text_is_clean(text, TEXT_LINE))
-		return err_set(e, -EINVAL, "%s: holds a control character", m->key);
-	if (m->kind == MEMBER_NAME && !name_ok(text))
-		return err_set(e, -EINVAL, "%s: is no name", m->key);
-	memset(to, 0, m->size);
-	memcpy(to, text, strlen(text));
-	return 0;
-}
-
-static int number_from_json(const json_t *json, const char *key, int64_t max, const char *other,
-			    int64_t *value, struct err *e)
-{
-	*value = json_integer_value(json);
-	if (!json_is_integer(json) || *value < 0 || *value > max)
-		return err_set(e, -EINVAL, "%s: want a number from 0 to %lld%s", key,
-			       (long long)max, other);
-	return 0;
-}
-
-static int member_from_json(const struct member *m, const json_t *json, void *base, struct err *e)
-{
-	char *at = (char *)base + m->offset;
-	int64_t value = MACHINE_UNKNOWN;
-	int err = 0;
-
-	if (m->kind == MEMBER_TEXT || m->kind == MEMBER_NAME)
-		return text_from_json(json, m, at, e);
-	if (m->kind == MEMBER_BOOL) {
-		if (!json_is_boolean(json))
-			return err_set(e, -EINVAL, "%s: want true or false", m->key);
-		*(bool *)at = json_is_true(json);
-		return 0;
-	}
-	if (m->need != FACT)
-		err = number_from_json(json, m->key, m->max, "", &value, e);
-	else if (json && !json_is_null(json))
-		err = number_from_json(json, m->key, m->max, ", or null", &value, e);
-	if (err)
-		return err;
-	if (m->kind == MEMBER_U8)
-		*(uint8_t *)at = (uint8_t)value;
-	else if (m->kind == MEMBER_S64)
-		*(int64_t *)(void *)at = value;
-	else
-		*(uint32_t *)(void *)at = (uint32_t)value; /* S32, too */
-	return 0;
-}
-
-static int members_from_json(const struct member *m, size_t n, const json_t *json, void *base,
-			     struct err *e)
-{
-	int err = 0;
-
-	for (size_t i = 0; !err && i < n; i++) {
-		const json_t *value = json_object_get(json, m[i].key);
-
-		if (value || (m[i].need == FACT && m[i].max))
-			err = member_from_json(&m[i], value, base, e);
-		else if (m[i].need == NEEDED)
-			err = err_set(e, -EINVAL, "%s: missing", m[i].key);
-	}
-	return err;
 }
 
 /* Size of an optional array, at most max. */
@@ -346,44 +156,22 @@ static int array_size(const json_t *json, const char *key, size_t max, size_t *s
 	return 0;
 }
 
-static int list_from_json(const struct list *l, const json_t *json, void *base, struct err *e)
-{
-	char *at = (char *)base + l->offset;
-	size_t n = 0;
-	int err = array_size(json, l->key, l->max, &n, e);
-
-	for (size_t i = 0; !err && i < n; i++, at += l->size) {
-		const json_t *item = json_array_get(json, i);
-
-		err = json_is_object(item)
-			      ? members_from_json(l->member, l->member_count, item, at, e)
-			      : err_set(e, -EINVAL, "want an object");
-	}
-	*(uint32_t *)(void *)((char *)base + l->used_offset) = (uint32_t)n;
-	return err;
-}
-
 /* An object that may be absent or null: then *known is false and nothing is read. */
-static int object_from_json(const struct object *o, const json_t *json, void *base, bool *known,
-			    struct err *e)
+static int facts_from_json(const json_t *json, const struct json_row *row, size_t rows, void *base,
+			   bool *known, struct err *e)
 {
-	int err;
-
 	*known = json && !json_is_null(json);
 	if (!*known)
 		return 0;
 	if (!json_is_object(json))
 		return err_set(e, -EINVAL, "want an object");
-	err = members_from_json(o->member, o->member_count, json, base, e);
-	for (size_t i = 0; !err && i < ARRAY_SIZE(o->list); i++)
-		err = list_from_json(&o->list[i], json_object_get(json, o->list[i].key), base, e);
-	return err;
+	return json_rows_read(json, row, rows, base, e);
 }
 
 int seat_from_json(const json_t *json, struct seat *seat, struct err *e)
 {
 	struct seat read = {0};
-	int err = object_from_json(&seat_object, json, &read, &read.known, e);
+	int err = facts_from_json(json, JSON_ROWS(seat_facts), &read, &read.known, e);
 
 	if (!err && read.known)
 		*seat = read;
@@ -422,9 +210,9 @@ static int gid_from_json(const json_t *json, struct gid *g, struct err *e)
 {
 	const char *type = json_string_value(json_object_get(json, "type"));
 	const char *text = json_string_value(json_object_get(json, "gid"));
-	int64_t index;
+	uint64_t index;
 
-	if (number_from_json(json_object_get(json, "index"), "index", UINT16_MAX, "", &index, e))
+	if (json_take_uint(json, "index", 0, UINT16_MAX, &index, e))
 		return -EINVAL;
 	if (!type || !text || inet_pton(AF_INET6, text, g->raw) != 1)
 		return err_set(e, -EINVAL, "gid: want an IPv6 text and a type");
@@ -490,7 +278,7 @@ static json_t *peer_to_json(const struct port *p)
 		json_decref(json);
 		return json_null();
 	}
-	if (members_to_json(peer_members, ARRAY_SIZE(peer_members), p, json) ||
+	if (json_rows_write(json, JSON_ROWS(peer_members), p) ||
 	    json_object_set_new(json, "qos", qos_to_json(&p->peer))) {
 		json_decref(json);
 		return NULL;
@@ -511,7 +299,7 @@ static int peer_from_json(const json_t *json, struct port *p, struct err *e)
 
 	if (!json || json_is_null(json))
 		return 0;
-	err = members_from_json(peer_members, ARRAY_SIZE(peer_members), json, p, e);
+	err = json_rows_read(json, JSON_ROWS(peer_members), p, e);
 	return below("peer", err ? err : qos_member_from_json(json, &p->peer, e), e);
 }
 
@@ -519,7 +307,7 @@ static json_t *port_to_json(const struct port *p)
 {
 	json_t *json = json_object();
 
-	if (members_to_json(port_members, ARRAY_SIZE(port_members), p, json) ||
+	if (json_rows_write(json, JSON_ROWS(port_members), p) ||
 	    json_object_set_new(json, "kind", json_string(port_kind_word(p->kind))) ||
 	    json_object_set_new(json, "addresses", addresses_to_json(p)) ||
 	    json_object_set_new(json, "gids", gids_to_json(p)) ||
@@ -527,7 +315,7 @@ static json_t *port_to_json(const struct port *p)
 	    json_object_set_new(json, "peer", peer_to_json(p)) ||
 	    json_object_set_new(json, "counters", counters_to_json(&p->counters)) ||
 	    (p->seat.known &&
-	     json_object_set_new(json, "seat", object_to_json(&seat_object, &p->seat)))) {
+	     json_object_set_new(json, "seat", rows_to_json(JSON_ROWS(seat_facts), &p->seat)))) {
 		json_decref(json);
 		return NULL;
 	}
@@ -555,7 +343,7 @@ static int port_from_json(const json_t *json, struct port *p, struct err *e)
 
 	if (!json_is_object(json))
 		return err_set(e, -EINVAL, "want an object");
-	err = members_from_json(port_members, ARRAY_SIZE(port_members), json, p, e);
+	err = json_rows_read(json, JSON_ROWS(port_members), p, e);
 	if (!err)
 		err = kind_from_json(json_object_get(json, "kind"), p, e);
 	if (!err)
@@ -580,10 +368,10 @@ json_t *snapshot_to_json(const struct snapshot *s)
 	int err;
 
 	err = json_object_set_new(json, "schema", json_string(SNAPSHOT_SCHEMA)) ||
-	      members_to_json(snapshot_members, ARRAY_SIZE(snapshot_members), s, json);
+	      json_rows_write(json, JSON_ROWS(snapshot_members), s);
 	if (!err && s->machine.known)
 		err = json_object_set_new(json, "machine",
-					  object_to_json(&machine_object, &s->machine));
+					  rows_to_json(JSON_ROWS(machine_facts), &s->machine));
 	for (unsigned int i = 0; !err && i < s->port_count; i++)
 		err = json_array_append_new(ports, port_to_json(&s->port[i]));
 	if (json_object_set_new(json, "ports", ports) || err) {
@@ -623,11 +411,12 @@ int snapshot_from_json(const json_t *json, struct snapshot *s, struct err *e)
 
 	if (!schema || strcmp(schema, SNAPSHOT_SCHEMA))
 		return err_set(e, -EINVAL, "schema: want %s", SNAPSHOT_SCHEMA);
-	err = members_from_json(snapshot_members, ARRAY_SIZE(snapshot_members), json, &read, e);
+	err = json_rows_read(json, JSON_ROWS(snapshot_members), &read, e);
 	if (!err)
 		err = below("machine",
-			    object_from_json(&machine_object, json_object_get(json, "machine"),
-					     &read.machine, &read.machine.known, e),
+			    facts_from_json(json_object_get(json, "machine"),
+					    JSON_ROWS(machine_facts), &read.machine,
+					    &read.machine.known, e),
 			    e);
 	if (!err)
 		err = ports_from_json(json_object_get(json, "ports"), &read, e);

@@ -67,9 +67,9 @@ int json_take_text(const json_t *object, const char *key, char *buf, size_t size
 
 	if (!text)
 		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no text" : "missing");
-	if (length >= size || strlen(text) != length)
+	if (length >= size)
 		return err_set(e, -EINVAL, "'%s': longer than %zu characters", key, size - 1);
-	if (!text_is_clean(text, TEXT_FIELD))
+	if (strlen(text) != length || !text_is_clean(text, TEXT_FIELD))
 		return err_set(e, -EINVAL, "'%s': holds a control character", key);
 	memcpy(buf, text, length + 1);
 	return 0;

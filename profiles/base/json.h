@@ -98,11 +98,21 @@ struct json_row {
 	size_t item_rows, used_offset;
 };
 
-/* A row whose key is the name of the member; what follows are initialisers. */
-#define JSON_ROW(type, member, ...)                                                                \
+/* Rows; what follows are initialisers. The key is the name of the member, or another. */
+#define JSON_ROW_AS(name, type, member, ...)                                                       \
 	{                                                                                          \
-		.key = #member, .offset = offsetof(type, member),                                  \
+		.key = name, .offset = offsetof(type, member),                                     \
 		.size = sizeof(((type *)0)->member), __VA_ARGS__                                   \
+	}
+#define JSON_ROW(type, member, ...) JSON_ROW_AS(#member, type, member, __VA_ARGS__)
+
+/* A list of structs; member_count says how many are used. */
+#define JSON_LIST_OF(name, type, member, rows, ...)                                                \
+	{                                                                                          \
+		.key = name, .kind = JSON_LIST, .offset = offsetof(type, member),                  \
+		.size = sizeof(((type *)0)->member[0]), .max = ARRAY_SIZE(((type *)0)->member),    \
+		.item = rows, .item_rows = ARRAY_SIZE(rows),                                       \
+		.used_offset = offsetof(type, member##_count), __VA_ARGS__                         \
 	}
 #define JSON_ROWS(list) list, ARRAY_SIZE(list)
 
