@@ -442,9 +442,9 @@ static int read_port(const json_t *j, struct tx_port *p)
 {
 	uint64_t ib_port;
 
-	if (json_take_text(j, "netdev", p->ifname, sizeof(p->ifname), NULL) ||
-	    json_take_text(j, "ibdev", p->ibdev, sizeof(p->ibdev), NULL) ||
-	    json_take_text(j, "driver", p->driver, sizeof(p->driver), NULL) ||
+	if (json_take_string(j, "netdev", p->ifname, sizeof(p->ifname), NULL) ||
+	    json_take_string(j, "ibdev", p->ibdev, sizeof(p->ibdev), NULL) ||
+	    json_take_string(j, "driver", p->driver, sizeof(p->driver), NULL) ||
 	    json_take_uint_or(j, "ib_port", 0, 0, UINT8_MAX, &ib_port, NULL))
 		return -EBADMSG;
 	p->ib_port = ib_port;
@@ -498,7 +498,7 @@ static int read_header(const json_t *j, struct tx *tx)
 	int err;
 
 	if (!schema || strcmp(schema, JOURNAL_SCHEMA) ||
-	    json_take_text(j, "time", tx->time, sizeof(tx->time), NULL) ||
+	    json_take_string(j, "time", tx->time, sizeof(tx->time), NULL) ||
 	    json_take_uint(j, "confirm_within", 0, INT_MAX, &within, NULL) ||
 	    json_take_uint(j, "deadline", 0, LLONG_MAX, &tx->deadline_ms, NULL))
 		return -EBADMSG;

@@ -33,12 +33,12 @@ static json_t *last_json(const struct last *l)
 static int take_last(const json_t *o, const char *ifname, struct last *l, struct err *e)
 {
 	char schema[32];
-	int err = json_take_text(o, "schema", schema, sizeof(schema), e);
+	int err = json_take_string(o, "schema", schema, sizeof(schema), e);
 
 	if (!err && strcmp(schema, LAST_SCHEMA))
 		err = err_set(e, -EBADMSG, "schema is '%s', not " LAST_SCHEMA, schema);
 	if (!err)
-		err = json_take_text(o, "netdev", l->ifname, sizeof(l->ifname), e);
+		err = json_take_string(o, "netdev", l->ifname, sizeof(l->ifname), e);
 	if (!err && strcmp(l->ifname, ifname))
 		err = err_set(e, -EBADMSG, "it is of port '%s'", l->ifname);
 	if (!err)
@@ -46,7 +46,7 @@ static int take_last(const json_t *o, const char *ifname, struct last *l, struct
 	if (!err)
 		err = json_take_bool(o, "persist", &l->persist, e);
 	if (!err)
-		err = json_take_text(o, "tx", l->tx, sizeof(l->tx), e);
+		err = json_take_string(o, "tx", l->tx, sizeof(l->tx), e);
 	if (!err)
 		err = profile_take(json_object_get(o, "profile"), &l->profile, e);
 	l->profile.persist = l->persist;

@@ -59,7 +59,7 @@ int json_take_bool(const json_t *object, const char *key, bool *value, struct er
 	return 0;
 }
 
-int json_take_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e)
+int json_take_string(const json_t *object, const char *key, char *buf, size_t size, struct err *e)
 {
 	const json_t *v = json_object_get(object, key);
 	size_t length = json_string_length(v);
@@ -69,10 +69,19 @@ int json_take_text(const json_t *object, const char *key, char *buf, size_t size
 		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no text" : "missing");
 	if (length >= size)
 		return err_set(e, -EINVAL, "'%s': longer than %zu characters", key, size - 1);
-	if (strlen(text) != length || !text_is_clean(text, TEXT_FIELD))
+	if (strlen(text) != length)
 		return err_set(e, -EINVAL, "'%s': holds a control character", key);
 	memcpy(buf, text, length + 1);
 	return 0;
+}
+
+int json_take_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	if (text && !text_is_clean(text, TEXT_FIELD))
+		return err_set(e, -EINVAL, "'%s': holds a control character", key);
+	return json_take_string(object, key, buf, size, e);
 }
 
 json_t *err_to_json(const struct err *e)

@@ -39,7 +39,9 @@ int json_take_numbers(const json_t *object, const struct json_number *rows, size
 
 int json_take_bool(const json_t *object, const char *key, bool *value, struct err *e);
 
-/* A text that fits into size bytes with its NUL and holds no control characters. */
+/* A text that fits into size bytes with its NUL. _string: of a file of our own, where the name of a
+ * port may be anything; others hold no control characters. */
+int json_take_string(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 int json_take_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 
 /* An error as agents and traffic processes tell it: {"code", "text", "hint"}. NULL on -ENOMEM. */
