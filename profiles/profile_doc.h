@@ -3,8 +3,8 @@
  * The effective profile as JSON, for files that have to do without the YAML it came from: what is
  * kept for the next boot, and a saved plan.
  */
-#ifndef CMD_PROFILE_DOC_H
-#define CMD_PROFILE_DOC_H
+#ifndef PROFILES_PROFILE_DOC_H
+#define PROFILES_PROFILE_DOC_H
 
 #include <jansson.h>
 

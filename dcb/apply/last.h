@@ -4,8 +4,8 @@
  * it lay, need not be there then. STATE_DIR/last/IFACE.json, and IFACE.json~ the one before.
  * IFACE.undo stands for a port of a transaction of another boot that could not be undone yet.
  */
-#ifndef CMD_LAST_H
-#define CMD_LAST_H
+#ifndef DCB_LAST_H
+#define DCB_LAST_H
 
 #include "dcb/apply/state.h"
 #include "dcb/plan/plan.h"

@@ -3,8 +3,8 @@
  * What the kernel's RDMA netlink (nldev) tells of a device: its driver, its netdev, its hardware
  * counters. Reads only.
  */
-#ifndef PROBE_RDMA_NL_H
-#define PROBE_RDMA_NL_H
+#ifndef DCB_RDMA_NL_H
+#define DCB_RDMA_NL_H
 
 #include "dcb/kernel/nl.h"
 

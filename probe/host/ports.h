@@ -2,8 +2,8 @@
 /*
  * The ports a command is about: the one named, or every RoCE port of this host, freshly read.
  */
-#ifndef CMD_PORTS_H
-#define CMD_PORTS_H
+#ifndef PROBE_PORTS_H
+#define PROBE_PORTS_H
 
 #include "dcb/kernel/dcb.h"
 #include "probe/host/snapshot.h"

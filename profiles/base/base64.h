@@ -2,8 +2,8 @@
 /*
  * Base 64 (RFC 4648 s4), for pieces of capture files inside JSON lines.
  */
-#ifndef PROBE_BASE64_H
-#define PROBE_BASE64_H
+#ifndef PROFILES_BASE64_H
+#define PROFILES_BASE64_H
 
 #include "profiles/base/base.h"
 

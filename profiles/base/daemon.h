@@ -3,8 +3,8 @@
  * A daemon of the system by its name. The name of a process is the word it was started by, and a
  * set-uid program has root's effective uid whoever starts it: neither is evidence.
  */
-#ifndef DCB_DAEMON_H
-#define DCB_DAEMON_H
+#ifndef PROFILES_DAEMON_H
+#define PROFILES_DAEMON_H
 
 #include <stdbool.h>
 #include <sys/types.h>

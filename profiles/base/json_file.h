@@ -2,8 +2,8 @@
 /*
  * JSON documents as files.
  */
-#ifndef PROBE_JSON_FILE_H
-#define PROBE_JSON_FILE_H
+#ifndef PROFILES_JSON_FILE_H
+#define PROFILES_JSON_FILE_H
 
 #include <jansson.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  * and root has no limit of locked memory. All runs of one agent together get a half of what is
  * available.
  */
-#ifndef PROBE_MEMORY_LIMIT_H
-#define PROBE_MEMORY_LIMIT_H
+#ifndef PROFILES_MEMORY_LIMIT_H
+#define PROFILES_MEMORY_LIMIT_H
 
 #include "profiles/base/base.h"
 

@@ -2,8 +2,8 @@
 /*
  * The order in which the kernel ends processes when memory is short (proc(5), oom_score_adj).
  */
-#ifndef DCB_OOM_H
-#define DCB_OOM_H
+#ifndef PROFILES_OOM_H
+#define PROFILES_OOM_H
 
 #define OOM_NEVER (-1000)
 #define OOM_LATE  (-900)

@@ -3,8 +3,8 @@
  * Privileges that decoding packets, writing recordings and moving data do not need, given up for
  * good (capabilities(7), credentials(7)). Nothing here can be taken back.
  */
-#ifndef CAPTURE_PRIVILEGES_H
-#define CAPTURE_PRIVILEGES_H
+#ifndef PROFILES_PRIVILEGES_H
+#define PROFILES_PRIVILEGES_H
 
 #include "profiles/base/base.h"
 

@@ -4,8 +4,8 @@
  * can compute, read and write what is open, and see by stat(2) what is there under a name and when
  * it changed, as a user without rights can: a filter does not look behind a pointer. No more.
  */
-#ifndef CAPTURE_SANDBOX_H
-#define CAPTURE_SANDBOX_H
+#ifndef PROFILES_SANDBOX_H
+#define PROFILES_SANDBOX_H
 
 #include <stdint.h>
 

@@ -4,8 +4,8 @@
  * login that ends, a user's interrupt, a reader of its output that goes away. And those that ask a
  * command to end in order, which runs until it is told to stop or must not leave half of its work.
  */
-#ifndef DCB_SIGNALS_H
-#define DCB_SIGNALS_H
+#ifndef PROFILES_SIGNALS_H
+#define PROFILES_SIGNALS_H
 
 #include <signal.h>
 #include <stdatomic.h>
