@@ -15,8 +15,6 @@ FILENAME ~ /layers\.txt$/ {
 		apart[$2, $3] = apart[$3, $2] = 1
 	} else if ($1 == "library") {
 		owner[$2] = " " substr($0, index($0, $3)) " "
-	} else if ($1 == "debt") {
-		debt[$2, $3] = FNR
 	} else if ($1 == "kernel") {
 		kernel[$2] = " " substr($0, index($0, $3)) " "
 	} else if (/^[^#]/) {
@@ -26,7 +24,6 @@ FILENAME ~ /layers\.txt$/ {
 }
 FNR == 1 {
 	call = ""
-	seen[FILENAME] = 1
 	room = room_of(FILENAME)
 	if (!(room in floor))
 		bad(room "/ is no room of tests/layers.txt")
@@ -55,9 +52,7 @@ FILENAME != "profiles/base/file.c" && FILENAME ~ /\.c$/ {
 	match($0, /"[^"]+"/)
 	header = substr($0, RSTART + 1, RLENGTH - 2)
 	to = room_of(header)
-	if ((FILENAME, header) in debt)
-		owed[FILENAME, header] = 1
-	else if (!(to in floor))
+	if (!(to in floor))
 		bad(to "/ is no room of tests/layers.txt")
 	else if (to != room && (floor[to] >= floor[room] || (folder_of(to), folder_of(room)) in apart))
 		bad("a file of " room "/ may not include " to "/")
@@ -69,16 +64,7 @@ FILENAME != "profiles/base/file.c" && FILENAME ~ /\.c$/ {
 		if (index($0, "<" lib) && index(owner[lib], " " room " ") == 0)
 			bad(lib " belongs to" substr(owner[lib], 1, length(owner[lib]) - 1))
 }
-END {
-	for (key in debt) {
-		split(key, pair, SUBSEP)
-		if (seen[pair[1]] && !(key in owed)) {
-			printf "tests/layers.txt:%d: %s does not include %s any more: remove the debt\n", debt[key], pair[1], pair[2]
-			n++
-		}
-	}
-	exit n > 0
-}
+END { exit n > 0 }
 function room_of(path) { sub(/\/[^\/]*$/, "", path); return path }
 function folder_of(path) { sub(/\/.*/, "", path); return path }
 function writes(name) {

@@ -155,10 +155,6 @@ commands() {
 		cmd/apply/apply.c|#include "cmd/probe/probe.h"|a file of cmd/apply/ may not include cmd/probe/
 		probe/agent/agent.c|#include "cmd/cmd.h"|a file of probe/agent/ may not include cmd/
 	END
-	printf 'room a b\ndebt a/x.c b/y.h\ndebt a/z.c b/y.h\n' >"$tmp/layers.txt"
-	mkdir -p "$tmp/a" && echo '#include "b/y.h"' >"$tmp/a/x.c" && echo >"$tmp/a/z.c"
-	run -1 env -C "$tmp" awk -f "$PWD/tests/layers.awk" layers.txt a/x.c a/z.c
-	[ "$output" = "tests/layers.txt:3: a/z.c does not include b/y.h any more: remove the debt" ]
 }
 
 @test "layers: a file that is made without profiles/base/file.h is rejected" {
