@@ -27,7 +27,7 @@
 
 struct sink {
 	FILE *file;
-	const struct format *format;
+	bool pcapng; /* else pcap */
 	uint64_t bytes;
 	char *path;
 	char *buffer;
@@ -86,14 +86,6 @@ static int pcap_frame(struct sink *k, const uint8_t *data, uint32_t cap_len, uin
 	return err ? err : sink_put(k, data, cap_len, e);
 }
 
-/* pcap has no place for them. */
-static int pcap_statistics(struct sink *k, uint64_t time_ns, uint64_t received, uint64_t dropped,
-			   struct err *e)
-{
-	(void)time_ns, (void)received, (void)dropped;
-	return sink_put(k, NULL, 0, e);
-}
-
 /* Two 16-bit fields as they lie in memory: an option's code and length, and the like. */
 static uint32_t pair(unsigned int first, unsigned int second)
 {
@@ -147,52 +139,11 @@ static int pcapng_frame(struct sink *k, const uint8_t *data, uint32_t cap_len, u
 	return err ? err : sink_put(k, &len, sizeof(len), e);
 }
 
-/* isb_ifrecv and isb_osdrop. */
-static int pcapng_statistics(struct sink *k, uint64_t time_ns, uint64_t received, uint64_t dropped,
-			     struct err *e)
+static bool is_pcapng(const char *path)
 {
-	uint32_t h[] = {
-		5,
-		52,
-		0,
-		(uint32_t)(time_ns >> 32),
-		(uint32_t)time_ns,
-		pair(4, 8),
-		0,
-		0,
-		pair(7, 8),
-		0,
-		0,
-		0,
-		52,
-	};
+	size_t len = strlen(path), suffix = strlen(SUFFIX_PCAPNG);
 
-	memcpy(&h[6], &received, sizeof(received));
-	memcpy(&h[9], &dropped, sizeof(dropped));
-	return sink_put(k, h, sizeof(h), e);
-}
-
-static const struct format {
-	const char *suffix; /* of the file's name */
-	int (*begin)(struct sink *k, int dlt, unsigned int snaplen, struct err *e);
-	int (*frame)(struct sink *k, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
-		     uint64_t time_ns, struct err *e);
-	int (*statistics)(struct sink *k, uint64_t time_ns, uint64_t received, uint64_t dropped,
-			  struct err *e);
-} formats[] = {
-	{SUFFIX_PCAPNG, pcapng_begin, pcapng_frame, pcapng_statistics},
-	{"", pcap_begin, pcap_frame, pcap_statistics}, /* any other name */
-};
-
-static const struct format *format_of(const char *path)
-{
-	size_t len = strlen(path);
-	unsigned int i = 0;
-
-	while (strlen(formats[i].suffix) > len ||
-	       strcmp(path + len - strlen(formats[i].suffix), formats[i].suffix) != 0)
-		i++;
-	return &formats[i];
+	return len >= suffix && !strcmp(path + len - suffix, SUFFIX_PCAPNG);
 }
 
 int sink_create(const struct folder *folder, const char *name, struct err *e)
@@ -220,7 +171,7 @@ int sink_open(int fd, const char *name, int dlt, unsigned int snaplen, struct si
 		close(fd);
 		return err_sys(e, -ENOMEM, "%s", name);
 	}
-	k->format = format_of(name);
+	k->pcapng = is_pcapng(name);
 	k->path = strdup(name);
 	k->buffer = malloc(WRITE_BUFFER_BYTES);
 	k->file = k->path && k->buffer ? fdopen(fd, "wb") : NULL;
@@ -230,7 +181,8 @@ int sink_open(int fd, const char *name, int dlt, unsigned int snaplen, struct si
 		return err_sys(e, -ENOMEM, "%s", name);
 	}
 	setvbuf(k->file, k->buffer, _IOFBF, WRITE_BUFFER_BYTES);
-	err = k->format->begin(k, dlt, snaplen ? snaplen : SNAPLEN_WHOLE, e);
+	snaplen = snaplen ? snaplen : SNAPLEN_WHOLE;
+	err = k->pcapng ? pcapng_begin(k, dlt, snaplen, e) : pcap_begin(k, dlt, snaplen, e);
 	if (err) {
 		(void)sink_close(k, NULL); /* the first error is the one to tell */
 		return err;
@@ -242,13 +194,35 @@ int sink_open(int fd, const char *name, int dlt, unsigned int snaplen, struct si
 int sink_write(struct sink *k, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
 	       uint64_t time_ns, struct err *e)
 {
-	return k->format->frame(k, data, cap_len, wire_len, time_ns, e);
+	return k->pcapng ? pcapng_frame(k, data, cap_len, wire_len, time_ns, e)
+			 : pcap_frame(k, data, cap_len, wire_len, time_ns, e);
 }
 
 int sink_statistics(struct sink *k, uint64_t time_ns, uint64_t received, uint64_t dropped,
 		    struct err *e)
 {
-	return k->format->statistics(k, time_ns, received, dropped, e);
+	uint32_t h[] = {
+		5,
+		52,
+		0,
+		(uint32_t)(time_ns >> 32),
+		(uint32_t)time_ns,
+		pair(4, 8),
+		0,
+		0,
+		pair(7, 8),
+		0,
+		0,
+		0,
+		52,
+	};
+
+	if (!k->pcapng)
+		return sink_put(k, NULL, 0, e);
+	/* isb_ifrecv and isb_osdrop */
+	memcpy(&h[6], &received, sizeof(received));
+	memcpy(&h[9], &dropped, sizeof(dropped));
+	return sink_put(k, h, sizeof(h), e);
 }
 
 uint64_t sink_bytes(const struct sink *k)
