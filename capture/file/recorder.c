@@ -162,11 +162,6 @@ int recorder_add(struct recorder *r, const struct packet *p, const uint8_t *data
 	return sink_write(r->sink, data, len, p->wire_len, p->time_ns, e);
 }
 
-unsigned int recorder_files(const struct recorder *r)
-{
-	return r->files;
-}
-
 int recorder_close(struct recorder *r, struct err *e)
 {
 	int err;

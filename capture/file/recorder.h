@@ -38,8 +38,6 @@ int recorder_add(struct recorder *r, const struct packet *p, const uint8_t *data
 /* Ends the last file; frees r in any case. */
 int recorder_close(struct recorder *r, struct err *e);
 
-unsigned int recorder_files(const struct recorder *r); /* begun so far */
-
 /* The name of the nth file, from 1: "trace.pcapng", or "trace-00001.pcapng" when files follow each
  * other. -ENAMETOOLONG. */
 int recorder_name(const struct record_plan *plan, unsigned int n, char *buf, size_t size);

@@ -119,10 +119,7 @@ static int open_pcap(struct source *s, FILE *f, struct err *e)
 		return err_sys(e, -ENOMEM, "%s", s->name);
 	setvbuf(f, s->buffer, _IOFBF, READ_BUFFER_BYTES);
 	s->pcap = pcap_fopen_offline_with_tstamp_precision(f, PCAP_TSTAMP_PRECISION_NANO, why);
-	if (!s->pcap) {
-		return no_capture(s, why, e);
-	}
-	return 0;
+	return s->pcap ? 0 : no_capture(s, why, e);
 }
 
 static int check_link(const struct source *s, struct err *e)
@@ -508,14 +505,14 @@ bool source_progress(const struct source *s, uint64_t *done, uint64_t *size)
 
 uint32_t source_step_ns(const struct source *s)
 {
-	uint32_t said_ns = s->unpack ? unpack_step_ns(s->unpack) : 0;
+	uint32_t said_ns = s->unpack ? unpack_tap(s->unpack)->step_ns : 0;
 
 	return said_ns ? said_ns : s->step_ns;
 }
 
 uint32_t source_link_mbps(const struct source *s)
 {
-	return s->unpack ? unpack_link_mbps(s->unpack) : s->link_mbps;
+	return s->unpack ? unpack_tap(s->unpack)->link_mbps : s->link_mbps;
 }
 
 enum capture_drops source_drops(struct source *s, uint64_t *dropped)
@@ -526,5 +523,6 @@ enum capture_drops source_drops(struct source *s, uint64_t *dropped)
 	/* Read to the end, and there were none: that needs no second look at the file. */
 	if (s->records && s->ended && !record_file_statistics(s->records))
 		return DROPS_UNKNOWN;
-	return s->fd >= 0 ? pcapng_drops(s->fd, dropped) : unpack_drops(s->unpack, dropped);
+	return s->fd >= 0 ? pcapng_drops(s->fd, dropped)
+			  : pcapng_tap_drops(unpack_tap(s->unpack), dropped);
 }

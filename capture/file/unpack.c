@@ -267,22 +267,12 @@ void unpack_hint(const struct unpack *u, struct err *e)
 		err_hint(e, "the file is compressed: pipe it through '%s' and read '-'", u->hint);
 }
 
-enum capture_drops unpack_drops(const struct unpack *u, uint64_t *dropped)
+const struct pcapng_tap *unpack_tap(const struct unpack *u)
 {
-	return pcapng_tap_drops(&u->tap, dropped);
-}
-
-uint32_t unpack_step_ns(const struct unpack *u)
-{
-	return u->tap.step_ns;
+	return &u->tap;
 }
 
 uint64_t unpack_taken(const struct unpack *u)
 {
 	return u->taken;
-}
-
-uint32_t unpack_link_mbps(const struct unpack *u)
-{
-	return u->tap.link_mbps;
 }

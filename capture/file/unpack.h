@@ -30,14 +30,8 @@ const char *unpack_error(const struct unpack *u);
 /* Adds a hint to an error when the stream began as something that is not unpacked. */
 void unpack_hint(const struct unpack *u, struct err *e);
 
-/* As pcapng_drops(), of what was read so far. */
-enum capture_drops unpack_drops(const struct unpack *u, uint64_t *dropped);
-
-/* In what steps it says that its times count, as struct pcapng_tap has it. */
-uint32_t unpack_step_ns(const struct unpack *u);
-
-/* The speed of its links, likewise. */
-uint32_t unpack_link_mbps(const struct unpack *u);
+/* What was read so far says of its interfaces, and of its clock. */
+const struct pcapng_tap *unpack_tap(const struct unpack *u);
 
 /* Bytes that were taken from fd. */
 uint64_t unpack_taken(const struct unpack *u);
