@@ -15,17 +15,22 @@
 #define TIMEOUT_NS   4096 /* times two to the exponent */
 #define TRANSPORT_RD 2
 
-struct request {
+/* Who a place is in use for. */
+struct place {
 	uint8_t src[16], dst[16];
-	uint32_t local_id, qpn, starting_psn, path_mtu, ack_timeout;
+	uint32_t id;
 	uint64_t turn; /* when it was put there, from 1; 0 = not in use */
+};
+
+struct request {
+	uint32_t local_id, qpn, starting_psn, path_mtu, ack_timeout;
 };
 
 struct connect_table {
 	uint64_t seed, turns;
+	struct place asked[SLOTS], known[SLOTS]; /* by local_id, by dest_qpn */
 	struct request request[SLOTS];
 	struct connection connection[SLOTS];
-	uint64_t turn[SLOTS];
 };
 
 struct connect_table *connect_table_new(uint64_t seed)
@@ -56,32 +61,36 @@ static uint32_t set_of(const struct connect_table *t, const uint8_t src[16], con
 	return ((uint32_t)h & (SETS - 1)) * WAYS;
 }
 
-static struct request *find_request(struct connect_table *t, const uint8_t src[16],
-				    const uint8_t dst[16], uint32_t local_id)
+/* The place that is in use for an id; SLOTS = there is none. */
+static uint32_t place_find(const struct connect_table *t, const struct place *place,
+			   const uint8_t src[16], const uint8_t dst[16], uint32_t id)
 {
-	struct request *r = &t->request[set_of(t, src, dst, local_id)];
+	uint32_t set = set_of(t, src, dst, id);
 
-	for (unsigned int i = 0; i < WAYS; i++)
-		if (r[i].turn && r[i].local_id == local_id && !memcmp(r[i].src, src, 16) &&
-		    !memcmp(r[i].dst, dst, 16))
-			return &r[i];
-	return NULL;
+	for (uint32_t i = set; i < set + WAYS; i++)
+		if (place[i].turn && place[i].id == id && !memcmp(place[i].src, src, 16) &&
+		    !memcmp(place[i].dst, dst, 16))
+			return i;
+	return SLOTS;
 }
 
-/* SLOTS = there is none. */
-static uint32_t find_connection(const struct connect_table *t, const uint8_t src[16],
-				const uint8_t dst[16], uint32_t dest_qpn)
+/* The same, or else the place of the oldest, which is in use for this id now. */
+static uint32_t place_occupy(struct connect_table *t, struct place *place, const uint8_t src[16],
+			     const uint8_t dst[16], uint32_t id)
 {
-	uint32_t at = set_of(t, src, dst, dest_qpn);
+	uint32_t at = place_find(t, place, src, dst, id), set = set_of(t, src, dst, id);
 
-	for (unsigned int i = 0; i < WAYS; i++) {
-		const struct connection *c = &t->connection[at + i];
-
-		if (t->turn[at + i] && c->dest_qpn == dest_qpn && !memcmp(c->src, src, 16) &&
-		    !memcmp(c->dst, dst, 16))
-			return at + i;
+	if (at == SLOTS) {
+		at = set;
+		for (uint32_t i = set; i < set + WAYS; i++)
+			if (place[i].turn < place[at].turn)
+				at = i;
 	}
-	return SLOTS;
+	memcpy(place[at].src, src, 16);
+	memcpy(place[at].dst, dst, 16);
+	place[at].id = id;
+	place[at].turn = ++t->turns;
+	return at;
 }
 
 /* Only what was captured whole says how a connection begins. */
@@ -99,28 +108,17 @@ static void take_req(struct connect_table *t, const struct packet *p)
 {
 	static const char *const keys[] = {"qpn", "starting_psn", "ack_timeout"};
 	const struct cm *c = &p->cm;
-	struct request *r;
 
 	/* RC, UC, and what stands for XRC: both QPs know each other. */
 	if (c->transport == TRANSPORT_RD || !says(c, keys, ARRAY_SIZE(keys)))
 		return;
-	r = find_request(t, p->src, p->dst, c->local_id);
-	if (!r) { /* in place of the oldest */
-		struct request *set = &t->request[set_of(t, p->src, p->dst, c->local_id)];
-
-		r = set;
-		for (unsigned int i = 1; i < WAYS; i++)
-			if (set[i].turn < r->turn)
-				r = &set[i];
-	}
-	memcpy(r->src, p->src, 16);
-	memcpy(r->dst, p->dst, 16);
-	r->local_id = c->local_id;
-	r->qpn = c->qpn;
-	r->starting_psn = c->starting_psn;
-	r->path_mtu = c->path_mtu;
-	r->ack_timeout = c->ack_timeout;
-	r->turn = ++t->turns;
+	t->request[place_occupy(t, t->asked, p->src, p->dst, c->local_id)] = (struct request){
+		.local_id = c->local_id,
+		.qpn = c->qpn,
+		.starting_psn = c->starting_psn,
+		.path_mtu = c->path_mtu,
+		.ack_timeout = c->ack_timeout,
+	};
 }
 
 static bool is_same(const struct connection *a, const struct connection *b)
@@ -134,19 +132,11 @@ static bool is_same(const struct connection *a, const struct connection *b)
 /* NULL when it is known: the message was sent, or captured, twice. */
 static const struct connection *put(struct connect_table *t, const struct connection *c)
 {
-	uint32_t at = find_connection(t, c->src, c->dst, c->dest_qpn);
+	uint32_t at = place_find(t, t->known, c->src, c->dst, c->dest_qpn);
 
 	if (at < SLOTS && is_same(&t->connection[at], c))
 		return NULL;
-	if (at == SLOTS) {
-		uint32_t set = set_of(t, c->src, c->dst, c->dest_qpn);
-
-		at = set;
-		for (uint32_t i = set; i < set + WAYS; i++)
-			if (t->turn[i] < t->turn[at])
-				at = i;
-	}
-	t->turn[at] = ++t->turns;
+	at = place_occupy(t, t->known, c->src, c->dst, c->dest_qpn);
 	t->connection[at] = *c;
 	return &t->connection[at];
 }
@@ -157,16 +147,18 @@ bool connect_take(struct connect_table *t, const struct packet *p, const struct 
 	static const char *const keys[] = {"qpn", "starting_psn"};
 	const struct cm *c = &p->cm;
 	struct connection to = {0}, from = {0};
-	struct request *r;
+	const struct request *r;
+	uint32_t at;
 
 	*there = *back = NULL;
 	if (c->message == CM_REQ)
 		take_req(t, p);
 	if (c->message != CM_REP || !says(c, keys, ARRAY_SIZE(keys)))
 		return false;
-	r = find_request(t, p->dst, p->src, c->remote_id);
-	if (!r)
+	at = place_find(t, t->asked, p->dst, p->src, c->remote_id);
+	if (at == SLOTS)
 		return false;
+	r = &t->request[at];
 	to = (struct connection){
 		.dest_qpn = c->qpn,
 		.peer_qpn = r->qpn,
@@ -193,7 +185,7 @@ bool connect_take(struct connect_table *t, const struct packet *p, const struct 
 const struct connection *connect_find(const struct connect_table *t, const uint8_t src[16],
 				      const uint8_t dst[16], uint32_t dest_qpn)
 {
-	uint32_t at = find_connection(t, src, dst, dest_qpn);
+	uint32_t at = place_find(t, t->known, src, dst, dest_qpn);
 
 	return at < SLOTS ? &t->connection[at] : NULL;
 }
