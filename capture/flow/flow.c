@@ -193,7 +193,7 @@ static void judge_request(struct flow_table *t, struct flow_entry *e, const stru
 	stream_request(&e->stream, p, &flow_entry_more(e)->flow, &t->events);
 	if (t->events.bits & FLOW_NEW_CONNECTION && e->peer != PAIR_NONE)
 		t->entry[e->peer].flow.answers = (struct answers){0};
-	if ((e->peer == PAIR_NONE || renew_is_open(&e->stream)) &&
+	if ((e->peer == PAIR_NONE || e->stream.anew) &&
 	    opcode_class(p->opcode) != OPCODE_CLASS_UC &&
 	    (p->ackreq || e->flow.requests < UNPAIRED_REQUESTS))
 		pair_note(t->pairs, flow_hosts(e->flow.src, e->flow.dst), p->psn, p->sport, e->id);
@@ -381,14 +381,6 @@ const struct capture_totals *flow_table_totals(const struct flow_table *t)
 unsigned int flow_table_count(const struct flow_table *t)
 {
 	return t->count;
-}
-
-void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
-{
-	if (i >= t->count)
-		return;
-	flow_entry_get(t, i, f);
-	stream_end(&t->entry[i].stream, f);
 }
 
 struct flow_events flow_table_events(const struct flow_table *t)

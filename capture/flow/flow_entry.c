@@ -372,8 +372,17 @@ void flow_count_class(struct flow_core *f, struct flow *more, uint8_t tclass)
 	}
 }
 
-static void put_core(const struct flow_core *c, struct flow *f)
+void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
 {
+	const struct flow_entry *e = &t->entry[i];
+	const struct flow_core *c = &e->flow;
+
+	if (i >= t->count)
+		return;
+	if (e->stream.more)
+		*f = flow_entry_more(e)->flow;
+	else
+		memset(f, 0, sizeof(*f));
 	memcpy(f->src, c->src, sizeof(f->src));
 	memcpy(f->dst, c->dst, sizeof(f->dst));
 	f->dest_qpn = c->dest_qpn;
@@ -393,21 +402,10 @@ static void put_core(const struct flow_core *c, struct flow *f)
 	f->peer_qpn = c->peer_qpn;
 	f->first_ns = c->first_ns;
 	f->first_frame = c->first_frame;
-	for (unsigned int i = 0; i < FLOW_CLASSES; i++)
-		add_class(f, c->tclass[i], c->class_packets[i]);
-}
-
-void flow_entry_get(const struct flow_table *t, uint32_t id, struct flow *f)
-{
-	const struct flow_entry *e = &t->entry[id];
-	const struct flow_more *more = flow_entry_more(e);
-
-	if (more)
-		*f = more->flow;
-	else
-		memset(f, 0, sizeof(*f));
-	put_core(&e->flow, f);
+	for (unsigned int k = 0; k < FLOW_CLASSES; k++)
+		add_class(f, c->tclass[k], c->class_packets[k]);
 	f->icrc_unverifiable = f->packets - f->icrc_good - f->icrc_bad;
+	stream_end(&e->stream, f);
 }
 
 /* Its gaps mean nothing without their number, and packets are counted beside their class. */

@@ -79,9 +79,6 @@ struct flow_entry *flow_entry_of(struct flow_table *t, const struct packet *p);
 struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
 				   const uint8_t dst[16], uint32_t dest_qpn);
 
-/* All of a flow. */
-void flow_entry_get(const struct flow_table *t, uint32_t id, struct flow *f);
-
 /* The two ways of one connection. */
 void flow_entry_pair(struct flow_entry *a, struct flow_entry *b);
 

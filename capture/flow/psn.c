@@ -10,7 +10,8 @@
 #include <string.h>
 
 #define PMTU_MIN   256U
-#define PMTU_COUNT 5 /* 256 to 4096 */
+#define PMTU_MAX   4096U
+#define PMTU_COUNT 5 /* powers of two */
 
 /* A loss is shorter than this; a QP number used again begins anywhere. */
 #define JUMP_MAX       (1 << 20)
@@ -20,7 +21,7 @@
 
 void psn_learn_pmtu(struct psn_track *t, uint32_t payload)
 {
-	if (psn_is_pmtu(payload))
+	if (payload >= PMTU_MIN && payload <= PMTU_MAX && !(payload & (payload - 1)))
 		t->pmtu = payload;
 }
 

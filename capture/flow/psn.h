@@ -60,11 +60,6 @@ static inline int32_t psn_distance(uint32_t a, uint32_t b)
 	return (int32_t)((a - b) << 8) >> 8;
 }
 
-static inline bool psn_is_pmtu(uint32_t bytes)
-{
-	return bytes >= 256 && bytes <= 4096 && !(bytes & (bytes - 1));
-}
-
 /* The payload of a FIRST or MIDDLE packet is the path MTU. Other values than 256 to 4096 are
  * ignored. */
 void psn_learn_pmtu(struct psn_track *t, uint32_t payload);

@@ -30,11 +30,6 @@ void renew_doubt(struct stream *s, const struct packet *p, const struct stream_b
 	more->before = *before;
 }
 
-bool renew_is_open(const struct stream *s)
-{
-	return s->anew;
-}
-
 /* A message takes a PSN at least, so a connection that began at doubt_psn counts no more of them.
  */
 static bool is_of_new(const struct stream *s, const struct packet *p)
@@ -47,7 +42,7 @@ static bool is_of_new(const struct stream *s, const struct packet *p)
 
 bool renew_fits(const struct stream *s, const struct packet *p)
 {
-	return renew_is_open(s) && (!s->doubt || is_of_new(s, p));
+	return s->anew && (!s->doubt || is_of_new(s, p));
 }
 
 void renew_settle(struct stream *s, struct flow *f, struct flow_events *ev)

@@ -17,10 +17,6 @@ struct stream_before renew_before(const struct flow *f);
 /* A request was told as the first of what is sent again: perhaps it is not. */
 void renew_doubt(struct stream *s, const struct packet *p, const struct stream_before *before);
 
-/* Whether the pair of a stream may have changed: its QP number is used anew, or that is in doubt.
- */
-bool renew_is_open(const struct stream *s);
-
 /* An answer of the peer decides, before it is looked at. Those that were told as sent again are a
  * new connection then, in f and ev. */
 void renew_decide(struct stream *s, const struct packet *p, struct flow *f, struct flow_events *ev);

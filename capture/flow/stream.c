@@ -289,7 +289,7 @@ const struct stream_read *stream_read_of(const struct stream *s, uint32_t psn)
 /* The requester does not wait for what is missing, so it was not long ago. */
 static bool is_recent(uint64_t then_ns, uint64_t now_ns)
 {
-	return then_ns && (now_ns < then_ns || now_ns - then_ns < HOLE_NS);
+	return then_ns && within(now_ns, then_ns, HOLE_NS);
 }
 
 static bool was_late(const struct stream_more *more, const struct packet *p)

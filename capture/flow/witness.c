@@ -6,11 +6,6 @@
 
 #include <string.h>
 
-unsigned int witness_kind_of(enum flow_event event)
-{
-	return (unsigned int)__builtin_ctz((unsigned int)event);
-}
-
 static bool same_flow(const struct witness_flow *f, const struct packet *p)
 {
 	return f->bth == p->bth && f->dest_qpn == p->dest_qpn &&

@@ -38,9 +38,6 @@ struct witnesses {
 	struct witness kind[WITNESS_KINDS];
 };
 
-/* The kind of one event, which is a single bit. */
-unsigned int witness_kind_of(enum flow_event event);
-
 /* Accounts a packet with what it meant to its flow. w starts as zeros. */
 void witness_add(struct witnesses *w, const struct packet *p, struct flow_events ev);
 
