@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "capture/decode/opcode.h"
-#include "capture/flow/psn.h"
 
 #define TRAIL_STEPS  3
 #define TRAIL_NS     1000000
