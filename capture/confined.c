@@ -30,12 +30,6 @@
 /* Above what is put in place below, and low enough for a small RLIMIT_NOFILE. */
 #define FIRST_FREE (CONFINED_FILE_FD + 1)
 
-/* What the child says once: that it is confined, or why it is not. */
-struct ready {
-	int code;
-	char text[ERR_TEXT_MAX], hint[ERR_HINT_MAX];
-};
-
 static int wait_for(int fd, short events, uint64_t until_ms)
 {
 	for (;;) {
@@ -250,34 +244,38 @@ static int prepare(const struct confined_job *job, int socket, int *refused, str
 
 static _Noreturn void child(const struct confined_job *job, int socket, int *refused)
 {
-	struct ready ready = {0};
-	struct err e = {0};
+	struct err e = {0}; /* what is said once: nothing, or why it is not confined */
 
 	quiet_signals();
 	/* Another process of the same user may stop it, and the parent may have no right to end it:
 	 * the kernel lets a stopped process of this group go on when the parent has ended. */
 	(void)setpgid(0, 0);
-	ready.code = prepare(job, socket, refused, &e);
-	memcpy(ready.text, e.text, sizeof(ready.text));
-	memcpy(ready.hint, e.hint, sizeof(ready.hint));
-	if (!confined_write(SANDBOX_PARENT_FD, &ready, sizeof(ready)) && !ready.code)
+	e.code = prepare(job, socket, refused, &e);
+	if (!confined_write(SANDBOX_PARENT_FD, &e, sizeof(e)) && !e.code)
 		job->run(job->arg, SANDBOX_PARENT_FD);
 	_exit(0);
 }
 
+int confined_error(struct err *said, struct err *e)
+{
+	int code = said->code < 0 ? said->code : -EIO;
+
+	said->text[sizeof(said->text) - 1] = said->hint[sizeof(said->hint) - 1] = '\0';
+	err_set(e, code, "%s", said->text);
+	err_hint(e, "%s", said->hint);
+	return code;
+}
+
 static int await_ready(struct confined *c, struct err *e)
 {
-	struct ready ready;
-	int err = confined_read(c->fd, &ready, sizeof(ready), READY_MS);
+	struct err said;
+	int err = confined_read(c->fd, &said, sizeof(said), READY_MS);
 
-	if (!err && !ready.code)
+	if (!err && !said.code)
 		return 0;
 	if (!err) {
-		ready.text[sizeof(ready.text) - 1] = ready.hint[sizeof(ready.hint) - 1] = '\0';
-		err_set(e, ready.code, "%s", ready.text);
-		err_hint(e, "%s", ready.hint);
 		(void)confined_end(c, NULL);
-		return ready.code;
+		return confined_error(&said, e);
 	}
 	if (!confined_end(c, e))
 		err_sys(e, err, "the process that decodes packets does not start");

@@ -51,6 +51,9 @@ int confined_write(int fd, const void *bytes, size_t size);
  * behind it. -EMSGSIZE, -ETIMEDOUT, -ENOMEM, -EPIPE when nothing came. */
 int confined_read_text(int fd, size_t max, int timeout_ms, char **text);
 
+/* In the parent: an error that the child sent, with a code, is as hostile as all else. Its code. */
+int confined_error(struct err *said, struct err *e);
+
 /* Passes a descriptor; the byte goes with it. */
 int confined_send_fd(int to, uint8_t byte, int fd);
 /* *fd is -1 when none came. */

@@ -35,9 +35,8 @@ enum message {
 /* What the child knows at the end. */
 struct outcome {
 	uint64_t frames, roce, dropped;
-	int drops; /* enum capture_drops */
-	int code;
-	char text[ERR_TEXT_MAX], hint[ERR_HINT_MAX];
+	int drops;	  /* enum capture_drops */
+	struct err error; /* without a code when there was none */
 };
 
 /* In the child. */
@@ -176,20 +175,18 @@ static void recording_run(void *arg, int parent)
 {
 	struct recording *r = arg;
 	struct outcome o = {0};
-	struct err e = {0}, later = {0};
+	struct err later = {0};
 	uint8_t message = MSG_RESULT;
 
 	r->parent = parent;
-	o.code = recording_fill(r, &e);
+	o.error.code = recording_fill(r, &o.error);
 	o.drops = source_drops(r->source, &o.dropped);
-	if (recorder_close(r->recorder, &later) && !o.code) {
-		o.code = -EIO;
-		e = later;
+	if (recorder_close(r->recorder, &later) && !o.error.code) {
+		o.error = later;
+		o.error.code = -EIO;
 	}
 	o.frames = r->frames;
 	o.roce = r->roce;
-	memcpy(o.text, e.text, sizeof(o.text));
-	memcpy(o.hint, e.hint, sizeof(o.hint));
 	if (!confined_write(parent, &message, 1))
 		(void)confined_write(parent, &o, sizeof(o));
 }
@@ -211,18 +208,13 @@ int record_live_start(const struct record_live *live, struct confined *c, struct
 /* In the parent: what the child says is as hostile as the frames are. */
 static int result_take(struct outcome *o, struct record_live_result *result, struct err *e)
 {
-	o->text[sizeof(o->text) - 1] = o->hint[sizeof(o->hint) - 1] = '\0';
 	result->frames = o->frames;
 	result->roce = o->roce;
 	result->dropped = o->dropped;
 	result->drops = o->drops == DROPS_ZERO	 ? DROPS_ZERO
 			: o->drops == DROPS_SOME ? DROPS_SOME
 						 : DROPS_UNKNOWN;
-	if (!o->code)
-		return 0;
-	err_set(e, o->code < 0 ? o->code : -EIO, "%s", o->text);
-	err_hint(e, "%s", o->hint);
-	return o->code < 0 ? o->code : -EIO;
+	return o->error.code ? confined_error(&o->error, e) : 0;
 }
 
 /* A decoder has written into its file before it asks for another one. Files are made as fast as
