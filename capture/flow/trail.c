@@ -29,13 +29,10 @@ static void go_on(struct stream *s, const struct psn_request *r)
 	s->more->trail_expected = s->psn.expected;
 }
 
-/* Returns how many requests of the trail, this one among them, turn out to be copies now; *restarts
- * of them were told as unexplained. restart: this one is told so. */
-static uint32_t note(struct stream *s, const struct psn_request *r, uint64_t before_ns,
-		     bool restart, uint32_t *restarts)
+void trail_note(struct stream *s, const struct psn_request *r, struct flow *f, uint64_t before_ns,
+		struct flow_events *ev)
 {
 	struct stream_more *more = s->more;
-	uint32_t copies;
 
 	if (!more->trail_count || !follows(s, r, before_ns))
 		more->trail_count = more->trail_restarts = more->trail_steps = 0;
@@ -43,30 +40,18 @@ static uint32_t note(struct stream *s, const struct psn_request *r, uint64_t bef
 		 more->trail_expected != more->trail_next)
 		more->trail_steps++; /* what was new came before all was there again */
 	more->trail_count++;
-	more->trail_restarts += restart;
+	more->trail_restarts += (ev->bits & FLOW_UNEXPLAINED) != 0;
 	go_on(s, r);
 	if (more->trail_steps < TRAIL_STEPS)
-		return 0;
-	copies = more->trail_count;
-	*restarts = more->trail_restarts;
-	more->trail_count = more->trail_restarts = 0;
-	return copies;
-}
-
-void trail_note(struct stream *s, const struct psn_request *r, struct flow *f, uint64_t before_ns,
-		struct flow_events *ev)
-{
-	uint32_t restarts = 0, copies;
-
-	copies = note(s, r, before_ns, ev->bits & FLOW_UNEXPLAINED, &restarts);
-	if (!copies)
 		return;
-	f->copies += copies;
-	f->duplicates -= copies;
-	f->unexplained -= restarts;
+	/* All requests of the trail turn out to be copies, this one among them. */
+	f->copies += more->trail_count;
+	f->duplicates -= more->trail_count;
+	f->unexplained -= more->trail_restarts;
+	more->trail_count = more->trail_restarts = 0;
 	ev->bits = (ev->bits & ~(uint32_t)(FLOW_DUPLICATE | FLOW_UNEXPLAINED)) | FLOW_COPY;
-	s->more->retry = STREAM_CAUSE_NONE;
-	s->more->skip_count = 0;
+	more->retry = STREAM_CAUSE_NONE;
+	more->skip_count = 0;
 }
 
 bool trail_is_copy(struct stream *s, const struct psn_request *r)
