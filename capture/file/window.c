@@ -86,25 +86,16 @@ static bool take_signal(void)
 	return sigaction(SIGBUS, &action, NULL) == 0;
 }
 
-static bool make_known(struct window *w)
+/* NULL is a free place. False: `from` is not there. */
+static bool known_replace(struct window *from, struct window *to)
 {
 	for (unsigned int i = 0; i < WINDOWS_MAX; i++) {
-		struct window *none = NULL;
+		struct window *it = from;
 
-		if (atomic_compare_exchange_strong(&known.window[i], &none, w))
+		if (atomic_compare_exchange_strong(&known.window[i], &it, to))
 			return true;
 	}
 	return false;
-}
-
-static void forget(struct window *w)
-{
-	for (unsigned int i = 0; i < WINDOWS_MAX; i++) {
-		struct window *it = w;
-
-		if (atomic_compare_exchange_strong(&known.window[i], &it, NULL))
-			return;
-	}
 }
 
 /* The range, and a page more: what is behind the last byte can be read. */
@@ -133,7 +124,7 @@ struct window *window_new(int fd, size_t bytes)
 		free(w);
 		return NULL;
 	}
-	if (take_signal() && make_known(w) && window_show(w, 0, 1, &have) && have)
+	if (take_signal() && known_replace(NULL, w) && window_show(w, 0, 1, &have) && have)
 		return w;
 	window_free(w);
 	return NULL;
@@ -143,7 +134,7 @@ void window_free(struct window *w)
 {
 	if (!w)
 		return;
-	forget(w);
+	(void)known_replace(w, NULL); /* it may never have been there */
 	munmap(w->reserved, w->reserved_bytes);
 	free(w);
 }
