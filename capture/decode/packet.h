@@ -176,6 +176,9 @@ const char *packet_icrc_text(const struct packet *p);
  * its length. */
 size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size);
 
+/* Either form as a GID; false of any other text, and gid is undefined then. */
+bool packet_addr_parse(const char *text, uint8_t gid[16]);
+
 /* One line of `capture decode` without newline, and the line above the columns. Always terminated;
  * returns what snprintf would. time_ns is printed as it stands: make it relative in a copy. */
 #define PACKET_TEXT_MAX 1024 /* holds every line */

@@ -95,9 +95,11 @@ static size_t ipv6_text(const uint16_t word[8], char *buf)
 	return (size_t)(buf - begin);
 }
 
+/* RFC 4291 2.5.5.2: what an IPv4 address as a GID begins with. */
+static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
+
 size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size)
 {
-	static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 	uint16_t word[8];
 
 	if (size >= INET_ADDRSTRLEN && memcmp(gid, mapped, sizeof(mapped)) == 0)
@@ -112,6 +114,14 @@ size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size)
 	if (size)
 		buf[0] = '\0';
 	return 0;
+}
+
+bool packet_addr_parse(const char *text, uint8_t gid[16])
+{
+	if (inet_pton(AF_INET6, text, gid) == 1)
+		return true;
+	memcpy(gid, mapped, sizeof(mapped));
+	return inet_pton(AF_INET, text, gid + sizeof(mapped)) == 1;
 }
 
 const char *packet_icrc_text(const struct packet *p)

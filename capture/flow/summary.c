@@ -327,12 +327,7 @@ static int get_gid(const json_t *o, const char *key, uint8_t gid[16], struct err
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
-	if (text && inet_pton(AF_INET6, text, gid) == 1)
-		return 0;
-	memset(gid, 0, 16);
-	gid[10] = 0xff;
-	gid[11] = 0xff;
-	if (text && inet_pton(AF_INET, text, gid + 12) == 1)
+	if (text && packet_addr_parse(text, gid))
 		return 0;
 	return err_set(e, -EINVAL, "'%s': an address is needed", key);
 }

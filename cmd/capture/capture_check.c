@@ -11,6 +11,7 @@
 #include "cmd/capture/capture_file.h"
 #include "cmd/cmd.h"
 #include "cmd/verdict.h"
+#include "profiles/base/file.h"
 #include "profiles/fabric.h"
 #include "reports/rules/check_capture.h"
 
@@ -84,16 +85,6 @@ static int judge(const char *name, const struct capture_read *read)
 	return code;
 }
 
-/* As findings name it: without the folder. */
-static const char *file_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	if (!strcmp(path, "-"))
-		return "stdin";
-	return slash && slash[1] ? slash + 1 : path;
-}
-
 static int run_check(int argc, char **argv)
 {
 	struct capture_read read = {0};
@@ -113,7 +104,8 @@ static int run_check(int argc, char **argv)
 		err_sys(&e, -ENOMEM, "capture");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	code = judge(file_name(argv[0]), &read);
+	/* As findings name it: without the folder. */
+	code = judge(strcmp(argv[0], "-") ? file_name_of(argv[0]) : "stdin", &read);
 	capture_summary_clear(&read.summary);
 	fflush(stdout); /* an error is told behind what was judged; main() looks at the result */
 	return read.err < 0 ? cmd_worse(code, cmd_fail(EXIT_USAGE, &read.broken)) : code;

@@ -26,7 +26,7 @@ static bool number_of(const char *word, unsigned long max, uint32_t *out)
 	return true;
 }
 
-int capture_filter_qpns(struct capture_filter *f, const struct opt_list *words, struct err *e)
+static int filter_qpns(struct capture_filter *f, const struct opt_list *words, struct err *e)
 {
 	for (unsigned int i = 0; i < words->count; i++) {
 		if (!number_of(words->item[i], 0xffffff, &f->qpn[f->qpn_count++]))
@@ -49,7 +49,7 @@ static bool opcode_named(const char *word, uint32_t *out)
 	return false;
 }
 
-int capture_filter_opcodes(struct capture_filter *f, const struct opt_list *words, struct err *e)
+static int filter_opcodes(struct capture_filter *f, const struct opt_list *words, struct err *e)
 {
 	uint32_t opcode;
 
@@ -69,20 +69,10 @@ int capture_filter_opcodes(struct capture_filter *f, const struct opt_list *word
 	return 0;
 }
 
-static bool address_of(const char *word, uint8_t gid[16])
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-	if (inet_pton(AF_INET6, word, gid) == 1)
-		return true;
-	memcpy(gid, mapped, sizeof(mapped));
-	return inet_pton(AF_INET, word, gid + sizeof(mapped)) == 1;
-}
-
-int capture_filter_addresses(struct capture_filter *f, const struct opt_list *words, struct err *e)
+static int filter_addresses(struct capture_filter *f, const struct opt_list *words, struct err *e)
 {
 	for (unsigned int i = 0; i < words->count; i++) {
-		if (!address_of(words->item[i], f->address[f->address_count++])) {
+		if (!packet_addr_parse(words->item[i], f->address[f->address_count++])) {
 			err_set(e, -EINVAL, "--address '%s': not an IPv4 or IPv6 address",
 				words->item[i]);
 			err_hint(e, "names are not looked up; 'capture stats --by host' has "
@@ -114,41 +104,28 @@ static uint32_t event_of(const char *word)
 	return 0;
 }
 
-static bool is_malformed(const struct packet *p)
-{
-	return p->fault == PACKET_MALFORMED;
-}
+/* What is no event of a flow, but a verdict all the same: by bit of struct capture_filter. */
+static const char *const states[] = {"malformed", "truncated", "icrc_good", "icrc_unverifiable"};
 
-static bool is_truncated(const struct packet *p)
+static uint32_t states_of(const struct packet *p)
 {
-	return p->fault == PACKET_TRUNCATED;
-}
+	const bool holds[ARRAY_SIZE(states)] = {
+		p->fault == PACKET_MALFORMED,
+		p->fault == PACKET_TRUNCATED,
+		p->bth && p->icrc == ICRC_GOOD,
+		p->bth && p->icrc == ICRC_UNVERIFIABLE,
+	};
+	uint32_t bits = 0;
 
-static bool is_good(const struct packet *p)
-{
-	return p->bth && p->icrc == ICRC_GOOD;
+	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++)
+		bits |= (uint32_t)holds[i] << i;
+	return bits;
 }
-
-static bool is_unverifiable(const struct packet *p)
-{
-	return p->bth && p->icrc == ICRC_UNVERIFIABLE;
-}
-
-/* What is no event of a flow, but a verdict all the same. */
-static const struct {
-	const char *word;
-	bool (*holds)(const struct packet *p);
-} states[] = {
-	{"malformed", is_malformed},
-	{"truncated", is_truncated},
-	{"icrc_good", is_good},
-	{"icrc_unverifiable", is_unverifiable},
-};
 
 static uint32_t state_of(const char *word)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++)
-		if (!strcmp(states[i].word, word))
+		if (!strcmp(states[i], word))
 			return 1U << i;
 	return 0;
 }
@@ -163,11 +140,11 @@ static int no_such_verdict(const char *word, struct err *e)
 			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
 						 used ? ", " : "", known);
 	for (unsigned int i = 0; i < ARRAY_SIZE(states) && used < sizeof(all); i++)
-		used += (size_t)snprintf(all + used, sizeof(all) - used, ", %s", states[i].word);
+		used += (size_t)snprintf(all + used, sizeof(all) - used, ", %s", states[i]);
 	return err_set(e, -EINVAL, "--verdict '%.80s': it is any of %s", word, all);
 }
 
-int capture_filter_verdicts(struct capture_filter *f, const struct opt_list *words, struct err *e)
+static int filter_verdicts(struct capture_filter *f, const struct opt_list *words, struct err *e)
 {
 	for (unsigned int i = 0; i < words->count; i++) {
 		uint32_t event = event_of(words->item[i]), state = state_of(words->item[i]);
@@ -184,27 +161,18 @@ int capture_filter_verdicts(struct capture_filter *f, const struct opt_list *wor
 int capture_filter_make(struct capture_filter *f, const struct capture_filter_words *w,
 			struct err *e)
 {
-	int err = capture_filter_qpns(f, &w->qpns, e);
+	int err = filter_qpns(f, &w->qpns, e);
 
 	if (!err)
-		err = capture_filter_opcodes(f, &w->opcodes, e);
+		err = filter_opcodes(f, &w->opcodes, e);
 	if (!err)
-		err = capture_filter_addresses(f, &w->addresses, e);
-	return err ? err : capture_filter_verdicts(f, &w->verdicts, e);
+		err = filter_addresses(f, &w->addresses, e);
+	return err ? err : filter_verdicts(f, &w->verdicts, e);
 }
 
 bool capture_filter_given(const struct capture_filter_words *w)
 {
 	return w->qpns.count || w->opcodes.count || w->addresses.count || w->verdicts.count;
-}
-
-static bool verdict_matches(const struct capture_filter *f, const struct packet *p,
-			    struct flow_events ev)
-{
-	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++)
-		if (f->states >> i & 1 && states[i].holds(p))
-			return true;
-	return !f->by_verdict || f->events & ev.bits;
 }
 
 static bool qpn_matches(const struct capture_filter *f, const struct packet *p)
@@ -230,5 +198,7 @@ bool capture_filter_match(const struct capture_filter *f, const struct packet *p
 {
 	if (f->by_opcode && !(p->bth && f->opcode[p->opcode]))
 		return false;
-	return verdict_matches(f, p, ev) && qpn_matches(f, p) && address_matches(f, p);
+	if (f->by_verdict && !(f->events & ev.bits) && !(f->states & states_of(p)))
+		return false;
+	return qpn_matches(f, p) && address_matches(f, p);
 }

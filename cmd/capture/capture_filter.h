@@ -18,7 +18,7 @@ struct capture_filter {
 	bool opcode[256];
 	bool by_verdict;
 	uint32_t events; /* enum flow_event bits */
-	uint32_t states; /* of the packet itself, by number of their row */
+	uint32_t states; /* of the packet itself */
 };
 
 /* What was given on the command line. */
@@ -40,19 +40,13 @@ struct capture_filter_words {
 	 .help = "packets that meant this to their flow: psn_gap, lost, timeout, icrc_bad..."}
 /* clang-format on */
 
-/* All of them; -EINVAL as below. */
+/* Adds all of them; -EINVAL names the word and what is accepted. A QP is a number of 24 bits; an
+ * opcode a number or a name as decode prints it; an address is looked for as source and as
+ * destination; a verdict is a word of "events", or malformed, truncated, icrc_good or
+ * icrc_unverifiable. */
 int capture_filter_make(struct capture_filter *f, const struct capture_filter_words *w,
 			struct err *e);
 bool capture_filter_given(const struct capture_filter_words *w);
-
-/* Each takes the words of one option; -EINVAL names the word and what is accepted. A QP is a number
- * of 24 bits; an opcode a number or a name as decode prints it; an address is looked for as source
- * and as destination; a verdict is a word of "events", or malformed, truncated, icrc_good or
- * icrc_unverifiable. */
-int capture_filter_qpns(struct capture_filter *f, const struct opt_list *words, struct err *e);
-int capture_filter_opcodes(struct capture_filter *f, const struct opt_list *words, struct err *e);
-int capture_filter_addresses(struct capture_filter *f, const struct opt_list *words, struct err *e);
-int capture_filter_verdicts(struct capture_filter *f, const struct opt_list *words, struct err *e);
 
 bool capture_filter_match(const struct capture_filter *f, const struct packet *p,
 			  struct flow_events ev);

@@ -15,10 +15,7 @@
 #include "cmd/capture/capture_filter.h"
 #include "cmd/cmd.h"
 
-/* Prints what RoCE packets come to by opcode, DSCP, sending host or time: one row each, those
- * without a packet left out. */
-
-/* Starts with the word alone. */
+/* What RoCE packets come to by opcode, DSCP, sending host or time. Starts with the word alone. */
 struct capture_by {
 	const char *by; /* a word of capture_by_words */
 	struct capture_views views;
@@ -113,12 +110,7 @@ static int capture_by_add(struct capture_by *b, const struct packet *p, struct f
 	return 0;
 }
 
-static void capture_by_clear(struct capture_by *b)
-{
-	view_hosts_clear(&b->hosts);
-}
-
-/* Prints the table, as text or JSON. Returns an exit code. */
+/* Prints the table, as text or JSON, without rows of no packet. Returns an exit code. */
 static int capture_by_print(struct capture_by *b)
 {
 	struct table t = {.rows = globals->json ? json_array() : NULL};
@@ -485,7 +477,7 @@ static int run_stats(int argc, char **argv)
 	got = by ? read_by(&r, &filter, &rows, &progress, &e) : read_all(&r, &progress, &e);
 	progress_end(&progress);
 	code = by ? capture_by_print(&rows) : print_summary(&r);
-	capture_by_clear(&rows);
+	view_hosts_clear(&rows.hosts);
 	reader_clear(&r);
 	fflush(stdout); /* an error is told behind what was counted; main() looks at the result */
 	if (got < 0)

@@ -6,18 +6,6 @@
 #include "cmd/capture/capture_filter.h"
 #include "tests/fuzz/fuzz.h"
 
-typedef int take_words(struct capture_filter *f, const struct opt_list *words, struct err *e);
-
-static const struct {
-	char letter;
-	take_words *take;
-} options[] = {
-	{'q', capture_filter_qpns},
-	{'o', capture_filter_opcodes},
-	{'a', capture_filter_addresses},
-	{'v', capture_filter_verdicts},
-};
-
 /* The words of one option. The caller frees nothing: they lie in text. */
 static void words_of(char letter, char *const *line, unsigned int lines, struct opt_list *words)
 {
@@ -29,19 +17,17 @@ static void words_of(char letter, char *const *line, unsigned int lines, struct 
 
 static bool take_all(struct capture_filter *f, char *const *line, unsigned int lines)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(options); i++) {
-		struct opt_list words;
-		struct err e = {0};
-		int err;
+	struct capture_filter_words w;
+	struct err e = {0};
+	int err;
 
-		words_of(options[i].letter, line, lines, &words);
-		err = options[i].take(f, &words, &e);
-		if (!err)
-			continue;
-		HOLDS(err < 0 && *e.text && memchr(e.text, 0, sizeof(e.text)));
-		return false;
-	}
-	return true;
+	words_of('q', line, lines, &w.qpns);
+	words_of('o', line, lines, &w.opcodes);
+	words_of('a', line, lines, &w.addresses);
+	words_of('v', line, lines, &w.verdicts);
+	err = capture_filter_make(f, &w, &e);
+	HOLDS(!err || (err < 0 && *e.text && memchr(e.text, 0, sizeof(e.text))));
+	return !err;
 }
 
 /* A packet of any state that a verdict can name. */

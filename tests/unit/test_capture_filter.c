@@ -13,49 +13,58 @@
 #include "capture/decode/opcode.h"
 #include "cmd/capture/capture_filter.h"
 
-typedef int (*take)(struct capture_filter *f, const struct opt_list *words, struct err *e);
+enum option { QPNS, OPCODES, ADDRESSES, VERDICTS };
+
+/* One word of one option, none when it is NULL. */
+static int take_word(struct capture_filter *f, enum option option, const char *word, struct err *e)
+{
+	struct capture_filter_words w = {0};
+	struct opt_list *list[] = {&w.qpns, &w.opcodes, &w.addresses, &w.verdicts};
+
+	*list[option] = (struct opt_list){.item = {word}, .count = word ? 1 : 0};
+	return capture_filter_make(f, &w, e);
+}
 
 static const struct {
 	const char *word;
-	take take;
+	enum option option;
 	bool good;
 } words[] = {
-	{"0x22", capture_filter_qpns, true},
-	{"34", capture_filter_qpns, true},
-	{"0xffffff", capture_filter_qpns, true},
-	{"0x1000000", capture_filter_qpns, false},
-	{"0x", capture_filter_qpns, false},
-	{"-1", capture_filter_qpns, false},
-	{"34x", capture_filter_qpns, false},
-	{"", capture_filter_qpns, false},
-	{"99999999999999999999999", capture_filter_qpns, false},
-	{"0x81", capture_filter_opcodes, true},
-	{"rc_ack", capture_filter_opcodes, true},
-	{"CNP", capture_filter_opcodes, true},
-	{"RC_AC", capture_filter_opcodes, false},
-	{"256", capture_filter_opcodes, false},
-	{"10.0.0.1", capture_filter_addresses, true},
-	{"fe80::1", capture_filter_addresses, true},
-	{"10.0.0", capture_filter_addresses, false},
-	{"host", capture_filter_addresses, false},
-	{"psn_gap", capture_filter_verdicts, true},
-	{"cnp", capture_filter_verdicts, true},
-	{"timeout", capture_filter_verdicts, true},
-	{"malformed", capture_filter_verdicts, true},
-	{"icrc_unverifiable", capture_filter_verdicts, true},
-	{"icrc", capture_filter_verdicts, false},
-	{"psn", capture_filter_verdicts, false},
-	{"", capture_filter_verdicts, false},
+	{"0x22", QPNS, true},
+	{"34", QPNS, true},
+	{"0xffffff", QPNS, true},
+	{"0x1000000", QPNS, false},
+	{"0x", QPNS, false},
+	{"-1", QPNS, false},
+	{"34x", QPNS, false},
+	{"", QPNS, false},
+	{"99999999999999999999999", QPNS, false},
+	{"0x81", OPCODES, true},
+	{"rc_ack", OPCODES, true},
+	{"CNP", OPCODES, true},
+	{"RC_AC", OPCODES, false},
+	{"256", OPCODES, false},
+	{"10.0.0.1", ADDRESSES, true},
+	{"fe80::1", ADDRESSES, true},
+	{"10.0.0", ADDRESSES, false},
+	{"host", ADDRESSES, false},
+	{"psn_gap", VERDICTS, true},
+	{"cnp", VERDICTS, true},
+	{"timeout", VERDICTS, true},
+	{"malformed", VERDICTS, true},
+	{"icrc_unverifiable", VERDICTS, true},
+	{"icrc", VERDICTS, false},
+	{"psn", VERDICTS, false},
+	{"", VERDICTS, false},
 };
 
 static void test_words(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-		struct opt_list list = {.item = {words[i].word}, .count = 1};
 		struct capture_filter f = {0};
 		struct err e = {0};
-		int err = words[i].take(&f, &list, &e);
+		int err = take_word(&f, words[i].option, words[i].word, &e);
 
 		if (err != (words[i].good ? 0 : -EINVAL))
 			fail_msg("'%s': %d %s", words[i].word, err, e.text);
@@ -103,12 +112,11 @@ static const struct {
 	{"5", "RC_ACK", "10.0.0.1", "nak_seq", 0x11, 6, FLOW_NAK_SEQ, false},
 };
 
-static void take_one(struct capture_filter *f, take how, const char *word)
+static void take_one(struct capture_filter *f, enum option option, const char *word)
 {
-	struct opt_list list = {.item = {word}, .count = word ? 1 : 0};
 	struct err e = {0};
 
-	assert_int_equal(how(f, &list, &e), 0);
+	assert_int_equal(take_word(f, option, word, &e), 0);
 }
 
 static void test_matches(void **state)
@@ -121,10 +129,10 @@ static void test_matches(void **state)
 
 		if (opcode_class(p.opcode) != OPCODE_CLASS_UD)
 			p.deth.src_qpn = 0x99;
-		take_one(&f, capture_filter_qpns, matches[i].qpn);
-		take_one(&f, capture_filter_opcodes, matches[i].opcode);
-		take_one(&f, capture_filter_addresses, matches[i].address);
-		take_one(&f, capture_filter_verdicts, matches[i].verdict);
+		take_one(&f, QPNS, matches[i].qpn);
+		take_one(&f, OPCODES, matches[i].opcode);
+		take_one(&f, ADDRESSES, matches[i].address);
+		take_one(&f, VERDICTS, matches[i].verdict);
 		if (capture_filter_match(&f, &p, ev) != matches[i].want)
 			fail_msg("row %zu", i);
 	}
@@ -156,12 +164,12 @@ static void test_states(void **state)
 				   .icrc = rows[i].icrc};
 		struct capture_filter f = {0};
 
-		take_one(&f, capture_filter_verdicts, rows[i].word);
+		take_one(&f, VERDICTS, rows[i].word);
 		if (capture_filter_match(&f, &p, (struct flow_events){0}) != rows[i].want)
 			fail_msg("row %zu", i);
 		assert_false(capture_filter_match(&f, &(struct packet){.kind = PACKET_LLDP},
 						  (struct flow_events){.bits = FLOW_CE}));
-		take_one(&f, capture_filter_verdicts, "ce");
+		take_one(&f, VERDICTS, "ce");
 		assert_true(capture_filter_match(&f, &p, (struct flow_events){.bits = FLOW_CE}));
 	}
 }
@@ -173,9 +181,9 @@ static void test_other_frames(void **state)
 	struct capture_filter none = {0}, qpn = {0}, opcode = {0}, address = {0};
 
 	(void)state;
-	take_one(&qpn, capture_filter_qpns, "0");
-	take_one(&opcode, capture_filter_opcodes, "0");
-	take_one(&address, capture_filter_addresses, "::");
+	take_one(&qpn, QPNS, "0");
+	take_one(&opcode, OPCODES, "0");
+	take_one(&address, ADDRESSES, "::");
 	assert_true(capture_filter_match(&none, &p, (struct flow_events){0}));
 	assert_false(capture_filter_match(&qpn, &p, (struct flow_events){0}));
 	assert_false(capture_filter_match(&opcode, &p, (struct flow_events){0}));
