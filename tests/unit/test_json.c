@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * profiles/base/json.h: integers end where 63 bits do; rows of every kind and need, written, read
+ * back, and refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/base/base.h"
+#include "profiles/base/json.h"
+
+static void test_cut(void **state)
+{
+	static const struct {
+		uint64_t in;
+		json_int_t want;
+	} rows[] = {
+		{0, 0},
+		{1, 1},
+		{UINT32_MAX, UINT32_MAX},
+		{INT64_MAX - 1, INT64_MAX - 1},
+		{INT64_MAX, INT64_MAX},
+		{(uint64_t)INT64_MAX + 1, INT64_MAX},
+		{UINT64_MAX, INT64_MAX},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		json_t *v = json_uint(rows[i].in);
+
+		assert_true(json_integer_value(v) == rows[i].want);
+		json_decref(v);
+	}
+}
+
+struct item {
+	uint16_t id;
+	char name[8];
+};
+
+struct all {
+	uint8_t small;
+	uint64_t large;
+	int32_t fact;
+	uint8_t word;
+	bool flag;
+	char text[8], name[8];
+	uint64_t numbers[2];
+	uint32_t item_count;
+	struct item item[2];
+};
+
+static const char *const word_list[] = {"zero", "one"};
+static const struct json_words words = {word_list, ARRAY_SIZE(word_list)};
+
+static const struct json_row item_rows[] = {
+	JSON_ROW(struct item, id, .kind = JSON_NUMBER, .min = 1, .max = 9),
+	JSON_ROW(struct item, name, .kind = JSON_NAME, .need = JSON_OPTIONAL),
+};
+
+static const struct json_row all_rows[] = {
+	JSON_ROW(struct all, small, .kind = JSON_NUMBER, .min = 2, .max = 200),
+	JSON_ROW_AS("big", struct all, large, .kind = JSON_NUMBER, .need = JSON_OPTIONAL,
+		    .max = INT64_MAX),
+	JSON_ROW(struct all, fact, .kind = JSON_NUMBER, .need = JSON_UNKNOWN, .max = INT32_MAX),
+	JSON_ROW(struct all, word, .kind = JSON_WORD, .words = &words),
+	JSON_ROW(struct all, flag, .kind = JSON_BOOL),
+	JSON_ROW(struct all, text, .kind = JSON_TEXT),
+	JSON_ROW(struct all, name, .kind = JSON_NAME),
+	JSON_ROW(struct all, numbers, .kind = JSON_NUMBERS),
+	JSON_LIST_OF("items", struct all, item, item_rows, .need = JSON_OPTIONAL),
+};
+
+static const struct all sample = {
+	.small = 200,
+	.large = INT64_MAX,
+	.fact = -1,
+	.word = 1,
+	.flag = true,
+	.text = "a b",
+	.name = "eth0",
+	.numbers = {1, INT64_MAX},
+	.item_count = 1,
+	.item = {{.id = 9, .name = "x"}},
+};
+
+static json_t *sample_json(void)
+{
+	json_t *o = json_object();
+
+	assert_int_equal(json_rows_write(o, JSON_ROWS(all_rows), &sample), 0);
+	return o;
+}
+
+static void test_rows(void **state)
+{
+	json_t *o = sample_json();
+	char *text = json_dumps(o, JSON_COMPACT);
+	struct all back;
+	struct err e = {0};
+
+	(void)state;
+	memset(&back, 0, sizeof(back)); /* the gaps between members are compared, too */
+	assert_string_equal(text,
+			    "{\"small\":200,\"big\":9223372036854775807,\"fact\":null,"
+			    "\"word\":\"one\",\"flag\":true,\"text\":\"a b\",\"name\":\"eth0\","
+			    "\"numbers\":[1,9223372036854775807],"
+			    "\"items\":[{\"id\":9,\"name\":\"x\"}]}");
+	assert_int_equal(json_rows_read(o, JSON_ROWS(all_rows), &back, &e), 0);
+	assert_memory_equal(&back, &sample, sizeof(back));
+	free(text);
+	json_decref(o);
+	assert_int_equal(json_rows_write(NULL, JSON_ROWS(all_rows), &sample), -ENOMEM);
+}
+
+/* What may be absent: the member stays as it is, but for a number that is not known then. */
+static void test_absent(void **state)
+{
+	json_t *o = sample_json();
+	struct all back = {.large = 7, .fact = 7, .item_count = 7};
+	struct err e = {0};
+
+	(void)state;
+	json_object_del(o, "big");
+	json_object_del(o, "fact");
+	json_object_del(o, "items");
+	assert_int_equal(json_rows_read(o, JSON_ROWS(all_rows), &back, &e), 0);
+	assert_int_equal(back.large, 7);
+	assert_int_equal(back.fact, -1);
+	assert_int_equal(back.item_count, 7);
+	json_decref(o);
+}
+
+/* Every row, replaced by what it refuses; NULL: taken away. */
+static const struct {
+	const char *key, *value;
+} bad[] = {
+	{"small", NULL},
+	{"small", "1"},
+	{"small", "201"},
+	{"small", "-1"},
+	{"small", "2.5"},
+	{"small", "null"},
+	{"big", "-1"},
+	{"big", "null"},
+	{"fact", "-1"},
+	{"fact", "2147483648"},
+	{"fact", "\"\""},
+	{"word", NULL},
+	{"word", "\"two\""},
+	{"word", "1"},
+	{"flag", "1"},
+	{"text", "7"},
+	{"text", "\"12345678\""},
+	{"text", "\"\\u001b\""},
+	{"name", "\"-x\""},
+	{"name", "\"../x\""},
+	{"name", "\"a b\""},
+	{"numbers", "[1]"},
+	{"numbers", "[1,2,3]"},
+	{"numbers", "[1,-2]"},
+	{"numbers", "{}"},
+	{"items", "{}"},
+	{"items", "[1]"},
+	{"items", "[{}]"},
+	{"items", "[{\"id\":10}]"},
+	{"items", "[{\"id\":1},{\"id\":1},{\"id\":1}]"},
+};
+
+static void test_refused(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		json_t *o = sample_json();
+		struct all back = {0};
+		struct err e = {0};
+
+		if (bad[i].value)
+			json_object_set_new(o, bad[i].key,
+					    json_loads(bad[i].value, JSON_DECODE_ANY, NULL));
+		else
+			json_object_del(o, bad[i].key);
+		if (json_rows_read(o, JSON_ROWS(all_rows), &back, &e) != -EINVAL ||
+		    !strstr(e.text, bad[i].key))
+			fail_msg("%s: %s: '%s'", bad[i].key, bad[i].value, e.text);
+		json_decref(o);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_absent),
+		cmocka_unit_test(test_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
