@@ -42,18 +42,22 @@ static void on_heartbeat(void *arg)
 	loop_timer_set(d->c.heartbeat, HEARTBEAT_MS);
 }
 
+#define NUMBER(member)                                                                             \
+	JSON_ROW(struct traffic_progress, member, .kind = JSON_NUMBER, .max = JSON_UINT_MAX)
+
+static const struct json_row progress_rows[] = {
+	NUMBER(messages),
+	NUMBER(bytes),
+	NUMBER(mismatches),
+	NUMBER(losses),
+};
+
 static void keep_traffic(struct duo *d, enum two_ended_side side, const json_t *doc)
 {
 	struct traffic_progress *p = &d->live.side[side], v = {0};
-	const struct json_number numbers[] = {
-		{"messages", &v.messages, 0, JSON_UINT_MAX},
-		{"bytes", &v.bytes, 0, JSON_UINT_MAX},
-		{"mismatches", &v.mismatches, 0, JSON_UINT_MAX},
-		{"losses", &v.losses, 0, JSON_UINT_MAX},
-	};
 	struct err ignored; /* progress is for people */
 
-	if (json_take_numbers(doc, numbers, ARRAY_SIZE(numbers), &ignored))
+	if (json_rows_read(doc, JSON_ROWS(progress_rows), &v, &ignored))
 		return;
 	*p = v;
 	d->live.now_ms = monotonic_ms();

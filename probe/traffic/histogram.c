@@ -195,22 +195,25 @@ static int check_whole(const struct histogram *h, uint64_t count, struct err *e)
 	return 0;
 }
 
+#define NUMBER(member) JSON_ROW(struct histogram, member, .kind = JSON_NUMBER, .max = JSON_UINT_MAX)
+
+static const struct json_row rows[] = {
+	NUMBER(count),
+	NUMBER(min_ns),
+	NUMBER(max_ns),
+	NUMBER(sum_ns),
+};
+
 int histogram_from_json(const json_t *json, struct histogram *h, struct err *e)
 {
 	struct histogram v = {0};
-	const struct json_number numbers[] = {
-		{"count", &v.count, 0, JSON_UINT_MAX},
-		{"min_ns", &v.min_ns, 0, JSON_UINT_MAX},
-		{"max_ns", &v.max_ns, 0, JSON_UINT_MAX},
-		{"sum_ns", &v.sum_ns, 0, JSON_UINT_MAX},
-	};
 	const json_t *list = NULL;
 	uint64_t count = 0;
 	int64_t last = -1;
 	int err = json_take_array(json, "buckets", HISTOGRAM_BUCKETS, &list, e);
 
 	if (!err)
-		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+		err = json_rows_read(json, JSON_ROWS(rows), &v, e);
 	for (size_t i = 0; i < json_array_size(list) && !err; i++) {
 		err = take_bucket(json_array_get(list, i), last, &v, &count, e);
 		last = json_integer_value(json_array_get(json_array_get(list, i), 0));

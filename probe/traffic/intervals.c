@@ -196,22 +196,41 @@ void intervals_stats(const struct intervals *v, struct intervals_stats *s)
 	s->median = whole ? intervals_rate(median_bytes(v, whole), v->width_ns) : s->mean;
 }
 
+#define NUMBER(member) JSON_ROW(struct intervals, member, .kind = JSON_NUMBER, .max = JSON_UINT_MAX)
+
+static const struct json_row time_rows[] = {
+	NUMBER(start_ns),
+	NUMBER(end_ns),
+	NUMBER(width_ns),
+};
+
+static const struct json_row whole_rows[] = {
+	JSON_ROW(struct intervals, exact, .kind = JSON_BOOL),
+	NUMBER(whole),
+	NUMBER(least),
+	NUMBER(most),
+	NUMBER(least_at),
+};
+
 json_t *intervals_to_json(const struct intervals *v)
 {
-	json_t *list = json_array();
+	json_t *json = json_object(), *list = json_array();
 	int err = list ? 0 : -ENOMEM;
 
 	for (unsigned int i = 0; i < v->slots && !err; i++)
 		err = json_array_append_new(list, json_uint(v->bytes[i]));
 	if (err) {
 		json_decref(list);
+		json_decref(json);
 		return NULL;
 	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o}", "start_ns",
-			 json_uint(v->start_ns), "end_ns", json_uint(v->end_ns), "width_ns",
-			 json_uint(v->width_ns), "bytes", list, "exact", v->exact, "whole",
-			 json_uint(v->whole), "least", json_uint(v->least), "most",
-			 json_uint(v->most), "least_at", json_uint(v->least_at));
+	if (json_rows_write(json, JSON_ROWS(time_rows), v) |
+	    json_object_set_new(json, "bytes", list) |
+	    json_rows_write(json, JSON_ROWS(whole_rows), v)) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
 }
 
 static int take_slots(const json_t *list, struct intervals *v, struct err *e)
@@ -259,22 +278,13 @@ static int check_fit(const struct intervals *v, struct err *e)
 int intervals_from_json(const json_t *json, struct intervals *v, struct err *e)
 {
 	struct intervals got = {0};
-	const struct json_number numbers[] = {
-		{"start_ns", &got.start_ns, 0, JSON_UINT_MAX},
-		{"end_ns", &got.end_ns, 0, JSON_UINT_MAX},
-		{"width_ns", &got.width_ns, 0, JSON_UINT_MAX},
-		{"whole", &got.whole, 0, JSON_UINT_MAX},
-		{"least", &got.least, 0, JSON_UINT_MAX},
-		{"most", &got.most, 0, JSON_UINT_MAX},
-		{"least_at", &got.least_at, 0, JSON_UINT_MAX},
-	};
 	const json_t *list = NULL;
 	int err = json_take_array(json, "bytes", INTERVALS_SLOTS, &list, e);
 
 	if (!err)
-		err = json_take_numbers(json, numbers, ARRAY_SIZE(numbers), e);
+		err = json_rows_read(json, JSON_ROWS(time_rows), &got, e);
 	if (!err)
-		err = json_take_bool(json, "exact", &got.exact, e);
+		err = json_rows_read(json, JSON_ROWS(whole_rows), &got, e);
 	if (!err)
 		err = take_slots(list, &got, e);
 	if (!err)

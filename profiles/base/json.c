@@ -38,17 +38,6 @@ int json_take_uint_or(const json_t *object, const char *key, uint64_t fallback, 
 	return 0;
 }
 
-int json_take_numbers(const json_t *object, const struct json_number *rows, size_t count,
-		      struct err *e)
-{
-	int err = 0;
-
-	for (size_t i = 0; i < count && !err; i++)
-		err = json_take_uint(object, rows[i].key, rows[i].min, rows[i].max, rows[i].value,
-				     e);
-	return err;
-}
-
 int json_take_bool(const json_t *object, const char *key, bool *value, struct err *e)
 {
 	const json_t *v = json_object_get(object, key);

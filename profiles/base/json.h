@@ -27,16 +27,6 @@ int json_take_uint(const json_t *object, const char *key, uint64_t min, uint64_t
 int json_take_uint_or(const json_t *object, const char *key, uint64_t fallback, uint64_t min,
 		      uint64_t max, uint64_t *value, struct err *e);
 
-/* Several required ones, in order. The first that is not as it should be ends it; the values of
- * those ahead of it are set then. */
-struct json_number {
-	const char *key;
-	uint64_t *value;
-	uint64_t min, max;
-};
-int json_take_numbers(const json_t *object, const struct json_number *rows, size_t count,
-		      struct err *e);
-
 int json_take_bool(const json_t *object, const char *key, bool *value, struct err *e);
 
 /* A text that fits into size bytes with its NUL. _string: of a file of our own, where the name of a
