@@ -13,7 +13,6 @@
 #include <pcap/dlt.h>
 
 #include "capture/decode/bth.h"
-#include "capture/decode/bth.h"
 #include "tests/fuzz/fuzz.h"
 
 struct frame_input {

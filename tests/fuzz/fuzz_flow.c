@@ -29,6 +29,20 @@ static void write_frame(FILE *f, const struct packet *p, const uint8_t *bytes)
 	HOLDS(fwrite(bytes, 1, p->cap_len, f) == p->cap_len);
 }
 
+/* As the reader: a neighbour that cannot be read is a fault of its frame. */
+static void read_lldp(struct packet *p, const uint8_t *bytes)
+{
+	struct lldp_peer peer = {0};
+	struct err e = {0};
+
+	if (p->kind != PACKET_LLDP || lldp_decode_packet(p, bytes, &peer, &e) >= 0)
+		return;
+	if (p->cap_len < p->wire_len)
+		packet_fault(p, PACKET_TRUNCATED, "capture ends inside LLDP");
+	else
+		packet_fault(p, PACKET_MALFORMED, "%.63s", e.text);
+}
+
 /* The table of the frames, which go into a file as well. */
 static struct flow_table *one_by_one(const uint8_t *data, size_t size, FILE *f)
 {
@@ -42,6 +56,7 @@ static struct flow_table *one_by_one(const uint8_t *data, size_t size, FILE *f)
 	in.dlt = DLT_EN10MB;
 	while (frame_input_next(&in, &p)) {
 		write_frame(f, &p, in.data);
+		read_lldp(&p, in.data);
 		p.time_ns = time_of(&p);
 		HOLDS(!flow_table_add(t, &p));
 	}
