@@ -223,7 +223,7 @@ static int done(struct watcher *w, uint64_t confirm_by_ms, struct err *e)
 	return err;
 }
 
-/* A yes that nobody hears is none. */
+/* unsure: the record may still reach the disk. */
 static int confirm(struct watcher *w, const struct question *q, struct err *e)
 {
 	struct dcb *dcb;

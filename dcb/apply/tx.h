@@ -50,8 +50,10 @@ int tx_undo_unpromised(struct dcb *dcb, const struct state_at *at, const char *i
 int tx_undo_left(struct dcb *dcb, const struct state_at *at, const char *id, unsigned int wait_s,
 		 struct err *e);
 
-/* Confirms one of which nobody else decides, where what it left still stands: on disk within
- * within_ms, before until_ms of CLOCK_BOOTTIME, or not at all. */
+/* Confirms tx, which no other process may decide: reads the ports back first, then records the
+ * confirmation, which takes within_ms at most. -ECANCELED, and nothing is recorded, where that
+ * could last beyond until_ms (CLOCK_BOOTTIME); else as decide.h has it, or an error of the storage.
+ */
 int tx_confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int within_ms,
 		     uint64_t until_ms, struct err *e);
 

@@ -178,6 +178,7 @@ int tx_confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, unsi
 		err_prefix(e, "%s", why.text);
 	if (err)
 		return err;
+	/* A yes that nobody hears is none. */
 	if (journal_clock_ms() + within_ms > until_ms)
 		return err_set(e, -ECANCELED, "transaction %s: nobody waits for the answer",
 			       tx->id);
