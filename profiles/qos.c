@@ -34,33 +34,16 @@ const struct qos_shape qos_shapes[QOS_KIND_COUNT] = {
 
 uint64_t qos_element(const struct qos_field *f, const void *member, unsigned int i)
 {
-	switch (qos_shapes[f->kind].width) {
-	case 8:
-		return ((const uint64_t *)member)[i];
-	case 4:
-		return ((const uint32_t *)member)[i];
-	case 2:
-		return ((const uint16_t *)member)[i];
-	default:
-		return ((const uint8_t *)member)[i];
-	}
+	size_t width = qos_shapes[f->kind].width;
+
+	return uint_get((const char *)member + i * width, width);
 }
 
 void qos_element_set(const struct qos_field *f, void *member, unsigned int i, uint64_t value)
 {
-	switch (qos_shapes[f->kind].width) {
-	case 8:
-		((uint64_t *)member)[i] = value;
-		break;
-	case 4:
-		((uint32_t *)member)[i] = value;
-		break;
-	case 2:
-		((uint16_t *)member)[i] = value;
-		break;
-	default:
-		((uint8_t *)member)[i] = value;
-	}
+	size_t width = qos_shapes[f->kind].width;
+
+	uint_set((char *)member + i * width, width, value);
 }
 
 const char *qos_element_word(const struct qos_field *f, uint64_t value)

@@ -108,3 +108,34 @@ uint64_t monotonic_ms(void)
 {
 	return monotonic_ns() / 1000000;
 }
+
+uint64_t uint_get(const void *at, size_t size)
+{
+	switch (size) {
+	case 1:
+		return *(const uint8_t *)at;
+	case 2:
+		return *(const uint16_t *)at;
+	case 4:
+		return *(const uint32_t *)at;
+	default:
+		return *(const uint64_t *)at;
+	}
+}
+
+void uint_set(void *at, size_t size, uint64_t value)
+{
+	switch (size) {
+	case 1:
+		*(uint8_t *)at = (uint8_t)value;
+		break;
+	case 2:
+		*(uint16_t *)at = (uint16_t)value;
+		break;
+	case 4:
+		*(uint32_t *)at = (uint32_t)value;
+		break;
+	default:
+		*(uint64_t *)at = value;
+	}
+}

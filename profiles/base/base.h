@@ -23,7 +23,8 @@ static inline uint64_t larger(uint64_t a, uint64_t b)
 #define ERR_HINT_MAX 256
 
 /* A value on the caller's stack; copied freely. Longer texts are cut, never overrun. What the
- * functions below store is one line that may be printed and sent as JSON: see profiles/base/text.h. */
+ * functions below store is one line that may be printed and sent as JSON: see profiles/base/text.h.
+ */
 struct err {
 	int code;		 /* -errno, 0 while nothing failed */
 	char text[ERR_TEXT_MAX]; /* "roce0: PFC: Operation not permitted" */
@@ -51,6 +52,10 @@ void err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
  */
 #define FNV1A_START UINT64_C(0xcbf29ce484222325)
 uint64_t fnv1a(uint64_t hash, const void *data, size_t size);
+
+/* An unsigned integer of 1, 2, 4 or 8 bytes; uint_set() cuts a value that is wider. */
+uint64_t uint_get(const void *at, size_t size);
+void uint_set(void *at, size_t size, uint64_t value);
 
 /* CLOCK_MONOTONIC in ms. */
 uint64_t monotonic_ms(void);

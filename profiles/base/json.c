@@ -172,37 +172,6 @@ json_t *json_hex(const uint8_t *bytes, size_t size)
 
 /* Structs by table. */
 
-static uint64_t number_get(const struct json_row *r, const void *at)
-{
-	switch (r->size) {
-	case 1:
-		return *(const uint8_t *)at;
-	case 2:
-		return *(const uint16_t *)at;
-	case 4:
-		return *(const uint32_t *)at;
-	default:
-		return *(const uint64_t *)at;
-	}
-}
-
-static void number_set(const struct json_row *r, uint64_t value, void *at)
-{
-	switch (r->size) {
-	case 1:
-		*(uint8_t *)at = (uint8_t)value;
-		break;
-	case 2:
-		*(uint16_t *)at = (uint16_t)value;
-		break;
-	case 4:
-		*(uint32_t *)at = (uint32_t)value;
-		break;
-	default:
-		*(uint64_t *)at = value;
-	}
-}
-
 /* -1 in the size of the member. */
 static bool is_unknown(const struct json_row *r, uint64_t value)
 {
@@ -228,10 +197,10 @@ static json_t *row_write(const struct json_row *r, const void *base)
 
 	switch (r->kind) {
 	case JSON_NUMBER:
-		value = number_get(r, at);
+		value = uint_get(at, r->size);
 		return is_unknown(r, value) ? json_null() : json_uint(value);
 	case JSON_WORD:
-		value = number_get(r, at);
+		value = uint_get(at, r->size);
 		return json_string(value < r->words->count ? r->words->word[value] : "?");
 	case JSON_BOOL:
 		return json_boolean(*(const bool *)at);
@@ -314,12 +283,12 @@ static int row_read(const json_t *object, const struct json_row *r, void *base, 
 	case JSON_NUMBER:
 		err = json_take_uint(object, r->key, r->min, r->max, &number, e);
 		if (!err)
-			number_set(r, number, at);
+			uint_set(at, r->size, number);
 		return err;
 	case JSON_WORD:
 		err = json_take_word(object, r->key, r->words->word, r->words->count, &word, e);
 		if (!err)
-			number_set(r, word, at);
+			uint_set(at, r->size, word);
 		return err;
 	case JSON_BOOL:
 		return json_take_bool(object, r->key, (bool *)at, e);
@@ -341,26 +310,19 @@ static int row_read(const json_t *object, const struct json_row *r, void *base, 
 	return -EINVAL;
 }
 
-/* Whether the row has nothing to read. A number that is not known is one all the same. */
-static bool is_absent(const json_t *object, const struct json_row *r, void *base)
-{
-	const json_t *v = r->need == JSON_NEEDED ? object : json_object_get(object, r->key);
-
-	if (r->need == JSON_UNKNOWN && r->kind == JSON_NUMBER && (!v || json_is_null(v))) {
-		number_set(r, UINT64_MAX, (char *)base + r->offset);
-		return true;
-	}
-	return r->need != JSON_NEEDED && !v;
-}
-
 int json_rows_read(const json_t *object, const struct json_row *row, size_t rows, void *base,
 		   struct err *e)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < rows && !err; i++)
-		if (!is_absent(object, &row[i], base))
-			err = row_read(object, &row[i], base, e);
+	for (const struct json_row *r = row; !err && r < row + rows; r++) {
+		const json_t *v = r->need == JSON_NEEDED ? NULL : json_object_get(object, r->key);
+
+		if (r->need == JSON_UNKNOWN && (!v || json_is_null(v)))
+			uint_set((char *)base + r->offset, r->size, UINT64_MAX);
+		else if (r->need == JSON_NEEDED || v)
+			err = row_read(object, r, base, e);
+	}
 	return err;
 }
 

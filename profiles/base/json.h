@@ -29,12 +29,12 @@ int json_take_uint_or(const json_t *object, const char *key, uint64_t fallback, 
 
 int json_take_bool(const json_t *object, const char *key, bool *value, struct err *e);
 
-/* A text that fits into size bytes with its NUL. _string: of a file of our own, where the name of a
- * port may be anything; others hold no control characters. */
+/* A text that fits into size bytes with its NUL. json_take_text() refuses control characters;
+ * json_take_string() is for files of our own, in which the name of a port may hold any. */
 int json_take_string(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 int json_take_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 
-/* An error as agents and traffic processes tell it: {"code", "text", "hint"}. NULL on -ENOMEM. */
+/* An error as agents and traffic processes report it: {"code", "text", "hint"}. NULL on -ENOMEM. */
 json_t *err_to_json(const struct err *e);
 
 /* What they say, which may be anything: -EIO when that is no error's code, `otherwise` without a
@@ -62,20 +62,19 @@ struct json_words {
 };
 
 enum json_kind {
-	JSON_NUMBER,  /* unsigned, of the member's size; signed where nothing below 0 but -1 is */
-	JSON_WORD,    /* likewise, of an enum */
+	JSON_NUMBER,  /* of the member's size, from 0; with JSON_UNKNOWN also -1 */
+	JSON_WORD,    /* an enum of the member's size, as one of `words` */
 	JSON_BOOL,    /* bool */
 	JSON_TEXT,    /* char[] */
-	JSON_NAME,    /* char[], fit for a path and a command line: printable, no blank, no '/' */
-	JSON_NUMBERS, /* uint64_t[], an array of just as many */
+	JSON_NAME,    /* char[], printable ASCII without blank and '/', first neither '-' nor '.' */
+	JSON_NUMBERS, /* uint64_t[], an array of the same length */
 	JSON_LIST,    /* struct[] with the rows of `item`, and a 32-bit member: how many are used */
 };
 
 enum json_need {
 	JSON_NEEDED,
 	JSON_OPTIONAL, /* where it is absent the member stays as it is */
-	JSON_UNKNOWN,  /* a number or a text; absent or null: -1, or as it is; -1 is written as null
-			*/
+	JSON_UNKNOWN,  /* of a number: absent or null is -1, and -1 is written as null */
 };
 
 /* A member of a struct and of an object. */
@@ -84,7 +83,7 @@ struct json_row {
 	enum json_kind kind;
 	enum json_need need;
 	size_t offset, size; /* of the member; JSON_LIST: of one element */
-	uint64_t min, max;   /* of a number, and of each of several; JSON_LIST, max: elements */
+	uint64_t min, max;   /* of JSON_NUMBER; JSON_LIST: at most max elements */
 	const struct json_words *words;
 	const struct json_row *item; /* JSON_LIST */
 	size_t item_rows, used_offset;
