@@ -33,9 +33,11 @@ OBJS  := $(SRCS:%.c=$(BUILD)/%.o)
 LIB   := $(BUILD)/librocecheck.a
 FUZZ  := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 # Units that take longest, for a first run; later ones go by the seconds of the last.
-SLOW  := $(patsubst %,$(BUILD)/unit/test_%,deadman traffic_loss traffic_run agent_starved traffic_throttle gate \
-                  agent_stream plan_apply truth)
-UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/test_*.c)))
+SLOW  := $(addprefix $(BUILD)/unit/,dcb/apply/test_deadman probe/traffic/test_traffic_loss probe/traffic/test_traffic_run \
+                  probe/agent/test_agent_starved probe/traffic/test_traffic_throttle probe/io/test_gate \
+                  probe/coord/test_agent_stream dcb/apply/test_plan_apply capture/test_truth)
+SWITCH_UNITS := $(patsubst tests/lab/switch/test/%.c,$(BUILD)/unit/switch/%,$(sort $(wildcard tests/lab/switch/test/test_*.c)))
+UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))) $(SWITCH_UNITS)
 UNITS := $(filter $(UNITS),$(SLOW)) $(filter-out $(SLOW),$(UNITS)) $(FUZZ)
 TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c)) $(BUILD)/tools/capgen
 CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
@@ -72,13 +74,15 @@ $(BUILD)/%.o: %.c Makefile
 
 $(BUILD)/unit/%: tests/unit/%.c $(LIB)
 	$(PROGRAM) -lcmocka
+$(BUILD)/unit/switch/%: tests/lab/switch/test/%.c $(LIB)
+	$(PROGRAM) -lcmocka
 $(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(LIB)
 	$(PROGRAM)
 $(FUZZ): $(FUZZ_MAIN) $(BUILD)/fuzz/shared.a
 $(BUILD)/fuzz/shared.a: $(FUZZ_SHARED)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
-$(filter $(BUILD)/unit/test_switch_%,$(UNITS)) $(BUILD)/fuzz/tlv: $(filter-out %/main.o,$(SWITCH))
-$(BUILD)/unit/test_truth $(BUILD)/unit/test_cuts $(BUILD)/unit/test_record_file $(BUILD)/bench/capture: $(filter-out %/main.o,$(CAPGEN))
+$(SWITCH_UNITS) $(BUILD)/fuzz/tlv: $(filter-out %/main.o,$(SWITCH))
+$(addprefix $(BUILD)/unit/capture/,test_truth flow/test_cuts file/test_record_file) $(BUILD)/bench/capture: $(filter-out %/main.o,$(CAPGEN))
 $(BUILD)/rocecheck: $(BUILD)/cmd/main.o
 $(BUILD)/labswitch: $(SWITCH)
 $(BUILD)/tools/capgen: $(CAPGEN)

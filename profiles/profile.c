@@ -320,7 +320,7 @@ struct profile_place {
 };
 
 #define DIRS_MAX   4
-#define LEVELS_MAX 5 /* folders above build/tests/unit/NAME */
+#define LEVELS_MAX 5 /* folders above build/san/unit/ROOM/ROOM/NAME */
 
 bool profile_is_path(const char *name)
 {

@@ -20,7 +20,8 @@ budget=${BUDGET:-$(dirname "$0")/budget.txt}
 export CMOCKA_MESSAGE_OUTPUT=tap
 export ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1
 
-# name_test TEST: its name and its suite. Units are one suite, as are goldens; a lab file or a script is one.
+# name_test TEST: its name and its suite. Units are one suite, whatever their room, as are goldens; a lab file or a
+# script is one.
 name_test()
 {
 	local folder
@@ -28,8 +29,9 @@ name_test()
 	folder=$(basename "$(dirname "$1")")
 	name=$folder/$(basename "$1") suite=$folder
 	case $1 in
-	build/san/*) name=san/$name suite=san/$suite ;;
-	build/* | tests/golden/*) ;;
+	build/san/*) name=${1#build/} suite=${name#san/} suite=san/${suite%%/*} ;;
+	build/*) name=${1#build/} suite=${name%%/*} ;;
+	tests/golden/*) ;;
 	*) suite=$name ;;
 	esac
 }

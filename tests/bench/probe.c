@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "probe/traffic/traffic_end.h"
-#include "tests/unit/fake_objects.h"
+#include "tests/unit/fixture/fake_objects.h"
 
 #define LAB	     "tests/bench/probe-lab.sh"
 #define MESSAGES     100000u

@@ -49,7 +49,8 @@ program() {
 	{
 		ls tests/lab/*.bats tests/golden/*.bats tests/lab/scenario tests/lab/scenario-6.12 tests/{layers,sanitize,units}.sh
 		for kind in '' san/; do
-			ls tests/unit/test_*.c | sed "s,tests/\(.*\)\.c,build/$kind\1,"
+			find tests/unit -name 'test_*.c' | sed "s,tests/\(.*\)\.c,build/$kind\1,"
+			ls tests/lab/switch/test/test_*.c | sed "s,tests/lab/switch/test/\(.*\)\.c,build/${kind}unit/switch/\1,"
 			ls tests/fuzz/fuzz_*.c | sed "s,tests/fuzz/fuzz_\(.*\)\.c,build/${kind}fuzz/\1,"
 		done
 	} | sort >"$tmp/files"

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tests/unit/cm_frames.h"
-#include "tests/unit/tunnel_frames.h"
+#include "tests/unit/fixture/cm_frames.h"
+#include "tests/unit/fixture/tunnel_frames.h"
 
 #define START_US 1700000000000000ULL
 

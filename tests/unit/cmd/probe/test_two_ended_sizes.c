@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A sweep of message sizes: which ones, the verdict of each and of all, its document and its text.
+ */
+#include "cmd/probe/probe_text.h"
+#include "profiles/base/json.h"
+#include "reports/traffic/size_verdict.h"
+#include "tests/unit/fixture/two_ended_scene.h"
+
+static void test_size_list(void **state)
+{
+	static const struct {
+		uint32_t from, to;
+		unsigned int count;
+		uint32_t first, second, last;
+	} cases[] = {
+		{2, 8 << 20, 23, 2, 4, 8 << 20}, {3, (8 << 20) - 1, 23, 3, 4, (8 << 20) - 1},
+		{64, 64, 1, 64, 0, 64},		 {64, 65, 2, 64, 65, 65},
+		{96, 1024, 5, 96, 128, 1024},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		uint32_t bytes[SIZES_MAX] = {0};
+
+		assert_int_equal(two_ended_sizes_list(cases[i].from, cases[i].to, bytes),
+				 cases[i].count);
+		assert_int_equal(bytes[0], cases[i].first);
+		assert_int_equal(bytes[1], cases[i].second);
+		assert_int_equal(bytes[cases[i].count - 1], cases[i].last);
+	}
+}
+
+static void test_size_class(void **state)
+{
+	struct traffic_class c = {.check = TRAFFIC_CHECK_EVERY};
+
+	(void)state;
+	two_ended_size_class(&c, 64);
+	assert_int_equal(c.check, TRAFFIC_CHECK_EVERY);
+	two_ended_size_class(&c, 63);
+	assert_int_equal(c.message_bytes, 63);
+	assert_int_equal(c.check, TRAFFIC_CHECK_NONE);
+}
+
+/* Three sizes of the scene's traffic, as duo_sizes() leaves them. */
+static void make_sizes(struct scene *s)
+{
+	static const uint32_t bytes[] = {32, 65536, 1 << 20};
+	struct two_ended *t = &s->t;
+
+	t->size = calloc(ARRAY_SIZE(bytes), sizeof(*t->size));
+	t->size_count = ARRAY_SIZE(bytes);
+	for (unsigned int i = 0; i < t->size_count; i++) {
+		struct two_ended_size *z = &t->size[i];
+
+		z->bytes = bytes[i];
+		for (unsigned int k = 0; k < SIDES; k++) {
+			z->spec[k] = t->spec[k];
+			two_ended_size_class(&z->spec[k].class[0], bytes[i]);
+			z->seen[k] = t->seen[k];
+			z->has_report[k] = true;
+			z->report[k] = t->report[k];
+		}
+	}
+	t->has_report[0] = t->has_report[1] = false;
+}
+
+/* The whole is as bad as the worst, each size has its own, and the echo belongs to the last. */
+static void test_sizes(void **state)
+{
+	struct scene *s = malloc(sizeof(*s));
+	struct size_verdicts *v = NULL;
+	const json_t *row, *reason;
+	json_t *doc, *sum;
+	char *text = NULL;
+	struct err e = {0};
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	make_scene(s);
+	make_sizes(s);
+	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
+	if (v->verdict != VERDICT_PASS)
+		fail_msg("%s", v->size[0].of.v.reason[0].text);
+	size_verdicts_free(v);
+
+	put(&s->t.size[1].seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	put(&s->t.size[1].seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
+	s->t.size[2].partial = s->t.partial = true;
+	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
+	assert_int_equal(v->verdict, VERDICT_FAIL);
+	assert_int_equal(v->size[0].of.v.verdict, VERDICT_PASS);
+	assert_int_equal(v->size[1].of.v.verdict, VERDICT_FAIL);
+	assert_int_equal(v->size[2].of.v.verdict, VERDICT_INCONCLUSIVE);
+
+	doc = two_ended_to_json(&s->t);
+	sum = size_verdicts_to_json(v, json_object_get(doc, "sizes"));
+	reason = json_array_get(json_object_get(sum, "reasons"), 0);
+	assert_string_equal(json_string_value(json_object_get(sum, "verdict")), "FAIL");
+	assert_int_equal(json_integer_value(json_object_get(reason, "message_bytes")), 65536);
+	row = json_array_get(json_object_get(doc, "sizes"), 2);
+	assert_true(json_is_true(json_object_get(row, "partial")));
+	row = json_array_get(json_object_get(row, "ends"), 1);
+	row = json_array_get(json_object_get(json_object_get(row, "spec"), "classes"), 0);
+	assert_int_equal(json_integer_value(json_object_get(row, "message_bytes")), 1 << 20);
+	row = json_array_get(json_object_get(doc, "sizes"), 0);
+	assert_string_equal(json_string_value(json_object_get(row, "check")), "none");
+	assert_int_equal(json_integer_value(json_object_get(row, "messages")), 1526);
+	assert_int_equal(json_integer_value(json_object_get(row, "goodput_bytes_per_s")), 10 * MB);
+	assert_string_equal(
+		json_string_value(json_object_get(json_object_get(row, "verdict"), "verdict")),
+		"PASS");
+	json_decref(sum);
+	json_decref(doc);
+
+	out = open_memstream(&text, &size);
+	probe_print(&s->t, out);
+	probe_print_sizes(&s->t, v, out);
+	fclose(out);
+	assert_non_null(strstr(text, "       32 B        1526     10.00 MB/s"));
+	assert_non_null(strstr(text, "\n64 KiB\n  FAIL         lost (RC-TRN-001): "));
+	assert_non_null(strstr(text, "verdict  FAIL"));
+	assert_null(strstr(text, "no report"));
+	free(text);
+	size_verdicts_free(v);
+	free(s->t.size);
+	free(s);
+}
+
+/* The counter's reading before or after the load. */
+static uint64_t read_of(const struct counters *c, enum metric m)
+{
+	return c->value[m][0];
+}
+
+/* The record for those who know no sweep: a pair a size, and counters around all of them. */
+static void test_gathered(void **state)
+{
+	struct scene *s = malloc(sizeof(*s));
+	struct two_ended *t = &s->t;
+	struct run back = {0};
+	struct err e = {0};
+	json_t *doc;
+
+	(void)state;
+	make_scene(s);
+	make_sizes(s);
+	t->run.pair = calloc(1, sizeof(*t->run.pair));
+	t->run.pair_count = 1;
+	for (unsigned int i = 0; i < SIDES; i++) {
+		t->size[0].seen[i].reading[READ_LOAD_BEFORE].value[METRIC_TX_BYTES][0] = 7;
+		t->size[2].seen[i].reading[READ_LOAD_AFTER].value[METRIC_TX_BYTES][0] = 99;
+		snprintf(s->run_port[i].netdev, sizeof(s->run_port[i].netdev), "roce0");
+	}
+	t->size[1].has_report[SIDE_SERVER] = false;
+	t->size[2].seen[SIDE_SERVER].has &= ~(1u << READ_LOAD_AFTER);
+	assert_int_equal(two_ended_sizes_gather(t), 0);
+	assert_int_equal(read_of(&t->seen[0].reading[READ_LOAD_BEFORE], METRIC_TX_BYTES), 7);
+	assert_int_equal(read_of(&t->seen[0].reading[READ_LOAD_AFTER], METRIC_TX_BYTES), 99);
+	assert_false(t->seen[SIDE_SERVER].has & 1u << READ_LOAD_AFTER);
+
+	doc = run_to_json(&t->run);
+	if (run_from_json(doc, &back, &e))
+		fail_msg("%s", e.text);
+	json_decref(doc);
+	assert_int_equal(back.pair_count, 3);
+	for (unsigned int i = 0; i < back.pair_count; i++) {
+		assert_int_equal(back.pair[i].message_bytes, t->size[i].bytes);
+		assert_int_equal(back.pair[i].ran, i != 1);
+		assert_int_equal(back.pair[i].client.messages, 1526);
+		assert_int_equal(back.pair[i].client_tos, 104);
+		assert_int_equal(back.pair[i].server_host, SIDE_SERVER);
+	}
+	assert_int_equal(back.host[0].port[0].has, 1u << READ_LOAD_BEFORE | 1u << READ_LOAD_AFTER);
+	assert_int_equal(back.host[1].port[0].has, 1u << READ_LOAD_BEFORE);
+	assert_int_equal(read_of(&back.host[0].port[0].reading[READ_LOAD_BEFORE], METRIC_TX_BYTES),
+			 7);
+	assert_int_equal(read_of(&back.host[0].port[0].reading[READ_LOAD_AFTER], METRIC_TX_BYTES),
+			 99);
+	run_clear(&back);
+	free(t->run.pair);
+	free(t->size);
+	free(s);
+}
+
+/* Cut short between two sizes: those that ran are good, and the whole is not. */
+static void test_cut(void **state)
+{
+	struct scene *s = malloc(sizeof(*s));
+	struct size_verdicts *v = NULL;
+	const json_t *reason;
+	json_t *doc, *sum;
+	struct err e = {0};
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	make_scene(s);
+	make_sizes(s);
+	s->t.partial = true;
+	snprintf(s->t.why, sizeof(s->t.why), "stopped");
+	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
+	assert_int_equal(v->verdict, VERDICT_INCONCLUSIVE);
+	for (unsigned int i = 0; i < v->count; i++)
+		assert_int_equal(v->size[i].of.v.verdict, VERDICT_PASS);
+	doc = two_ended_to_json(&s->t);
+	sum = size_verdicts_to_json(v, json_object_get(doc, "sizes"));
+	assert_string_equal(json_string_value(json_object_get(sum, "verdict")), "INCONCLUSIVE");
+	assert_int_equal(json_array_size(json_object_get(sum, "reasons")), 1);
+	reason = json_array_get(json_object_get(sum, "reasons"), 0);
+	assert_string_equal(json_string_value(json_object_get(reason, "reason")), "aborted");
+	assert_string_equal(json_string_value(json_object_get(reason, "text")),
+			    "the sweep of sizes ended after 3 of them: stopped");
+	json_decref(sum);
+	json_decref(doc);
+	out = open_memstream(&text, &size);
+	probe_print_sizes(&s->t, v, out);
+	fclose(out);
+	assert_non_null(
+		strstr(text, "verdict  INCONCLUSIVE\n  INCONCLUSIVE aborted: the sweep of"));
+	free(text);
+	size_verdicts_free(v);
+
+	/* Said by the size that was cut; and what is worse stays. */
+	s->t.size[2].partial = true;
+	put(&s->t.size[0].seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	put(&s->t.size[0].seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
+	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
+	assert_int_equal(v->verdict, VERDICT_FAIL);
+	assert_true(traffic_verdict_has(&v->size[2].of.v, REASON_ABORTED));
+	assert_int_equal(v->own.count, 0);
+	size_verdicts_free(v);
+	free(s->t.size);
+	free(s);
+}
+
+/* The largest numbers a peer may tell: no sum turns over, and nothing is below zero. */
+static void test_huge(void **state)
+{
+	static const char *const keys[] = {"messages", "bytes",	     "goodput_bytes_per_s",
+					   "gaps",     "mismatches", "duration_ns"};
+	struct scene *s = malloc(sizeof(*s));
+	struct two_ended_size_sum sum;
+	char *text = NULL;
+	json_t *doc;
+	size_t size;
+	FILE *out;
+
+	(void)state;
+	make_scene(s);
+	make_sizes(s);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		struct traffic_class_result *c = s->result[i];
+
+		s->t.size[0].report[i].class_count = 2;
+		c[0].messages = c[0].bytes = c[0].gaps = c[0].mismatches = JSON_UINT_MAX;
+		c[1] = c[0];
+		s->t.size[0].report[i].total.duration_ns = 1;
+	}
+	two_ended_size_sum(&s->t.size[0], &sum);
+	assert_true(sum.bytes == UINT64_MAX && sum.gaps == UINT64_MAX);
+	assert_true(sum.bytes_per_s == UINT64_MAX);
+	doc = two_ended_sizes_to_json(&s->t);
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+		json_int_t v = json_integer_value(json_object_get(json_array_get(doc, 0), keys[i]));
+
+		if (v != (strcmp(keys[i], "duration_ns") ? INT64_MAX : 1))
+			fail_msg("%s: %lld", keys[i], (long long)v);
+	}
+	json_decref(doc);
+	out = open_memstream(&text, &size);
+	probe_print_sizes(&s->t, NULL, out);
+	fclose(out);
+	assert_non_null(strstr(text, " 18446.74 PB/s"));
+	free(text);
+	free(s->t.size);
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_size_list), cmocka_unit_test(test_size_class),
+		cmocka_unit_test(test_sizes),	  cmocka_unit_test(test_cut),
+		cmocka_unit_test(test_gathered),  cmocka_unit_test(test_huge),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The marking echo of a two-ended probe through real agents and traffic processes: this program is
+ * all of them. Each process has verbs of its own, so that no datagram reaches the other end: the
+ * echo has to end in time, and say just that.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#include <cmocka.h>
+
+#include "probe/agent/agent.h"
+#include "probe/coord/two_ended_inside.h"
+#include "tests/unit/fixture/fake_objects.h"
+
+static char self[4096];
+static atomic_int stop;
+
+struct scene {
+	struct run_host host[SIDES];
+	struct agent_link link[SIDES];
+	struct two_ended_wish wish;
+	struct two_ended t;
+	struct duo duo;
+};
+
+static void open_scene(struct scene *s, const char *ibdev)
+{
+	const char *const argv[] = {self, "agent", NULL};
+	static const atomic_int never;
+	struct err e = {0};
+
+	stop = 0;
+	s->wish = (struct two_ended_wish){.marking = true, .stop = &stop};
+	s->t.run.host = s->host;
+	s->t.run.host_count = SIDES;
+	s->duo = (struct duo){.w = &s->wish, .t = &s->t, .c = {.link = s->link, .r = &s->t.run}};
+	assert_int_equal(
+		destinations_make(DESTINATION_OF_CLIENT, "::", "::/0", &s->duo.destinations, NULL),
+		0);
+	assert_int_equal(loop_open(&s->duo.c.loop, &e), 0);
+	for (unsigned int i = 0; i < SIDES; i++) {
+		struct traffic_spec *spec = &s->t.spec[i];
+
+		snprintf(s->host[i].name, sizeof(s->host[i].name), "h%u", i + 1);
+		traffic_spec_simple(spec, TRAFFIC_WRITE, 4096, 1000);
+		spec->role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
+		snprintf(spec->ibdev, sizeof(spec->ibdev), "%s", i ? ibdev : "fake0");
+		spec->ib_port = 1;
+		spec->seed = 7;
+		link_open(&s->link[i], s->duo.c.loop, s->host[i].name, argv, 10000);
+	}
+	links_wait(s->duo.c.loop, s->link, SIDES, &never);
+	for (unsigned int i = 0; i < SIDES; i++)
+		if (s->link[i].state != LINK_READY)
+			fail_msg("%s", s->link[i].err.text);
+}
+
+/* No process stays. */
+static void close_scene(struct scene *s)
+{
+	for (unsigned int i = 0; i < SIDES; i++) {
+		link_close(&s->link[i]);
+		assert_false(s->duo.open[i]);
+	}
+	loop_close(s->duo.c.loop);
+	free(s->t.echo);
+	free(s);
+}
+
+static void test_nothing_arrives(void **state)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+	struct echo_findings found;
+	struct echo_ends ends;
+	struct err e = {0};
+
+	(void)state;
+	open_scene(s, "fake0");
+	duo_echo(&s->duo);
+	assert_non_null(s->t.echo);
+	assert_string_equal(s->t.echo->why, "");
+	two_ended_echo_ends(s->t.echo, &ends);
+	assert_int_equal(echo_judge(&ends, &found, &e), 0);
+	assert_int_equal(found.count, 1); /* that no size does either is no news */
+	assert_int_equal(found.finding[0].kind, ECHO_DEAF);
+	assert_int_equal(found.finding[0].way, ECHO_FORTH);
+	assert_int_equal(found.finding[0].of, 64);
+	close_scene(s);
+}
+
+/* An end that cannot be opened: said with its host, and the other end is closed. */
+static void test_no_device(void **state)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+
+	(void)state;
+	open_scene(s, "nonesuch");
+	duo_echo(&s->duo);
+	if (!strstr(s->t.echo->why, "h2: ") || !strstr(s->t.echo->why, "nonesuch"))
+		fail_msg("%s", s->t.echo->why);
+	assert_false(s->t.echo->has_result[SIDE_CLIENT]);
+	close_scene(s);
+}
+
+static bool soon(void *arg)
+{
+	struct scene *s = arg;
+
+	(void)s;
+	return stop;
+}
+
+static void on_time(void *arg)
+{
+	(void)arg;
+	stop = 1;
+}
+
+/* Stopped in the middle: what there is comes, and why. And not begun at all after a stop. */
+static void test_stopped(void **state)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+	struct loop_timer *timer;
+
+	(void)state;
+	open_scene(s, "fake0");
+	s->wish.sweep = ECHO_PATHS_MAX;
+	assert_int_equal(loop_timer_open(s->duo.c.loop, on_time, NULL, &timer), 0);
+	loop_timer_set(timer, 1500);
+	duo_echo(&s->duo);
+	loop_run_until(s->duo.c.loop, soon, s);
+	if (!strstr(s->t.echo->why, "stopped"))
+		fail_msg("'%s'", s->t.echo->why);
+	assert_true(s->t.echo->has_result[SIDE_CLIENT]);
+	free(s->t.echo);
+	s->t.echo = NULL;
+	duo_echo(&s->duo);
+	assert_string_equal(s->t.echo->why, "the probe was over before it");
+	loop_timer_close(timer);
+	close_scene(s);
+}
+
+static void test_not_wished(void **state)
+{
+	struct two_ended_wish wish = {0};
+	struct two_ended *t = calloc(1, sizeof(*t));
+	struct duo d = {.w = &wish, .t = t};
+
+	(void)state;
+	duo_echo(&d);
+	assert_null(t->echo);
+	free(t);
+}
+
+static int be_agent(void)
+{
+	struct agent_config config = {
+		.build = ROCECHECK_VERSION, .self = self, .in_fd = 0, .out_fd = 1};
+	struct err e = {0};
+
+	return agent_run(&config, NULL, &e) ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_not_wished),
+		cmocka_unit_test(test_nothing_arrives),
+		cmocka_unit_test(test_no_device),
+		cmocka_unit_test(test_stopped),
+	};
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	fake_reset();
+	if (argc > 2 && !strcmp(argv[2], "--traffic"))
+		return traffic_child(0, 1, false) ? 1 : 0;
+	if (argc > 1)
+		return be_agent();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rules over traffic, counters and captures: marking, loss, pause, ECN, path MTU.
+ */
+#include "tests/unit/reports/rules/traffic_faults.h"
+
+static void no_counters(struct fabric_run *f)
+{
+	for (unsigned int m = 0; m < METRIC_COUNT; m++)
+		lose_metric(f, m);
+}
+
+static void no_readings(struct fabric_run *f)
+{
+	f->port[0].has = f->port[1].has = 0;
+}
+
+static void no_capture(struct fabric_run *f)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		f->port[i].has_capture = false;
+		snprintf(f->port[i].capture_error, sizeof(f->port[i].capture_error),
+			 "Operation not permitted");
+	}
+}
+
+static void blind(struct fabric_run *f)
+{
+	no_counters(f);
+	no_capture(f);
+}
+
+static void blind_tos(struct fabric_run *f)
+{
+	no_capture(f);
+	for (unsigned int i = 0; i < 2; i++)
+		f->before[i].qos.has &= ~QOS_BIT(QOS_CM_TOS);
+}
+
+static void no_traffic(struct fabric_run *f)
+{
+	f->run.traffic = false;
+	f->run.pair_count = 0;
+}
+
+static void not_run(struct fabric_run *f)
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		f->pair[i].ran = false;
+		snprintf(f->pair[i].error, sizeof(f->pair[i].error), "no route to host");
+	}
+}
+
+/* The load was not reached, nothing else is wrong. */
+static void too_slow(struct fabric_run *f)
+{
+	for (unsigned int i = 0; i < 2; i++)
+		f->pair[i].asked_bytes_per_s = 50000000;
+}
+
+static void capture_drops(struct fabric_run *f)
+{
+	f->port[1].capture.drops = DROPS_SOME;
+	f->port[1].capture.dropped = 7;
+}
+
+static void wrong_dscp(struct fabric_run *f)
+{
+	f->flow[1][1].dscp[26] = 3000;
+	f->flow[1][1].dscp[0] = 1000;
+}
+
+static void wrong_dscp_and_slow(struct fabric_run *f)
+{
+	wrong_dscp(f);
+	too_slow(f);
+}
+
+/* CNPs carry DSCP 48 and Not-ECT, as the profile may want: neither is a fault. */
+static void cnps(struct fabric_run *f)
+{
+	for (unsigned int at = 0; at < 2; at++) {
+		f->flow[at][1].cnp = 50;
+		f->flow[at][1].dscp[48] = 50;
+		f->flow[at][1].ecn[0] = 50;
+	}
+}
+
+static void gsi(struct fabric_run *f)
+{
+	f->flow[1][1].dest_qpn = f->flow[0][1].dest_qpn = 1;
+	wrong_dscp(f);
+}
+
+static void rewritten(struct fabric_run *f)
+{
+	f->flow[0][1].dscp[26] = 0;
+	f->flow[0][1].dscp[8] = 4000;
+}
+
+static void one_end_captured(struct fabric_run *f)
+{
+	f->port[1].has_capture = false;
+}
+
+static void other_qp(struct fabric_run *f)
+{
+	f->flow[0][1].dest_qpn = 99;
+	f->flow[1][0].dest_qpn = 98;
+}
+
+static void ecn_cleared(struct fabric_run *f)
+{
+	f->flow[0][1].ecn[2] = 0;
+	f->flow[0][1].ecn[0] = 4000;
+}
+
+static void marked_on_the_way(struct fabric_run *f)
+{
+	f->flow[0][1].ecn[2] = 3900;
+	f->flow[0][1].ecn[3] = 100;
+}
+
+static void sent_not_ect(struct fabric_run *f)
+{
+	for (unsigned int at = 0; at < 2; at++) {
+		f->flow[at][1].ecn[2] = 0;
+		f->flow[at][1].ecn[0] = 4000;
+	}
+}
+
+static void tos_not_ect(struct fabric_run *f)
+{
+	f->before[1].qos.cm_tos = 104;
+}
+
+static void profile_not_ect(struct fabric_run *f)
+{
+	f->fabric.profile.qos.cm_tos = 104;
+}
+
+static void arrives_and_more(struct fabric_run *f)
+{
+	f->port[1].reading[READ_LOAD_AFTER].value[METRIC_PRIO_RX_BYTES][0] += 90000000;
+}
+
+/* All that came was what others sent. */
+static void delivers_nothing(struct fabric_run *f)
+{
+	struct counters *c = &f->port[1].reading[READ_LOAD_AFTER];
+
+	c->value[METRIC_PRIO_RX_BYTES][0] += 2000;
+	c->value[METRIC_PRIO_RX_BYTES][3] = 100;
+	for (unsigned int i = 0; i < ARRAY_SIZE(f->pair); i++)
+		f->pair[i].server.bytes = 0;
+}
+
+static void ce_seen(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_ECN_MARKED_RX, 0, 40);
+}
+
+static void ce_answered(struct fabric_run *f)
+{
+	ce_seen(f);
+	grow(f, 1, METRIC_CNP_TX, 0, 3);
+}
+
+static void ce_captured(struct fabric_run *f)
+{
+	no_counters(f);
+	f->flow[1][0].ecn[2] = 3900;
+	f->flow[1][0].ecn[3] = 100;
+}
+
+static void gaps(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_OUT_OF_SEQUENCE, 0, 3);
+}
+
+static void gaps_and_slow(struct fabric_run *f)
+{
+	gaps(f);
+	too_slow(f);
+}
+
+/* On Soft-RoCE every RNR NAK is followed by a gap that is none. */
+static void gaps_of_rnr(struct fabric_run *f)
+{
+	gaps(f);
+	grow(f, 1, METRIC_RNR_NAK_TX, 0, 3);
+}
+
+static void gaps_beside_rnr_on_hardware(struct fabric_run *f)
+{
+	gaps_of_rnr(f);
+	f->before[1].kind = f->after[1].kind = PORT_ROCE_PF;
+}
+
+/* A queue pair that gave up on a receiver that was not ready, with all that comes of RNRs. */
+static void rnr_to_death(struct fabric_run *f)
+{
+	gaps_of_rnr(f);
+	grow(f, 1, METRIC_RNR_NAK_RX, 0, 3);
+	grow(f, 1, METRIC_SEQ_NAK_RX, 0, 3);
+	grow(f, 1, METRIC_RETRANSMITS, 0, 3);
+	grow(f, 1, METRIC_DUPLICATE_REQUEST, 0, 2);
+	grow(f, 1, METRIC_RETRY_EXCEEDED, 0, 1);
+	grow(f, 1, METRIC_RNR_EXCEEDED, 0, 1);
+}
+
+static void answers_missed(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_RESPONSE_LOST, 0, 2);
+}
+
+static void naks(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_SEQ_NAK_RX, 0, 2);
+}
+
+static void spurious(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_RETRANSMITS, 0, 9);
+	grow(f, 1, METRIC_DUPLICATE_REQUEST, 0, 9);
+}
+
+/* Both ends count their packets: what h1 sent, and came to h2, and back. */
+static void spurious_counted(struct fabric_run *f, uint64_t sent, uint64_t came)
+{
+	spurious(f);
+	grow(f, 0, METRIC_RDMA_TX_PACKETS, 0, sent);
+	grow(f, 1, METRIC_RDMA_RX_PACKETS, 0, came);
+	grow(f, 1, METRIC_RDMA_TX_PACKETS, 0, 70);
+	grow(f, 0, METRIC_RDMA_RX_PACKETS, 0, 70);
+}
+
+static void spurious_all_came(struct fabric_run *f)
+{
+	spurious_counted(f, 4000, 4000);
+}
+
+static void spurious_one_missing(struct fabric_run *f)
+{
+	spurious_counted(f, 4000, 3999);
+}
+
+static void spurious_sent_unknown(struct fabric_run *f)
+{
+	spurious_all_came(f);
+	lose_metric(f, METRIC_RDMA_TX_PACKETS);
+}
+
+/* h2 hears from outside the run, too. */
+static void spurious_more_came(struct fabric_run *f)
+{
+	spurious_counted(f, 4000, 4001);
+}
+
+static void spurious_all_came_on_hardware(struct fabric_run *f)
+{
+	spurious_all_came(f);
+	f->before[0].kind = f->after[0].kind = PORT_ROCE_PF;
+}
+
+static void died(struct fabric_run *f)
+{
+	f->pair[1].client.cause = CAUSE_RETRY_EXCEEDED;
+	snprintf(f->pair[1].client.detail, sizeof(f->pair[1].client.detail), "RETRY_EXC_ERR");
+}
+
+static void rnr(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_RNR_NAK_RX, 0, 4);
+}
+
+static void rnr_died(struct fabric_run *f)
+{
+	f->pair[1].client.cause = CAUSE_RNR;
+}
+
+static void only_port_discards(struct fabric_run *f)
+{
+	lose_metric(f, METRIC_PRIO_RX_DISCARDS);
+	lose_metric(f, METRIC_OUT_OF_BUFFER);
+	grow(f, 1, METRIC_RX_DISCARDS, 0, 8);
+}
+
+static void icrc_counted(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_ICRC_ERRORS, 0, 1);
+}
+
+static void icrc_captured(struct fabric_run *f)
+{
+	no_counters(f);
+	f->flow[1][0].icrc_good--;
+	f->flow[1][0].icrc_bad++;
+}
+
+static void wrong_bytes(struct fabric_run *f)
+{
+	f->pair[0].server.mismatches = 1;
+}
+
+static void congested(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_PFC_RX_FRAMES, 3, 12);
+}
+
+static void pause_on_lossy(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_PFC_RX_FRAMES, 5, 12);
+}
+
+static void idle_pause(struct fabric_run *f)
+{
+	for (unsigned int r = READ_QUIET_AFTER; r < READ_COUNT; r++)
+		f->port[1].reading[r].value[METRIC_PFC_TX_FRAMES][3] += 5;
+}
+
+static void nothing_arrives(struct fabric_run *f)
+{
+	f->pair[1].server.messages = 0;
+	died(f);
+}
+
+static void nothing_large_arrives(struct fabric_run *f)
+{
+	nothing_arrives(f);
+	f->flow[0][1].max_payload = 0;
+}
+
+static void small_messages(struct fabric_run *f)
+{
+	f->fabric.message_bytes = 1024;
+}
+
+/* clang-format off */
+static const struct rule_case cases[] = {
+	{ "RC-QOS-006", NULL, "h2", VERDICT_PASS, "DSCP 26" },
+	{ "RC-QOS-006", cnps, "h2", VERDICT_PASS, NULL },
+	{ "RC-QOS-006", wrong_dscp, "h2", VERDICT_FAIL, "DSCP 0, the profile wants 26"},
+	{ "RC-QOS-006", wrong_dscp_and_slow, "h2", VERDICT_FAIL, NULL },
+	{ "RC-QOS-006", wrong_dscp, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-006", gsi, "h2", VERDICT_INCONCLUSIVE, "no RoCE packet" },
+	{ "RC-QOS-006", no_capture, "h2", VERDICT_INCONCLUSIVE, "not permitted" },
+	{ "RC-QOS-006", too_slow, "h2", VERDICT_INCONCLUSIVE, "RC-META-002" },
+	{ "RC-QOS-006", capture_drops, "h2", VERDICT_INCONCLUSIVE, "RC-META-004" },
+	{ "RC-QOS-006", not_run, "h2", VERDICT_INCONCLUSIVE, "no route to host" },
+	{ "RC-QOS-006", no_traffic, "h2", VERDICT_SKIP, "no traffic" },
+	{ "RC-QOS-007", NULL, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-007", rewritten, "h1", VERDICT_FAIL, "DSCP 26 of h2 arrives as 8" },
+	{ "RC-QOS-007", one_end_captured, "h1", VERDICT_INCONCLUSIVE, "both ends" },
+	{ "RC-QOS-007", other_qp, "h1", VERDICT_INCONCLUSIVE, "both ends" },
+	{ "RC-QOS-008", NULL, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-008", cnps, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-008", marked_on_the_way, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-008", ecn_cleared, "h1", VERDICT_FAIL, "from h2" },
+	{ "RC-QOS-008", sent_not_ect, "h1", VERDICT_SKIP, "h2 sends Not-ECT" },
+	{ "RC-QOS-008", one_end_captured, "h1", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-QOS-011", NULL, "h2", VERDICT_PASS, "priority 3" },
+	{ "RC-QOS-011", arrives_and_more, "h2", VERDICT_PASS, NULL },
+	{ "RC-QOS-011", arrives_elsewhere, "h2", VERDICT_FAIL, "priority 5, wanted 3" },
+	{ "RC-QOS-011", arrives_unseen, "h2", VERDICT_INCONCLUSIVE, "did not see" },
+	{ "RC-QOS-011", delivers_nothing, "h2", VERDICT_INCONCLUSIVE, "nothing was delivered" },
+	{ "RC-QOS-011", no_counters, "h2", VERDICT_INCONCLUSIVE, "does not count" },
+	{ "RC-QOS-011", no_readings, "h2", VERDICT_INCONCLUSIVE, "were not read" },
+	{ "RC-ECN-004", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-ECN-004", cnps, "h2", VERDICT_PASS, NULL },
+	{ "RC-ECN-004", sent_not_ect, "h2", VERDICT_FAIL, "leaves Not-ECT" },
+	{ "RC-ECN-004", tos_not_ect, "h2", VERDICT_FAIL, "ToS 104" },
+	{ "RC-ECN-004", profile_not_ect, "h2", VERDICT_FAIL, "profile itself" },
+	{ "RC-ECN-004", blind_tos, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-ECN-006", NULL, "h2", VERDICT_SKIP, "nothing to answer" },
+	{ "RC-ECN-006", ce_answered, "h2", VERDICT_PASS, NULL },
+	{ "RC-ECN-006", ce_seen, "h2", VERDICT_FAIL, "40 packets" },
+	{ "RC-ECN-006", ce_captured, "h2", VERDICT_FAIL, "100 packets" },
+	{ "RC-ECN-006", blind, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TRN-001", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-001", gaps, "h2", VERDICT_FAIL, "3 gaps" },
+	{ "RC-TRN-001", gaps_and_slow, "h2", VERDICT_FAIL, NULL },
+	{ "RC-TRN-001", gaps_of_rnr, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-001", gaps_beside_rnr_on_hardware, "h2", VERDICT_FAIL, NULL },
+	{ "RC-TRN-001", rnr_to_death, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-001", answers_missed, "h2", VERDICT_FAIL, "2 answers missed" },
+	{ "RC-TRN-001", naks, "h2", VERDICT_FAIL, "2 sequence NAKs" },
+	{ "RC-TRN-001", spurious, "h2", VERDICT_WARN, "18 retries" },
+	{ "RC-TRN-001", spurious_all_came, "h2", VERDICT_PASS, "18 retries, but all 4070 packets" },
+	{ "RC-TRN-001", spurious_one_missing, "h2", VERDICT_WARN, "1 of 4070 packets never came" },
+	{ "RC-TRN-001", spurious_sent_unknown, "h2", VERDICT_WARN, "or a lost last packet" },
+	{ "RC-TRN-001", spurious_more_came, "h2", VERDICT_WARN, "or a lost last packet" },
+	{ "RC-TRN-001", spurious_all_came_on_hardware, "h2", VERDICT_WARN, "or a lost last packet" },
+	{ "RC-TRN-001", died, "h2", VERDICT_FAIL, "1 connections died" },
+	{ "RC-TRN-001", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TRN-001", too_slow, "h2", VERDICT_INCONCLUSIVE, "RC-META-002" },
+	{ "RC-TRN-004", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-004", rnr, "h2", VERDICT_WARN, "4 RNR" },
+	{ "RC-TRN-004", rnr_died, "h1", VERDICT_WARN, NULL },
+	{ "RC-TRN-004", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TRN-006", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-006", icrc_counted, "h2", VERDICT_FAIL, "1 packets" },
+	{ "RC-TRN-006", icrc_captured, "h2", VERDICT_FAIL, "ICRC" },
+	{ "RC-TRN-006", wrong_bytes, "h2", VERDICT_FAIL, "wrong contents" },
+	{ "RC-TRN-006", blind, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TRN-007", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-007", discards, "h2", VERDICT_FAIL, "8 RoCE packets" },
+	{ "RC-TRN-007", only_port_discards, "h2", VERDICT_WARN, "any protocol" },
+	{ "RC-TRN-007", only_port_discards, "h1", VERDICT_PASS, NULL },
+	{ "RC-TRN-007", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-PFC-010", NULL, "h2", VERDICT_INCONCLUSIVE, "no congestion was made" },
+	{ "RC-PFC-010", congested, "h2", VERDICT_PASS, NULL },
+	{ "RC-PFC-010", gaps, "h2", VERDICT_FAIL, "lost or overtaken on lossless priority 3" },
+	{ "RC-PFC-010", discards, "h2", VERDICT_FAIL, "lost on lossless priority 3" },
+	{ "RC-PFC-010", no_counters, "h2", VERDICT_INCONCLUSIVE, "counts neither" },
+	{ "RC-PFC-012", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-PFC-012", congested, "h2", VERDICT_PASS, NULL },
+	{ "RC-PFC-012", pause_on_lossy, "h2", VERDICT_FAIL, "priority 5" },
+	{ "RC-PFC-012", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-PFC-013", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-PFC-013", congested, "h2", VERDICT_PASS, NULL },
+	{ "RC-PFC-013", idle_pause, "h2", VERDICT_WARN, "priority 3" },
+	{ "RC-PFC-013", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-MTU-003", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-MTU-003", nothing_large_arrives, "h2", VERDICT_FAIL, "4096 bytes do not reach h1" },
+	{ "RC-MTU-003", nothing_arrives, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-MTU-003", small_messages, "h2", VERDICT_INCONCLUSIVE, "message_bytes" },
+};
+/* clang-format on */
+
+static void test_cases(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		check_case(&cases[i]);
+}
+
+static void test_coverage(void **state)
+{
+	static const char *const groups[] = {"RC-QOS-006", "RC-QOS-007", "RC-QOS-008",
+					     "RC-QOS-011", "RC-ECN",	 "RC-TRN",
+					     "RC-PFC-01",  "RC-MTU-003", NULL};
+
+	(void)state;
+	check_coverage(cases, ARRAY_SIZE(cases), groups, NULL);
+}
+
+/* Loss on the way to h2 is seen at both ends and is one leading finding. */
+static void test_loss_is_one_finding(void **state)
+{
+	static struct fabric_run f;
+	struct findings all;
+	unsigned int leads = 0;
+
+	(void)state;
+	good_run(&f);
+	gaps(&f);
+	grow(&f, 0, METRIC_SEQ_NAK_RX, 0, 3);
+	assert_int_equal(rules_run(&f.fabric, &f.run, &all), 0);
+	for (size_t i = 0; i < all.count; i++) {
+		if (!finding_violated(&all.list[i]) || all.list[i].caused_by >= 0)
+			continue;
+		assert_string_equal(all.list[i].rule->id, "RC-PFC-010");
+		assert_string_equal(all.list[i].host, "h2");
+		leads++;
+	}
+	assert_int_equal(leads, 1);
+	findings_clear(&all);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_loss_is_one_finding),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The verdict of an incast from literals: not stressed is no pass, a pause makes one, a loss at any
+ * port fails, and what came to the client's priorities is the sum of all servers.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/traffic/incast_verdict.h"
+#include "tests/unit/fixture/soft_port.h"
+
+#define S	 UINT64_C(1000000000)
+#define SERVERS	 3u
+#define MESSAGES 100u
+#define BYTES	 65536u
+#define MTU	 4096u
+#define PACKETS	 (MESSAGES * BYTES / MTU)
+
+struct scene {
+	struct incast in;
+	struct incast_one one[SERVERS];
+	struct port port[SERVERS + 1];
+	struct traffic_class_result result[SERVERS][SIDES];
+	struct incast_verdict v;
+};
+
+/* What a port has counted before and after the load. */
+static void read_port(struct observation *o, uint64_t came, uint64_t sent, uint64_t prio3,
+		      uint64_t gaps, uint64_t pauses)
+{
+	struct counters c;
+
+	counters_clear(&c);
+	c.has[METRIC_OUT_OF_SEQUENCE] = c.has[METRIC_SEQ_NAK_RX] = 1;
+	c.has[METRIC_RDMA_RX_PACKETS] = c.has[METRIC_RDMA_TX_PACKETS] = 1;
+	c.has[METRIC_PRIO_RX_PACKETS] = c.has[METRIC_PFC_RX_FRAMES] = 0xff;
+	c.when_ns = 10 * S;
+	observe_put(o, READ_LOAD_BEFORE, &c);
+	c.when_ns = 20 * S;
+	c.value[METRIC_RDMA_RX_PACKETS][0] = came;
+	c.value[METRIC_RDMA_TX_PACKETS][0] = sent;
+	c.value[METRIC_PRIO_RX_PACKETS][3] = prio3;
+	c.value[METRIC_OUT_OF_SEQUENCE][0] = gaps;
+	c.value[METRIC_PFC_RX_FRAMES][3] = pauses;
+	observe_put(o, READ_LOAD_AFTER, &c);
+}
+
+static void make_probe(struct scene *s, unsigned int i)
+{
+	struct two_ended *t = &s->one[i].t;
+	char host[8];
+
+	snprintf(host, sizeof(host), "h%u", i + 2);
+	for (unsigned int side = 0; side < SIDES; side++) {
+		struct traffic_class_result *r = &s->result[i][side];
+
+		intervals_begin(&r->goodput, S);
+		t->spec[side].class_count = 1;
+		t->spec[side].class[0] = (struct traffic_class){
+			.tos = 104,
+			.direction = TRAFFIC_BACKWARD,
+			.qps = 1,
+			.message_bytes = BYTES,
+		};
+		t->ends.port[side] = &s->port[side ? i + 1 : 0];
+		observe_port(&t->seen[side], side ? host : "h1", t->ends.port[side]);
+		t->report[side].class_count = 1;
+		t->report[side].class = r;
+		t->report[side].total.bytes = MESSAGES * BYTES;
+		t->report[side].total.mtu = MTU;
+		t->has_report[side] = true;
+	}
+	s->result[i][SIDE_SERVER].messages = s->result[i][SIDE_CLIENT].arrived = MESSAGES;
+	s->result[i][SIDE_SERVER].bytes = s->result[i][SIDE_CLIENT].arrived_bytes = MESSAGES *
+										    BYTES;
+	t->ran = true;
+}
+
+/* Each server sends the same, and is answered with a packet a message. */
+static struct scene *make(uint64_t gaps, uint64_t pauses)
+{
+	struct scene *s = calloc(1, sizeof(*s));
+
+	s->in = (struct incast){SERVERS, s->one};
+	for (unsigned int i = 0; i <= SERVERS; i++)
+		make_soft_port(&s->port[i]);
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		make_probe(s, i);
+		read_port(&s->one[i].t.seen[SIDE_CLIENT], SERVERS * PACKETS, SERVERS * MESSAGES,
+			  SERVERS * PACKETS, gaps, 0);
+		read_port(&s->one[i].t.seen[SIDE_SERVER], MESSAGES, PACKETS, MESSAGES, 0,
+			  i == 1 ? pauses : 0);
+	}
+	return s;
+}
+
+static void judge(struct scene *s, enum verdict want)
+{
+	struct err e = {0};
+
+	if (incast_judge(&s->in, &s->v, &e))
+		fail_msg("%s", e.text);
+	if (s->v.v.verdict != want)
+		fail_msg("%s: %s", verdict_word(s->v.v.verdict),
+			 s->v.v.count ? s->v.v.reason[0].text : "");
+}
+
+static void test_stress(void **state)
+{
+	struct scene *s = make(0, 0);
+
+	(void)state;
+	judge(s, VERDICT_INCONCLUSIVE);
+	assert_true(traffic_verdict_has(&s->v.v, REASON_NOT_STRESSED));
+	assert_int_equal(s->v.v.count, 1);
+	free(s);
+	s = make(0, 7);
+	judge(s, VERDICT_PASS);
+	assert_int_equal(s->v.in.end_count, SERVERS + 1);
+	assert_int_equal(s->v.arrival.wanted[3], SERVERS * PACKETS);
+	free(s);
+}
+
+static void test_loss(void **state)
+{
+	struct scene *s = make(2, 7);
+
+	(void)state;
+	judge(s, VERDICT_FAIL);
+	assert_true(traffic_verdict_has(&s->v.v, REASON_LOST));
+	assert_int_equal(s->v.v.reason[0].end, 0);
+	free(s);
+	s = make(0, 7); /* a packet of one server is missing, and somebody had to repeat */
+	s->one[0].t.seen[SIDE_CLIENT].reading[READ_LOAD_AFTER].value[METRIC_RDMA_RX_PACKETS][0]--;
+	for (unsigned int r = 0; r < READ_COUNT; r++)
+		s->one[2].t.seen[SIDE_SERVER].reading[r].has[METRIC_RETRANSMITS] = 1;
+	s->one[2].t.seen[SIDE_SERVER].reading[READ_LOAD_AFTER].value[METRIC_RETRANSMITS][0] = 1;
+	judge(s, VERDICT_FAIL);
+	assert_true(traffic_verdict_has(&s->v.v, REASON_LOST));
+	free(s);
+}
+
+static void test_wrong_priority(void **state)
+{
+	struct scene *s = make(0, 7);
+	struct counters *after = &s->one[0].t.seen[SIDE_CLIENT].reading[READ_LOAD_AFTER];
+
+	(void)state;
+	after->value[METRIC_PRIO_RX_PACKETS][0] = PACKETS; /* one server's came in another one */
+	after->value[METRIC_PRIO_RX_PACKETS][3] -= PACKETS;
+	judge(s, VERDICT_FAIL);
+	assert_true(traffic_verdict_has(&s->v.v, REASON_WRONG_PRIORITY));
+	free(s);
+}
+
+/* A server whose map sends the DSCP in another priority, and a client that counts all in one: in
+ * whichever order the servers are named. */
+static void test_maps_differ(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		struct scene *s = make(0, 7);
+
+		s->port[i + 1].qos.dscp_prio[26] = 4;
+		judge(s, VERDICT_FAIL);
+		assert_true(traffic_verdict_has(&s->v.v, REASON_WRONG_PRIORITY));
+		assert_int_equal(s->v.v.reason[0].class, 0);
+		assert_non_null(strstr(s->v.v.reason[0].text,
+				       "DSCP 26 belongs to priority 4 and is counted in "
+				       "priority 3"));
+		assert_int_equal(s->v.in.lossless, 1 << 3 | 1 << 4);
+		assert_int_equal(s->v.arrival.wanted[3], (SERVERS - 1) * PACKETS);
+		free(s);
+	}
+}
+
+/* Every class in every priority has its row; the last one's is not lost. */
+static void test_many_rows(void **state)
+{
+	struct scene *s = make(0, 7);
+	struct traffic_class_result *r[SERVERS];
+
+	(void)state;
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		r[i] = calloc(TRAFFIC_CLASSES_MAX, sizeof(*r[i]));
+		for (unsigned int side = 0; side < SIDES; side++) {
+			struct traffic_spec *spec = &s->one[i].t.spec[side];
+
+			spec->class_count = TRAFFIC_CLASSES_MAX;
+			for (unsigned int c = 1; c < TRAFFIC_CLASSES_MAX; c++)
+				spec->class[c] = spec->class[0];
+		}
+		r[i][TRAFFIC_CLASSES_MAX - 1] = s->result[i][SIDE_CLIENT];
+		s->one[i].t.report[SIDE_CLIENT].class = r[i];
+		s->one[i].t.report[SIDE_CLIENT].class_count = TRAFFIC_CLASSES_MAX;
+	}
+	s->port[SERVERS].qos.dscp_prio[26] = 4;
+	judge(s, VERDICT_FAIL);
+	assert_true(traffic_verdict_has(&s->v.v, REASON_WRONG_PRIORITY));
+	assert_int_equal(s->v.v.reason[0].class, TRAFFIC_CLASSES_MAX - 1);
+	for (unsigned int i = 0; i < SERVERS; i++)
+		free(r[i]);
+	free(s);
+}
+
+/* One probe whose priorities are not known: each counts. */
+static void test_priorities_unknown(void **state)
+{
+	(void)state;
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		struct scene *s = make(0, 7);
+
+		s->port[0].qos.has = s->port[i + 1].qos.has = 0;
+		judge(s, VERDICT_PASS);
+		assert_int_equal(s->v.in.lossless, 0);
+		free(s);
+	}
+}
+
+/* TCP beside the incast: of one server nothing came, and it is named; pauses of TCP's priority are
+ * no sign. */
+static void test_tcp(void **state)
+{
+	struct traffic_tcp_result tcp[SERVERS][SIDES] = {0};
+	struct scene *s = make(0, 7);
+	const struct verdict_reason *r;
+
+	(void)state;
+	for (unsigned int i = 0; i < SERVERS; i++) {
+		struct two_ended *t = &s->one[i].t;
+
+		tcp[i][SIDE_SERVER].sent_bytes = tcp[i][SIDE_CLIENT].arrived_bytes = BYTES;
+		for (unsigned int side = 0; side < SIDES; side++) {
+			t->spec[side].tcp_count = 1;
+			t->spec[side].tcp[0] = (struct traffic_tcp){
+				.tos = 192, .direction = TRAFFIC_BACKWARD, .streams = 2};
+			t->report[side].tcp_count = 1;
+			t->report[side].tcp = &tcp[i][side];
+		}
+	}
+	judge(s, VERDICT_PASS);
+	assert_int_equal(s->v.in.tcp, 1 << 0);
+	tcp[1][SIDE_CLIENT].arrived_bytes = 0;
+	judge(s, VERDICT_INCONCLUSIVE);
+	r = &s->v.v.reason[0];
+	assert_int_equal(r->kind, REASON_BACKGROUND);
+	assert_string_equal(r->text, "h1, with h3: nothing arrived of TCP 0: the port was not "
+				     "tested with it");
+	tcp[1][SIDE_CLIENT].arrived_bytes = BYTES;
+	tcp[2][SIDE_CLIENT].broken = 1;
+	judge(s, VERDICT_INCONCLUSIVE);
+	assert_non_null(strstr(s->v.v.reason[0].text, "h1, with h4: 1 of 2 streams of TCP 0"));
+	free(s);
+}
+
+/* What one server's messages are is told with its name. */
+static void test_wrong_data(void **state)
+{
+	struct scene *s = make(0, 7);
+
+	(void)state;
+	s->result[2][SIDE_CLIENT].mismatches = 3;
+	judge(s, VERDICT_FAIL);
+	assert_non_null(strstr(s->v.v.reason[0].text, "h1, with h4: 3 messages of class 0"));
+	free(s);
+}
+
+/* The first probe could not read: another one's reading of the same port does. One that was lost
+ * makes it partial, and one that never began nothing to judge. */
+static void test_parts(void **state)
+{
+	struct scene *s = make(0, 7);
+	struct err e = {0};
+
+	(void)state;
+	s->one[0].t.seen[SIDE_CLIENT].has = 0;
+	judge(s, VERDICT_PASS);
+	s->one[1].t.partial = true;
+	judge(s, VERDICT_INCONCLUSIVE);
+	assert_true(traffic_verdict_has(&s->v.v, REASON_ABORTED));
+	s->one[2].t.ran = false;
+	assert_int_equal(incast_judge(&s->in, &s->v, &e), -EINVAL);
+	free(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_stress),	       cmocka_unit_test(test_loss),
+		cmocka_unit_test(test_wrong_priority), cmocka_unit_test(test_maps_differ),
+		cmocka_unit_test(test_many_rows),      cmocka_unit_test(test_priorities_unknown),
+		cmocka_unit_test(test_parts),	       cmocka_unit_test(test_tcp),
+		cmocka_unit_test(test_wrong_data),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
