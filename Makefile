@@ -36,9 +36,13 @@ FUZZ  := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/
 SLOW  := $(addprefix $(BUILD)/unit/,dcb/apply/test_deadman probe/traffic/test_traffic_loss probe/traffic/test_traffic_run \
                   probe/agent/test_agent_starved probe/traffic/test_traffic_throttle probe/io/test_gate \
                   probe/coord/test_agent_stream dcb/apply/test_plan_apply capture/test_truth)
-SWITCH_UNITS := $(patsubst tests/lab/switch/test/%.c,$(BUILD)/unit/switch/%,$(sort $(wildcard tests/lab/switch/test/test_*.c)))
-UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(sort $(wildcard tests/unit/*/test_*.c tests/unit/*/*/test_*.c))) $(SWITCH_UNITS)
+UNIT_DIRS := tests/unit/* tests/unit/*/* tests/lab/switch/test
+UNIT_SRCS := $(sort $(wildcard $(UNIT_DIRS:%=%/test_*.c)))
+SWITCH_UNITS := $(patsubst tests/lab/switch/test/%.c,$(BUILD)/unit/switch/%,$(filter tests/lab/%,$(UNIT_SRCS)))
+UNITS := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(filter tests/unit/%,$(UNIT_SRCS))) $(SWITCH_UNITS)
 UNITS := $(filter $(UNITS),$(SLOW)) $(filter-out $(SLOW),$(UNITS)) $(FUZZ)
+# What unit programs share; each takes of it what it names.
+FIXTURES := $(patsubst %.c,$(BUILD)/%.o,$(sort $(filter-out $(UNIT_SRCS),$(wildcard $(UNIT_DIRS:%=%/*.c)))))
 TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/tools/*.c)) $(BUILD)/tools/capgen
 CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
@@ -55,7 +59,7 @@ LAB_TESTS := $(sort $(filter-out $(CHECK_TESTS) $(FABRIC_TESTS) $(BESIDE_TESTS),
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
-PROGRAM = $(Q)mkdir -p $(@D) && echo "  CC  $@" && $(COMPILE) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(filter %/shared.a,$^) $(LIB) $(PKG_LIBS) $(LDLIBS)
+PROGRAM = $(Q)mkdir -p $(@D) && echo "  CC  $@" && $(COMPILE) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(filter-out $(LIB),$(filter %.a,$^)) $(LIB) $(PKG_LIBS) $(LDLIBS)
 # What fuzz targets share: mutators, and what several do with an input.
 FUZZ_SHARED := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz/fuzz_% tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c)))
 # What runs a fuzz target; nothing where LDFLAGS=-fsanitize=fuzzer brings it.
@@ -72,10 +76,12 @@ $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D) && echo "  CC  $@"
 	$(Q)$(COMPILE) -c -o $@ $<
 
-$(BUILD)/unit/%: tests/unit/%.c $(LIB)
+$(BUILD)/unit/%: tests/unit/%.c $(BUILD)/unit/fixture.a $(LIB)
 	$(PROGRAM) -lcmocka
-$(BUILD)/unit/switch/%: tests/lab/switch/test/%.c $(LIB)
+$(BUILD)/unit/switch/%: tests/lab/switch/test/%.c $(BUILD)/unit/fixture.a $(LIB)
 	$(PROGRAM) -lcmocka
+$(BUILD)/unit/fixture.a: $(FIXTURES)
+	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(LIB)
 	$(PROGRAM)
 $(FUZZ): $(FUZZ_MAIN) $(BUILD)/fuzz/shared.a
@@ -89,7 +95,7 @@ $(BUILD)/tools/capgen: $(CAPGEN)
 $(BUILD)/rocecheck $(BUILD)/labswitch $(BUILD)/tools/capgen: $(LIB)
 	@mkdir -p $(@D) && echo "  LD  $@"
 	$(Q)$(CC) $(HARDEN) $(CFLAGS) $(HARDEN_LINK) $(LDFLAGS) -o $@.tmp $(filter %.o,$^) $(LIB) $(PKG_LIBS) $(LDLIBS) && mv $@.tmp $@
-$(BUILD)/bench/%: tests/bench/%.c $(LIB) $(filter-out %/main.o,$(SWITCH))
+$(BUILD)/bench/%: tests/bench/%.c $(BUILD)/unit/fixture.a $(LIB) $(filter-out %/main.o,$(SWITCH))
 	$(PROGRAM)
 $(BUILD)/tools/%: tests/lab/tools/%.c
 	@mkdir -p $(@D) && echo "  CC  $@"
@@ -147,4 +153,4 @@ install: all
 
 .PHONY: all setup setup-lab setup-soak unit units check lab-check fabric-check soak lab demo bench layers install clean
 .DELETE_ON_ERROR:
--include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(CAPGEN:.o=.d) $(UNITS:=.d) $(FUZZ_SHARED:.o=.d)
+-include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(CAPGEN:.o=.d) $(UNITS:=.d) $(FIXTURES:.o=.d) $(FUZZ_SHARED:.o=.d)

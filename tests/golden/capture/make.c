@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes the capture files of this folder; they are committed, this is where they come from:
- *   gcc -I. -o build/make-captures tests/golden/capture/make.c && build/make-captures
+ *   gcc -I. -o build/make-captures tests/golden/capture/make.c tests/unit/fixture/*_frames.c &&
+ *       build/make-captures
  * Run it from the root after a change, then GOLDEN_UPDATE=1 bats tests/golden/capture.bats, and
  * read the difference.
  */
@@ -96,7 +97,7 @@ static void every_opcode(void)
 	unsigned int i;
 
 	out_open(&o, "opcodes.pcap", 1, 65535);
-	for (i = 0; i < FRAME_OPCODES; i++) {
+	for (i = 0; i < frame_opcode_count; i++) {
 		frame_of_opcode(i, NET_IPV4, 0, &f);
 		out_bytes(&o, f.bytes, f.len);
 	}
@@ -134,7 +135,7 @@ static void management(void)
 
 	for (k = 0; k < 2; k++) {
 		out_open(&o, names[k], 1, snaplens[k]);
-		for (i = 0; i < CM_FRAME_SPECS; i++) {
+		for (i = 0; i < cm_frame_spec_count; i++) {
 			cm_frame(&cm_frame_specs[i], (enum frame_net)(i % 3), &f);
 			out_bytes(&o, f.bytes, f.len);
 		}
@@ -151,7 +152,7 @@ static void mirrored(void)
 	unsigned int i;
 
 	out_open(&o, "mirror.pcap", 1, 65535);
-	for (i = 0; i < TUNNEL_SPECS; i++) {
+	for (i = 0; i < tunnel_spec_count; i++) {
 		frame_of_opcode(6 + i, NET_IPV4, tunnel_specs[i].ip ? 0 : 1, &in);
 		tunnel_build(&tunnel_specs[i], i & 1, &in, in.len, &f);
 		out_bytes(&o, f.bytes, f.len);

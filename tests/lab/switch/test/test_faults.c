@@ -26,7 +26,7 @@ static void send_hundred(struct scene *s)
 
 		if (k < FRAMES)
 			assert_int_equal(send_frame(s, 0, 1, 2, 7), 0);
-		step(s);
+		step_switch(s);
 		read_host(s, 1, 0);
 		if (k < FRAMES || h->received > before || s->lab->late_count ||
 		    s->lab->held[0].frame)
@@ -57,7 +57,7 @@ static void check_frame_case(struct scene *s, const struct frame_case *c)
 	const struct host *h = &s->host[1];
 
 	s->host[0].opcode = c->opcode ? c->opcode : 0x0a;
-	add(s, c->fault);
+	add_fault(s, c->fault);
 	go_to(s, BEFORE_S);
 	assert_int_equal(stat_of(s, "active"), 0);
 	expect_healthy(s, c->fault);
@@ -140,7 +140,7 @@ static void test_reorder_by_time(void **state)
 	(void)state;
 	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
 	introduce(&s);
-	add(&s, "\"kind\":\"reorder\",\"every\":10,\"delay\":\"3ms\",\"direction\":\"out\"");
+	add_fault(&s, "\"kind\":\"reorder\",\"every\":10,\"delay\":\"3ms\",\"direction\":\"out\"");
 	go_to(&s, DURING_S);
 	send_hundred(&s);
 	assert_int_equal(s.host[1].received, FRAMES);
@@ -162,13 +162,13 @@ static void test_held_is_not_lost(void **state)
 	(void)state;
 	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
 	introduce(&s);
-	add(&s, "\"kind\":\"reorder\",\"window\":9,\"delay\":\"1h\",\"direction\":\"in\"");
+	add_fault(&s, "\"kind\":\"reorder\",\"window\":9,\"delay\":\"1h\",\"direction\":\"in\"");
 	for (unsigned int cleared = 0; cleared < 2; cleared++) {
 		go_to(&s, DURING_S);
 		s.host[1].received = 0;
 		assert_int_equal(send_frame(&s, 0, 1, 2, 7), 0);
 		for (unsigned int i = 0; i < 20; i++)
-			step(&s);
+			step_switch(&s);
 		read_host(&s, 1, 0);
 		assert_int_equal(s.host[1].received, 0);
 		assert_non_null(s.lab->held[0].frame);
@@ -177,7 +177,7 @@ static void test_held_is_not_lost(void **state)
 		else
 			go_to(&s, AFTER_S);
 		for (unsigned int i = 0; i < 20; i++)
-			step(&s);
+			step_switch(&s);
 		read_host(&s, 1, 0);
 		assert_int_equal(s.host[1].received, 1);
 	}
@@ -192,12 +192,12 @@ static void test_delay(void **state)
 	(void)state;
 	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
 	introduce(&s);
-	add(&s, "\"kind\":\"delay\",\"delay\":\"30ms\",\"direction\":\"in\"");
+	add_fault(&s, "\"kind\":\"delay\",\"delay\":\"30ms\",\"direction\":\"in\"");
 	go_to(&s, DURING_S);
 	s.host[1].received = 0;
 	assert_int_equal(send_frame(&s, 0, 1, 2, 7), 0);
 	for (begin_ns = s.lab->now_ns; !s.host[1].received; read_host(&s, 1, 0))
-		step(&s);
+		step_switch(&s);
 	assert_true(s.lab->now_ns - begin_ns >= 30 * NS_PER_MS);
 	close_scene(&s);
 }
@@ -217,12 +217,12 @@ static void overload(struct scene *s)
 		for (unsigned int i = 0; i < 2; i++)
 			while (!(s->host[i].paused >> 3 & 1) && !send_frame(s, i, 2, 2, 1))
 				;
-		step(s);
+		step_switch(s);
 		for (unsigned int i = 0; i < 3; i++)
 			read_host(s, i, 0);
 	}
 	for (unsigned int k = 0; k < 20000 && held(s); k++) {
-		step(s);
+		step_switch(s);
 		for (unsigned int i = 0; i < 3; i++)
 			read_host(s, i, 0);
 	}
@@ -244,7 +244,7 @@ static void check_buffer_case(const struct buffer_case *c)
 
 	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
 	introduce(&s);
-	add(&s, c->fault);
+	add_fault(&s, c->fault);
 	go_to(&s, BEFORE_S);
 	overload(&s);
 	assert_int_equal(drops(&s), 0);
@@ -292,14 +292,14 @@ static void test_pause_ignored(void **state)
 	(void)state;
 	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
 	introduce(&s);
-	add(&s, "\"kind\":\"pfc_off\",\"port\":\"p3\"");
+	add_fault(&s, "\"kind\":\"pfc_off\",\"port\":\"p3\"");
 	go_to(&s, DURING_S);
 	pfc_frame_make(mac, 8, quanta, pfc);
 	assert_int_equal(sendto(s.host[2].fd, pfc, 60, 0, (struct sockaddr *)&s.host[2].to,
 				sizeof(s.host[2].to)),
 			 60);
 	for (unsigned int i = 0; i < 10; i++)
-		step(&s);
+		step_switch(&s);
 	assert_int_equal(stats_of(&s, 2)->pfc_received, 1);
 	assert_int_equal(stats_of(&s, 2)->pfc_ignored, 1);
 	assert_int_equal(s.lab->port[2].paused, 0);
@@ -316,12 +316,12 @@ static void test_storm(void **state)
 	(void)state;
 	open_scene(&s, 3, INCAST("      pfc: [3]\n"));
 	introduce(&s);
-	add(&s, "\"kind\":\"pause_storm\",\"port\":\"p3\",\"prio\":[3]");
+	add_fault(&s, "\"kind\":\"pause_storm\",\"port\":\"p3\",\"prio\":[3]");
 	go_to(&s, BEFORE_S);
 	assert_int_equal(s.host[2].pfc_frames, 0);
 	go_to(&s, DURING_S);
 	for (uint64_t end = s.lab->now_ns + 400 * NS_PER_MS; s.lab->now_ns < end;) {
-		step(&s);
+		step_switch(&s);
 		read_host(&s, 2, 0);
 	}
 	heard = s.host[2].pfc_frames;
@@ -331,7 +331,7 @@ static void test_storm(void **state)
 	assert_int_equal(stats_of(&s, 2)->pfc_xoff_sent, heard);
 	assert_int_equal(s.host[0].pfc_frames, 0);
 	go_to(&s, AFTER_S);
-	for (uint64_t end = s.lab->now_ns + 200 * NS_PER_MS; s.lab->now_ns < end; step(&s))
+	for (uint64_t end = s.lab->now_ns + 200 * NS_PER_MS; s.lab->now_ns < end; step_switch(&s))
 		read_host(&s, 2, 0);
 	assert_int_equal(s.host[2].pfc_frames, heard);
 	close_scene(&s);
@@ -346,7 +346,7 @@ static void hear(struct scene *s)
 	memset(&h->heard, 0, sizeof(h->heard));
 	s->lab->port[0].lldp_next_ns = 0;
 	for (unsigned int k = 0; k < 10; k++) {
-		step(s);
+		step_switch(s);
 		read_host(s, 0, 0);
 	}
 }
@@ -365,7 +365,7 @@ static void check_lldp_case(struct scene *s, const struct lldp_case *c)
 	const struct lldp_case *phases[] = {&healthy, c, &healthy};
 	static const unsigned int when[] = {BEFORE_S, DURING_S, AFTER_S};
 
-	add(s, c->fault);
+	add_fault(s, c->fault);
 	for (unsigned int i = 0; i < 3; i++) {
 		const struct lldp_peer *h = &s->host[0].heard;
 

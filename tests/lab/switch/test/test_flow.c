@@ -21,7 +21,7 @@ static void pause_port3(struct scene *s, bool stop)
 
 	pfc_frame_make(mac3, 8, quanta, pfc);
 	send_bytes(s, 2, pfc, sizeof(pfc));
-	step(s);
+	step_switch(s);
 }
 
 static uint64_t number_at(const json_t *o, const char *key)
@@ -68,7 +68,7 @@ static void test_occupancy(void **state)
 
 		f[11] = i % 2 + 1;
 		send_bytes(&s, i % 2, f, len);
-		step(&s);
+		step_switch(&s);
 		bytes[i % 2] += len;
 		expect_held(&s, bytes, i + 1);
 	}
@@ -77,12 +77,12 @@ static void test_occupancy(void **state)
 	for (unsigned int i = 0; i < 30000 && s.lab->port[2].sched.queue[3].frames; i++) {
 		uint8_t buf[FRAME_MAX];
 
-		step(&s);
+		step_switch(&s);
 		while (recv(s.host[2].fd, buf, sizeof(buf), MSG_DONTWAIT) > 0)
 			;
 	}
 	for (unsigned int i = 0; i < 20; i++)
-		step(&s);
+		step_switch(&s);
 	expect_held(&s, (const uint64_t[2]){0}, 0);
 	close_scene(&s);
 }
@@ -116,16 +116,16 @@ static void test_red_marks(void **state)
 			variance += p * (1 - p);
 			assert_int_equal(send_frame(&s, 0, 2, 2, 1), 0);
 			while (s.lab->port[2].sched.queue[3].frames == i)
-				step(&s);
+				step_switch(&s);
 		}
 		pause_port3(&s, false);
 		while (s.lab->port[2].sched.queue[3].frames) {
-			step(&s);
+			step_switch(&s);
 			read_host(&s, 2, 0);
 		}
 	}
 	for (unsigned int i = 0; i < 10; i++, read_host(&s, 2, 0))
-		step(&s);
+		step_switch(&s);
 	marked = stats_of(&s, 2)->ecn_marked;
 	if ((marked - want) * (marked - want) > 16 * variance)
 		fail_msg("%.0f marked, %.1f expected, variance %.1f", marked, want, variance);
@@ -145,7 +145,7 @@ static void test_link_pause_sent(void **state)
 		for (unsigned int i = 0; i < 2; i++)
 			while (!s.host[i].paused && !send_frame(&s, i, 2, 2, 1))
 				;
-		step(&s);
+		step_switch(&s);
 		for (unsigned int i = 0; i < 3; i++)
 			read_host(&s, i, 0);
 	}
@@ -171,11 +171,11 @@ static void test_link_pause_obeyed(void **state)
 	for (unsigned int obeyed = 0; obeyed < 2; obeyed++) {
 		send_bytes(&s, 2, pause, sizeof(pause));
 		for (unsigned int i = 0; i < 5; i++)
-			step(&s);
+			step_switch(&s);
 		s.host[2].received = 0;
 		assert_int_equal(send_frame(&s, 0, 2, 2, 1), 0);
 		for (unsigned int i = 0; i < 20; i++)
-			step(&s);
+			step_switch(&s);
 		read_host(&s, 2, 0);
 		assert_int_equal(s.host[2].received, !obeyed);
 		assert_int_equal(s.lab->port[2].pause_ignored, 1);
@@ -185,7 +185,7 @@ static void test_link_pause_obeyed(void **state)
 	pause_frame_make(mac3, 0, pause);
 	send_bytes(&s, 2, pause, sizeof(pause));
 	for (unsigned int i = 0; i < 20; i++)
-		step(&s);
+		step_switch(&s);
 	read_host(&s, 2, 0);
 	assert_int_equal(s.host[2].received, 1);
 	close_scene(&s);
@@ -246,13 +246,13 @@ static void test_cee_heard(void **state)
 
 	(void)state;
 	open_scene(&s, 3, INCAST("      pfc: {3: on, 4: auto}\n      lldp: {dialect: cee}\n"));
-	step(&s);
+	step_switch(&s);
 	read_host(&s, 0, 0);
 	assert_int_equal(s.host[0].lldp_frames, 1);
 	assert_int_equal(pfc_enabled(&s.lab->port[1]), 0x08);
 	send_bytes(&s, 1, s.host[0].lldp, s.host[0].lldp_len);
 	for (unsigned int i = 0; i < 10; i++)
-		step(&s);
+		step_switch(&s);
 	assert_int_equal(s.lab->port[1].cee.pfc_prios, 0x18);
 	assert_false(s.lab->port[1].cee.pfc_willing);
 	assert_int_equal(s.lab->port[1].cee.seq, 1);
@@ -266,7 +266,7 @@ static uint32_t take_raw(struct scene *s, uint8_t buf[FRAME_MAX])
 	ssize_t len = -1;
 
 	for (unsigned int i = 0; i < 1000 && len < 0; i++) {
-		step(s);
+		step_switch(s);
 		len = recv(s->host[1].fd, buf, FRAME_MAX, MSG_DONTWAIT);
 	}
 	assert_true(len > 0);
@@ -320,7 +320,7 @@ static void test_ageing(void **state)
 		s.host[2].received = 0;
 		assert_int_equal(send_frame(&s, 0, 1, 2, 7), 0);
 		for (unsigned int i = 0; i < 10; i++)
-			step(&s);
+			step_switch(&s);
 		read_host(&s, 2, 0);
 		assert_int_equal(s.host[2].received, old); /* flooded when forgotten */
 		for (unsigned int i = 0; i < FDB_BUCKETS; i++)

@@ -175,7 +175,7 @@ static void throw_frames(struct scene *s, struct dice *d)
 			len = FRAME_MAX - 2 + roll(d, 2000);
 		(void)sendto(s->host[to].fd, buf, len, MSG_DONTWAIT,
 			     (struct sockaddr *)&s->host[to].to, sizeof(s->host[to].to));
-		step(s);
+		step_switch(s);
 		ignore(s);
 		assert_int_equal(queued_frames(s->lab) + s->lab->free_count + BATCH,
 				 s->lab->frame_count);
@@ -230,17 +230,17 @@ static void test_frames(void **state)
 	tell_switch(&s, "{\"op\":\"fault\",\"clear\":true}");
 	tell_switch(&s, "{\"op\":\"set\",\"path\":\"port.p2.tag\",\"value\":\"keep\"}");
 	for (unsigned int i = 0; i < 20000 && queued_frames(s.lab); i++) {
-		step(&s);
+		step_switch(&s);
 		ignore(&s);
 	}
 	assert_int_equal(queued_frames(s.lab), 0);
 	ignore(&s);
 	s.host[1].received = 0;
 	assert_int_equal(send_frame(&s, 1, 0, 2, 7), 0);
-	step(&s);
+	step_switch(&s);
 	assert_int_equal(send_frame(&s, 0, 1, 2, 7), 0);
 	for (unsigned int i = 0; i < 2000 && !s.host[1].received; i++) {
-		step(&s);
+		step_switch(&s);
 		read_host(&s, 1, 0);
 	}
 	assert_int_equal(s.host[1].received, 1);
@@ -283,7 +283,7 @@ static void test_requests(void **state)
 		refused += json_is_false(json_object_get(answer, "ok"));
 		json_decref(answer);
 		if (!(i % 16))
-			step(&s);
+			step_switch(&s);
 	}
 	assert_in_range(refused, REQUEST_ROUNDS / 3, REQUEST_ROUNDS * 9 / 10);
 	tell_switch(&s, "{\"op\":\"fault\",\"clear\":true}");
@@ -334,7 +334,7 @@ static bool is_closed(struct scene *s, int fd)
 	ssize_t n = -1;
 
 	for (unsigned int i = 0; i < 50 && n < 0; i++) {
-		step(s);
+		step_switch(s);
 		n = recv(fd, buf, sizeof(buf), 0);
 	}
 	return n == 0 || (n < 0 && errno == ECONNRESET);
@@ -353,7 +353,7 @@ static void test_clients(void **state)
 	snprintf(path, sizeof(path), "%s/ctl", s.dir);
 	for (unsigned int i = 0; i <= CLIENTS_MAX; i++) {
 		fd[i] = connect_to(path);
-		step(&s);
+		step_switch(&s);
 	}
 	assert_true(is_closed(&s, fd[CLIENTS_MAX]));
 	assert_false(is_closed(&s, fd[0]));
@@ -361,19 +361,19 @@ static void test_clients(void **state)
 	memset(junk, 'x', 100000);
 	for (unsigned int i = 0; i < 4; i++) {
 		(void)send(fd[0], junk, 100000, MSG_NOSIGNAL);
-		step(&s);
+		step_switch(&s);
 	}
 	assert_true(is_closed(&s, fd[0]));
 	/* Requests without end, and no answer read. */
 	for (unsigned int i = 0; i < 3000; i++) {
 		(void)send(fd[1], stats, sizeof(stats) - 1, MSG_NOSIGNAL);
-		step(&s);
+		step_switch(&s);
 	}
 	/* One that goes in the middle of a line, and one that is served. */
 	assert_int_equal(send(fd[2], stats, 5, MSG_NOSIGNAL), 5);
-	step(&s);
+	step_switch(&s);
 	close(fd[2]);
-	step(&s);
+	step_switch(&s);
 	assert_int_equal(send(fd[3], "{\"op\":\"no\"}\n", 12, MSG_NOSIGNAL), 12);
 	assert_false(is_closed(&s, fd[3]));
 	for (unsigned int i = 0; i <= CLIENTS_MAX; i++)

@@ -25,7 +25,7 @@ static void overload(struct scene *s, unsigned int count, const uint8_t ecn[2])
 			while (done[i] < count && !(s->host[i].paused >> 3 & 1) &&
 			       !send_frame(s, i, 2, ecn[i], 49152 + i))
 				done[i]++;
-		step(s);
+		step_switch(s);
 		for (unsigned int i = 0; i < s->host_count; i++)
 			read_host(s, i, 1);
 		if (s->host[2].received > before || done[0] < count || done[1] < count)
@@ -89,12 +89,12 @@ static void test_headroom(void **state)
 	introduce(&s);
 	for (unsigned int i = 0; i < 500; i++) {
 		(void)send_frame(&s, 0, 2, 2, 1); /* what does not fit now comes later */
-		step(&s);
+		step_switch(&s);
 	}
 	for (unsigned int i = 0; i < 400; i++) {
 		while (!send_frame(&s, 0, 2, 2, 1))
 			;
-		step(&s);
+		step_switch(&s);
 		assert_true(s.lab->port[0].in[3].headroom_bytes <= 60000);
 		assert_true(s.lab->port[0].in[3].shared_bytes <= 40000);
 	}
@@ -136,11 +136,11 @@ static void test_pause_obeyed(void **state)
 	assert_int_equal(sendto(s.host[2].fd, pfc, 60, 0, (struct sockaddr *)&s.host[2].to,
 				sizeof(s.host[2].to)),
 			 60);
-	step(&s);
+	step_switch(&s);
 	s.host[2].received = 0;
 	assert_int_equal(send_frame(&s, 0, 2, 2, 1), 0);
 	for (unsigned int i = 0; i < 50; i++)
-		step(&s);
+		step_switch(&s);
 	read_host(&s, 2, 0);
 	assert_int_equal(s.host[2].received, 0);
 	assert_int_equal(s.lab->port[2].sched.queue[3].frames, 1);
@@ -150,7 +150,7 @@ static void test_pause_obeyed(void **state)
 				sizeof(s.host[2].to)),
 			 60);
 	for (unsigned int i = 0; i < 20; i++)
-		step(&s);
+		step_switch(&s);
 	read_host(&s, 2, 0);
 	assert_int_equal(s.host[2].received, 1);
 	assert_int_equal(stats_of(&s, 2)->pfc_received, 2);
@@ -172,13 +172,13 @@ static void test_backpressure(void **state)
 	for (; count < 5000 && after<20; count++, after += s.lab->port[1].backpressure> 0) {
 		assert_int_equal(send_frame(&s, 0, 1, 2, 1), 0);
 		for (unsigned int k = 0; k < 3; k++)
-			step(&s);
+			step_switch(&s);
 	}
 	assert_true(s.lab->port[1].backpressure > 0);
 	assert_true(s.lab->port[1].blocked);
 	for (unsigned int i = 0; i < 5000 && s.host[1].received < count; i++) {
 		read_host(&s, 1, 0);
-		step(&s);
+		step_switch(&s);
 	}
 	assert_int_equal(s.host[1].received, count);
 	assert_int_equal(s.host[1].reordered, 0);
@@ -196,7 +196,7 @@ static double flood_for(struct scene *s, uint64_t ns)
 		for (unsigned int i = 0; i < 2; i++)
 			while (!send_frame(s, i, 2, 0, 49152))
 				;
-		step(s);
+		step_switch(s);
 		for (unsigned int i = 0; i < s->host_count; i++)
 			read_host(s, i, 0);
 	}

@@ -63,13 +63,13 @@ static void test_buffer_shrinks(void **state)
 	send_bytes(&s, 2, pfc, sizeof(pfc));
 	for (unsigned int i = 0; i < 60; i++) {
 		assert_int_equal(send_frame(&s, 0, 2, 2, 1), 0);
-		step(&s);
+		step_switch(&s);
 	}
 	assert_int_equal(drops(&s), 0);
 	tell_switch(&s, "{\"op\":\"set\",\"path\":\"s1.buffer\",\"value\":\"10kB\"}");
 	assert_int_equal(send_frame(&s, 0, 2, 2, 1), 0);
 	for (unsigned int i = 0; i < 10; i++)
-		step(&s);
+		step_switch(&s);
 	assert_int_equal(stats_of(&s, 0)->drops[DROP_DYNAMIC], 1);
 	close_scene(&s);
 }
@@ -126,7 +126,7 @@ static void test_mirror_on_request(void **state)
 	ask_mirror(&s, "m", true);
 	assert_int_equal(send_frame(&s, 0, 1, 2, 7), 0);
 	for (unsigned int i = 0; i < 10; i++)
-		step(&s);
+		step_switch(&s);
 	assert_int_equal(mirror_stat(&s, "written"), 2);
 	/* What is refused changes nothing. */
 	ask_mirror(&s, "/nowhere/m.pcapng", false);
@@ -162,17 +162,17 @@ static void test_mirror_full(void **state)
 	s.host[1].received = 0;
 	for (unsigned int i = 0; i < 200; i++) {
 		assert_int_equal(send_frame(&s, 0, 1, 2, 7), 0);
-		step(&s);
+		step_switch(&s);
 		read_host(&s, 1, 0);
 	}
 	for (unsigned int i = 0; i < 5000 && !mirror_stat(&s, "dropped"); i++)
-		step(&s);
+		step_switch(&s);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	lost = mirror_stat(&s, "dropped");
 	assert_true(lost > 0);
 	assert_int_equal(send_frame(&s, 0, 1, 2, 7), 0);
 	for (unsigned int i = 0; i < 100; i++) {
-		step(&s);
+		step_switch(&s);
 		read_host(&s, 1, 0);
 	}
 	assert_int_equal(s.host[1].received, 201);

@@ -28,7 +28,7 @@ static void test_lldp(void **state)
 			  "      prio: {3: {tc: 1}}\n"
 			  "      tc: {0: {dwrr: 30}, 1: {dwrr: 70}}\n"
 			  "      lldp: {app: [{selector: udp, protocol: 4791, prio: 3}]}\n"));
-	step(&s);
+	step_switch(&s);
 	read_host(&s, 0, 0);
 	assert_int_equal(s.host[0].lldp_frames, 1);
 	assert_int_equal(lldp_decode(s.host[0].lldp, s.host[0].lldp_len, &peer, &e), 0);
@@ -48,7 +48,7 @@ static void test_lldp(void **state)
 	assert_true(sendto(s.host[0].fd, s.host[0].lldp, s.host[0].lldp_len, 0,
 			   (struct sockaddr *)&s.host[0].to, sizeof(s.host[0].to)) > 0);
 	for (unsigned int i = 0; i < 10; i++)
-		step(&s);
+		step_switch(&s);
 	read_host(&s, 1, 0);
 	assert_int_equal(s.host[1].lldp_frames, 1);
 	assert_true(s.lab->port[0].neighbour.seen);
@@ -163,12 +163,12 @@ static void test_leaves_and_spines(void **state)
 	for (unsigned int i = 0; i < 400; i++) {
 		assert_int_equal(send_frame(&s, 0, 2, 2, 49152 + i * 7), 0);
 		for (unsigned int k = 0; k < 3; k++)
-			step(&s);
+			step_switch(&s);
 		for (unsigned int k = 0; k < 4; k++)
 			read_host(&s, k, 0);
 	}
 	for (unsigned int k = 0; k < 20; k++) {
-		step(&s);
+		step_switch(&s);
 		read_host(&s, 2, 0);
 	}
 	assert_int_equal(s.host[2].received, 400);
@@ -181,7 +181,7 @@ static void test_leaves_and_spines(void **state)
 		s.host[i].received = 0;
 	assert_int_equal(send_frame(&s, 0, 99, 2, 5), 0);
 	for (unsigned int k = 0; k < 40; k++)
-		step(&s);
+		step_switch(&s);
 	for (unsigned int i = 0; i < 4; i++) {
 		read_host(&s, i, 0);
 		assert_int_equal(s.host[i].received, i != 0);
@@ -200,11 +200,11 @@ static unsigned int send_flows(struct scene *s)
 	for (unsigned int i = 0; i < 200; i++) {
 		assert_int_equal(send_frame(s, 0, 2, 2, 49152 + i * 7), 0);
 		for (unsigned int k = 0; k < 5; k++)
-			step(s);
+			step_switch(s);
 		read_host(s, 2, 0);
 	}
 	for (unsigned int k = 0; k < 50; k++)
-		step(s);
+		step_switch(s);
 	read_host(s, 2, 0);
 	return s->host[2].received;
 }
@@ -249,17 +249,17 @@ static void test_bond(void **state)
 		   "      - {name: p1, local: @/p1.sw, remote: @/p1.vm}\n"
 		   "      - {name: p2, local: @/p2.sw, remote: @/p2.vm, lag: 1}\n"
 		   "      - {name: p3, local: @/p3.sw, remote: @/p3.vm, lag: 1}\n");
-	step(&s);
+	step_switch(&s);
 	assert_int_equal(send_frame(&s, 0, 99, 2, 5), 0);
 	for (unsigned int k = 0; k < 10; k++)
-		step(&s);
+		step_switch(&s);
 	for (unsigned int k = 0; k < 3; k++)
 		read_host(&s, k, 0);
 	assert_int_equal(s.host[1].received + s.host[2].received, 1);
 	/* What one member sends never comes back by the other. */
 	assert_int_equal(send_frame(&s, 1, 99, 2, 5), 0);
 	for (unsigned int k = 0; k < 10; k++)
-		step(&s);
+		step_switch(&s);
 	for (unsigned int k = 0; k < 3; k++)
 		read_host(&s, k, 0);
 	assert_int_equal(s.host[0].received, 1);
@@ -267,7 +267,7 @@ static void test_bond(void **state)
 	for (unsigned int i = 0; i < 64; i++) {
 		assert_int_equal(send_frame(&s, 0, 1, 2, 49152 + i), 0);
 		for (unsigned int k = 0; k < 3; k++)
-			step(&s);
+			step_switch(&s);
 		read_host(&s, 1, 0);
 		read_host(&s, 2, 0);
 	}
@@ -294,7 +294,7 @@ static void test_shut(void **state)
 		for (unsigned int i = 0; i < 100; i++) {
 			assert_int_equal(send_frame(&s, 0, 2, 2, 49152 + i * 7), 0);
 			for (unsigned int k = 0; k < 5; k++)
-				step(&s);
+				step_switch(&s);
 			read_host(&s, 2, 0);
 		}
 		assert_int_equal(s.host[2].received, 100);
@@ -309,7 +309,7 @@ static void test_shut(void **state)
 		assert_int_equal(send_frame(&s, 0, 2, 2, 5), 0);
 		assert_int_equal(send_frame(&s, 2, 0, 2, 5), 0);
 		for (unsigned int k = 0; k < 20; k++)
-			step(&s);
+			step_switch(&s);
 		read_host(&s, 0, 0);
 		read_host(&s, 2, 0);
 		assert_int_equal(s.host[0].received, i);
@@ -318,7 +318,7 @@ static void test_shut(void **state)
 			    "{\"op\":\"set\",\"path\":\"leaf1.port.p1.shut\",\"value\":\"off\"}");
 		for (unsigned int k = 0; k < 500 && !s.lab->port[0].linked; k++) {
 			usleep(1000);
-			step(&s);
+			step_switch(&s);
 		}
 	}
 	close_scene(&s);

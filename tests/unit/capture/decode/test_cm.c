@@ -28,7 +28,7 @@ static const struct cm_frame_spec *spec_of(uint16_t message)
 {
 	unsigned int i;
 
-	for (i = 0; i < CM_FRAME_SPECS; i++)
+	for (i = 0; i < cm_frame_spec_count; i++)
 		if (cm_frame_specs[i].attribute == message)
 			return &cm_frame_specs[i];
 	return NULL;
@@ -64,7 +64,7 @@ static void every_message(void **state)
 	int net;
 
 	(void)state;
-	for (i = 0; i < CM_FRAME_SPECS; i++) {
+	for (i = 0; i < cm_frame_spec_count; i++) {
 		for (net = NET_IPV4; net <= NET_V1; net++) {
 			const struct cm_frame_spec *s = &cm_frame_specs[i];
 			struct packet p;
@@ -167,7 +167,7 @@ static void every_cut(void **state)
 	uint32_t cap;
 
 	(void)state;
-	for (i = 0; i < CM_FRAME_SPECS; i++) {
+	for (i = 0; i < cm_frame_spec_count; i++) {
 		const struct cm_frame_spec *s = &cm_frame_specs[i];
 		struct packet p;
 		struct frame f;

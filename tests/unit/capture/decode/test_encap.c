@@ -74,8 +74,8 @@ static void every_tunnel(void **state)
 	int ipv6, net;
 
 	(void)state;
-	for (i = 0; i < TUNNEL_SPECS; i++) {
-		for (op = 0; op < FRAME_OPCODES; op++) {
+	for (i = 0; i < tunnel_spec_count; i++) {
+		for (op = 0; op < frame_opcode_count; op++) {
 			for (ipv6 = 0; ipv6 < 2; ipv6++) {
 				for (net = NET_IPV4; net <= NET_V1; net++) {
 					const struct tunnel_spec *t = &tunnel_specs[i];
@@ -106,7 +106,7 @@ static void vxlan(void **state)
 	struct frame in, f;
 
 	(void)state;
-	for (unsigned int op = 0; op < FRAME_OPCODES; op++) {
+	for (unsigned int op = 0; op < frame_opcode_count; op++) {
 		for (int net = NET_IPV4; net <= NET_V1; net++) {
 			frame_of_opcode(op, (enum frame_net)net, 2, &in);
 			decode(&in, in.len, &alone);
@@ -172,7 +172,7 @@ static void every_cut(void **state)
 	uint32_t cap;
 
 	(void)state;
-	for (i = 0; i < TUNNEL_SPECS; i++) {
+	for (i = 0; i < tunnel_spec_count; i++) {
 		struct frame in, f;
 		struct packet p;
 
@@ -195,7 +195,7 @@ static void cut_by_the_mirror(void **state)
 	uint32_t keep;
 
 	(void)state;
-	for (i = 0; i < TUNNEL_SPECS; i++) {
+	for (i = 0; i < tunnel_spec_count; i++) {
 		const struct tunnel_spec *t = &tunnel_specs[i];
 		bool mirror = strcmp(t->name, "gre") != 0;
 		struct frame in, f;

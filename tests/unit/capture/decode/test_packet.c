@@ -74,7 +74,7 @@ static void every_opcode(void **state)
 	int net;
 
 	(void)state;
-	for (i = 0; i < FRAME_OPCODES; i++)
+	for (i = 0; i < frame_opcode_count; i++)
 		for (net = NET_IPV4; net <= NET_V1; net++)
 			for (vlans = 0; vlans <= 2; vlans++)
 				check_vector(i, (enum frame_net)net, vlans);
@@ -106,7 +106,7 @@ static void every_cut(void **state)
 	int net;
 
 	(void)state;
-	for (i = 0; i < FRAME_OPCODES; i++) {
+	for (i = 0; i < frame_opcode_count; i++) {
 		for (net = NET_IPV4; net <= NET_V1; net++) {
 			frame_of_opcode(i, (enum frame_net)net, 1, &f);
 			for (cap = 0; cap < f.len; cap++)
@@ -125,7 +125,7 @@ static void every_runt(void **state)
 	int net;
 
 	(void)state;
-	for (i = 0; i < FRAME_OPCODES; i++) {
+	for (i = 0; i < frame_opcode_count; i++) {
 		for (net = NET_IPV4; net <= NET_V1; net++) {
 			frame_of_opcode(i, (enum frame_net)net, 0, &f);
 			for (len = 0; len < f.len; len++) {
@@ -148,7 +148,7 @@ static void every_byte_changed(void **state)
 	uint32_t at;
 
 	(void)state;
-	for (i = 0; i < FRAME_OPCODES; i++) {
+	for (i = 0; i < frame_opcode_count; i++) {
 		frame_of_opcode(i, NET_IPV4, 0, &f);
 		changed_good = 0;
 		for (at = 14; at < f.len; at++) {
@@ -343,10 +343,10 @@ static void unknown_opcodes(void **state)
 	for (op = 0; op < 256; op++) {
 		struct frame_spec s = {.opcode = (uint8_t)op, .headers = "", .payload = 5};
 
-		for (i = 0; i < FRAME_OPCODES; i++)
+		for (i = 0; i < frame_opcode_count; i++)
 			if (frame_opcodes[i].opcode == op)
 				break;
-		if (i < FRAME_OPCODES)
+		if (i < frame_opcode_count)
 			continue;
 		frame_build(&s, &f);
 		decode(DLT_EN10MB, f.bytes, f.len, f.len, &p);

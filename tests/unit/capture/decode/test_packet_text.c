@@ -35,7 +35,7 @@ static void text_and_json(void **state)
 	int n, size;
 
 	(void)state;
-	for (i = 0; i < FRAME_OPCODES; i++) {
+	for (i = 0; i < frame_opcode_count; i++) {
 		frame_of_opcode(i, NET_IPV4, 2, &f);
 		decode(&f, &p);
 		n = packet_text(&p, line, sizeof(line));
@@ -82,7 +82,7 @@ static void text_of_headers(void **state)
 	struct frame f;
 
 	(void)state;
-	for (i = 0; i < FRAME_OPCODES; i++) {
+	for (i = 0; i < frame_opcode_count; i++) {
 		frame_of_opcode(i, NET_IPV4, 0, &f);
 		decode(&f, &p);
 		packet_text(&p, line, sizeof(line));

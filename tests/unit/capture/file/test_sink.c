@@ -196,7 +196,7 @@ static void cutting(void **state)
 	int net;
 
 	(void)state;
-	for (i = 0; i < FRAME_OPCODES; i++)
+	for (i = 0; i < frame_opcode_count; i++)
 		for (net = NET_IPV4; net <= NET_V1; net++)
 			check_cut_frame(i, (enum frame_net)net);
 	frame_build(&mad, &f); /* connection management stays whole */

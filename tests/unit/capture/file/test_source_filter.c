@@ -34,7 +34,7 @@ static void filters_compile(void **state)
 	 */
 	assert_int_equal(
 		pcap_compile(dead, &program, source_filter("cnp"), 1, PCAP_NETMASK_UNKNOWN), 0);
-	for (i = 0; i < FRAME_OPCODES * 6; i++) {
+	for (i = 0; i < frame_opcode_count * 6; i++) {
 		struct pcap_pkthdr h = {0};
 		unsigned int op = i / 6;
 
@@ -62,11 +62,11 @@ static void mirror_filter(void **state)
 	assert_int_equal(
 		pcap_compile(dead, &program, source_filter("mirror"), 1, PCAP_NETMASK_UNKNOWN), 0);
 	frame_of_opcode(6, NET_IPV4, 0, &in);
-	for (unsigned int i = 0; i <= TUNNEL_SPECS; i++) {
+	for (unsigned int i = 0; i <= tunnel_spec_count; i++) {
 		for (unsigned int ipv6 = 0; ipv6 < 2; ipv6++) {
 			struct pcap_pkthdr h = {0};
 
-			if (i == TUNNEL_SPECS)
+			if (i == tunnel_spec_count)
 				vxlan_build(8, &in, &f);
 			else
 				tunnel_build(&tunnel_specs[i], ipv6, &in, in.len, &f);

@@ -18,9 +18,9 @@ static struct flow_table *begin(void)
 	struct packet p = packet(false, SEND_FIRST, 18, 1 * US);
 
 	p.payload_len = 1024;
-	add(t, p);
+	add_packet(t, p);
 	answer(t, ACKED, 18, 2 * US);
-	send(t, 19, 3 * US);
+	send_one(t, 19, 3 * US);
 	answer(t, ACKED, 19, 4 * US);
 	return t;
 }
@@ -31,7 +31,7 @@ static void ask_read(struct flow_table *t, uint32_t psn, uint32_t span, uint64_t
 
 	p.reth.va = psn * 1024;
 	p.reth.dma_len = span * 1024;
-	add(t, p);
+	add_packet(t, p);
 }
 
 /* What a responder sends for a READ of four packets at 20, and one of four at 24. */
@@ -101,7 +101,7 @@ static void holes_in_reads(void **state)
 
 		ask_read(t, 20, 4, 5 * US);
 		ask_read(t, 24, 4, 6 * US);
-		send(t, 28, 7 * US);
+		send_one(t, 28, 7 * US);
 		for (unsigned int k = 0; r->sent[k].psn; k++) {
 			bool refusal = !r->sent[k].opcode;
 			struct flow_events ev;
@@ -109,7 +109,7 @@ static void holes_in_reads(void **state)
 						 r->sent[k].psn, (20 + k) * US);
 
 			p.aeth.syndrome = refusal ? NAK : ACKED;
-			add(t, p);
+			add_packet(t, p);
 			ev = flow_table_events(t);
 			open += ev.bits & FLOW_READ_GAP ? ev.psns : 0;
 			open -= ev.bits & FLOW_READ_FILLED ? ev.psns : 0;
@@ -135,7 +135,7 @@ static void reads_of_unknown_span(void **state)
 			struct packet p = packet(true, ops[i], 100 + 4 * n + i, (10 * n + i) * US);
 
 			p.aeth.syndrome = ACKED;
-			add(t, p);
+			add_packet(t, p);
 		}
 	}
 	assert_true(flow_to(t, A_QPN).paired);
@@ -151,43 +151,43 @@ static void copies_on_one_path(void **state)
 
 	(void)state;
 	for (uint32_t psn = 10; psn < 14; psn++) {
-		send(t, psn, psn * 100 * US);
+		send_one(t, psn, psn * 100 * US);
 		answer(t, ACKED, psn, (psn * 100 + 5) * US);
 		if (psn >= 12) /* by then it is known whose answers these are */
 			answer(t, ACKED, psn, (psn * 100 + 5) * US + 200);
 	}
-	send(t, 15, 1500 * US);
+	send_one(t, 15, 1500 * US);
 	answer(t, NAK, 14, 1510 * US);
 	answer(t, NAK, 14, 1510 * US + 200);
 	f = flow_to(t, A_QPN);
 	assert_int_equal(f.copies, 3);
 	assert_int_equal(f.acks, 4);
 	assert_int_equal(f.naks_seq, 1);
-	send(t, 14, 1513 * US);
+	send_one(t, 14, 1513 * US);
 	answer(t, ACKED, 14, 1514 * US); /* what was refused is sent again at once */
-	send(t, 15, 1515 * US);
+	send_one(t, 15, 1515 * US);
 	answer(t, ACKED, 15, 1516 * US);
 	f = flow_to(t, A_QPN);
 	assert_int_equal(f.copies, 3);
 	assert_int_equal(f.acks, 6);
 	/* Refused, sent again without what was refused, refused again. */
-	send(t, 17, 2000 * US);
+	send_one(t, 17, 2000 * US);
 	answer(t, NAK, 16, 2001 * US);
-	send(t, 17, 2002 * US);
+	send_one(t, 17, 2002 * US);
 	answer(t, NAK, 16, 2003 * US);
 	assert_int_equal(flow_to(t, A_QPN).naks_seq, 3);
-	send(t, 16, 2010 * US);
-	send(t, 17, 2011 * US);
+	send_one(t, 16, 2010 * US);
+	send_one(t, 17, 2011 * US);
 	/* Requests that come again are acknowledged again. */
-	send(t, 16, 30 * MS);
-	send(t, 17, 30 * MS + 1 * US);
+	send_one(t, 16, 30 * MS);
+	send_one(t, 17, 30 * MS + 1 * US);
 	answer(t, ACKED, 17, 30 * MS + 2 * US);
 	answer(t, ACKED, 17, 30 * MS + 3 * US);
 	f = flow_to(t, A_QPN);
 	assert_int_equal(f.copies, 3);
 	assert_int_equal(f.acks, 8);
 	/* Also when new ones were sent meanwhile. */
-	send(t, 18, 30 * MS + 4 * US);
+	send_one(t, 18, 30 * MS + 4 * US);
 	answer(t, ACKED, 17, 30 * MS + 5 * US);
 	answer(t, ACKED, 17, 30 * MS + 6 * US);
 	f = flow_to(t, A_QPN);
@@ -219,7 +219,7 @@ static void copy_fills_hole(void **state)
 
 		p.aeth.syndrome = ACKED;
 		p.ttl -= sent[i].other;
-		add(t, p);
+		add_packet(t, p);
 		if (sent[i].psn == 23)
 			assert_int_equal(flow_table_events(t).bits, FLOW_READ_FILLED);
 	}
@@ -239,21 +239,21 @@ static void a_read_of_2_gib(void **state)
 
 	(void)state;
 	p.payload_len = 1024; /* the path MTU */
-	add(t, p);
+	add_packet(t, p);
 	answer(t, ACKED, 18, 2 * US);
-	send(t, 19, 3 * US);
+	send_one(t, 19, 3 * US);
 	answer(t, ACKED, 19, 4 * US);
 	ask_read(t, 20, 1 << 21, 5 * US);
 	for (uint32_t psn = 20; psn < 40; psn += psn == 29 ? 2 : 1) {
 		p = packet(true, psn == 20 ? FIRST : MIDDLE, psn, psn * US);
 		p.aeth.syndrome = ACKED;
-		add(t, p);
+		add_packet(t, p);
 	}
 	assert_int_equal(flow_to(t, A_QPN).responses_missing, 1);
 	p = packet(false, RDMA_READ, 40, 5 * MS);
 	p.reth.va = 40 * 1024;
 	p.reth.dma_len = ((1 << 21) - 20) * 1024U;
-	add(t, p);
+	add_packet(t, p);
 	assert_int_equal(flow_table_events(t).bits,
 			 FLOW_TIMEOUT | FLOW_DUPLICATE | FLOW_READ_RETRY);
 	f = flow_to(t, B_QPN);
@@ -364,7 +364,7 @@ static void responses_out_of_order(void **state)
 			if (o->step[k].opcode == RDMA_READ)
 				ask_read(t, psn, (psn < 24 ? 24 : 28) - psn, (20 + k) * US);
 			else
-				add(t, p);
+				add_packet(t, p);
 		}
 		asks = flow_to(t, B_QPN);
 		answers = flow_to(t, A_QPN);
@@ -402,7 +402,7 @@ static void answers_out_of_order_alone(void **state)
 		};
 
 		for (size_t k = 0; k < ARRAY_SIZE(sent); k++)
-			add(t, sent[k]);
+			add_packet(t, sent[k]);
 		assert_int_equal(flow_table_events(t).bits,
 				 FLOW_READ_FILLED | (rows[i].late ? FLOW_REORDERED : 0));
 		assert_int_equal(flow_to(t, A_QPN).responses_reordered, rows[i].late);
@@ -426,7 +426,7 @@ static void many_reads(void **state)
 
 			p.aeth.syndrome = ACKED;
 			if (psn < 20 + 4 - lost || psn >= 24)
-				add(t, p);
+				add_packet(t, p);
 		}
 		assert_int_equal(flow_to(t, A_QPN).responses_missing, lost);
 		ask_read(t, 24 - lost, lost, 300 * US);

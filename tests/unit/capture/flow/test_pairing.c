@@ -11,11 +11,11 @@ static struct flow_table *paired(void)
 	struct flow_table *t = flow_table_new(0);
 	struct flow f;
 
-	send(t, 10, 0);
+	send_one(t, 10, 0);
 	answer(t, ACKED, 10, 5 * US);
 	f = flow_to(t, B_QPN);
 	assert_false(f.paired);
-	send(t, 11, 10 * US);
+	send_one(t, 11, 10 * US);
 	answer(t, ACKED, 11, 15 * US);
 	f = flow_to(t, B_QPN);
 	assert_true(f.paired);
@@ -32,11 +32,11 @@ static void a_common_port_is_enough(void **state)
 	struct packet p;
 
 	(void)state;
-	send(t, 10, 0);
+	send_one(t, 10, 0);
 	p = packet(true, ACK, 10, 5 * US);
 	p.sport = 50000;
 	p.aeth.syndrome = ACKED;
-	add(t, p);
+	add_packet(t, p);
 	assert_true(flow_to(t, B_QPN).paired);
 	flow_table_free(t);
 }
@@ -48,12 +48,12 @@ static void not_with_other_hosts(void **state)
 
 	(void)state;
 	for (uint32_t psn = 10; psn < 20; psn++) {
-		send(t, psn, psn * US);
+		send_one(t, psn, psn * US);
 		p = packet(true, ACK, psn, psn * US + 1);
 		p.src[15] = 3;
 		p.sport = 50000;
 		p.aeth.syndrome = ACKED;
-		add(t, p);
+		add_packet(t, p);
 	}
 	assert_false(flow_to(t, B_QPN).paired);
 	flow_table_free(t);
@@ -69,7 +69,7 @@ static void a_pair_that_fits_no_more(void **state)
 	for (uint32_t i = 0; i < 12; i++) {
 		p = packet(false, SEND_ONLY, 0x400000 + i, (100 + i) * US);
 		p.dest_qpn = 0x33;
-		add(t, p);
+		add_packet(t, p);
 		answer(t, ACKED, 0x400000 + i, (100 + i) * US + 500);
 	}
 	assert_int_equal(flow_to(t, A_QPN).peer_qpn, 0x33);
@@ -241,7 +241,7 @@ static void verdicts(void **state)
 				answer(t, rows[i].step[k].syndrome, rows[i].step[k].psn,
 				       rows[i].step[k].time_ns);
 			else
-				send(t, rows[i].step[k].psn, rows[i].step[k].time_ns);
+				send_one(t, rows[i].step[k].psn, rows[i].step[k].time_ns);
 			events |= flow_table_events(t).bits;
 		}
 		f = flow_to(t, B_QPN);
@@ -275,11 +275,11 @@ static void refused_before_it_was_seen(void **state)
 	(void)state;
 	answer(t, NAK, 12, 33 * US);
 	assert_int_equal(flow_table_events(t).bits, FLOW_NAK_SEQ);
-	send(t, 12, 40 * US);
-	send(t, 13, 41 * US);
+	send_one(t, 12, 40 * US);
+	send_one(t, 13, 41 * US);
 	assert_int_equal(flow_to(t, A_QPN).naks_unknown, 1);
 	assert_int_equal(flow_to(t, B_QPN).naks_unknown, 0);
-	send(t, 15, 42 * US);
+	send_one(t, 15, 42 * US);
 	answer(t, NAK, 14, 45 * US);
 	assert_int_equal(flow_to(t, A_QPN).naks_seq, 2);
 	assert_int_equal(flow_to(t, A_QPN).naks_unknown, 1);
@@ -321,9 +321,9 @@ static void connect(struct flow_table *t, uint32_t a_psn, uint32_t b_psn)
 			     .remote_id = 7,
 			     .qpn = B_QPN,
 			     .starting_psn = a_psn};
-	add(t, req);
-	add(t, rep);
-	add(t, rep); /* again: nothing begins anew */
+	add_packet(t, req);
+	add_packet(t, rep);
+	add_packet(t, rep); /* again: nothing begins anew */
 }
 
 static void told_by_cm(void **state)
@@ -334,28 +334,28 @@ static void told_by_cm(void **state)
 
 	(void)state;
 	connect(t, 100, 0x800000);
-	send(t, 101, 10 * US); /* 100 is missing, which no first packet alone would show */
+	send_one(t, 101, 10 * US); /* 100 is missing, which no first packet alone would show */
 	f = flow_to(t, B_QPN);
 	assert_int_equal(f.psn_missing, 1);
 	answer(t, NAK, 100, 13 * US); /* the first answer counts already */
 	f = flow_to(t, B_QPN);
 	assert_true(f.paired);
 	assert_int_equal(f.losses_before, 1);
-	send(t, 100, 20 * US);
-	send(t, 101, 21 * US);
-	send(t, 101, 30 * MS); /* before the timeout that was agreed on */
-	send(t, 101, 100 * MS);
+	send_one(t, 100, 20 * US);
+	send_one(t, 101, 21 * US);
+	send_one(t, 101, 30 * MS); /* before the timeout that was agreed on */
+	send_one(t, 101, 100 * MS);
 	f = flow_to(t, B_QPN);
 	assert_int_equal(f.unexplained, 1);
 	assert_int_equal(f.timeouts, 1);
 	assert_int_equal(f.new_connections, 0);
 	p = packet(true, SEND_ONLY, 0x800000, 101 * MS);
-	add(t, p);
+	add_packet(t, p);
 	f = flow_to(t, A_QPN);
 	assert_int_equal(f.psn_gaps, 0);
 	assert_int_equal(f.new_connections, 0);
 	connect(t, 102, 5); /* the QPs are used again, with PSNs nearby */
-	send(t, 102, 102 * MS);
+	send_one(t, 102, 102 * MS);
 	f = flow_to(t, B_QPN);
 	assert_int_equal(f.new_connections, 1);
 	assert_true(f.paired);
@@ -370,12 +370,12 @@ static void cut_cm_says_nothing(void **state)
 	(void)state;
 	p.dest_qpn = 1;
 	p.cm = (struct cm){.message = CM_REP, .reached = 40, .remote_id = 7, .qpn = B_QPN};
-	add(t, p);
+	add_packet(t, p);
 	connect(t, 100, 200);
 	p.cm.message = CM_REQ;
 	p.cm.local_id = 8;
-	add(t, p);
-	send(t, 100, 10 * US);
+	add_packet(t, p);
+	send_one(t, 100, 10 * US);
 	assert_int_equal(flow_to(t, B_QPN).psn_gaps, 0);
 	flow_table_free(t);
 }
@@ -395,26 +395,26 @@ static void eviction_keeps_pairs(void **state)
 		p = packet(false, SEND_ONLY, 1, n * MS);
 		p.frame = 4 * n + 1;
 		p.dest_qpn = 0x100 + n;
-		add(t, p); /* idle from now on */
+		add_packet(t, p); /* idle from now on */
 		p = packet(false, SEND_ONLY, 10 + n, n * MS + 1);
 		p.frame = 4 * n + 2;
-		add(t, p);
+		add_packet(t, p);
 		back = packet(true, ACK, 10 + n, n * MS + 2);
 		back.frame = 4 * n + 3;
 		back.aeth.syndrome = ACKED;
-		add(t, back);
+		add_packet(t, back);
 	}
 	assert_true(flow_table_totals(t)->evicted_flows > 150);
 	f = flow_to(t, B_QPN);
 	assert_int_equal(f.packets, 200);
 	p = packet(false, SEND_ONLY, 211, 300 * MS); /* 210 is missing */
 	p.frame = 1000;
-	add(t, p);
+	add_packet(t, p);
 	before = flow_table_totals(t)->evicted_flows;
 	for (uint32_t n = 0; flow_table_totals(t)->evicted_flows == before; n++) {
 		p.frame = 1001 + n;
 		p.dest_qpn = 0x1000 + n;
-		add(t, p);
+		add_packet(t, p);
 	}
 	/* No request had this PSN: only the pair says whose it is. */
 	answer(t, ACKED, 210, 300 * MS + 5);
@@ -429,10 +429,10 @@ static void silence_with_much_under_way(void **state)
 
 	(void)state;
 	for (uint32_t psn = 12; psn < 9000; psn++)
-		send(t, psn, 20 * US + psn);
-	send(t, 12, 3000 * MS);
+		send_one(t, psn, 20 * US + psn);
+	send_one(t, 12, 3000 * MS);
 	assert_int_equal(flow_table_events(t).bits, FLOW_TIMEOUT | FLOW_DUPLICATE);
-	send(t, 2000, 6000 * MS); /* that was not the first */
+	send_one(t, 2000, 6000 * MS); /* that was not the first */
 	assert_int_equal(flow_table_events(t).bits, FLOW_NEW_CONNECTION);
 	flow_table_free(t);
 }

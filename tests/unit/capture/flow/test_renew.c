@@ -127,7 +127,7 @@ static void answer_to(struct flow_table *t, char what, uint32_t psn, uint32_t ms
 	p.aeth.syndrome = what == 'n' ? NAK : ACKED;
 	p.aeth.msn = msn;
 	p.dest_qpn = qpn ? qpn : A_QPN;
-	add(t, p);
+	add_packet(t, p);
 }
 
 static void again_or_anew(void **state)
@@ -139,7 +139,7 @@ static void again_or_anew(void **state)
 		struct flow f;
 
 		for (uint32_t psn = 10; psn < 20; psn++) {
-			send(t, psn, psn * 10 * US);
+			send_one(t, psn, psn * 10 * US);
 			answer_to(t, 'a', psn, psn - 9, A_QPN, (psn * 10 + 5) * US);
 		}
 		for (size_t k = 0; r->step[k].what; k++) {
@@ -148,9 +148,9 @@ static void again_or_anew(void **state)
 
 			p.reth.dma_len = 64;
 			if (r->step[k].what == 'r')
-				add(t, p);
+				add_packet(t, p);
 			else if (r->step[k].what == 's')
-				send(t, psn, r->step[k].time_ns);
+				send_one(t, psn, r->step[k].time_ns);
 			else
 				answer_to(t, r->step[k].what, psn, r->step[k].msn, r->step[k].qpn,
 					  r->step[k].time_ns);
@@ -176,17 +176,17 @@ static void losses_go_on(void **state)
 
 	(void)state;
 	for (uint32_t psn = 10; psn < 20; psn++) {
-		send(t, psn, psn * 10 * US);
+		send_one(t, psn, psn * 10 * US);
 		answer_to(t, 'a', psn, psn - 9, A_QPN, (psn * 10 + 5) * US);
 	}
-	send(t, 10, 500 * MS);
+	send_one(t, 10, 500 * MS);
 	answer_to(t, 'a', 10, 1, C_QPN, 500 * MS + 3 * US);
-	send(t, 11, 500 * MS + 4 * US);
+	send_one(t, 11, 500 * MS + 4 * US);
 	answer_to(t, 'a', 11, 2, C_QPN, 500 * MS + 7 * US);
-	send(t, 13, 500 * MS + 8 * US);
+	send_one(t, 13, 500 * MS + 8 * US);
 	answer_to(t, 'n', 12, 2, C_QPN, 500 * MS + 11 * US);
-	send(t, 12, 500 * MS + 15 * US);
-	send(t, 13, 500 * MS + 16 * US);
+	send_one(t, 12, 500 * MS + 15 * US);
+	send_one(t, 13, 500 * MS + 16 * US);
 	f = flow_to(t, B_QPN);
 	assert_int_equal(f.new_connections, 1);
 	assert_int_equal(f.psn_gaps, 1);

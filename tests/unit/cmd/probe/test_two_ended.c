@@ -28,7 +28,7 @@ static void test_good(void **state)
 	struct scene *s = malloc(sizeof(*s));
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	if (judge(s) != VERDICT_PASS)
 		fail_msg("%s", s->verdict.v.reason[0].text);
 	assert_int_equal(s->verdict.in.lossless, 1 << 3);
@@ -42,9 +42,9 @@ static void test_lost(void **state)
 	struct scene *s = malloc(sizeof(*s));
 
 	(void)state;
-	make_scene(s);
-	put(&s->t.seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
-	put(&s->t.seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
+	make_two_ended(s);
+	put_growth(&s->t.seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	put_growth(&s->t.seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
 	assert_int_equal(judge(s), VERDICT_FAIL);
 	assert_true(has(s, REASON_LOST));
 	free(s);
@@ -55,9 +55,9 @@ static void test_wrong_priority(void **state)
 	struct scene *s = malloc(sizeof(*s));
 
 	(void)state;
-	make_scene(s);
-	put(&s->t.seen[SIDE_SERVER], METRIC_PRIO_RX_BYTES, 3, 0);
-	put(&s->t.seen[SIDE_SERVER], METRIC_PRIO_RX_BYTES, 0, 102 * MB);
+	make_two_ended(s);
+	put_growth(&s->t.seen[SIDE_SERVER], METRIC_PRIO_RX_BYTES, 3, 0);
+	put_growth(&s->t.seen[SIDE_SERVER], METRIC_PRIO_RX_BYTES, 0, 102 * MB);
 	assert_int_equal(judge(s), VERDICT_FAIL);
 	assert_true(has(s, REASON_WRONG_PRIORITY));
 	free(s);
@@ -69,18 +69,18 @@ static void test_read_arrives_at_the_client(void **state)
 	struct scene *s = malloc(sizeof(*s));
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	for (unsigned int i = 0; i < SIDES; i++)
 		s->t.spec[i].class[0].verb = TRAFFIC_READ;
 	s->result[SIDE_SERVER][0].arrived = s->result[SIDE_SERVER][0].arrived_bytes = 0;
 	make_seen(&s->t.seen[SIDE_CLIENT], "h1", false);
 	make_seen(&s->t.seen[SIDE_SERVER], "h2", true);
-	put(&s->t.seen[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 3, 102 * MB);
+	put_growth(&s->t.seen[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 3, 102 * MB);
 	if (judge(s) != VERDICT_PASS)
 		fail_msg("%s", s->verdict.v.reason[0].text);
 	assert_int_equal(s->verdict.arrival[SIDE_CLIENT].class[0].arrival, ARRIVAL_RIGHT);
-	put(&s->t.seen[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 3, 0);
-	put(&s->t.seen[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 5, 102 * MB);
+	put_growth(&s->t.seen[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 3, 0);
+	put_growth(&s->t.seen[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 5, 102 * MB);
 	assert_int_equal(judge(s), VERDICT_FAIL);
 	free(s);
 }
@@ -91,31 +91,31 @@ static void test_missing(void **state)
 	struct scene *s = malloc(sizeof(*s));
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	s->t.has_report[SIDE_SERVER] = false;
 	s->t.partial = true;
 	assert_int_not_equal(judge(s), VERDICT_PASS);
 	assert_false(s->verdict.in.accountable);
 
-	make_scene(s);
+	make_two_ended(s);
 	s->t.partial = s->t.stopped = true;
 	assert_int_equal(judge(s), VERDICT_INCONCLUSIVE);
 	assert_true(has(s, REASON_ABORTED));
 
-	make_scene(s); /* a stop that was meant */
+	make_two_ended(s); /* a stop that was meant */
 	s->t.stopped = true;
 	assert_int_equal(judge(s), VERDICT_PASS);
 	assert_false(s->verdict.in.accountable);
 
-	make_scene(s);
+	make_two_ended(s);
 	s->t.seen[SIDE_CLIENT].user_count = 1;
 	(void)judge(s);
 	assert_false(s->verdict.in.accountable);
 
-	make_scene(s);
+	make_two_ended(s);
 	s->t.seen[SIDE_CLIENT].has = s->t.seen[SIDE_SERVER].has = 0;
 	assert_int_not_equal(judge(s), VERDICT_PASS);
-	make_scene(s);
+	make_two_ended(s);
 	s->port[SIDE_CLIENT].qos.has = s->port[SIDE_SERVER].qos.has =
 		0; /* no map is known: each priority counts */
 	(void)judge(s);
@@ -130,7 +130,7 @@ static void test_document(void **state)
 	json_t *doc;
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	doc = two_ended_to_json(&s->t);
 	assert_non_null(doc);
 	assert_string_equal(json_string_value(json_object_get(doc, "schema")), PROBE_SCHEMA);
@@ -172,7 +172,7 @@ static void test_text(void **state)
 	FILE *out;
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	s->t.report[SIDE_CLIENT].total.cause = CAUSE_RETRY_EXCEEDED;
 	snprintf(s->t.report[SIDE_CLIENT].total.detail, 160, "RETRY_EXC_ERR after 1.2 s");
 	(void)judge(s);
@@ -221,7 +221,7 @@ static void test_text_of_tcp(void **state)
 	FILE *out;
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	snprintf(tcp[SIDE_SERVER].detail, sizeof(tcp[0].detail),
 		 "closed by the other end after 1.0 s");
 	for (unsigned int i = 0; i < SIDES; i++) {
@@ -273,7 +273,7 @@ static void test_marking_specs(void **state)
 	struct err e = {0};
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct traffic_spec *t = &s->t.spec[i];
 
@@ -316,7 +316,7 @@ static void test_marking(void **state)
 	FILE *out;
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	doc = two_ended_to_json(&s->t);
 	assert_true(json_is_null(json_object_get(doc, "marking")));
 	json_decref(doc);

@@ -79,15 +79,15 @@ static void test_sizes(void **state)
 	FILE *out;
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	make_sizes(s);
 	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
 	if (v->verdict != VERDICT_PASS)
 		fail_msg("%s", v->size[0].of.v.reason[0].text);
 	size_verdicts_free(v);
 
-	put(&s->t.size[1].seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
-	put(&s->t.size[1].seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
+	put_growth(&s->t.size[1].seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	put_growth(&s->t.size[1].seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
 	s->t.size[2].partial = s->t.partial = true;
 	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
 	assert_int_equal(v->verdict, VERDICT_FAIL);
@@ -145,7 +145,7 @@ static void test_gathered(void **state)
 	json_t *doc;
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	make_sizes(s);
 	t->run.pair = calloc(1, sizeof(*t->run.pair));
 	t->run.pair_count = 1;
@@ -198,7 +198,7 @@ static void test_cut(void **state)
 	FILE *out;
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	make_sizes(s);
 	s->t.partial = true;
 	snprintf(s->t.why, sizeof(s->t.why), "stopped");
@@ -226,8 +226,8 @@ static void test_cut(void **state)
 
 	/* Said by the size that was cut; and what is worse stays. */
 	s->t.size[2].partial = true;
-	put(&s->t.size[0].seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
-	put(&s->t.size[0].seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
+	put_growth(&s->t.size[0].seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	put_growth(&s->t.size[0].seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
 	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
 	assert_int_equal(v->verdict, VERDICT_FAIL);
 	assert_true(traffic_verdict_has(&v->size[2].of.v, REASON_ABORTED));
@@ -250,7 +250,7 @@ static void test_huge(void **state)
 	FILE *out;
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	make_sizes(s);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct traffic_class_result *c = s->result[i];

@@ -59,7 +59,7 @@ static int confirm(const char *id, struct err *e)
 	int err;
 
 	assert_int_equal(open_fake(&dcb, e), 0);
-	err = tx_confirm(dcb, AT(dir), id, &tx, e);
+	err = tx_confirm(dcb, AT(home), id, &tx, e);
 	tx_clear(&tx);
 	free(dcb);
 	return err;
@@ -73,7 +73,7 @@ static int roll_back(const char *id, struct err *e)
 	int err;
 
 	assert_int_equal(open_fake(&dcb, e), 0);
-	err = tx_rollback(dcb, AT(dir), id, &tx, &outcome, e);
+	err = tx_rollback(dcb, AT(home), id, &tx, &outcome, e);
 	tx_clear(&tx);
 	free(dcb);
 	return err;
@@ -88,7 +88,7 @@ static pid_t start_tool(unsigned int seconds)
 
 	assert_true(pid >= 0);
 	if (!pid)
-		_exit(apply(seconds, id, open_fake, &e) ? 1 : 0);
+		_exit(apply_within(seconds, id, open_fake, &e) ? 1 : 0);
 	return pid;
 }
 
@@ -122,7 +122,7 @@ static void test_nobody_confirms(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(1, id, open_fake, &e), 0);
+	assert_int_equal(apply_within(1, id, open_fake, &e), 0);
 	assert_true(becomes(id, TX_UNDONE));
 	assert_int_equal(machine->writes, 4); /* MTU and PFC, there and back */
 	assert_int_equal(machine->port[0].qos.mtu, 1500);
@@ -137,9 +137,9 @@ static void test_confirmed(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(3, id, open_fake, &e), 0);
+	assert_int_equal(apply_within(3, id, open_fake, &e), 0);
 	/* As long as it waits no other one begins, and none that is older is undone. */
-	assert_int_equal(apply(0, other, open_fake, &e), -EBUSY);
+	assert_int_equal(apply_within(0, other, open_fake, &e), -EBUSY);
 	assert_non_null(strstr(e.text, "waits for confirmation"));
 	assert_int_equal(confirm(NULL, &e), 0);
 	assert_int_equal(confirm(id, &e), -EALREADY);
@@ -156,7 +156,7 @@ static void test_confirmed_and_changed(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(600, id, open_fake, &e), 0);
+	assert_int_equal(apply_within(600, id, open_fake, &e), 0);
 	machine->port[0].qos.mtu = 4000;
 	assert_int_equal(confirm(id, &e), -ECANCELED);
 	assert_non_null(strstr(e.text, "p0: mtu.netdev is 4000, not 9000"));
@@ -174,21 +174,21 @@ static void test_undone_and_not_recorded(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(1, id, open_fake, &e), 0);
+	assert_int_equal(apply_within(1, id, open_fake, &e), 0);
 	/* Appending is refused to root, too. */
 	snprintf(command, sizeof(command), "mv %s/tx/%s/journal %s/j && mkdir %s/tx/%s/journal",
-		 dir, id, dir, dir, id);
+		 home, id, home, home, id);
 	assert_int_equal(system(command), 0);
 	assert_true(comes_back());
 	assert_true(deadmen_end());
 	snprintf(command, sizeof(command), "rmdir %s/tx/%s/journal && mv %s/j %s/tx/%s/journal",
-		 dir, id, dir, dir, id);
+		 home, id, home, home, id);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(state_of(id), TX_DONE);
 	assert_int_equal(confirm(id, &e), -ECANCELED);
 	assert_non_null(strstr(e.text, "was not confirmed in time"));
 	/* And there is a way out. */
-	assert_int_equal(apply(0, command, open_fake, &e), -EBUSY);
+	assert_int_equal(apply_within(0, command, open_fake, &e), -EBUSY);
 	assert_non_null(strstr(e.hint, "rocecheck rollback"));
 	assert_int_equal(roll_back(id, &e), 0);
 	assert_int_equal(state_of(id), TX_UNDONE);
@@ -201,13 +201,13 @@ static void test_confirmation_not_recorded(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(3, id, open_fake, &e), 0);
-	snprintf(command, sizeof(command), "chattr +i %s/tx/%s/journal 2>/dev/null", dir, id);
+	assert_int_equal(apply_within(3, id, open_fake, &e), 0);
+	snprintf(command, sizeof(command), "chattr +i %s/tx/%s/journal 2>/dev/null", home, id);
 	if (system(command))
 		skip();
 	assert_true(confirm(id, &e) < 0);
 	assert_non_null(strstr(e.text, "would not be kept over a reboot"));
-	snprintf(command, sizeof(command), "chattr -i %s/tx/%s/journal", dir, id);
+	snprintf(command, sizeof(command), "chattr -i %s/tx/%s/journal", home, id);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(state_of(id), TX_DONE);
 	assert_true(becomes(id, TX_UNDONE));
@@ -227,11 +227,11 @@ static void test_tool_killed(void **state)
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid)
-		_exit(apply(600, id, open_fake, &e) ? 1 : 0);
+		_exit(apply_within(600, id, open_fake, &e) ? 1 : 0);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	machine->die_at = 0;
 	assert_true(WIFSIGNALED(status));
-	only_tx(dir, id);
+	only_tx(home, id);
 	assert_true(becomes(id, TX_UNDONE));
 	assert_int_equal(machine->port[0].qos.mtu, 1500);
 }
@@ -242,7 +242,7 @@ static void test_cannot_start(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(60, id, open_nothing, &e), -EACCES);
+	assert_int_equal(apply_within(60, id, open_nothing, &e), -EACCES);
 	assert_non_null(strstr(e.text, "no machine here"));
 	assert_int_equal(machine->writes, 0);
 	assert_string_equal(id, "");
@@ -266,7 +266,7 @@ static void test_unreadable(void **state)
 			assert_int_equal(tear_down(state), 0);
 			assert_int_equal(set_up(state), 0);
 		}
-		assert_int_equal(apply(2, id, open_fake, &e), 0);
+		assert_int_equal(apply_within(2, id, open_fake, &e), 0);
 		journal_of(id, path);
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
@@ -285,8 +285,8 @@ static void test_state_gone(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(3, id, open_fake, &e), 0);
-	snprintf(command, sizeof(command), "rm -rf %s && mkdir %s", dir, dir);
+	assert_int_equal(apply_within(3, id, open_fake, &e), 0);
+	snprintf(command, sizeof(command), "rm -rf %s && mkdir %s", home, home);
 	assert_int_equal(system(command), 0);
 	assert_true(comes_back());
 }
@@ -299,7 +299,7 @@ static void test_tool_and_journal_gone(void **state)
 
 	(void)state;
 	pid = start_stopped(600, 1);
-	snprintf(command, sizeof(command), "rm -rf %s/tx", dir);
+	snprintf(command, sizeof(command), "rm -rf %s/tx", home);
 	assert_int_equal(system(command), 0);
 	end_tool(pid);
 	for (int waited = 0; machine->writes < 2 && waited < PATIENCE_MS; waited += 20)
@@ -367,7 +367,7 @@ static void test_confirmed_while_stopped(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(600, id, open_fake, &e), 0);
+	assert_int_equal(apply_within(600, id, open_fake, &e), 0);
 	assert_int_equal(signal_deadmen(SIGSTOP), 1);
 	assert_int_equal(confirm(id, &e), -ETIMEDOUT);
 	assert_non_null(strstr(e.text, "does not answer"));
@@ -384,12 +384,12 @@ static void test_late_answer(void **state)
 	struct tx tx;
 
 	(void)state;
-	assert_int_equal(apply(600, id, open_fake, &e), 0);
+	assert_int_equal(apply_within(600, id, open_fake, &e), 0);
 	assert_int_equal(signal_deadmen(SIGSTOP), 1);
 	assert_int_equal(confirm(id, &e), -ETIMEDOUT);
 	assert_int_equal(signal_deadmen(SIGCONT), 1);
 	(void)poll(NULL, 0, 500);
-	assert_int_equal(load_tx(dir, id, &tx, &e), 0);
+	assert_int_equal(load_tx(home, id, &tx, &e), 0);
 	assert_false(tx.confirmed);
 	tx_clear(&tx);
 	assert_int_equal(confirm(id, &e), 0);
@@ -412,7 +412,7 @@ static void test_confirmed_while_busy(void **state)
 	assert_int_equal(signal_deadmen(SIGCONT), 1);
 	assert_int_equal(confirm(id, &e), 0);
 	assert_int_equal(open_fake(&dcb, &e), 0);
-	assert_int_equal(tx_undo_unpromised(dcb, AT(dir), id, &tx, &outcome, &e), 0);
+	assert_int_equal(tx_undo_unpromised(dcb, AT(home), id, &tx, &outcome, &e), 0);
 	assert_int_equal(outcome, APPLY_DONE);
 	assert_int_equal(tx.state, TX_DONE);
 	tx_clear(&tx);
@@ -429,17 +429,17 @@ static void test_stopped_and_looked_at(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(600, id, open_fake, &e), 0);
+	assert_int_equal(apply_within(600, id, open_fake, &e), 0);
 	assert_int_equal(signal_deadmen(SIGSTOP), 1);
 	for (unsigned int i = 0; i < 40; i++)
-		assert_true(deadman_lives(dir, id));
+		assert_true(deadman_lives(home, id));
 	/* One that was killed behind its record. */
-	end_tx(dir, id, TX_UNDONE);
-	assert_int_equal(apply(0, newer, open_fake, &e), -EBUSY);
+	end_tx(home, id, TX_UNDONE);
+	assert_int_equal(apply_within(0, newer, open_fake, &e), -EBUSY);
 	assert_int_equal(roll_back(id, &e), -ENOENT);
 	assert_int_equal(signal_deadmen(0), 0);
 	machine->port[0].qos.mtu = 1500;
-	assert_int_equal(apply(0, newer, open_fake, &e), 0);
+	assert_int_equal(apply_within(0, newer, open_fake, &e), 0);
 }
 
 /* The host was restarted while it waited: nobody is there who would have undone it. */
@@ -449,7 +449,7 @@ static void test_confirmed_after_restart(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(600, id, open_fake, &e), 0);
+	assert_int_equal(apply_within(600, id, open_fake, &e), 0);
 	assert_int_equal(signal_deadmen(SIGKILL), 1);
 	journal_of(id, path);
 	snprintf(command, sizeof(command), "sed -i 's/\"boot\":\"./\"boot\":\"x/' %s", path);
@@ -538,9 +538,9 @@ static void test_no_close_range(void **state)
 				_exit(78);
 		if (refuse_close_range())
 			_exit(77);
-		if (apply(600, id, open_fake, &e))
+		if (apply_within(600, id, open_fake, &e))
 			_exit(1);
-		_exit(lock_host(dir, &lock, &e) ? 2 : 0);
+		_exit(lock_host(home, &lock, &e) ? 2 : 0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_int_equal(signal_deadmen(SIGKILL), 1);
@@ -569,7 +569,7 @@ static void test_inherits_nothing(void **state)
 			if (dup2(writing, fd) < 0)
 				_exit(78);
 		close(writing);
-		_exit(apply(600, id, open_fake, &e) != 0);
+		_exit(apply_within(600, id, open_fake, &e) != 0);
 	}
 	close(ends[1]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -597,7 +597,7 @@ static void test_lost_is_tried_again(void **state)
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 1);
-	only_tx(dir, id);
+	only_tx(home, id);
 	assert_int_equal(state_of(id), TX_LOST);
 	assert_true(writes_reach(4)); /* between two tries */
 	accept_writes();
@@ -613,19 +613,19 @@ static void test_nothing_begins_before_the_undo(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(apply(1, id, open_fake, &e), 0);
+	assert_int_equal(apply_within(1, id, open_fake, &e), 0);
 	refuse_writes();
 	assert_true(writes_reach(3));
-	assert_int_equal(apply(0, newer, open_fake, &e), -EBUSY);
+	assert_int_equal(apply_within(0, newer, open_fake, &e), -EBUSY);
 	/* Not without its journal, either. */
-	snprintf(command, sizeof(command), "rm -rf %s/tx", dir);
+	snprintf(command, sizeof(command), "rm -rf %s/tx", home);
 	assert_int_equal(system(command), 0);
-	assert_int_equal(apply(0, newer, open_fake, &e), -EBUSY);
+	assert_int_equal(apply_within(0, newer, open_fake, &e), -EBUSY);
 	assert_non_null(strstr(e.text, "waits for confirmation"));
 	accept_writes();
 	assert_true(comes_back());
 	assert_true(deadmen_end());
-	assert_int_equal(apply(0, newer, open_fake, &e), 0);
+	assert_int_equal(apply_within(0, newer, open_fake, &e), 0);
 }
 
 /* Who is stopped with the lock holds up no undo. */
@@ -636,8 +636,8 @@ static void test_lock_is_not_waited_for(void **state)
 	int lock;
 
 	(void)state;
-	assert_int_equal(apply(1, id, open_fake, &e), 0);
-	assert_int_equal(lock_host(dir, &lock, &e), 0);
+	assert_int_equal(apply_within(1, id, open_fake, &e), 0);
+	assert_int_equal(lock_host(home, &lock, &e), 0);
 	assert_true(becomes(id, TX_UNDONE));
 	assert_int_equal(machine->port[0].qos.mtu, 1500);
 	close(lock);
@@ -651,13 +651,13 @@ static void test_killed_in_its_undo(void **state)
 
 	(void)state;
 	machine->stop_behind = 3; /* the first write of the undo */
-	assert_int_equal(apply(1, id, open_fake, &e), 0);
+	assert_int_equal(apply_within(1, id, open_fake, &e), 0);
 	assert_true(writes_reach(3));
 	assert_int_equal(signal_deadmen(SIGKILL), 1);
 	assert_true(deadmen_end());
 	machine->stop_behind = 0;
 	assert_int_equal(confirm(id, &e), -ECANCELED);
-	assert_int_equal(apply(0, other, open_fake, &e), -EBUSY);
+	assert_int_equal(apply_within(0, other, open_fake, &e), -EBUSY);
 	assert_non_null(strstr(e.hint, "rocecheck rollback"));
 	assert_int_equal(roll_back(NULL, &e), 0);
 	assert_int_equal(machine->port[0].qos.mtu, 1500);
@@ -755,7 +755,7 @@ static pid_t start_on_storage(unsigned int seconds, int *listener)
 		if (fd < 0 || send_descriptor(pair[1], fd))
 			_exit(77);
 		close(fd);
-		_exit(apply(seconds, id, open_fake, &e) ? 1 : 0);
+		_exit(apply_within(seconds, id, open_fake, &e) ? 1 : 0);
 	}
 	close(pair[1]);
 	*listener = receive_descriptor(pair[0]);

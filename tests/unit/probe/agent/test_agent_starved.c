@@ -22,7 +22,7 @@ static void run_echo(int fd)
 	send_doc(fd, json_pack("{s:i, s:s, s:i, s:o}", "id", 2, "op", "traffic_connect", "handle",
 			       0, "peer", traffic_peer_to_json(&peer)));
 	assert_true(heard(fd, "\"id\":2,\"ok\":true"));
-	put(fd, "{\"id\":3,\"op\":\"traffic_run\",\"handle\":0,\"start_ns\":77}\n");
+	say(fd, "{\"id\":3,\"op\":\"traffic_run\",\"handle\":0,\"start_ns\":77}\n");
 }
 
 static bool is_running(pid_t pid)
@@ -47,11 +47,11 @@ static void test_agent_of_the_starved(void **state)
 	usleep(2500000);
 	assert_true(is_running(pid));
 	assert_true(heard(pair[0], "\"result\":{\"told\":{\"unheard\":true}}"));
-	put(pair[0], "{\"id\":4,\"op\":\"ping\",\"lease_ms\":1500}\n");
+	say(pair[0], "{\"id\":4,\"op\":\"ping\",\"lease_ms\":1500}\n");
 	assert_true(heard(pair[0], "\"now_ns\":"));
 	usleep(2500000); /* with its result told */
 	assert_true(is_running(pid));
-	put(pair[0], "{\"id\":5,\"op\":\"quit\"}\n");
+	say(pair[0], "{\"id\":5,\"op\":\"quit\"}\n");
 	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
 	close(pair[0]);
 	unlink(path);

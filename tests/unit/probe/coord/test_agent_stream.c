@@ -250,7 +250,7 @@ static void test_agent_ends(void **state)
 
 	(void)state;
 	assert_true(heard(fd, AGENT_HELLO));
-	put(fd, "{\"id\":1,\"op\":\"quit\"}\n");
+	say(fd, "{\"id\":1,\"op\":\"quit\"}\n");
 	assert_true(heard(fd, "\"ok\":true"));
 	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
 	close(fd);
@@ -293,14 +293,14 @@ static void test_agent_serves_probes_alone(void **state)
 		char line[128];
 
 		snprintf(line, sizeof(line), "{\"id\":1,\"op\":\"%s\"}\n", refused[i]);
-		put(fd, line);
+		say(fd, line);
 		assert_true(heard(fd, "not for a peer of"));
 	}
-	put(fd, "{\"id\":1,\"op\":\"ping\"}\n"); /* its clock, for a common start */
+	say(fd, "{\"id\":1,\"op\":\"ping\"}\n"); /* its clock, for a common start */
 	assert_true(heard(fd, "\"now_ns\":"));
-	put(fd, "{\"id\":2,\"op\":\"counters\",\"ports\":[]}\n");
+	say(fd, "{\"id\":2,\"op\":\"counters\",\"ports\":[]}\n");
 	assert_true(heard(fd, "\"ok\":true"));
-	put(fd, "{\"id\":3,\"op\":\"quit\"}\n");
+	say(fd, "{\"id\":3,\"op\":\"quit\"}\n");
 	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
 	close(fd);
 }
@@ -317,12 +317,12 @@ static void test_agent_stops_traffic(void **state)
 	pid = start_agent_of(path, &fd, 20000, 0);
 	assert_true(heard(fd, AGENT_HELLO));
 	run_traffic(fd);
-	put(fd, "{\"id\":0,\"op\":\"traffic_stop\",\"handle\":0}\n");
+	say(fd, "{\"id\":0,\"op\":\"traffic_stop\",\"handle\":0}\n");
 	assert_true(heard(fd, "\"result\":{\"told\":{\"stop\":true}},\"late_ns\":77"));
-	put(fd, "{\"id\":4,\"op\":\"traffic_stop\",\"handle\":0}\n"); /* over: no error */
+	say(fd, "{\"id\":4,\"op\":\"traffic_stop\",\"handle\":0}\n"); /* over: no error */
 	assert_true(heard(fd, "\"id\":4,\"ok\":true"));
 	assert_int_not_equal(access(gone, F_OK), 0);
-	put(fd, "{\"id\":5,\"op\":\"quit\"}\n");
+	say(fd, "{\"id\":5,\"op\":\"quit\"}\n");
 	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
 	close(fd);
 	unlink(path);
@@ -340,10 +340,10 @@ static void test_agent_is_told_more(void **state)
 	pid = start_agent(&fd, 20000, 0);
 	linger_us = 0;
 	assert_true(heard(fd, AGENT_HELLO));
-	put(fd, "{\"id\":1,\"op\":\"quit\"}\n");
+	say(fd, "{\"id\":1,\"op\":\"quit\"}\n");
 	assert_true(heard(fd, "\"ok\":true"));
 	usleep(200000); /* its loop is closed */
-	put(fd, "{\"id\":0,\"op\":\"ping\"}\n");
+	say(fd, "{\"id\":0,\"op\":\"ping\"}\n");
 	assert_int_equal(exit_of(pid), 10 + AGENT_QUIT);
 	close(fd);
 }

@@ -37,7 +37,7 @@ static void open_load(struct duo *d, struct two_ended_wish *w, struct scene *s, 
 	const char *const script[SIDES] = {client, server};
 	struct err e = {0};
 
-	make_scene(s);
+	make_two_ended(s);
 	s->t.run.pair = calloc(1, sizeof(*s->t.run.pair));
 	s->t.ran = false;
 	*w = (struct two_ended_wish){.member = FAILS};
@@ -75,7 +75,7 @@ static void test_one_port(void **state)
 	struct err e = {0};
 
 	(void)state;
-	make_scene(s);
+	make_two_ended(s);
 	assert_int_equal(duo_one_port(&d, &e), 0); /* alone */
 	assert_int_equal(meeting_open(MEMBERS, &w.meeting), 0);
 	assert_int_equal(duo_one_port(&d, &e), 0);

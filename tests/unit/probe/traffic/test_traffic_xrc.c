@@ -20,7 +20,7 @@ static struct traffic_class xrc_of(enum traffic_verb verb, enum traffic_directio
 
 static const struct fake_qp *queue(uint32_t qpn, enum ibv_qp_type type)
 {
-	const struct fake_qp *q = fake_find(qpn);
+	const struct fake_qp *q = fake_find_qp(qpn);
 
 	assert_non_null(q);
 	assert_int_equal(q->qp.qp_type, type);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A pair of traffic ends in one process, over the verbs of fake_verbs.h. Included once by a test.
+ * A pair of traffic ends in one process, over the verbs of fake_verbs.h.
  */
 #ifndef TESTS_TRAFFIC_PAIR_H
 #define TESTS_TRAFFIC_PAIR_H
@@ -29,132 +29,26 @@ struct pair {
 	struct end client, server;
 };
 
-static void *run_end(void *arg)
-{
-	struct end *end = arg;
-	struct err e = {0};
-
-	end->err = traffic_run(end->traffic, &end->stop, &end->report, &e);
-	return NULL;
-}
-
 /* What each tells the other goes to self; the first error, told in e. */
-static int open_ends(struct pair *p, struct traffic_peer self[2], struct err *e)
-{
-	struct end *ends[] = {&p->client, &p->server};
-	int err = 0;
-
-	for (unsigned int i = 0; i < 2 && !err; i++) {
-		ends[i]->spec.role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
-		strcpy(ends[i]->spec.ibdev, "fake0");
-		ends[i]->spec.ib_port = 1;
-		err = traffic_open(&ends[i]->spec, &ends[i]->traffic, e);
-		if (!err)
-			traffic_self(ends[i]->traffic, &self[i]);
-	}
-	return err;
-}
+int open_ends(struct pair *p, struct traffic_peer self[2], struct err *e);
 
 /* Opens and connects both ends by raw verbs. */
-static int try_pair(struct pair *p, struct err *e)
-{
-	struct traffic_peer *self = calloc(2, sizeof(*self));
-	int err = open_ends(p, self, e);
-
-	if (!err)
-		err = traffic_connect(p->client.traffic, &self[1], e);
-	if (!err)
-		err = traffic_connect(p->server.traffic, &self[0], e);
-	free(self);
-	return err;
-}
-
-static void open_pair(struct pair *p)
-{
-	struct err e = {0};
-
-	if (try_pair(p, &e))
-		fail_msg("%s", e.text);
-}
+int try_pair(struct pair *p, struct err *e);
+void open_pair(struct pair *p);
 
 /* A pair that is open. */
-static void go_pair(struct pair *p)
-{
-	pthread_t thread;
-
-	assert_int_equal(pthread_create(&thread, NULL, run_end, &p->server), 0);
-	run_end(&p->client);
-	pthread_join(thread, NULL);
-	assert_int_equal(p->client.err, 0);
-	assert_int_equal(p->server.err, 0);
-}
-
-static void run_pair(struct pair *p)
-{
-	open_pair(p);
-	go_pair(p);
-}
-
-static void close_pair(struct pair *p)
-{
-	traffic_close(p->client.traffic);
-	traffic_close(p->server.traffic);
-	traffic_report_clear(&p->client.report);
-	traffic_report_clear(&p->server.report);
-	assert_int_equal(fake.qps, 0);
-	assert_int_equal(fake.cqs, 0);
-	assert_int_equal(fake.mrs, 0);
-	assert_int_equal(fake.ahs + fake.srqs + fake.xrcds + fake.pds, 0);
-	assert_int_equal(fake.busy, 0);
-	assert_int_equal(fake.bad_state, 0);
-}
+void go_pair(struct pair *p);
+void run_pair(struct pair *p);
+void close_pair(struct pair *p);
 
 /* One class on both ends, so many messages of each QP. */
-static struct pair pair_of(struct traffic_class class, enum traffic_mode mode)
-{
-	struct pair p = {0};
+struct pair pair_of(struct traffic_class class, enum traffic_mode mode);
 
-	traffic_spec_simple(&p.client.spec, class.verb, class.message_bytes, 20000);
-	p.client.spec.class[0] = class;
-	p.client.spec.mode = mode;
-	p.client.spec.seed = 0x1234567890abcdef;
-	p.server.spec = p.client.spec;
-	fake_reset();
-	fake.xrc = class.transport == TRAFFIC_XRC;
-	return p;
-}
+extern const struct traffic_class base;
 
-static const struct traffic_class base = {
-	.verb = TRAFFIC_WRITE,
-	.check = TRAFFIC_CHECK_EVERY,
-	.qps = 1,
-	.message_bytes = 4096,
-	.count = 1000,
-};
-
-static void expect_clean(const struct pair *p, const char *what)
-{
-	const struct traffic_result *c = &p->client.report.total, *s = &p->server.report.total;
-
-	if (c->cause || s->cause || c->mismatches || s->mismatches || fake.not_ready)
-		fail_msg("%s: '%s' '%s', %u not ready", what, c->detail, s->detail, fake.not_ready);
-}
+void expect_clean(const struct pair *p, const char *what);
 
 /* Messages that moved forward and backward, at both ends. */
-static void expect_moved(const struct pair *p, const char *what)
-{
-	const struct traffic_class *k = &p->client.spec.class[0];
-	const struct traffic_class_result *c = p->client.report.class, *s = p->server.report.class;
-	uint64_t want = k->count * k->qps;
-	bool seen = k->verb != TRAFFIC_READ && k->verb != TRAFFIC_ATOMIC;
-	uint64_t forth = k->direction == TRAFFIC_BACKWARD ? 0 : want;
-	uint64_t back = k->direction == TRAFFIC_FORWARD && !k->probe ? 0 : want;
-
-	if (c->messages != forth || s->messages != back || (seen && s->arrived != forth) ||
-	    (seen && c->arrived != back))
-		fail_msg("%s: client %llu out %llu in, server %llu out %llu in", what,
-			 (unsigned long long)c->messages, (unsigned long long)c->arrived,
-			 (unsigned long long)s->messages, (unsigned long long)s->arrived);
-}
+void expect_moved(const struct pair *p, const char *what);
 
 #endif

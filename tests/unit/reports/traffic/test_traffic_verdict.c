@@ -14,15 +14,8 @@
 #define RETRY_14 14
 #define RETRY_18 18
 
-static const struct {
-	const struct fault_row *row;
-	size_t count;
-} fault_tables[] = {
-	{loss_faults, ARRAY_SIZE(loss_faults)},
-	{other_faults, ARRAY_SIZE(other_faults)},
-	{report_faults, ARRAY_SIZE(report_faults)},
-	{echo_faults, ARRAY_SIZE(echo_faults)},
-};
+static const struct fault_table *const fault_tables[] = {&loss_faults, &other_faults,
+							 &report_faults, &echo_faults};
 
 /* One packet dropped by the wire, and what Soft-RoCE counts then. Numbers as measured. */
 static const struct loss_row {
@@ -106,11 +99,11 @@ static void test_soft_losses(void **state)
 		make_scene(&s, row->mode, true);
 		s.spec.timeout = (uint8_t)row->timeout;
 		s.in.accountable = row->accountable;
-		grow(&s.end[1], METRIC_OUT_OF_SEQUENCE, 0, row->oos);
-		grow(&s.end[1], METRIC_DUPLICATE_REQUEST, 0, row->copies);
-		grow(&s.end[0], METRIC_SEQ_NAK_RX, 0, row->naks);
-		grow(&s.end[0], METRIC_RETRANSMITS, 0, row->retries);
-		grow(&s.end[0], METRIC_RETRY_EXCEEDED, 0, row->dead);
+		grow_by(&s.end[1], METRIC_OUT_OF_SEQUENCE, 0, row->oos);
+		grow_by(&s.end[1], METRIC_DUPLICATE_REQUEST, 0, row->copies);
+		grow_by(&s.end[0], METRIC_SEQ_NAK_RX, 0, row->naks);
+		grow_by(&s.end[0], METRIC_RETRANSMITS, 0, row->retries);
+		grow_by(&s.end[0], METRIC_RETRY_EXCEEDED, 0, row->dead);
 		s.end[1].reading[READ_LOAD_AFTER].value[METRIC_RDMA_RX_PACKETS][0] -=
 			row->lost_there;
 		s.end[0].reading[READ_LOAD_AFTER].value[METRIC_RDMA_RX_PACKETS][0] -=
@@ -130,8 +123,8 @@ static void test_faults(void **state)
 
 	(void)state;
 	for (size_t t = 0; t < ARRAY_SIZE(fault_tables); t++) {
-		for (size_t i = 0; i < fault_tables[t].count; i++) {
-			const struct fault_row *row = &fault_tables[t].row[i];
+		for (size_t i = 0; i < fault_tables[t]->count; i++) {
+			const struct fault_row *row = &fault_tables[t]->row[i];
 
 			run_fault(row, &s);
 			expect(row->name, &s.v, row->want, row->reason, row->says);
@@ -182,9 +175,9 @@ static void test_incast_account(void **state)
 	for (unsigned int lost = 0; lost < 2; lost++) {
 		make_scene(&s, TRAFFIC_OBSERVE, true);
 		add_sender(&s, pairs);
-		grow(&s.end[2], METRIC_RDMA_TX_PACKETS, 0, 500);
-		grow(&s.end[1], METRIC_RDMA_RX_PACKETS, 0, 500 - lost);
-		grow(&s.end[2], METRIC_RETRANSMITS, 0, 2);
+		grow_by(&s.end[2], METRIC_RDMA_TX_PACKETS, 0, 500);
+		grow_by(&s.end[1], METRIC_RDMA_RX_PACKETS, 0, 500 - lost);
+		grow_by(&s.end[2], METRIC_RETRANSMITS, 0, 2);
 		judge(&s);
 		expect("incast", &s.v, lost ? VERDICT_FAIL : VERDICT_PASS,
 		       lost ? REASON_LOST : REASON_ACCOUNTED, NULL);
@@ -225,9 +218,9 @@ static void test_several_senders_fail(void **state)
 		make_scene(&s, TRAFFIC_OBSERVE, true);
 		sends_nothing_any_more(&s);
 		add_sender(&s, pairs);
-		grow(&s.end[2], METRIC_SEND_ERRORS, 0, 5);
+		grow_by(&s.end[2], METRIC_SEND_ERRORS, 0, 5);
 		if (all)
-			grow(&s.end[1], METRIC_SEND_ERRORS, 0, 1);
+			grow_by(&s.end[1], METRIC_SEND_ERRORS, 0, 1);
 		judge(&s);
 		assert_false(traffic_verdict_has(&s.v, REASON_PEER_GONE));
 		for (int end = 0; end < 3; end++)
@@ -246,7 +239,7 @@ static void test_send_errors_of_both(void **state)
 	(void)state;
 	make_scene(&s, TRAFFIC_OBSERVE, true);
 	qdisc_612(&s);
-	grow(&s.end[1], METRIC_SEND_ERRORS, 0, 4);
+	grow_by(&s.end[1], METRIC_SEND_ERRORS, 0, 4);
 	judge(&s);
 	assert_true(says(&s.v, REASON_LOST_IN_SENDER, 0));
 	assert_false(says(&s.v, REASON_SEND_ERRORS, 0));
@@ -256,8 +249,8 @@ static void test_send_errors_of_both(void **state)
 static bool has_fault(unsigned int reason)
 {
 	for (size_t t = 0; t < ARRAY_SIZE(fault_tables); t++)
-		for (size_t i = 0; i < fault_tables[t].count; i++)
-			if (fault_tables[t].row[i].reason == (int)reason)
+		for (size_t i = 0; i < fault_tables[t]->count; i++)
+			if (fault_tables[t]->row[i].reason == (int)reason)
 				return true;
 	return false;
 }
@@ -289,7 +282,7 @@ static void test_json(void **state)
 
 	(void)state;
 	make_scene(&s, TRAFFIC_OBSERVE, true);
-	grow(&s.end[1], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	grow_by(&s.end[1], METRIC_OUT_OF_SEQUENCE, 0, 1);
 	storm(&s);
 	judge(&s);
 	json = traffic_verdict_to_json(&s.v, &s.in);

@@ -113,7 +113,7 @@ static int be_agent(const char *side, const char *silent)
 	size_t size = 0;
 
 	setvbuf(stdin, NULL, _IONBF, 0); /* poll() has to see what waits */
-	make_scene(&a->scene);
+	make_two_ended(&a->scene);
 	a->side = (enum two_ended_side)atoi(side);
 	a->silent = (unsigned int)atoi(silent);
 	printf("{\"hello\":\"%s\",\"build\":\"x\"}\n", AGENT_HELLO);
@@ -139,7 +139,7 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 	static const atomic_int never;
 	struct err e = {0};
 
-	make_scene(&s->scene);
+	make_two_ended(&s->scene);
 	t->ran = false;
 	t->run.pair = calloc(1, sizeof(*t->run.pair)); /* a sweep makes it longer */
 	t->run.pair_count = 1;

@@ -33,146 +33,21 @@ struct scene {
 	struct traffic_verdict v;
 };
 
-static void put(struct observation *o, enum metric m, unsigned int prio, uint64_t value)
-{
-	for (unsigned int r = 0; r < READ_COUNT; r++) {
-		o->reading[r].has[m] |= (uint8_t)(1u << prio);
-		o->reading[r].value[m][prio] = value;
-	}
-}
+void put_value(struct observation *o, enum metric m, unsigned int prio, uint64_t value);
 
 /* Growth under load. */
-static void grow(struct observation *o, enum metric m, unsigned int prio, uint64_t by)
-{
-	o->reading[READ_LOAD_AFTER].value[m][prio] += by;
-}
-
-static void make_end(struct observation *o, const char *host, bool soft)
-{
-	static const enum metric counted[] = {
-		METRIC_RX_BYTES,	METRIC_TX_BYTES,	  METRIC_RDMA_RX_PACKETS,
-		METRIC_RDMA_TX_PACKETS, METRIC_OUT_OF_SEQUENCE,	  METRIC_SEQ_NAK_RX,
-		METRIC_RETRANSMITS,	METRIC_DUPLICATE_REQUEST, METRIC_RNR_NAK_RX,
-		METRIC_RNR_NAK_TX,	METRIC_RETRY_EXCEEDED,	  METRIC_RNR_EXCEEDED,
-		METRIC_SEND_ERRORS,	METRIC_LINK_DOWN,
-	};
-
-	memset(o, 0, sizeof(*o));
-	snprintf(o->host, sizeof(o->host), "%s", host);
-	snprintf(o->netdev, sizeof(o->netdev), "roce0");
-	o->soft = soft;
-	o->speed_mbps = 10000;
-	for (unsigned int r = 0; r < READ_COUNT; r++) {
-		counters_clear(&o->reading[r]);
-		o->reading[r].when_ns = r * 10 * S;
-		o->has |= 1u << r;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(counted); i++)
-		put(o, counted[i], 0, 1000);
-}
+void grow_by(struct observation *o, enum metric m, unsigned int prio, uint64_t by);
+void make_end(struct observation *o, const char *host, bool soft);
 
 /* 100 MB in ten seconds, steadily. */
-static void make_result(struct traffic_class_result *r, bool requester)
-{
-	memset(r, 0, sizeof(*r));
-	intervals_begin(&r->goodput, S);
-	if (!requester) {
-		r->arrived = 1526;
-		r->arrived_bytes = r->checked_bytes = 100 * MB;
-		return;
-	}
-	r->messages = 1526;
-	r->bytes = 100 * MB;
-	for (unsigned int i = 0; i < 100; i++)
-		intervals_add(&r->goodput, S + i * S / 10, MB);
-	intervals_end(&r->goodput, 11 * S);
-	for (unsigned int i = 0; i < 1526; i++)
-		histogram_add(&r->latency, 300000 + i);
-}
-
-static void make_scene(struct scene *s, enum traffic_mode mode, bool soft)
-{
-	memset(s, 0, sizeof(*s));
-	s->spec.mode = mode;
-	s->spec.class_count = 1;
-	s->spec.class[0].qps = 4;
-	s->spec.class[0].message_bytes = 65536;
-	s->spec.class[0].rate_bytes_per_s = 10 * MB;
-	if (mode == TRAFFIC_COUNT) {
-		s->spec.class[0].transport = TRAFFIC_UC;
-		s->spec.class[0].verb = TRAFFIC_SEND;
-	}
-	for (unsigned int i = 0; i < 2; i++) {
-		make_end(&s->end[i], i ? "h2" : "h1", soft);
-		s->ends[i] = &s->end[i];
-		make_result(&s->result[i][0], !i);
-		s->report[i].class_count = 1;
-		s->report[i].class = s->result[i];
-		s->report[i].total.bytes = 100 * MB;
-		s->report[i].total.mtu = 4096;
-	}
-	grow(&s->end[0], METRIC_TX_BYTES, 0, 102 * MB);
-	grow(&s->end[1], METRIC_RX_BYTES, 0, 102 * MB);
-	grow(&s->end[0], METRIC_RX_BYTES, 0, 1 * MB);
-	grow(&s->end[1], METRIC_TX_BYTES, 0, 1 * MB);
-	grow(&s->end[0], METRIC_RDMA_TX_PACKETS, 0, 24416);
-	grow(&s->end[1], METRIC_RDMA_RX_PACKETS, 0, 24416);
-	grow(&s->end[1], METRIC_RDMA_TX_PACKETS, 0, 3000);
-	grow(&s->end[0], METRIC_RDMA_RX_PACKETS, 0, 3000);
-	s->pair = (struct verdict_pair){
-		.spec = &s->spec,
-		.server = 1,
-		.client_report = &s->report[0],
-		.server_report = &s->report[1],
-	};
-	s->in = (struct verdict_input){.end = s->ends,
-				       .end_count = 2,
-				       .pair = &s->pair,
-				       .pair_count = 1,
-				       .lossless = 1 << 3,
-				       .accountable = soft};
-}
-
-static void judge(struct scene *s)
-{
-	struct err e = {0};
-
-	if (traffic_verdict_make(&s->in, &s->v, &e))
-		fail_msg("%s", e.text);
-}
-
-static const char *all_reasons(const struct traffic_verdict *v)
-{
-	static char text[4096];
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (unsigned int i = 0; i < v->count && used < sizeof(text) - 1; i++)
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "\n  %s %s: %s",
-					 verdict_word(v->reason[i].verdict),
-					 reason_table[v->reason[i].kind].word, v->reason[i].text);
-	return text;
-}
+void make_result(struct traffic_class_result *r, bool requester);
+void make_scene(struct scene *s, enum traffic_mode mode, bool soft);
+void judge(struct scene *s);
+const char *all_reasons(const struct traffic_verdict *v);
 
 /* The reason is the first of its verdict and the only one as grave. */
-static void expect(const char *name, const struct traffic_verdict *v, enum verdict want, int reason,
-		   const char *says)
-{
-	unsigned int graver = 0;
-	const char *text = NULL;
-
-	for (unsigned int i = 0; i < v->count; i++) {
-		if ((int)v->reason[i].kind == reason)
-			text = v->reason[i].text;
-		else if (want != VERDICT_PASS && v->reason[i].verdict == want)
-			graver++;
-	}
-	if (v->verdict != want || (reason >= 0 && !text) || graver ||
-	    (says && text && !strstr(text, says)))
-		fail_msg("%s: want %s%s%s (%s), got %s:%s", name, verdict_word(want),
-			 reason >= 0 ? " " : "", reason >= 0 ? reason_table[reason].word : "",
-			 says ? says : "", verdict_word(v->verdict), all_reasons(v));
-}
+void expect(const char *name, const struct traffic_verdict *v, enum verdict want, int reason,
+		   const char *says);
 
 #define NO_REASON (-1)
 
@@ -187,17 +62,15 @@ struct fault_row {
 	const char *says;
 };
 
+struct fault_table {
+	const struct fault_row *row;
+	size_t count;
+};
+
 #define OBSERVE TRAFFIC_OBSERVE
 #define SOFT	true
 #define DEVICE	false
 
-static void run_fault(const struct fault_row *row, struct scene *s)
-{
-	make_scene(s, row->mode, row->soft);
-	s->spec.timeout = row->mode == TRAFFIC_STRICT ? 14 : 18;
-	if (row->change)
-		row->change(s);
-	judge(s);
-}
+void run_fault(const struct fault_row *row, struct scene *s);
 
 #endif
