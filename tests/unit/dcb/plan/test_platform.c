@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Platforms: a sysfs tree each under tests/platforms, whose file `expect` says what it is and where
- * pfc.enabled and rdma.cm_default_tos are set ("-": here). All trees together fit every row.
+ * Platforms: a file each under tests/platforms. It begins with what the port is and where
+ * pfc.enabled and rdma.cm_default_tos are set ("-": here); behind an empty line is its sysfs, a
+ * line PATH=VALUE for a file, PATH -> TARGET for a link. All of them together fit every row.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,48 +10,87 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "dcb/kernel/backend.h"
 #include "dcb/plan/platform.h"
 
-#define TREES "tests/platforms"
+#define PLATFORMS "tests/platforms"
 
 struct expect {
 	char ifname[16], ibdev[64], dcb[8], kind[24];
 	char where[2][PLATFORM_WHERE_MAX]; /* of pfc.enabled, of rdma.cm_default_tos */
 };
 
-static void read_expect(const char *tree, struct expect *x)
+static void read_expect(FILE *f, struct expect *x)
 {
-	char path[256];
-	FILE *f;
-
-	snprintf(path, sizeof(path), TREES "/%s/expect", tree);
-	f = fopen(path, "re");
-	assert_non_null(f);
 	assert_int_equal(fscanf(f, "%15s %63s %7s %23s\n", x->ifname, x->ibdev, x->dcb, x->kind),
 			 4);
 	for (int i = 0; i < 2; i++) {
 		assert_non_null(fgets(x->where[i], sizeof(x->where[i]), f));
 		x->where[i][strcspn(x->where[i], "\n")] = '\0';
 	}
+}
+
+/* One line of a sysfs, with the folders that its path wants. */
+static void unpack_line(const char *root, char *line)
+{
+	char path[512], *link = strstr(line, " -> "), *value = strchr(line, '=');
+	FILE *f;
+
+	line[strcspn(line, "\n")] = '\0';
+	assert_true(link || value);
+	*(link ? link : value) = '\0';
+	assert_true(snprintf(path, sizeof(path), "%s/%s", root, line) < (int)sizeof(path));
+	for (char *c = path + strlen(root) + 1; (c = strchr(c, '/')); *c++ = '/') {
+		*c = '\0';
+		assert_true(!mkdir(path, 0755) || errno == EEXIST);
+	}
+	if (link) {
+		assert_int_equal(symlink(link + strlen(" -> "), path), 0);
+		return;
+	}
+	f = fopen(path, "wxe");
+	assert_non_null(f);
+	assert_true(fprintf(f, "%s\n", value + 1) > 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void unpack(const char *file, const char *root, struct expect *x)
+{
+	char line[512];
+	FILE *f;
+
+	snprintf(line, sizeof(line), PLATFORMS "/%s", file);
+	f = fopen(line, "re");
+	assert_non_null(f);
+	read_expect(f, x);
+	assert_non_null(fgets(line, sizeof(line), f));
+	assert_string_equal(line, "\n");
+	while (fgets(line, sizeof(line), f))
+		unpack_line(root, line);
 	fclose(f);
 }
 
-static void gather(const char *tree, const struct expect *x, struct platform_facts *facts)
+static void gather(const char *file, struct expect *x, struct platform_facts *facts)
 {
-	char root[256];
+	char root[] = "/tmp/test_platform.XXXXXX", command[64];
 	struct dcb_roots roots = {.sysfs = root, .configfs = root, .debugfs = root};
 	struct dcb *dcb;
 	struct err e;
 
-	snprintf(root, sizeof(root), TREES "/%s", tree);
+	assert_non_null(mkdtemp(root));
+	unpack(file, root, x);
 	assert_int_equal(dcb_open(&roots, &dcb, &e), 0);
 	platform_gather(dcb, x->ifname, x->ibdev, !strcmp(x->dcb, "dcb"), facts);
 	dcb_close(dcb);
+	snprintf(command, sizeof(command), "rm -rf %s", root);
+	assert_int_equal(system(command), 0);
 }
 
 /* A wish of everything that a port of another kind would be given. */
@@ -98,7 +138,6 @@ static void check_tree(const char *tree, uint32_t *seen)
 	struct expect x;
 	struct plan plan;
 
-	read_expect(tree, &x);
 	gather(tree, &x, &facts);
 	p = platform_find(&facts);
 	if (strcmp(p ? p->word : "-", x.kind))
@@ -123,7 +162,7 @@ static void check_tree(const char *tree, uint32_t *seen)
 
 static void test_trees(void **state)
 {
-	DIR *dir = opendir(TREES);
+	DIR *dir = opendir(PLATFORMS);
 	unsigned int trees = 0;
 	struct dirent *d;
 	uint32_t seen = 0;
