@@ -141,16 +141,19 @@ demo: setup-lab
 # BASE=REV: that revision is built, too, and both are played in turn, PAIRS=21 times or from where it was stopped; exit 2 when a row is worse.
 bench: all $(BUILD)/bench/$(SUITE) $(if $(filter probe,$(SUITE)),$(BUILD)/bench/pattern)
 	@$(if $(BASE),tests/bench/compare.sh $(SUITE) $(BASE),tests/bench/keep.sh $(BUILD)/bench/$(SUITE))
+# Fills the tables of the manual pages from the program.
+man: $(BUILD)/rocecheck ; @cmd/man/tables.sh $< cmd/man/*.[578]
 layers: ; @tests/layers.sh
 clean: ; rm -rf build
 
 install: all
 	install -Dm755 $(BUILD)/rocecheck $(DESTDIR)$(PREFIX)/bin/rocecheck
 	install -Dm644 -t $(DATA)/rocecheck/profiles profiles/*.yaml
-	install -Dm644 -t $(DATA)/man/man8 cmd/rocecheck.8 && install -Dm644 -t $(DESTDIR)$(PREFIX)/lib/udev/rules.d cmd/dist/*.rules
+	for s in 5 7 8; do install -Dm644 -t $(DATA)/man/man$$s cmd/man/*.$$s || exit; done
+	install -Dm644 -t $(DESTDIR)$(PREFIX)/lib/udev/rules.d cmd/dist/*.rules
 	for u in cmd/dist/*.service; do sed 's,/usr/local/,$(PREFIX)/,' $$u | install -Dm644 /dev/stdin $(DESTDIR)$(PREFIX)/lib/systemd/system/$${u##*/} || exit; done
 	$(BUILD)/rocecheck completion bash | install -Dm644 /dev/stdin $(DATA)/bash-completion/completions/rocecheck
 
-.PHONY: all setup setup-lab setup-soak unit units check lab-check fabric-check soak lab demo bench layers install clean
+.PHONY: all setup setup-lab setup-soak unit units check lab-check fabric-check soak lab demo bench man layers install clean
 .DELETE_ON_ERROR:
 -include $(OBJS:.o=.d) $(SWITCH:.o=.d) $(CAPGEN:.o=.d) $(UNITS:=.d) $(FIXTURES:.o=.d) $(FUZZ_SHARED:.o=.d)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Subcommands. Adding one, 3 things to do: a file cmd/NAME.c with its struct command, a line in
- * commands[] (main.c), a page section in the man page. Usage, completion and the OPTIONS of the man
- * page come from the tables.
+ * commands[] (main.c), a page under cmd/man/. Usage, completion and, by `make man`, the tables of
+ * the page come from the option table.
  */
 #ifndef CMD_CMD_H
 #define CMD_CMD_H
